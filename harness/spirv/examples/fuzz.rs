@@ -1,5 +1,5 @@
-//! Mutates modules and texts for so many seconds: `fuzz SECONDS [SEED]`. Prints the number of executions; a panic names
-//! the seed of its round, which alone repeats it.
+//! Fuzzer: mutates modules and texts for some seconds, `fuzz SECONDS [SEED]`, and prints the number
+//! of executions. If a round panics, it prints the seed, which reproduces that round alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! Walks over the operands of one instruction, as the grammar lays them out.
+//! Decoder: splits an instruction's words into operands by the grammar.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,14 @@ use crate::id_table::IdTable;
 use crate::number::NumberType;
 use crate::words;
 
-/// What earlier instructions say that later ones need to be read: number types, types of values, extended sets.
+/// Facts from earlier instructions that determine how later ones are decoded: number types, types
+/// of values, extended instruction sets.
 pub(crate) struct Context {
-    /// Place in `number_types` plus one; 0 where there is none.
+    /// Index in `number_types` plus one; 0 for ids that are not number types.
     numbers: IdTable<u8>,
-    /// The number types in use, each once: there are fewer than 255.
+    /// The distinct number types in use, fewer than 255.
     number_types: Vec<NumberType>,
-    /// Types of integer values, for the literals of `OpSwitch`; 0 where there is none.
+    /// Types of integer values, for the literals of `OpSwitch`; 0 for other ids.
     value_types: IdTable<u32>,
     sets: IdTable<Option<ExtendedSet>>,
 }
@@ -25,7 +26,7 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// `ids`: how many ids are expected, which bounds the memory.
+    /// Creates an empty context. `ids` is the expected number of ids, which bounds the memory.
     pub(crate) fn new(ids: usize) -> Self {
         Context {
             numbers: IdTable::new(ids),
@@ -35,7 +36,7 @@ impl Context {
         }
     }
 
-    /// The type of number literals of the type `id`.
+    /// Returns the type of number literals of the type `id`.
     pub(crate) fn number(&self, id: u32) -> Option<NumberType> {
         self.number_types.get(usize::from(self.numbers.get(id)).checked_sub(1)?).copied()
     }
@@ -43,24 +44,25 @@ impl Context {
     fn set_number(&mut self, id: u32, number: Option<NumberType>) {
         let Some(number) = number else { return self.numbers.set(id, 0) };
         let known = self.number_types.iter().position(|n| *n == number);
-        let place = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.number_types.push(number);
             self.number_types.len() - 1
         });
-        self.numbers.set(id, place as u8 + 1);
+        self.numbers.set(id, index as u8 + 1);
     }
 
-    /// The type of a selector's literals: that of the value `id`.
+    /// Returns the type of the literals of an `OpSwitch` whose selector is `id`.
     pub(crate) fn number_of_value(&self, id: u32) -> Option<NumberType> {
         self.number(self.value_types.get(id)).filter(|n| matches!(n, NumberType::Int { .. }))
     }
 
-    /// The extended set that the import `id` names; `None` if it is no import.
+    /// Returns the extended instruction set that the import `id` names; `None` if it is not an
+    /// import.
     pub(crate) fn set(&self, id: u32) -> Option<ExtendedSet> {
         self.sets.get(id)
     }
 
-    /// Takes notice of an instruction whose operands are as the grammar says.
+    /// Records an instruction whose operands conform to the grammar.
     pub(crate) fn note(&mut self, instruction: &Instruction, words: &[u32]) {
         match (instruction.op, words) {
             (Op::TypeInt, [_, id, width, signedness]) => self.set_number(*id, NumberType::int(*width, *signedness)),
@@ -81,31 +83,31 @@ impl Context {
 /// One operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// What it is; never a composite, whose parts come one by one.
+    /// Its kind; never a composite, whose parts are separate operands.
     pub kind: Kind,
     /// Index of its first word in the instruction.
     pub at: usize,
-    /// How many words it takes.
+    /// Number of words.
     pub len: usize,
     /// The type of a number literal.
     pub(crate) number: Option<NumberType>,
 }
 
-/// Where and why an instruction's words are not what the grammar says.
+/// A deviation of an instruction's words from the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Anomaly {
-    /// The words end where an operand is expected.
+    /// The words end before a required operand.
     #[error("operand {} is missing", kind.info().name)]
     Missing {
-        /// What was expected.
+        /// The expected kind of operand.
         kind: Kind,
     },
-    /// A word is not what its place asks for.
+    /// A word is not a valid operand of the expected kind.
     #[error("operand word {at} is no {}", kind.info().name)]
     Unreadable {
         /// Index of the word in the instruction.
         at: usize,
-        /// What was expected.
+        /// The expected kind of operand.
         kind: Kind,
     },
     /// Words follow the last operand.
@@ -116,30 +118,31 @@ pub enum Anomaly {
     },
 }
 
-/// Calls `visit` for each operand of `words`, an instruction with its first word, until the first anomaly.
+/// Calls `visit` for each operand of an instruction, whose words include the first, up to the first
+/// anomaly.
 pub(crate) fn operands(
     instruction: &Instruction,
     words: &[u32],
     context: &Context,
     visit: &mut impl FnMut(Decoded),
 ) -> Result<(), Anomaly> {
-    let mut walk = Walk { words, at: 1, context, visit, set: None, selector: None };
+    let mut walk = OperandWalk { words, at: 1, context, visit, set: None, selector: None };
     walk.list(instruction.operands)?;
     if walk.at < words.len() { Err(Anomaly::TooMany { at: walk.at }) } else { Ok(()) }
 }
 
-struct Walk<'a, V> {
+struct OperandWalk<'a, V> {
     words: &'a [u32],
     at: usize,
     context: &'a Context,
     visit: &'a mut V,
-    /// The last id that named an extended set, for the number that follows it.
+    /// The extended instruction set named by the last id that names one.
     set: Option<ExtendedSet>,
     /// The type of an `OpSwitch`'s literals.
     selector: Option<NumberType>,
 }
 
-impl<V: FnMut(Decoded)> Walk<'_, V> {
+impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
     fn list(&mut self, operands: &[Operand]) -> Result<(), Anomaly> {
         for operand in operands {
             match operand.quantifier {
@@ -160,7 +163,7 @@ impl<V: FnMut(Decoded)> Walk<'_, V> {
         let Some(&word) = self.words.get(self.at) else { return Err(Anomaly::Missing { kind }) };
         let unreadable = Anomaly::Unreadable { at: self.at, kind };
         match kind {
-            // A selector comes before the literals that depend on it.
+            // The selector precedes the literals whose width it determines.
             Kind::PairLiteralIntegerIdRef => {
                 if self.selector.is_none() {
                     self.selector = self.words.get(1).and_then(|id| self.context.number_of_value(*id));
@@ -192,7 +195,7 @@ impl<V: FnMut(Decoded)> Walk<'_, V> {
                 let extended = set.instruction(word).ok_or(unreadable)?;
                 self.word(kind, None)?;
                 self.list(extended.operands)?;
-                // What an extended instruction does not say is left to the anomaly of too many words.
+                // An unexpected extra operand gives the same anomaly as in other instructions.
                 if self.at < self.words.len() { Err(Anomaly::TooMany { at: self.at }) } else { Ok(()) }
             }
             Kind::LiteralSpecConstantOpInteger => {
@@ -257,8 +260,8 @@ impl<V: FnMut(Decoded)> Walk<'_, V> {
     }
 }
 
-/// Whether the instruction may stand inside `OpSpecConstantOp` as far as its operands go: it makes a typed result, and
-/// reading it needs nothing that is not there.
+/// Returns true if `OpSpecConstantOp` can contain the instruction: it has a typed result, and
+/// decoding its operands takes no context.
 pub(crate) fn in_spec_constant(instruction: &Instruction) -> bool {
     let readable = |o: &Operand| {
         !matches!(
@@ -269,82 +272,85 @@ pub(crate) fn in_spec_constant(instruction: &Instruction) -> bool {
     instruction.has_result_type() && instruction.has_result() && instruction.operands.iter().all(readable)
 }
 
-/// What the grammar says of an instruction's words before any of them is looked at.
+/// Operand layout of an instruction, precomputed so that common questions need no decoding.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    /// So many words after the first are ids, each in a place of its own.
+pub(crate) struct OperandLayout {
+    /// Number of words after the first that are ids and always present.
     ids: u8,
-    /// What the words after those are.
-    rest: Rest,
-    /// Instructions with more words name enumerants, or may; `None` where none does.
+    /// The words after those.
+    remainder: Remainder,
+    /// The instruction may use enumerants only if it has more words than this; `None` if it never
+    /// does.
     enumerants_beyond: Option<u8>,
-    /// The place of the word of image operands, which may be left out; `None` where there are none.
+    /// Position of the optional word of image operands; `None` if the instruction has none.
     image_operands: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum Remainder {
     Ids,
     Literals,
     Other,
 }
 
-impl Plan {
-    /// The plan of an instruction.
-    pub(crate) fn of(op: Op) -> Plan {
-        static PLANS: LazyLock<Vec<Plan>> = LazyLock::new(|| {
+impl OperandLayout {
+    /// Returns the layout of an instruction's operands.
+    pub(crate) fn of(op: Op) -> OperandLayout {
+        static LAYOUTS: LazyLock<Vec<OperandLayout>> = LazyLock::new(|| {
             let last = grammar::INSTRUCTIONS.iter().map(|row| row.op as usize).max().unwrap_or(0);
-            let mut plans = vec![Plan::new(&[]); last + 1];
+            let mut layouts = vec![OperandLayout::new(&[]); last + 1];
             for row in grammar::INSTRUCTIONS {
-                plans[row.op as usize] = Plan::new(row.operands);
+                layouts[row.op as usize] = OperandLayout::new(row.operands);
             }
-            plans
+            layouts
         });
-        PLANS[op as usize]
+        LAYOUTS[op as usize]
     }
 
-    fn new(operands: &[Operand]) -> Plan {
+    fn new(operands: &[Operand]) -> OperandLayout {
         let is_id = |o: &Operand| matches!(o.kind.info().category, Category::Id);
         let is_literal = |o: &Operand| matches!(o.kind, Kind::LiteralInteger);
-        // These decide themselves what follows them.
+        // These operands determine the kinds of those after them.
         let decides = |kind| matches!(kind, Kind::LiteralExtInstInteger | Kind::LiteralSpecConstantOpInteger);
         let names = |o: &&Operand| !o.kind.enumerants().is_empty() || decides(o.kind);
         let single = operands.iter().take_while(|o| o.quantifier == Quantifier::One).count();
         let ids = operands[..single].iter().take_while(|o| is_id(o)).count();
-        let rest = match &operands[ids..] {
-            rest if rest.iter().all(is_id) => Rest::Ids,
-            rest if rest.iter().all(is_literal) => Rest::Literals,
-            _ => Rest::Other,
+        let remainder = match &operands[ids..] {
+            rest if rest.iter().all(is_id) => Remainder::Ids,
+            rest if rest.iter().all(is_literal) => Remainder::Literals,
+            _ => Remainder::Other,
         };
         let named = operands.iter().position(|o| names(&o));
         let image = operands.iter().position(|o| o.kind == Kind::ImageOperands);
-        Plan {
+        OperandLayout {
             ids: ids as u8,
-            rest,
-            // What stands in front of an optional enumerant takes a word each.
+            remainder,
+            // Each operand before an optional enumerant takes one word.
             enumerants_beyond: named.map(|at| at.min(single) as u8 + 1),
             image_operands: image.filter(|at| *at <= ids).map(|at| at as u8 + 1),
         }
     }
 
-    /// Whether an instruction of so many words may name enumerants: most name none, or only in operands that are left out.
+    /// Returns true if an instruction of this many words may use enumerants. Most never do, or only
+    /// in optional operands.
     pub(crate) fn names_enumerants(self, words: usize) -> bool {
         self.enumerants_beyond.is_some_and(|beyond| words > usize::from(beyond))
     }
 
-    /// The word of an instruction's image operands.
+    /// Returns the image operands of an instruction.
     pub(crate) fn image_operands(self, words: &[u32]) -> Option<u32> {
         words.get(usize::from(self.image_operands?)).copied()
     }
 
-    /// Where the ids are that an instruction of so many words has, if that is seen without looking at them.
+    /// Returns the positions of the ids in an instruction of this many words, if they can be told
+    /// without decoding it.
     pub(crate) fn ids(self, words: usize) -> Option<std::ops::Range<usize>> {
         let leading = usize::from(self.ids) + 1;
-        match self.rest {
-            Rest::Ids => Some(1..words),
-            Rest::Literals => Some(1..words.min(leading)),
-            Rest::Other if words <= leading => Some(1..words),
-            Rest::Other => None,
+        match self.remainder {
+            Remainder::Ids => Some(1..words),
+            Remainder::Literals => Some(1..words.min(leading)),
+            Remainder::Other if words <= leading => Some(1..words),
+            Remainder::Other => None,
         }
     }
 }

@@ -1,33 +1,35 @@
-//! Changes to a module's words: what planted errors, traces and lowering need. Ids stay what they are, so that an instruction
-//! can be found again by its result in every variant of a module.
+//! Edits of a module's words, for planted errors, instrumentation and lowering.
+//!
+//! Ids never change, so an instruction can be identified by its result in every variant of a
+//! module.
 
 use crate::Module;
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::tables::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The words of an instruction.
+/// Encodes an instruction.
 pub fn instruction(op: Op, operands: &[u32]) -> Vec<u32> {
     let mut words = vec![(operands.len() as u32 + 1) << 16 | op as u32];
     words.extend_from_slice(operands);
     words
 }
 
-/// Collects changes to a module.
+/// Collects edits of a module.
 pub struct Editor<'a> {
     module: &'a Module,
     next: u32,
     annotations: Vec<u32>,
     globals: Vec<u32>,
-    /// By the first word of an instruction: what stands in its place, and what follows it.
+    /// Replacements of instructions, by the instruction's first word.
     replaced: BTreeMap<usize, Vec<u32>>,
     after: BTreeMap<usize, Vec<u32>>,
-    /// What was made already, by its words without the result.
+    /// Results of declarations added so far, by their words without the result.
     made: BTreeMap<Vec<u32>, u32>,
 }
 
 impl<'a> Editor<'a> {
-    /// No changes yet.
+    /// Creates an editor without edits.
     pub fn new(module: &'a Module) -> Self {
         Self {
             module,
@@ -40,24 +42,25 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// The module that is changed.
+    /// Returns the module before the edits.
     pub fn module(&self) -> &'a Module {
         self.module
     }
 
-    /// A new id.
+    /// Returns a new id.
     pub fn id(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
     }
 
-    /// The word of the first type that fits.
+    /// Returns the raw id of the first declared type that satisfies `fits`.
     fn declared(&self, fits: impl Fn(&Type) -> bool) -> Option<u32> {
         let (ty, _) = self.module.types().find(|(_, ty)| fits(ty))?;
         self.module.type_definition(ty).result()
     }
 
-    /// A declaration with a result and no result type; the same again gives the same id.
+    /// Declares a type, or another global with a result but no result type. Equal declarations give
+    /// one id.
     pub fn declare(&mut self, op: Op, operands: &[u32]) -> u32 {
         let key = instruction(op, operands);
         if let Some(known) = self.made.get(&key) {
@@ -71,24 +74,24 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// An unsigned integer type.
+    /// Returns an unsigned integer type.
     pub fn uint(&mut self, width: u32) -> u32 {
         let known = self.declared(|ty| *ty == Type::Int { width, signed: false });
         known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 0]))
     }
 
-    /// A signed integer type.
+    /// Returns a signed integer type.
     pub fn int(&mut self, width: u32) -> u32 {
         let known = self.declared(|ty| *ty == Type::Int { width, signed: true });
         known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 1]))
     }
 
-    /// `OpTypeBool`.
+    /// Returns the boolean type.
     pub fn bool(&mut self) -> u32 {
         self.declared(|ty| *ty == Type::Bool).unwrap_or_else(|| self.declare(Op::TypeBool, &[]))
     }
 
-    /// A vector type; the component itself for a count of 1.
+    /// Returns a vector type; the component type itself for a count of 1.
     pub fn vector(&mut self, component: u32, count: u32) -> u32 {
         if count == 1 {
             return component;
@@ -99,7 +102,7 @@ impl<'a> Editor<'a> {
         known.unwrap_or_else(|| self.declare(Op::TypeVector, &[component, count]))
     }
 
-    /// A pointer type of its own: pointers of equal declarations are different types.
+    /// Returns a pointer type. Pointer types of the module are reused, if any is equal.
     pub fn pointer(&mut self, class: StorageClass, pointee: u32) -> u32 {
         let known = self
             .module
@@ -108,7 +111,7 @@ impl<'a> Editor<'a> {
         known.unwrap_or_else(|| self.declare(Op::TypePointer, &[class.word(), pointee]))
     }
 
-    /// A constant of a type of that width (at most 64 bits) with those bits.
+    /// Returns a constant of type `ty`, which has `width` bits (at most 64).
     pub fn constant(&mut self, ty: u32, width: u32, bits: u64) -> u32 {
         let mut operands = vec![ty, bits as u32];
         if width > 32 {
@@ -125,7 +128,8 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// A constant vector of one value; the value itself for a count of 1.
+    /// Returns a constant vector whose components are all `value`; the value itself for a count of
+    /// 1.
     pub fn splat(&mut self, vector: u32, value: u32, count: u32) -> u32 {
         if count == 1 {
             return value;
@@ -137,7 +141,7 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// `OpConstantTrue` or `OpConstantFalse`.
+    /// Returns a boolean constant.
     pub fn boolean(&mut self, ty: u32, value: bool) -> u32 {
         let op = if value { Op::ConstantTrue } else { Op::ConstantFalse };
         let id = self.id();
@@ -145,7 +149,7 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// `OpConstantNull`; of the same type again the same id.
+    /// Returns a null constant; the same id for the same type.
     pub fn null(&mut self, ty: u32) -> u32 {
         let key = instruction(Op::ConstantNull, &[ty]);
         if let Some(known) = self.made.get(&key) {
@@ -157,7 +161,7 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// A constant of components.
+    /// Returns a constant composite.
     pub fn composite(&mut self, ty: u32, components: &[u32]) -> u32 {
         let id = self.id();
         let mut operands = vec![ty, id];
@@ -166,8 +170,8 @@ impl<'a> Editor<'a> {
         id
     }
 
-    /// Declares a variable again in another class, without initial value and with a pointer type of its own; pointers that
-    /// access chains give into it follow.
+    /// Redeclares a variable in another storage class, without an initialiser and with a pointer
+    /// type of its own. Access chains based on it get matching pointer types.
     pub fn reclass(&mut self, variable: Instruction<'_>, class: StorageClass) {
         let module = self.module;
         let word = variable.result().unwrap_or_default();
@@ -184,7 +188,8 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Drops names and decorations of ids that are gone, and takes them out of interfaces.
+    /// Removes names and decorations of removed ids, and the ids from the interfaces of entry
+    /// points.
     pub fn forget(&mut self, gone: &BTreeSet<u32>) {
         let module = self.module;
         for section in [Section::Names, Section::Annotations] {
@@ -204,14 +209,14 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// A module-scope variable.
+    /// Declares a module-scope variable.
     pub fn variable(&mut self, pointer: u32, class: StorageClass) -> u32 {
         let id = self.id();
         self.globals.extend(instruction(Op::Variable, &[pointer, id, class.word()]));
         id
     }
 
-    /// A storage buffer `{ element[] }`, at a set and binding.
+    /// Declares a storage buffer `{ element[] }` with a set and binding.
     pub fn storage_array(&mut self, element: u32, stride: u32, set: u32, binding: u32) -> u32 {
         let array = self.id();
         self.globals.extend(instruction(Op::TypeRuntimeArray, &[array, element]));
@@ -228,17 +233,18 @@ impl<'a> Editor<'a> {
         variable
     }
 
-    /// A type, constant or variable as it is given, result included, behind what was made before.
+    /// Appends a type, constant or variable to the globals added so far. `operands` includes the
+    /// result.
     pub fn global(&mut self, op: Op, operands: &[u32]) {
         self.globals.extend(instruction(op, operands));
     }
 
-    /// A decoration.
+    /// Adds a decoration.
     pub fn annotate(&mut self, op: Op, operands: &[u32]) {
         self.annotations.extend(instruction(op, operands));
     }
 
-    /// Gives one id the decorations of another.
+    /// Copies the decorations of one id to another.
     pub fn decorate_alike(&mut self, from: u32, to: u32) {
         let module = self.module;
         for decorated in module.decorations(from).filter(|d| d.member.is_none()) {
@@ -249,8 +255,9 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Lets an instruction make a new id, and puts behind it the code that defines its result from that: what `define` returns for
-    /// the new id and the result. Changes nothing where that is `None`, or where the instruction has no result type.
+    /// Lets an instruction define a new id, and inserts code after it that defines the
+    /// instruction's result. `define` returns that code for the new id and the result. Nothing
+    /// changes if it returns `None`, or if the instruction has no result type.
     pub fn divert(
         &mut self,
         i: &Instruction<'_>,
@@ -266,17 +273,18 @@ impl<'a> Editor<'a> {
         Some(())
     }
 
-    /// Puts something in an instruction's place; nothing, to remove it.
+    /// Replaces an instruction. An empty replacement removes it.
     pub fn replace(&mut self, at: usize, words: Vec<u32>) {
         self.replaced.insert(at, words);
     }
 
-    /// Puts something behind an instruction and what was put there before.
+    /// Inserts words after an instruction, and after all words inserted there before.
     pub fn after(&mut self, at: usize, words: &[u32]) {
         self.after.entry(at).or_default().extend_from_slice(words);
     }
 
-    /// Declares global variables in an entry point's interface, as far as the version of SPIR-V wants them there.
+    /// Adds global variables to an entry point's interface. `others`, which are not inputs or
+    /// outputs, are added if the version of SPIR-V requires them.
     pub fn add_to_interface(&mut self, function: u32, inputs: &[u32], others: &[u32]) {
         let module = self.module;
         let header = module.version();
@@ -294,13 +302,13 @@ impl<'a> Editor<'a> {
         self.replace(entry.at, words);
     }
 
-    /// The module's words with all changes.
+    /// Returns the edited words.
     pub fn finish(self) -> Vec<u32> {
         self.rebuild(|_| true)
     }
 
-    /// The same, without the functions, names and sources of the module, and without instructions that `keep` refuses;
-    /// `functions` stands in place of its functions.
+    /// Returns the edited words with `functions` instead of the module's functions, and without the
+    /// instructions that `keep` rejects.
     pub fn finish_with(mut self, functions: &[u32], keep: impl Fn(&Instruction<'_>) -> bool) -> Vec<u32> {
         let module = self.module;
         let first = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
@@ -314,7 +322,7 @@ impl<'a> Editor<'a> {
         let module = self.module;
         let start = |section: Section| module.section(section).next().map(|i| i.at);
         let end = module.words().len();
-        // Where the section is empty, its contents stand where the next begins.
+        // The contents of an empty section go to the start of the next one.
         let functions = module
             .functions()
             .first()
@@ -357,29 +365,29 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// A numeric or boolean scalar or vector: its component and how many.
+/// A numeric or boolean scalar or vector type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// The type's own word.
+    /// The raw id of the type.
     pub ty: u32,
-    /// The component type's word.
+    /// The raw id of the component type.
     pub component: u32,
-    /// What a component is.
+    /// Kind of a component.
     pub kind: PlainKind,
-    /// Bits of a component; 1 for booleans.
+    /// Width of a component in bits; 1 for booleans.
     pub width: u32,
-    /// Components.
+    /// Number of components.
     pub count: u32,
 }
 
-/// What a component is.
+/// Kind of a numeric or boolean component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainKind {
     /// A boolean.
     Bool,
     /// An integer.
     Int {
-        /// Whether its type is signed.
+        /// Set if its type is signed.
         signed: bool,
     },
     /// A float.
@@ -387,7 +395,7 @@ pub enum PlainKind {
 }
 
 impl Plain {
-    /// Of a type; `None` for other types and encodings.
+    /// Classifies a type; `None` for other types and encodings.
     pub fn of(module: &Module, ty: TypeId) -> Option<Plain> {
         let word = |ty: TypeId| module.type_definition(ty).result();
         let (component, count) = match *module.ty(ty) {
@@ -403,7 +411,7 @@ impl Plain {
         Some(Plain { ty: word(ty)?, component: word(component)?, kind, width, count })
     }
 
-    /// Of the value with that id.
+    /// Classifies the type of a value, given by its raw id.
     pub fn of_value(module: &Module, word: u32) -> Option<Plain> {
         Plain::of(module, module.type_of(word)?)
     }

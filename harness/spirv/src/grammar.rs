@@ -1,10 +1,10 @@
-//! What the rows of the generated tables mean, and how to look one up.
+//! The SPIR-V grammar: types of the generated tables' rows, and lookups in them.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::hash::Names;
+use crate::hash::BuildNameHasher;
 pub use crate::tables::{
     CAPABILITY_ENABLING, Capability, EXTENSION_ENABLING, GLSL_STD450, INSTRUCTIONS, KINDS, Kind, OPEN_CL_STD, Op,
 };
@@ -30,12 +30,12 @@ impl Version {
     /// The newest version that the tables describe.
     pub const NEWEST: Version = V1_6;
 
-    /// The version word of a module's header.
+    /// Returns the version word of a module's header.
     pub const fn word(self) -> u32 {
         (self.major as u32) << 16 | (self.minor as u32) << 8
     }
 
-    /// The version that a header's word names; `None` if its unused bytes are not zero.
+    /// Returns the version that a header's word denotes; `None` if its unused bytes are not zero.
     pub const fn from_word(word: u32) -> Option<Version> {
         if word & 0xff00_00ff == 0 {
             Some(Version { major: (word >> 16) as u8, minor: (word >> 8) as u8 })
@@ -51,7 +51,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// How often an operand stands.
+/// Number of occurrences of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// Exactly once.
@@ -65,11 +65,11 @@ pub enum Quantifier {
 /// One operand of an instruction, or one parameter of an enumerant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// What stands there.
+    /// Kind of the operand.
     pub kind: Kind,
-    /// How often.
+    /// Number of occurrences.
     pub quantifier: Quantifier,
-    /// The specification's name for it; may be empty.
+    /// Name in the specification; may be empty.
     pub name: &'static str,
 }
 
@@ -88,7 +88,7 @@ pub(crate) const fn any(kind: Kind, name: &'static str) -> Operand {
     Operand { kind, quantifier: Quantifier::Any, name }
 }
 
-/// The specification's chapters of instructions.
+/// Chapters of instructions in the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are the specification's")]
 pub enum Class {
@@ -119,30 +119,30 @@ pub enum Class {
     Tensor,
     Graph,
     Reserved,
-    /// In the grammar, but left out of the specification's text.
+    /// Defined by the grammar, but not described in the specification's text.
     Unlisted,
 }
 
 /// One instruction of the core grammar.
 #[derive(Debug)]
 pub struct Instruction {
-    /// Which one.
+    /// Its operation.
     pub op: Op,
-    /// Its name with `Op` in front.
+    /// Its name, with the prefix `Op`.
     pub name: &'static str,
-    /// Other names that mean the same.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// The chapter it stands in.
+    /// Its chapter.
     pub class: Class,
-    /// Operands in order, result type and result included.
+    /// Its operands in order, including result type and result.
     pub operands: &'static [Operand],
-    /// Any one of these enables it; empty if none is needed.
+    /// Capabilities, any one of which enables it; empty if it needs none.
     pub capabilities: &'static [Capability],
-    /// Any one of these enables it before `since`.
+    /// Extensions, any one of which enables it in versions before `since`.
     pub extensions: &'static [&'static str],
-    /// First version that has it; `None` if only extensions and capabilities bring it.
+    /// First version that includes it; `None` if it takes an extension or capability.
     pub since: Option<Version>,
-    /// Last version that has it.
+    /// Last version that includes it.
     pub until: Option<Version>,
 }
 
@@ -159,35 +159,36 @@ pub(crate) const INSTRUCTION: Instruction = Instruction {
 };
 
 impl Instruction {
-    /// Whether its first operand is a result type.
+    /// Returns true if its first operand is a result type.
     pub fn has_result_type(&self) -> bool {
         self.operands.first().is_some_and(|o| o.kind == Kind::IdResultType)
     }
 
-    /// Whether it makes a result id.
+    /// Returns true if it has a result id.
     pub fn has_result(&self) -> bool {
         self.operands.get(usize::from(self.has_result_type())).is_some_and(|o| o.kind == Kind::IdResult)
     }
 }
 
-/// One named value of an operand kind.
+/// A named value of an operand kind.
 #[derive(Debug)]
 pub struct Enumerant {
     /// Its name.
     pub name: &'static str,
-    /// Other names that mean the same.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
     /// Its number, or its bits in a mask.
     pub value: u32,
-    /// Operands that follow when it is used.
+    /// Operands that follow it.
     pub parameters: &'static [Operand],
-    /// Any one of these enables it; empty if none is needed. For a capability: those it declares implicitly.
+    /// Capabilities, any one of which enables it; empty if it needs none. For a capability: those
+    /// it implicitly declares.
     pub capabilities: &'static [Capability],
-    /// Any one of these enables it before `since`.
+    /// Extensions, any one of which enables it in versions before `since`.
     pub extensions: &'static [&'static str],
-    /// First version that has it; `None` if only extensions and capabilities bring it.
+    /// First version that includes it; `None` if it takes an extension or capability.
     pub since: Option<Version>,
-    /// Last version that has it.
+    /// Last version that includes it.
     pub until: Option<Version>,
 }
 
@@ -202,7 +203,7 @@ pub(crate) const ENUMERANT: Enumerant = Enumerant {
     until: None,
 };
 
-/// One instruction of an extended set.
+/// An instruction of an extended instruction set.
 #[derive(Debug)]
 pub struct ExtendedInstruction {
     /// Its name.
@@ -211,14 +212,14 @@ pub struct ExtendedInstruction {
     pub number: u32,
     /// Operands after the number.
     pub operands: &'static [Operand],
-    /// Any one of these enables it; empty if none is needed.
+    /// Capabilities, any one of which enables it; empty if it needs none.
     pub capabilities: &'static [Capability],
 }
 
-/// What an operand kind is made of.
+/// Encoding of an operand kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Category {
-    /// A word of named bits.
+    /// A word of named bits, which may be combined.
     Mask(&'static [Enumerant]),
     /// A word with one of several named values.
     Value(&'static [Enumerant]),
@@ -226,28 +227,29 @@ pub enum Category {
     Id,
     /// A literal of one or more words.
     Literal,
-    /// Several kinds in a row.
+    /// A sequence of operands of these kinds.
     Composite(&'static [Kind]),
 }
 
-/// One operand kind.
+/// An operand kind.
 #[derive(Debug)]
 pub struct KindInfo {
-    /// Which one.
+    /// The kind.
     pub kind: Kind,
     /// Its name.
     pub name: &'static str,
-    /// What it is made of.
+    /// Its encoding.
     pub category: Category,
 }
 
 impl Kind {
-    /// The kind's row.
+    /// Returns the kind's row in the tables.
     pub fn info(self) -> &'static KindInfo {
         &KINDS[self as usize]
     }
 
-    /// The named values of the kind, in the order of the numbers; empty for ids, literals and pairs.
+    /// Returns the named values of the kind, in ascending order; empty for ids, literals and
+    /// composites.
     pub fn enumerants(self) -> &'static [Enumerant] {
         match self.info().category {
             Category::Mask(rows) | Category::Value(rows) => rows,
@@ -255,17 +257,17 @@ impl Kind {
         }
     }
 
-    /// The row with exactly this value.
+    /// Returns the enumerant with exactly this value.
     pub fn enumerant(self, value: u32) -> Option<&'static Enumerant> {
         let rows = self.enumerants();
-        // Most kinds begin with all numbers from zero on.
+        // The values of most kinds are consecutive numbers from zero.
         if let Some(row) = rows.get(value as usize).filter(|row| row.value == value) {
             return Some(row);
         }
         rows.binary_search_by_key(&value, |e| e.value).ok().map(|i| &rows[i])
     }
 
-    /// The row of that name or alias.
+    /// Returns the enumerant with this name or alias.
     pub fn enumerant_named(self, name: &str) -> Option<&'static Enumerant> {
         static BY_NAME: LazyLock<Vec<ByName<Enumerant>>> = LazyLock::new(|| {
             KINDS.iter().map(|k| by_name(k.kind.enumerants().iter(), |e| e.name, |e| e.aliases)).collect()
@@ -274,15 +276,15 @@ impl Kind {
     }
 }
 
-/// Rows by their names and aliases.
-type ByName<T> = HashMap<&'static str, &'static T, Names>;
+/// Rows by name and alias.
+type ByName<T> = HashMap<&'static str, &'static T, BuildNameHasher>;
 
 fn by_name<T>(
     rows: impl Iterator<Item = &'static T>,
     name: impl Fn(&'static T) -> &'static str,
     aliases: impl Fn(&'static T) -> &'static [&'static str],
 ) -> ByName<T> {
-    let mut map = HashMap::with_hasher(Names);
+    let mut map = HashMap::with_hasher(BuildNameHasher);
     for row in rows {
         map.insert(name(row), row);
         map.extend(aliases(row).iter().map(|alias| (*alias, row)));
@@ -290,10 +292,10 @@ fn by_name<T>(
     map
 }
 
-/// No opcode of the grammar is as large.
+/// Upper limit of the opcodes in the grammar.
 const OPCODES: usize = 1 << 13;
 
-/// Row in [`INSTRUCTIONS`] plus one, by opcode; 0 where there is none.
+/// For each opcode, its row in [`INSTRUCTIONS`] plus one; 0 for unused opcodes.
 static ROW_BY_OPCODE: [u16; OPCODES] = {
     let mut rows = [0; OPCODES];
     let mut i = 0;
@@ -305,17 +307,17 @@ static ROW_BY_OPCODE: [u16; OPCODES] = {
 };
 
 impl Op {
-    /// The instruction's row.
+    /// Returns the instruction's row in the tables.
     pub fn info(self) -> &'static Instruction {
         &INSTRUCTIONS[usize::from(ROW_BY_OPCODE[self as usize]) - 1]
     }
 
-    /// The instruction's name with `Op` in front.
+    /// Returns the instruction's name, with the prefix `Op`.
     pub fn name(self) -> &'static str {
         self.info().name
     }
 
-    /// The instruction with that opcode.
+    /// Returns the operation with this opcode.
     pub fn from_opcode(opcode: u16) -> Option<Op> {
         instruction(opcode).map(|i| i.op)
     }
@@ -327,32 +329,32 @@ impl fmt::Display for Op {
     }
 }
 
-/// The row of the instruction with that opcode.
+/// Returns the instruction with this opcode.
 pub fn instruction(opcode: u16) -> Option<&'static Instruction> {
     let row = *ROW_BY_OPCODE.get(usize::from(opcode))?;
     INSTRUCTIONS.get(usize::from(row).checked_sub(1)?)
 }
 
-/// The row of the instruction of that name or alias, `Op` included.
+/// Returns the instruction with this name or alias, including the prefix `Op`.
 pub fn instruction_named(name: &str) -> Option<&'static Instruction> {
     static BY_NAME: LazyLock<ByName<Instruction>> =
         LazyLock::new(|| by_name(INSTRUCTIONS.iter(), |i| i.name, |i| i.aliases));
     BY_NAME.get(name).copied()
 }
 
-/// A set of extended instructions, as `OpExtInstImport` names it.
+/// An extended instruction set, named by `OpExtInstImport`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExtendedSet {
     /// `GLSL.std.450`.
     Glsl,
     /// `OpenCL.std`.
     OpenCl,
-    /// A set that the tables do not describe.
+    /// A set that the tables do not include.
     Unknown,
 }
 
 impl ExtendedSet {
-    /// The set that an import's name means.
+    /// Returns the set with this name in an import.
     pub fn from_name(name: &str) -> ExtendedSet {
         match name {
             "GLSL.std.450" => ExtendedSet::Glsl,
@@ -361,7 +363,8 @@ impl ExtendedSet {
         }
     }
 
-    /// Its instructions, in the order of the numbers; empty for [`ExtendedSet::Unknown`].
+    /// Returns its instructions in ascending order of their numbers; empty for
+    /// [`ExtendedSet::Unknown`].
     pub fn instructions(self) -> &'static [ExtendedInstruction] {
         match self {
             ExtendedSet::Glsl => GLSL_STD450,
@@ -370,13 +373,13 @@ impl ExtendedSet {
         }
     }
 
-    /// The instruction with that number.
+    /// Returns the instruction with this number.
     pub fn instruction(self, number: u32) -> Option<&'static ExtendedInstruction> {
         let rows = self.instructions();
         rows.binary_search_by_key(&number, |i| i.number).ok().map(|i| &rows[i])
     }
 
-    /// The instruction of that name.
+    /// Returns the instruction with this name.
     pub fn instruction_named(self, name: &str) -> Option<&'static ExtendedInstruction> {
         type Lazy = LazyLock<ByName<ExtendedInstruction>>;
         static GLSL: Lazy = LazyLock::new(|| by_name(GLSL_STD450.iter(), |i| i.name, |_| &[]));
@@ -389,74 +392,76 @@ impl ExtendedSet {
     }
 }
 
-/// One way in which a Vulkan device can allow a capability or a SPIR-V extension.
+/// A condition under which a Vulkan device supports a capability or a SPIR-V extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Enabling {
-    /// Vulkan 1.N.
+    /// The device supports Vulkan 1.N.
     Version(u32),
-    /// A Vulkan extension.
+    /// The device supports a Vulkan extension.
     Extension(&'static str),
-    /// A feature bit.
+    /// A feature is enabled.
     Feature {
-        /// The structure it is queried through.
+        /// The structure that contains it.
         structure: &'static str,
-        /// Its member of the structure.
+        /// The name of the member.
         member: &'static str,
-        /// The member's name, made unique where two structures use one name for different things.
+        /// The member's name, made unique if two structures use one name for different features.
         feature: &'static str,
-        /// Versions (`VK_VERSION_1_N`) and extensions, any one of which brings the structure.
+        /// Versions (`VK_VERSION_1_N`) and extensions, any one of which provides the structure.
         requires: &'static [&'static str],
     },
-    /// A property with a value.
+    /// A property has certain bits.
     Property {
-        /// The structure it is queried through.
+        /// The structure that contains it.
         structure: &'static str,
-        /// Its member of the structure.
+        /// The name of the member.
         member: &'static str,
-        /// The registry's name of the value.
+        /// The name of the bits in the Vulkan registry.
         value: &'static str,
-        /// The bits that the property must have.
+        /// The required bits.
         bits: u64,
-        /// Versions (`VK_VERSION_1_N`) and extensions, any one of which brings the structure.
+        /// Versions (`VK_VERSION_1_N`) and extensions, any one of which provides the structure.
         requires: &'static [&'static str],
     },
 }
 
-/// What allows a capability.
+/// The conditions under which a device supports a capability.
 #[derive(Debug)]
 pub struct CapabilityEnabling {
     /// The capability's name.
     pub name: &'static str,
-    /// The capability; `None` where the grammar does not know the name.
+    /// The capability; `None` if the grammar does not define the name.
     pub capability: Option<Capability>,
-    /// Any one of these allows it.
+    /// Conditions, any one of which suffices.
     pub any_of: &'static [Enabling],
 }
 
-/// What allows a SPIR-V extension.
+/// The conditions under which a device supports a SPIR-V extension.
 #[derive(Debug)]
 pub struct ExtensionEnabling {
     /// The extension's name.
     pub name: &'static str,
-    /// Any one of these allows it.
+    /// Conditions, any one of which suffices.
     pub any_of: &'static [Enabling],
 }
 
 impl Capability {
-    /// What allows it on a Vulkan device; `None` where Vulkan does not list it.
+    /// Returns the conditions under which a Vulkan device supports it; `None` if Vulkan does not
+    /// list it.
     pub fn enabling(self) -> Option<&'static [Enabling]> {
         let row = CAPABILITY_ENABLING.iter().find(|row| row.capability == Some(self));
         row.map(|row| row.any_of)
     }
 }
 
-/// What allows a SPIR-V extension on a Vulkan device; `None` where Vulkan does not list it.
+/// Returns the conditions under which a Vulkan device supports a SPIR-V extension; `None` if Vulkan
+/// does not list it.
 pub fn extension_enabling(name: &str) -> Option<&'static [Enabling]> {
     let row = EXTENSION_ENABLING.binary_search_by_key(&name, |row| row.name).ok();
     row.map(|row| EXTENSION_ENABLING[row].any_of)
 }
 
-/// An enumeration of one operand kind's values, with conversions from and to words.
+/// Defines an enumeration of an operand kind's values, with conversions from and to words.
 macro_rules! value_enum {
     ($kind:ident $($name:ident = $value:literal,)*) => {
         #[doc = concat!("A value of the operand kind `", stringify!($kind), "`.")]
@@ -466,7 +471,7 @@ macro_rules! value_enum {
         pub enum $kind { $($name = $value,)* }
 
         impl $kind {
-            /// The value that a word stands for.
+            /// Returns the value that a word encodes.
             pub fn from_word(word: u32) -> Option<Self> {
                 match word {
                     $($value => Some(Self::$name),)*
@@ -474,12 +479,12 @@ macro_rules! value_enum {
                 }
             }
 
-            /// Its word.
+            /// Returns its word.
             pub const fn word(self) -> u32 {
                 self as u32
             }
 
-            /// The specification's name.
+            /// Returns its name in the specification.
             pub fn name(self) -> &'static str {
                 Kind::$kind.enumerant(self.word()).map_or(stringify!($kind), |e| e.name)
             }
@@ -493,7 +498,7 @@ macro_rules! value_enum {
     };
 }
 
-/// A set of one operand kind's bits.
+/// Defines a set of an operand kind's bits.
 macro_rules! mask_enum {
     ($kind:ident $($name:ident = $value:literal,)*) => {
         #[doc = concat!("A set of bits of the operand kind `", stringify!($kind), "`.")]
@@ -504,12 +509,12 @@ macro_rules! mask_enum {
         impl $kind { $(pub const $name: $kind = $kind($value);)* }
 
         impl $kind {
-            /// Whether all bits of `other` are set.
+            /// Returns true if all bits of `other` are set.
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }
 
-            /// Whether any bit of `other` is set.
+            /// Returns true if any bit of `other` is set.
             pub const fn intersects(self, other: Self) -> bool {
                 self.0 & other.0 != 0
             }
@@ -517,7 +522,7 @@ macro_rules! mask_enum {
     };
 }
 
-/// An enumeration of an extended set's instructions.
+/// Defines an enumeration of an extended set's instructions.
 macro_rules! extended_enum {
     ($kind:ident $set:literal $($name:ident = $value:literal,)*) => {
         #[doc = concat!("An instruction of the extended set `", $set, "`.")]
@@ -527,7 +532,7 @@ macro_rules! extended_enum {
         pub enum $kind { $($name = $value,)* }
 
         impl $kind {
-            /// The instruction with that number.
+            /// Returns the instruction with this number.
             pub fn from_word(word: u32) -> Option<Self> {
                 match word {
                     $($value => Some(Self::$name),)*
@@ -535,7 +540,7 @@ macro_rules! extended_enum {
                 }
             }
 
-            /// Its number.
+            /// Returns its number.
             pub const fn word(self) -> u32 {
                 self as u32
             }

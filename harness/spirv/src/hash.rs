@@ -1,20 +1,22 @@
-//! A fast hash for short names; nothing here is chosen by an adversary who gains by collisions in more than time spent
-//! on his own input.
+//! A fast hash function for short names, numbers and ids, in the manner of FxHash.
+//!
+//! It does not resist crafted collisions, which would only slow down the processing of the input
+//! that contains them.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 
-/// A map by short names, numbers or ids.
-pub(crate) type FastMap<K, V> = HashMap<K, V, Names>;
+/// Hash map keyed by short names, numbers or ids.
+pub(crate) type FastMap<K, V> = HashMap<K, V, BuildNameHasher>;
 
-/// The same without values.
-pub(crate) type FastSet<K> = HashSet<K, Names>;
+/// Hash set of short names, numbers or ids.
+pub(crate) type FastSet<K> = HashSet<K, BuildNameHasher>;
 
 /// Builds [`NameHasher`]s.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Names;
+pub(crate) struct BuildNameHasher;
 
-impl BuildHasher for Names {
+impl BuildHasher for BuildNameHasher {
     type Hasher = NameHasher;
 
     fn build_hasher(&self) -> NameHasher {
@@ -22,7 +24,7 @@ impl BuildHasher for Names {
     }
 }
 
-/// Eight bytes at a time: rotate, mix in, multiply.
+/// Hasher that takes 8 bytes at a time: rotate, exclusive or, multiply.
 pub(crate) struct NameHasher(u64);
 
 const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
@@ -53,7 +55,8 @@ impl Hasher for NameHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The table takes its upper bits from the top, its lower from the bottom: both have to be mixed.
+        // The hash table uses the top bits as well as the bottom bits of the hash, so both have to
+        // be mixed.
         self.0 ^ (self.0 >> 29)
     }
 }

@@ -1,8 +1,10 @@
-//! A map from ids to small values, whose memory is bounded by the module's size and not by the largest id.
+//! A map from raw ids to small values. Its memory is bounded by the module's size, not by the
+//! largest id.
 
 use std::collections::HashMap;
 
-/// Small ids index an array; the rest, which a dense module does not have, go into a map.
+/// Map from raw ids to values. Small ids index an array; larger ones, which a dense module does not
+/// have, are in a hash map.
 pub(crate) struct IdTable<T> {
     dense: Vec<T>,
     sparse: HashMap<u32, T>,
@@ -10,7 +12,8 @@ pub(crate) struct IdTable<T> {
 }
 
 impl<T: Copy + Default> IdTable<T> {
-    /// A table in which every id has the default value; ids below `dense_limit` are fast.
+    /// Creates a table that maps every id to the default value. Ids below `dense_limit` use the
+    /// array.
     pub(crate) fn new(dense_limit: usize) -> Self {
         let dense_limit = u32::try_from(dense_limit).unwrap_or(u32::MAX);
         IdTable { dense: Vec::new(), sparse: HashMap::new(), dense_limit }

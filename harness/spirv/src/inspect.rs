@@ -1,4 +1,4 @@
-//! What there is to say about one file: what it declares, what it needs, what it violates, and where.
+//! Report on one file: declarations, device requirements, and violations with their positions.
 
 use std::fmt::Write;
 
@@ -12,45 +12,45 @@ use crate::tables::Capability;
 use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position};
 use crate::words::{MAGIC, WordsError, words_from_bytes};
 
-/// Version of the shape of a [`Report`] as JSON.
+/// Schema version of a [`Report`] as JSON.
 pub const SCHEMA: u32 = 1;
 
-/// A module with the text that it came from, if it came from text.
+/// A module, with the text that it was assembled from, if any.
 #[derive(Debug)]
 pub struct Source {
     /// The module.
     pub module: Module,
     text: Option<(String, Spans)>,
-    /// Text in another language that the words were compiled from, with `OpLine` in them.
+    /// Source text in another language that the words were compiled from with `OpLine`.
     origin: Option<String>,
 }
 
-/// Why a file is neither a module nor the text of one.
+/// A reason why a file is neither a module nor the text of one.
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
-    /// It is text that does not assemble.
+    /// The file is text that does not assemble.
     #[error(transparent)]
     Text(#[from] AssembleError),
-    /// It is text that assembles to words that are no module.
+    /// The file is text whose words do not form a module.
     #[error("line {line}, column {column}: {error}")]
     TextModule {
-        /// Line, from 1.
+        /// Line, counted from 1.
         line: usize,
-        /// Column, from 1.
+        /// Column, counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The error in the words.
         error: ModuleError,
     },
-    /// It is binary and no module.
+    /// The file is binary, but not a module.
     #[error(transparent)]
     Module(#[from] ModuleError),
-    /// Its bytes are no words.
+    /// The bytes of the file cannot be converted to words.
     #[error(transparent)]
     Words(#[from] WordsError),
-    /// It holds nothing.
+    /// The file is empty.
     #[error("the file is empty: expected SPIR-V words or text")]
     Empty,
-    /// It is binary, and starts with another word than the magic number.
+    /// The file is binary, and does not start with the magic number.
     #[error(
         "the file starts with {found:#010x}, not with the magic number {MAGIC:#010x}: expected SPIR-V words or text"
     )]
@@ -58,10 +58,10 @@ pub enum InspectError {
         /// The first word, read as little-endian.
         found: u32,
     },
-    /// It states its version itself.
+    /// A target environment is given for binary input, which declares its version itself.
     #[error("words state their version of SPIR-V: a target environment goes with text")]
     TargetOfWords,
-    /// It is neither text nor does it start with the magic number.
+    /// The file is not UTF-8, and does not start with the magic number.
     #[error(
         "byte {at} is not UTF-8, and the file does not start with the magic number 0x07230203: expected SPIR-V words or text"
     )]
@@ -72,18 +72,20 @@ pub enum InspectError {
 }
 
 impl Source {
-    /// Reads a file's bytes: words where they start with the magic number in either byte order, else text.
+    /// Reads a file's bytes: as words if they start with the magic number in either byte order,
+    /// otherwise as text.
     ///
     /// # Errors
-    /// They are neither a module nor the text of one.
+    /// The bytes are neither a module nor the text of one.
     pub fn read(bytes: &[u8]) -> Result<Source, InspectError> {
         Source::read_for(bytes, None)
     }
 
-    /// Reads a file's bytes; text is assembled for that environment, whatever its first comment says of a version.
+    /// Reads a file's bytes. Text is assembled for the target environment, which overrides a
+    /// version in its first comment.
     ///
     /// # Errors
-    /// As [`Source::read`]; or there is an environment for words, which state their version.
+    /// As [`Source::read`]; also if `target` is given for words, which declare their version.
     pub fn read_for(bytes: &[u8], target: Option<TargetEnv>) -> Result<Source, InspectError> {
         let magic = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
         if bytes.get(..4).is_some_and(|start| magic.iter().any(|m| m == start)) {
@@ -97,7 +99,7 @@ impl Source {
             return Err(InspectError::Empty);
         }
         match (std::str::from_utf8(bytes), bytes) {
-            // No text has NULs.
+            // Text does not contain NUL characters.
             (Ok(text), &[a, b, c, d, ..]) if text.contains('\0') => {
                 Err(InspectError::Magic { found: u32::from_le_bytes([a, b, c, d]) })
             }
@@ -109,7 +111,7 @@ impl Source {
     /// Reads text.
     ///
     /// # Errors
-    /// It does not assemble, or what it assembles to is not a module.
+    /// The text does not assemble, or its words do not form a module.
     pub fn from_text(text: &str) -> Result<Source, InspectError> {
         Source::from_text_for(text, None)
     }
@@ -129,17 +131,18 @@ impl Source {
         }
     }
 
-    /// Takes words that text in another language was compiled to; places are those that `OpLine` names.
+    /// Reads words that were compiled from text in another language. Positions are those of
+    /// `OpLine`.
     pub fn compiled(words: Vec<u32>, origin: &str) -> Result<Source, InspectError> {
         Ok(Source { module: Module::parse(words)?, text: None, origin: Some(origin.to_owned()) })
     }
 
-    /// The module as text.
+    /// Returns the module as text.
     pub fn disassemble(&self) -> Result<String, WordsError> {
         disassemble(self.module.words(), Style::Indented)
     }
 
-    /// Where the instruction is whose first word is word `at` of the module.
+    /// Returns the position of the instruction whose first word is word `at` of the module.
     pub fn place(&self, at: usize) -> Place {
         let spanned = self.text.as_ref().and_then(|(text, spans)| {
             let span = spans.of(at)?;
@@ -152,7 +155,7 @@ impl Source {
         }
     }
 
-    /// Line, column and the rest of the line that `OpLine` gives an instruction.
+    /// Returns line, column and the rest of the line from an instruction's `OpLine`.
     fn line_of_origin(&self, at: usize) -> Option<(usize, usize, String)> {
         let origin = self.origin.as_ref()?;
         let instruction = self.module.instruction_at(at)?;
@@ -162,23 +165,23 @@ impl Source {
         Some((line, column, text.chars().skip(column - 1).collect()))
     }
 
-    /// The text of the instruction that starts at a word, for modules that came without.
+    /// Returns the name of the instruction that starts at a word, for modules without text.
     fn instruction_text(&self, at: usize) -> Option<String> {
         let instruction = self.module.instruction_at(at)?;
         Some(instruction.op?.name().to_owned())
     }
 }
 
-/// Where something is.
+/// Position of an instruction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Place {
     /// Index of the instruction's first word in the module.
     pub word: usize,
-    /// Line in the text, from 1.
+    /// Line in the text, counted from 1.
     pub line: Option<usize>,
-    /// Column in the text, from 1.
+    /// Column in the text, counted from 1.
     pub column: Option<usize>,
-    /// The instruction as it stands in the text; of words, its name.
+    /// The instruction in the text; for binary modules, its name.
     pub text: Option<String>,
 }
 
@@ -189,9 +192,9 @@ pub struct EntryPointLine {
     pub name: String,
     /// Its execution model.
     pub model: String,
-    /// Its workgroup's size, where it states one.
+    /// Its workgroup size, if it declares one.
     pub workgroup_size: Option<[u32; 3]>,
-    /// Its resources: set, binding, kind, name.
+    /// Its resources, by set and binding.
     pub bindings: Vec<BindingLine>,
 }
 
@@ -202,69 +205,69 @@ pub struct BindingLine {
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// What kind of descriptor it takes.
+    /// Type of descriptor.
     pub kind: String,
     /// The variable's debug name.
     pub name: Option<String>,
 }
 
-/// Something that the module needs.
+/// A device requirement of the module.
 #[derive(Clone, Debug, Serialize)]
 pub struct NeedLine {
-    /// What in the module asks for it.
+    /// The part of the module that imposes it.
     pub because: String,
-    /// What must hold.
+    /// The condition.
     pub needs: String,
-    /// The rule behind it, where it is not a table.
+    /// The rule that it follows from; `None` if it follows from a table.
     pub rule: Option<String>,
-    /// The instruction that asks for it.
+    /// The instruction that imposes it.
     pub place: Place,
 }
 
-/// A broken rule.
+/// A violation of a rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct ViolationLine {
     /// The rule's short name.
     pub name: String,
     /// Its name in the specification.
     pub rule: String,
-    /// What it asks for.
+    /// Text of the rule.
     pub says: String,
-    /// What is there.
+    /// Description of the violation.
     pub message: String,
-    /// The reason for not refusing the module, where the rule only warns.
+    /// For a warning, the reason why the rule does not make the module illegal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The instruction at fault.
+    /// The offending instruction.
     pub place: Place,
 }
 
-/// All that there is to say about a module.
+/// Complete report on a module.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// The schema version, [`SCHEMA`].
     pub schema: u32,
     /// Version of SPIR-V.
     pub version: String,
-    /// `vulkan`, or `other` for kernels, to which only the rules of the extensions apply.
+    /// `vulkan`; or `other` for kernels, which only the rules of the extensions apply to.
     pub environment: String,
-    /// Capabilities that it declares.
+    /// Declared capabilities.
     pub capabilities: Vec<String>,
-    /// Those of them that Vulkan does not list.
+    /// Declared capabilities that Vulkan does not list.
     pub unlisted: Vec<String>,
-    /// Extensions that it declares.
+    /// Declared extensions.
     pub extensions: Vec<String>,
     /// Entry points.
     pub entry_points: Vec<EntryPointLine>,
     /// Specialisation constants: `SpecId` and debug name.
     pub spec_constants: Vec<(u32, Option<String>)>,
-    /// Instructions and operands that are newer than the tables, which nothing was checked of.
+    /// Number of instructions with parts newer than the tables, which are not checked.
     pub unknown: u32,
-    /// What it needs of a device.
+    /// Device requirements.
     pub needs: Vec<NeedLine>,
-    /// What it violates.
+    /// Violations of rules.
     pub violations: Vec<ViolationLine>,
-    /// Breaches that are reported and do not make it illegal.
+    /// Violations that do not make the module illegal.
     pub warnings: Vec<ViolationLine>,
 }
 
@@ -312,7 +315,8 @@ impl Report {
             },
             place: source.place(v.at),
             message: match source.origin {
-                // No translated language speaks of decorations, so their author would look for one in vain.
+                // Languages other than SPIR-V have no decorations, so their authors cannot remove
+                // one.
                 Some(_) if v.rule.name == rules::LAYOUT_NOT_ALLOWED => format!(
                     "{}. The translation to SPIR-V put it there, as a buffer holds the same type: in the shader, give \
                      the variable a type of its own, such as a structure",
@@ -344,7 +348,7 @@ impl Report {
         }
     }
 
-    /// The report in which warnings are violations.
+    /// Returns the report with warnings turned into violations.
     #[must_use]
     pub fn strict(mut self) -> Report {
         self.violations.append(&mut self.warnings);
@@ -352,12 +356,13 @@ impl Report {
         self
     }
 
-    /// Whether the module is legal: it breaks no rule, but for what is only a warning.
+    /// Returns true if the module violates no rule, except for warnings.
     pub fn is_legal(&self) -> bool {
         self.violations.is_empty()
     }
 
-    /// The report as text for people. `name` is what the file is called; `devices` are those that it is held against.
+    /// Returns the report as text for people. `name` is the file's name; the module's requirements
+    /// are compared with each of `devices`.
     pub fn render(&self, name: &str, need: &Need, devices: &[(String, Have)]) -> String {
         let mut out = String::new();
         self.render_into(&mut out, name, need, devices).expect("writing to a string");
@@ -414,7 +419,7 @@ impl Report {
                 "\na kernel, which is not for Vulkan{unlisted}: only the rules of the extensions are checked"
             )?;
         }
-        let warnings = counted(self.warnings.len(), "warning");
+        let warnings = pluralised(self.warnings.len(), "warning");
         match (self.violations.len(), self.warnings.len()) {
             (0, 0) => writeln!(
                 out,
@@ -425,8 +430,8 @@ impl Report {
                 "\nlegal, with {warnings} (--strict refuses the module): no other rule is broken of those in \
                  harness/spirv/RULES.md, whose last section names what is not looked at"
             )?,
-            (count, 0) => writeln!(out, "\n{}", counted(count, "violation"))?,
-            (count, _) => writeln!(out, "\n{}, {warnings}", counted(count, "violation"))?,
+            (count, 0) => writeln!(out, "\n{}", pluralised(count, "violation"))?,
+            (count, _) => writeln!(out, "\n{}, {warnings}", pluralised(count, "violation"))?,
         }
         for (device, have) in devices {
             writeln!(out, "{device}: {}", need.check(have))?;
@@ -435,8 +440,8 @@ impl Report {
     }
 }
 
-/// A number of things in words.
-fn counted(count: usize, what: &str) -> String {
+/// Formats a count with a noun in the correct number.
+fn pluralised(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
@@ -447,7 +452,7 @@ fn at(name: &str, place: &Place) -> String {
     }
 }
 
-/// The first line of an instruction with carets below it.
+/// Writes the first line of an instruction, underlined with carets.
 fn render_source(out: &mut String, line: usize, column: usize, text: &str) -> std::fmt::Result {
     let first = text.lines().next().unwrap_or_default();
     let number = line.to_string();

@@ -1,26 +1,27 @@
-//! What a kernel is called with where it is interpreted or lowered: its arguments, and what the handles of
-//! `SPV_INTEL_bindless_images` name. A module says nothing of either, so the caller does.
+//! Calls of OpenCL kernels that are interpreted or lowered: arguments, and the images that the
+//! handles of `SPV_INTEL_bindless_images` denote. A module determines neither, so the caller
+//! supplies both.
 
 use crate::tables::{Dim, ImageFormat};
 use std::collections::BTreeSet;
 
-/// A descriptor.
+/// Position of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DescriptorAt {
     /// Descriptor set.
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// Place in the binding's array of descriptors.
+    /// Index in the binding's array of descriptors.
     pub element: u32,
 }
 
-/// What a parameter of a kernel is given.
+/// Argument for a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A value, from the push constants.
+    /// A value in the push constants.
     Value {
-        /// Where its first byte stands in them.
+        /// Offset of its first byte.
         offset: u32,
     },
     /// A pointer to the first byte of a storage buffer.
@@ -32,7 +33,8 @@ pub enum Argument {
     },
 }
 
-/// What is converted from a handle. Each kind has names of its own: one number may be a handle of each.
+/// Kind of object that a handle is converted to. Each kind has its own handles: equal numbers of
+/// different kinds are different handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HandleKind {
     /// `OpConvertHandleToImageINTEL`.
@@ -53,36 +55,37 @@ impl std::fmt::Display for HandleKind {
     }
 }
 
-/// An image, with or without a sampler, that a handle names.
+/// The image that a handle denotes, with or without a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageHandle {
     /// The handle.
     pub handle: u64,
-    /// What it names.
+    /// Its descriptor.
     pub at: DescriptorAt,
-    /// Dimensionality of the view.
+    /// Dimensionality of the image view.
     pub dim: Dim,
-    /// Whether the view is of an array.
+    /// Set if the view is an array.
     pub arrayed: bool,
-    /// How a texel is stored; not `Unknown`.
+    /// Storage format of a texel; not `Unknown`.
     pub format: ImageFormat,
-    /// A storage image or storage texel buffer, which may be written, rather than one that is sampled and fetched from.
+    /// Set for a storage image or storage texel buffer, which can be written; unset for an image
+    /// that is sampled or fetched from.
     pub storage: bool,
 }
 
-/// A sampler that a handle names.
+/// The sampler that a handle denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplerHandle {
     /// The handle.
     pub handle: u64,
-    /// What it names.
+    /// Its descriptor.
     pub at: DescriptorAt,
 }
 
-/// What a kernel is called with.
+/// Arguments and handles for a call of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelCall {
-    /// Of each parameter.
+    /// Argument of each parameter.
     pub arguments: Vec<Argument>,
     /// Handles of images.
     pub images: Vec<ImageHandle>,
@@ -92,24 +95,24 @@ pub struct KernelCall {
     pub sampled_images: Vec<ImageHandle>,
 }
 
-/// Why a call is none.
+/// An error in a [`KernelCall`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// Two descriptors have one name.
+    /// A handle denotes two descriptors.
     #[error("handle {handle:#x} names two {kind}s; each handle of a kind names one")]
     Twice {
-        /// Of what kind.
+        /// Kind of the handle.
         kind: HandleKind,
         /// The handle.
         handle: u64,
     },
-    /// What is sampled is no storage image.
+    /// A sampled image handle denotes a storage image.
     #[error("sampled image handle {handle:#x} names a storage image; give it a combined image sampler")]
     SampledStorage {
         /// The handle.
         handle: u64,
     },
-    /// A texel is stored somehow.
+    /// The format of an image is `Unknown`.
     #[error("handle {handle:#x} names an image of no known format")]
     Format {
         /// The handle.
@@ -118,7 +121,7 @@ pub enum CallError {
 }
 
 impl KernelCall {
-    /// Every handle, with its kind and what it names.
+    /// Returns every handle with its kind and descriptor.
     pub fn handles(&self) -> impl Iterator<Item = (HandleKind, u64, DescriptorAt)> {
         let images = self.images.iter().map(|i| (HandleKind::Image, i.handle, i.at));
         let samplers = self.samplers.iter().map(|s| (HandleKind::Sampler, s.handle, s.at));
@@ -126,10 +129,10 @@ impl KernelCall {
         images.chain(samplers).chain(sampled)
     }
 
-    /// Whether each handle names one thing that can be named so.
+    /// Checks that every handle denotes one object of a suitable kind.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first handle that does not.
     pub fn check(&self) -> Result<(), CallError> {
         let mut seen = BTreeSet::new();
         for (kind, handle, _) in self.handles() {
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_names_one_thing_of_a_kind() {
+    fn handles_of_a_kind_denote_one_object() {
         let at = DescriptorAt { set: 1, binding: 0, element: 0 };
         let image =
             ImageHandle { handle: 7, at, dim: Dim::Dim2D, arrayed: false, format: ImageFormat::Rgba8, storage: false };

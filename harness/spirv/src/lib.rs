@@ -1,16 +1,17 @@
-//! SPIR-V as data: grammar tables, words, text, modules and what they need and may not do.
+//! SPIR-V as data: grammar, binary and text form, parsed modules, device requirements and validity
+//! rules.
 //!
 //! * [`grammar`]: instructions, operand kinds and enumerants, from the generated [`tables`].
 //! * [`Module`]: words as sections, dense ids, interned types, functions, blocks and control flow.
 //! * [`reflect`]: entry points, bindings, layouts, specialisation constants.
-//! * [`need`]: what a module needs of a device, what a device has, and what is missing.
-//! * [`rules`]: what a module may not do.
-//! * [`edit`]: changes to a module's words.
-//! * [`sampling`]: states of samplers and views, and which texels they pick.
-//! * [`inspect`]: all of it about one file, as data and as text.
-//! * [`kernel`]: what a kernel is called with, where no Vulkan device takes it.
-//! * [`lower`]: extensions rewritten in core SPIR-V.
-//! * [`assemble`] and [`disassemble`]: text as spirv-as and spirv-dis read and write it.
+//! * [`need`]: device requirements of a module, device capabilities, and their comparison.
+//! * [`rules`]: validity rules for modules.
+//! * [`edit`]: edits of a module's words.
+//! * [`sampling`]: state of samplers and views, and the selection of texels.
+//! * [`inspect`]: a report on one file, as data and as text.
+//! * [`kernel`]: arguments of OpenCL kernels, which Vulkan devices do not run directly.
+//! * [`lower`]: rewriting of extensions to core SPIR-V.
+//! * [`assemble`] and [`disassemble`]: the text form of spirv-as and spirv-dis.
 
 mod decode;
 pub mod edit;

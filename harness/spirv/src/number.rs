@@ -6,14 +6,14 @@ use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 
 use crate::tables::FPEncoding;
 
-/// The type of a number literal.
+/// Type of a number literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberType {
     /// An integer of 1 to 64 bits.
     Int {
         /// Its width in bits.
         width: u8,
-        /// Whether it is signed: narrow literals are then sign-extended.
+        /// Set for a signed integer, whose literals are sign-extended to whole words.
         signed: bool,
     },
     /// A floating-point number.
@@ -21,16 +21,18 @@ pub(crate) enum NumberType {
 }
 
 impl NumberType {
-    /// The type of literals whose grammar says no more than "integer".
+    /// The type of literals that the grammar calls "integer" only.
     pub(crate) const U32: NumberType = NumberType::Int { width: 32, signed: false };
 
-    /// The type that `OpTypeInt` with these words declares, if literals of it can be written.
+    /// Returns the type that `OpTypeInt` with these operands declares; `None` if literals of it are
+    /// not supported.
     pub(crate) fn int(width: u32, signedness: u32) -> Option<NumberType> {
         let width = u8::try_from(width).ok().filter(|w| (1..=64).contains(w))?;
         Some(NumberType::Int { width, signed: signedness != 0 })
     }
 
-    /// The type that `OpTypeFloat` with these words declares, if literals of it can be written.
+    /// Returns the type that `OpTypeFloat` with these operands declares; `None` if literals of it
+    /// are not supported.
     pub(crate) fn float(width: u32, encoding: Option<u32>) -> Option<NumberType> {
         let Some(encoding) = encoding else {
             return match width {
@@ -48,7 +50,7 @@ impl NumberType {
         }
     }
 
-    /// How many words a literal of this type takes.
+    /// Returns the number of words of a literal of this type.
     pub(crate) fn words(self) -> usize {
         let width = match self {
             NumberType::Int { width, .. } => u32::from(width),
@@ -57,7 +59,7 @@ impl NumberType {
         if width > 32 { 2 } else { 1 }
     }
 
-    /// The words that a literal's text stands for, low word first; the error says what was expected.
+    /// Parses a literal into its words, low word first. The error names the expected text.
     pub(crate) fn parse(self, text: &str) -> Result<u64, String> {
         match self {
             NumberType::Int { width, signed } => parse_int(text, u32::from(width), signed),
@@ -65,7 +67,8 @@ impl NumberType {
         }
     }
 
-    /// Writes the literal; `false` if its words are not those that [`NumberType::parse`] makes.
+    /// Writes the literal. Returns `false` if its words are not the canonical ones that
+    /// [`NumberType::parse`] returns.
     pub(crate) fn write(self, bits: u64, out: &mut String) -> bool {
         match self {
             NumberType::Int { width, signed } => {
@@ -88,7 +91,7 @@ impl NumberType {
     }
 }
 
-/// A literal's words from its low `width` bits: sign- or zero-extended to whole words.
+/// Sign- or zero-extends the low `width` bits of a literal to whole words.
 fn extend(bits: u64, width: u32, signed: bool) -> u64 {
     let unused = 64 - width;
     let value = if signed { ((bits << unused) as i64 >> unused) as u64 } else { bits << unused >> unused };
@@ -113,7 +116,7 @@ fn parse_int(text: &str, width: u32, signed: bool) -> Result<u64, String> {
     let sign = 1u64 << (width - 1);
     let fits = match (signed, negative) {
         (true, true) => magnitude <= sign,
-        // A hexadecimal literal may spell the sign bit.
+        // A hexadecimal literal may set the sign bit.
         (true, false) => magnitude < sign || (radix == 16 && magnitude <= range),
         (false, _) => magnitude <= range,
     };
@@ -146,7 +149,8 @@ fn parse_float(text: &str, format: Format) -> Result<u64, String> {
     if format == F32 {
         return Ok(u64::from(value.to_bits()) | sign);
     }
-    // spirv-as reads narrower formats as single precision and then rounds toward zero; so do we, for the same words.
+    // spirv-as parses narrower formats as single precision and then rounds toward zero; this
+    // function gives the same words.
     let bits = value.to_bits();
     let (field, fraction) = (bits >> 23, u64::from(bits & 0x7f_ffff));
     let (significand, exponent) =
@@ -155,7 +159,8 @@ fn parse_float(text: &str, format: Format) -> Result<u64, String> {
     narrow.map(|bits| bits | sign).ok_or_else(too_large)
 }
 
-/// `1.8p+3` -> significand and exponent of two.
+/// Parses a hexadecimal significand and exponent, such as `1.8p+3`. Returns an integer significand
+/// and its exponent of two.
 fn parse_hexadecimal(text: &str) -> Option<(u64, i32)> {
     let (digits, exponent) = text.split_once(['p', 'P'])?;
     let exponent: i32 = exponent.parse().ok()?;
@@ -180,8 +185,9 @@ fn parse_hexadecimal(text: &str) -> Option<(u64, i32)> {
     any.then_some((significand, exponent.checked_add(shift)?))
 }
 
-/// The pattern of `significand * 2^exponent`, rounded toward zero. The exponent field may come out all ones, which is
-/// how infinities and NaNs are spelled (`0x1p+128`, `0x1.8p+128`).
+/// Returns the bits of `significand * 2^exponent`, rounded toward zero; `None` if the exponent
+/// field overflows. The field may be all ones: infinities and NaNs are written so (`0x1p+128`,
+/// `0x1.8p+128`).
 fn truncate(format: Format, significand: u64, exponent: i32) -> Option<u64> {
     if significand == 0 {
         return Some(0);
@@ -192,7 +198,7 @@ fn truncate(format: Format, significand: u64, exponent: i32) -> Option<u64> {
         return None;
     }
     let fraction_bits = format.fraction_bits as i32;
-    // A denormal has no implied bit and the exponent of field 1.
+    // A denormal has no implied bit, and the exponent of field 1.
     let unit = if field > 0 { top - fraction_bits } else { top - fraction_bits + 1 - field };
     let scaled = match unit {
         64.. => 0,
@@ -214,7 +220,7 @@ fn write_float(bits: u64, format: Format, out: &mut String) {
     written.expect("writing to a string");
 }
 
-/// The shortest decimal that reads back as the same number.
+/// Writes the shortest decimal that parses to the same number.
 fn decimal<T: Copy + Into<f64> + std::fmt::Display + std::fmt::LowerExp>(
     value: T,
     out: &mut String,
@@ -263,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_extended_as_the_type_says() {
+    fn integers_are_extended_by_their_type() {
         let short = NumberType::Int { width: 16, signed: true };
         assert_eq!(words_of(short, "-1"), Ok(0xffff_ffff));
         assert_eq!(words_of(short, "0xffff"), Ok(0xffff_ffff));
@@ -276,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_read_as_spirv_as_reads_them() {
+    fn floats_parse_as_in_spirv_as() {
         let float = NumberType::Float(F32);
         assert_eq!(words_of(float, "0x1p+128"), Ok(0x7f80_0000));
         assert_eq!(words_of(float, "-0x1.8p+128"), Ok(0xffc0_0000));
@@ -290,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn every_narrow_pattern_survives_text() {
+    fn every_narrow_float_survives_text() {
         for format in [F16, BF16, F8_E4M3, F8_E5M2] {
             for bits in 0..1u64 << format.width {
                 let mut text = String::new();
@@ -301,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_patterns_survive_text() {
+    fn wide_floats_survive_text() {
         let mut bits = 1u64;
         for _ in 0..200_000 {
             bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d);

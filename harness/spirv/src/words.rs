@@ -1,14 +1,14 @@
-//! Modules as words: the header, and one instruction after the other.
+//! Modules as words: the header, followed by instructions.
 
 use crate::grammar::Version;
 
 /// First word of every module.
 pub const MAGIC: u32 = 0x0723_0203;
 
-/// Largest id that a module may use: the universal limit on the id bound, 0x3FFFFF, less one.
+/// Largest id that a module may use: one less than the universal limit on the id bound, 0x3FFFFF.
 pub const MAX_ID: u32 = 0x3f_fffe;
 
-/// Words of the header.
+/// Number of words of the header.
 pub(crate) const HEADER_WORDS: usize = 5;
 
 /// A module's header without its magic number.
@@ -16,22 +16,22 @@ pub(crate) const HEADER_WORDS: usize = 5;
 pub struct Header {
     /// Version word.
     pub version: u32,
-    /// Generator's number in the upper half, its version in the lower.
+    /// Generator's number in the upper half, its version in the lower half.
     pub generator: u32,
-    /// All ids are below it.
+    /// Id bound: all ids are less than this.
     pub bound: u32,
     /// Reserved, 0.
     pub schema: u32,
 }
 
 impl Header {
-    /// The version that the version word means.
+    /// Returns the version of SPIR-V that the version word denotes.
     pub fn spirv_version(&self) -> Option<Version> {
         Version::from_word(self.version)
     }
 }
 
-/// Why words are no module.
+/// A reason why words cannot be split into a header and instructions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordsError {
     /// The length in bytes is not a multiple of four.
@@ -40,37 +40,37 @@ pub enum WordsError {
         /// Length of the input.
         bytes: usize,
     },
-    /// Fewer words than a header has.
+    /// The input has fewer words than a header.
     #[error("{words} words are too few for a header of 5")]
     NoHeader {
         /// Length of the input.
         words: usize,
     },
-    /// The first word is no magic number, in either byte order.
+    /// The first word is not the magic number in either byte order.
     #[error("first word is {word:#010x}, expected the magic number 0x07230203 in either byte order")]
     Magic {
-        /// What stands there.
+        /// The first word.
         word: u32,
     },
-    /// An instruction says that it has no words.
+    /// An instruction's word count is 0.
     #[error("the instruction at word {at} has 0 words, expected at least 1")]
     Empty {
         /// Index of the instruction's first word.
         at: usize,
     },
-    /// The last instruction says that it is longer than what is left.
+    /// The last instruction's word count exceeds the number of remaining words.
     #[error("the instruction at word {at} has {words} words, but only {left} are left")]
     Truncated {
         /// Index of the instruction's first word.
         at: usize,
-        /// Words that it says it has.
+        /// Its word count.
         words: usize,
-        /// Words that are there.
+        /// Number of remaining words.
         left: usize,
     },
 }
 
-/// The words of a module's bytes, in either byte order.
+/// Returns the words of a module's bytes, in either byte order.
 pub fn words_from_bytes(bytes: &[u8]) -> Result<Vec<u32>, WordsError> {
     if !bytes.len().is_multiple_of(4) {
         return Err(WordsError::PartialWord { bytes: bytes.len() });
@@ -88,7 +88,7 @@ pub fn words_from_bytes(bytes: &[u8]) -> Result<Vec<u32>, WordsError> {
     }
 }
 
-/// Splits a module into its header and its instructions.
+/// Splits a module into its header and the words of its instructions.
 pub(crate) fn split_header(words: &[u32]) -> Result<(Header, &[u32]), WordsError> {
     match words {
         [word, ..] if *word != MAGIC => Err(WordsError::Magic { word: *word }),
@@ -99,14 +99,14 @@ pub(crate) fn split_header(words: &[u32]) -> Result<(Header, &[u32]), WordsError
     }
 }
 
-/// The instructions of a module's words, header excluded, each with the index of its first word in the module.
+/// Iterates over a module's instructions, each with the index of its first word in the module.
 pub(crate) struct Instructions<'a> {
     words: &'a [u32],
     at: usize,
 }
 
 impl<'a> Instructions<'a> {
-    /// `words` is the whole module, header included.
+    /// Creates the iterator. `words` is the whole module, including the header.
     pub(crate) fn new(words: &'a [u32]) -> Self {
         Instructions { words, at: HEADER_WORDS }
     }
@@ -118,7 +118,7 @@ impl<'a> Iterator for Instructions<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.words.get(self.at..).filter(|rest| !rest.is_empty())?;
         let (at, count) = (self.at, (rest[0] >> 16) as usize);
-        // An error ends the iteration: there is no telling where the next instruction starts.
+        // An error ends the iteration, because the start of the next instruction is unknown.
         self.at = self.words.len();
         if count == 0 {
             return Some(Err(WordsError::Empty { at }));
@@ -131,8 +131,8 @@ impl<'a> Iterator for Instructions<'a> {
     }
 }
 
-/// Reads a literal string: its text and how many words it takes; `None` if it does not end, is not UTF-8 or is not
-/// padded with zeros.
+/// Reads a literal string. Returns its text and its number of words; `None` if it is not
+/// terminated, not UTF-8 or not padded with zeros.
 pub(crate) fn string(words: &[u32]) -> Option<(String, usize)> {
     let mut bytes = Vec::new();
     for (i, word) in words.iter().enumerate() {
@@ -147,7 +147,7 @@ pub(crate) fn string(words: &[u32]) -> Option<(String, usize)> {
     None
 }
 
-/// Appends a literal string's words: UTF-8, a zero, and zeros up to a whole word.
+/// Appends the words of a literal string: its bytes, a zero, and zeros up to a whole word.
 pub(crate) fn push_string(text: &[u8], words: &mut Vec<u32>) {
     let (chunks, rest) = text.as_chunks::<4>();
     words.extend(chunks.iter().map(|c| u32::from_le_bytes(*c)));

@@ -1,6 +1,7 @@
-//! Our assembler, disassembler and rules beside Debian's `spirv-tools`, where those are installed.
+//! Comparison of the assembler, disassembler and rules with Debian's `spirv-tools`, where
+//! installed.
 //!
-//! The tools are older than the tables: what they do not know is counted, not compared.
+//! The tools are older than the tables: cases that they do not know are counted, but not compared.
 
 mod support;
 
@@ -15,7 +16,8 @@ use support::cases::cases;
 use support::explained::{Judge, why_accepted};
 use support::mutate::{Random, mutate_words};
 
-/// The output of a tool that reads standard input; `Err` is what it complains about, `None` that it is not here.
+/// Runs a tool that reads standard input. Returns its output, or its complaint as `Err`; `None` if
+/// it is not installed.
 fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Option<Result<Vec<u8>, String>> {
     let mut child = Command::new(tool)
         .args(arguments)
@@ -25,7 +27,7 @@ fn run(tool: &str, arguments: &[&str], input: &[u8]) -> Option<Result<Vec<u8>, S
         .spawn()
         .ok()?;
     let mut stdin = child.stdin.take()?;
-    // A tool that stops reading early has its reasons, which it says below.
+    // A tool may stop reading early; its complaint then gives the reason.
     let _closed = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().ok()?;
@@ -55,7 +57,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
-fn spirv_as_reads_our_text_as_we_do() {
+fn assembler_agrees_with_spirv_as() {
     if !tools() {
         return;
     }
@@ -65,7 +67,7 @@ fn spirv_as_reads_our_text_as_we_do() {
     for instruction in INSTRUCTIONS {
         let extended = support::is_extended(instruction);
         let forms = if extended { support::extended_forms(instruction) } else { support::forms(instruction) };
-        // All forms in one text; where the tool does not know one of them, one by one, up to a few.
+        // All forms in one text; if the tool does not know one of them, the first few one by one.
         let all: Vec<u32> = prelude.iter().copied().chain(forms.iter().flatten().copied()).collect();
         let ours = disassemble(&all, Style::Plain).unwrap();
         let flags = ["--preserve-numeric-ids", "-o", "-", "-"];
@@ -95,7 +97,7 @@ fn spirv_as_reads_our_text_as_we_do() {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
-fn spirv_dis_text_is_read_back() {
+fn output_of_spirv_dis_assembles_to_the_same_words() {
     if !tools() {
         return;
     }
@@ -112,7 +114,7 @@ fn spirv_dis_text_is_read_back() {
     assert!(compared > 100);
 }
 
-/// Complaints about what the tool is too old to know.
+/// Returns true for complaints about features newer than the tool.
 fn is_unknown(complaint: &str) -> bool {
     ["Invalid", "not allowed by Vulkan", "requires one of these extensions"].iter().any(|text| complaint.contains(text))
 }
@@ -141,14 +143,14 @@ fn spirv_val_agrees_on_the_cases_of_the_rules() {
     }
     eprintln!("spirv-val: {agreed} agree, {unknown} are unknown to it, {} rules are broken unseen", accepted.len());
     assert!(refused.is_empty(), "refused, though no rule is broken: {}", refused.concat());
-    // Another version of the tool may know more; what no version explains is an error.
+    // Another version of the tool may detect more; anything that no version explains is an error.
     let unexplained: Vec<_> = accepted.iter().filter(|rule| why_accepted(Judge::SpirvVal, rule).is_none()).collect();
     assert!(unexplained.is_empty(), "accepted, though a rule is broken: {unexplained:?}");
 }
 
 #[test]
 #[expect(clippy::print_stderr, reason = "how much was compared belongs to the result")]
-fn spirv_val_refuses_the_mutations_that_break_a_rule() {
+fn spirv_val_rejects_mutations_that_violate_a_rule() {
     if !tools() {
         return;
     }

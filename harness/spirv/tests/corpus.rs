@@ -1,4 +1,5 @@
-//! All that naga emits for a corpus of compute shaders: it breaks no rule and survives our text.
+//! Modules that naga emits for a corpus of compute shaders: they violate no rule and survive
+//! conversion to text.
 
 #[path = "support/corpus.rs"]
 mod corpus;
@@ -11,7 +12,8 @@ use assay_spirv::need::Need;
 use assay_spirv::rules::{self, Environment, LAYOUT_NOT_ALLOWED};
 use assay_spirv::{Module, Style, assemble, disassemble};
 
-/// Rules that naga 30 breaks: group operations came with SPIR-V 1.3, and arrays in workgroup memory have no stride.
+/// Rules that modules of naga 30 violate: group operations were added in SPIR-V 1.3, and arrays in
+/// workgroup memory may not have a stride.
 const NAGA: [(&str, &str); 7] = [
     ("subgroups as SPIR-V 1.0", "version-or-extension"),
     ("matrix_multiply as SPIR-V 1.0", LAYOUT_NOT_ALLOWED),
@@ -23,7 +25,7 @@ const NAGA: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn what_naga_emits_breaks_no_rule_and_survives_text() {
+fn modules_of_naga_are_legal_and_survive_text() {
     let modules = corpus::modules();
     assert!(modules.len() > 130, "{}", modules.len());
     let mut capabilities = BTreeSet::new();
@@ -34,7 +36,7 @@ fn what_naga_emits_breaks_no_rule_and_survives_text() {
         let expected: Vec<&str> = NAGA.iter().filter(|(of, _)| *of == name).map(|(_, rule)| *rule).collect();
         let shown = || disassemble(&words, Style::Indented).unwrap();
         assert!(names.iter().eq(&expected), "{name}: {broken:?}\n{}", shown());
-        // Taking the layout away is enough, and is done to no other module.
+        // Removing the layout repairs the module, and changes no other module.
         let repaired = without_forbidden_layout(&module);
         assert_eq!(repaired.is_some(), expected.contains(&LAYOUT_NOT_ALLOWED), "{name}");
         if let Some(words) = repaired {
@@ -50,7 +52,7 @@ fn what_naga_emits_breaks_no_rule_and_survives_text() {
 }
 
 #[test]
-fn a_layout_that_a_buffer_needs_is_not_taken_away() {
+fn layout_that_a_buffer_needs_is_kept() {
     let text = "OpCapability Shader
         OpMemoryModel Logical GLSL450
         OpDecorate %array ArrayStride 4
@@ -81,8 +83,8 @@ fn a_layout_that_a_buffer_needs_is_not_taken_away() {
 }
 
 #[test]
-fn values_that_cannot_be_moved_keep_their_layout_and_are_told_of() {
-    // A copy with memory operands between memory of both kinds.
+fn values_that_cannot_be_converted_keep_their_layout_and_are_reported() {
+    // A copy with memory operands between workgroup memory and a buffer.
     let text = "OpCapability Shader
         OpMemoryModel Logical GLSL450
         OpEntryPoint GLCompute %main \"main\" %buffer %memory

@@ -1,4 +1,4 @@
-//! Reflection, and what a module needs of a device.
+//! Reflection, and device requirements of modules.
 
 use assay_spirv::need::{ApiVersion, Have, Need};
 use assay_spirv::reflect::{Count, DescriptorKind, Reflection, Shape};
@@ -111,7 +111,7 @@ fn resources_of_called_functions_are_found_with_their_layout() {
     assert_eq!((spec.spec_id, spec.default), (7, 5));
 }
 
-/// A device that has all that the shader asks for.
+/// A device that satisfies all requirements of the shader.
 fn device() -> Have {
     let features = ["shaderInt8", "shaderInt64", "shaderBufferInt64Atomics", "storageBuffer8BitAccess"];
     let properties = [
@@ -134,13 +134,13 @@ fn device() -> Have {
 }
 
 #[test]
-fn a_device_with_all_may_run_it() {
+fn sufficient_device_may_run_the_module() {
     let verdict = Need::of(&module()).check(&device());
     assert!(verdict.may_run(), "{verdict}");
 }
 
 #[test]
-fn each_thing_that_is_missing_is_named() {
+fn each_missing_capability_is_named() {
     let need = Need::of(&module());
     let lacking = |change: fn(&mut Have)| {
         let mut have = device();
@@ -207,7 +207,7 @@ fn need_of(text: &str) -> Need {
 }
 
 #[test]
-fn what_vulkan_does_not_list_no_device_allows() {
+fn unlisted_capabilities_and_extensions_are_never_supported() {
     let need = need_of("OpCapability Kernel\nOpCapability Shader\nOpExtension \"SPV_INTEL_bindless_images\"");
     let verdict = need.check(&device());
     assert_eq!(
@@ -218,7 +218,7 @@ fn what_vulkan_does_not_list_no_device_allows() {
 }
 
 #[test]
-fn modes_that_differ_by_width_need_independence() {
+fn float_modes_that_differ_by_width_require_independence() {
     let shader = |modes: &str| {
         format!(
             "; SPIR-V\n; Version: 1.0\nOpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n{modes}\n\
@@ -239,7 +239,7 @@ fn modes_that_differ_by_width_need_independence() {
 }
 
 #[test]
-fn fast_math_that_keeps_special_values_needs_a_device_that_does() {
+fn fast_math_that_preserves_special_values_is_a_requirement() {
     let shader = |flags: u32, decorated: u32| {
         format!(
             "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"\n\
@@ -260,7 +260,8 @@ fn fast_math_that_keeps_special_values_needs_a_device_that_does() {
     assert_eq!(rules(&shader(7, 0)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09562"]);
 }
 
-/// A compute shader of these lines, with `0` to `8` as `%u0` to `%u8`.
+/// Returns the rules behind the requirements of a compute shader with these lines; `%u0` to `%u8`
+/// are the constants 0 to 8.
 fn rules_of(capabilities: &str, globals: &str, body: &str) -> Vec<&'static str> {
     let need = need_of(&format!(
         "; SPIR-V\n; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical GLSL450\n\
@@ -280,7 +281,7 @@ fn rules_of(capabilities: &str, globals: &str, body: &str) -> Vec<&'static str> 
 }
 
 #[test]
-fn limits_and_widening_features_are_needs() {
+fn limits_and_extending_features_are_requirements() {
     let long =
         |capability: &str| rules_of(&format!("OpCapability {capability}"), "%v = OpTypeVectorIdEXT %uint %u8", "");
     assert_eq!(long("LongVectorEXT"), ["VUID-RuntimeSpirv-longVector-12296"]);
@@ -309,7 +310,7 @@ fn limits_and_widening_features_are_needs() {
 }
 
 #[test]
-fn scope_device_among_the_operands_of_accesses_is_a_need() {
+fn device_scope_of_memory_accesses_is_a_requirement() {
     let needs = |scope: &str| {
         let head = "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpCapability VulkanMemoryModel\n\
                     OpMemoryModel Logical Vulkan\nOpEntryPoint GLCompute %main \"main\" %v %w\n\
@@ -332,13 +333,13 @@ fn scope_device_among_the_operands_of_accesses_is_a_need() {
 }
 
 #[test]
-fn what_a_fragment_shader_may_store_to_is_a_need() {
+fn stores_of_fragment_shaders_are_a_requirement() {
     let needs = |text: &str| {
         let items =
             need_of(text).items.into_iter().filter(|item| item.rule == Some("VUID-RuntimeSpirv-NonWritable-06340"));
         items.map(|item| item.because).collect::<Vec<_>>()
     };
-    // A buffer that is stored to, and attachments that are not.
+    // The shader stores to a buffer, but not to its attachments.
     let text = include_str!("lower/fragment.spvasm");
     assert_eq!(needs(text), ["%marks, without NonWritable in Fragment"]);
     assert!(
@@ -351,7 +352,7 @@ fn what_a_fragment_shader_may_store_to_is_a_need() {
 }
 
 #[test]
-fn memory_that_a_feature_allows_is_a_need() {
+fn memory_layouts_that_a_feature_allows_are_requirements() {
     let uniform = |last: &str| {
         let globals = format!(
             "%array = OpTypeRuntimeArray %uint\n%Block = OpTypeStruct %uint {last}\n%p = OpTypePointer Uniform %Block\n\

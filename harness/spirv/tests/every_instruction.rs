@@ -1,4 +1,5 @@
-//! Every instruction of the grammar, in each form of its operands, survives words -> text -> words as named text.
+//! Every instruction of the grammar, in each form of its operands, survives conversion from words
+//! to text and back without raw words.
 
 mod support;
 
@@ -20,7 +21,7 @@ fn check(prelude: &[u32], name: &str, form: &[u32]) {
 }
 
 #[test]
-fn every_instruction_survives() {
+fn every_instruction_survives_conversion_to_text() {
     let mut prelude = assemble(support::PRELUDE).unwrap();
     prelude[3] = 30;
     let mut count = 0;

@@ -1,4 +1,5 @@
-//! The shaders of `shaders/inspect`: legal as they are, and each of a dozen changes breaks the rule that it should.
+//! The shaders of `shaders/inspect`: they are legal, and each of a dozen changes violates the
+//! expected rule.
 
 use assay_spirv::need::{ApiVersion, Have, Need};
 use assay_spirv::rules::{self, Environment};
@@ -19,14 +20,14 @@ fn broken(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_examples_break_no_rule() {
+fn examples_are_legal() {
     for text in [GATHER, TILE, KERNEL, BYTES] {
         assert_eq!(broken(text), Vec::<&str>::new());
     }
 }
 
 #[test]
-fn each_broken_variant_shows_its_rule() {
+fn each_illegal_variant_violates_its_rule() {
     let variants: [(&str, &str, &str, &str); 13] = [
         (GATHER, "OpExtension \"SPV_QCOM_image_processing3\"", "", "version-or-extension"),
         (GATHER, "OpCapability ImageGatherExtendedModesQCOM", "", "gather-qcom-mode-capability"),
@@ -71,7 +72,7 @@ fn each_broken_variant_shows_its_rule() {
 }
 
 #[test]
-fn what_each_example_needs_is_named() {
+fn requirements_of_examples_are_reported() {
     let nothing = Have { api_version: ApiVersion::v1(4), ..Have::default() };
     let missing = |text: &str| Need::of(&module(text)).check(&nothing).to_string();
     assert!(missing(GATHER).contains("capability ImageGatherLinearQCOM needs feature imageGatherLinear"));
@@ -81,9 +82,10 @@ fn what_each_example_needs_is_named() {
     assert!(missing(BYTES).contains("8-bit values in StorageBuffer %from needs feature storageBuffer8BitAccess"));
 }
 
-/// What physical pointers lead to is in storage buffers, too; a pointer that no function has leads nowhere.
+/// Pointees of physical pointers are in storage buffers too; types without a pointer in a function
+/// are not accessed.
 #[test]
-fn what_lies_behind_physical_pointers_is_needed() {
+fn pointees_of_physical_pointers_are_requirements() {
     let text = |width: u32, used: &str| {
         format!(
             "; Version: 1.5
@@ -126,9 +128,9 @@ fn what_lies_behind_physical_pointers_is_needed() {
     }
 }
 
-/// Two instructions that want the same of a device want it once.
+/// Two instructions with the same requirement give one message.
 #[test]
-fn what_is_missing_is_said_once() {
+fn equal_missing_requirements_are_reported_once() {
     let rotate = "OpGroupNonUniformRotateKHR %uint %subgroup %four %two %four";
     let text = format!(
         "; Version: 1.3

@@ -1,11 +1,12 @@
-//! A short run of the mutations; `cargo run --release -p assay-spirv --example fuzz -- SECONDS` is the long one.
+//! A short run of the fuzzer; `cargo run --release -p assay-spirv --example fuzz -- SECONDS` runs
+//! longer.
 
 mod support;
 
 use support::mutate::{Random, round};
 
 #[test]
-fn mutations_neither_panic_nor_lose_anything() {
+fn mutations_neither_panic_nor_lose_words() {
     let seeds = support::seeds();
     let mut random = Random(7);
     for _ in 0..4_000 {

@@ -1,4 +1,4 @@
-//! Reports: places in text and in words, errors of unreadable files.
+//! Reports: positions in text and in words, and errors for unreadable files.
 
 use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{Report, Source};
@@ -7,7 +7,7 @@ use assay_spirv::need::{ApiVersion, Have, Need};
 const BYTES: &str = include_str!("../../../shaders/inspect/storage_8bit.spvasm");
 
 #[test]
-fn a_report_names_line_and_rule() {
+fn report_names_line_and_rule() {
     let text = BYTES.replace("OpDecorate %from Binding 0", "");
     let source = Source::read(text.as_bytes()).unwrap();
     let report = Report::new(&source);
@@ -25,7 +25,7 @@ fn a_report_names_line_and_rule() {
 }
 
 #[test]
-fn words_are_placed_by_word() {
+fn positions_in_binary_modules_are_word_indices() {
     let source = Source::read(BYTES.as_bytes()).unwrap();
     let bytes: Vec<u8> = source.module.words().iter().flat_map(|w| w.to_be_bytes()).collect();
     let source = Source::read(&bytes).unwrap();
@@ -43,7 +43,7 @@ fn words_are_placed_by_word() {
 }
 
 #[test]
-fn unreadable_files_get_one_message_with_a_place() {
+fn unreadable_files_give_one_message_with_a_position() {
     for (bytes, expected) in [
         (
             &b"OpCapability Shadr"[..],
@@ -60,7 +60,7 @@ fn unreadable_files_get_one_message_with_a_place() {
     }
 }
 
-/// A compute shader of no invocations, with what is put before its memory model.
+/// Returns a compute shader with an invalid workgroup size of 0, and with extra capabilities.
 fn shader_beside(capabilities: &str, model: &str) -> Source {
     let text = format!(
         "; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical {model}\n\
@@ -72,7 +72,7 @@ fn shader_beside(capabilities: &str, model: &str) -> Source {
 }
 
 #[test]
-fn a_kernel_capability_beside_a_shader_switches_off_no_rule() {
+fn kernel_capabilities_do_not_disable_rules_for_shaders() {
     for capability in [
         "Kernel",
         "Vector16",
@@ -102,26 +102,27 @@ fn a_kernel_capability_beside_a_shader_switches_off_no_rule() {
     }
 }
 
-/// A kernel with one capability more.
+/// A kernel.
 const KERNEL: &str = "OpCapability Kernel\nOpCapability Addresses\nOpMemoryModel Physical64 OpenCL\n\
     OpEntryPoint Kernel %main \"main\"\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
     %main = OpFunction %void None %fn\n%label = OpLabel\nOpReturn\nOpFunctionEnd";
 
 #[test]
-fn a_kernel_is_for_another_api_and_the_report_says_by_what() {
+fn report_of_a_kernel_names_the_capabilities_of_another_api() {
     let source = Source::from_text(KERNEL).unwrap();
     let report = Report::new(&source);
     assert_eq!((report.environment.as_str(), report.is_legal()), ("other", true));
     assert_eq!(report.unlisted, ["Kernel", "Addresses"]);
     let shown = report.render("kernel.spvasm", &Need::of(&source.module), &[]);
     assert!(shown.contains("not for Vulkan, which does not list Kernel, Addresses: only the rules"), "{shown}");
-    // A library for the same API has no entry point to tell it by.
+    // A library for the same API has no entry point that would identify it.
     let library: Vec<&str> = KERNEL.lines().filter(|line| !line.contains("OpEntryPoint")).collect();
     let library = library.join("\n").replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Linkage");
     assert_eq!(Report::new(&Source::from_text(&library).unwrap()).environment, "other");
 }
 
-/// An array of storage buffers, indexed by what an invocation is, without the capability for that.
+/// A shader that indexes an array of storage buffers with the invocation index, without the
+/// capability that this requires.
 const INDEXED: &str = "; Version: 1.3
 OpCapability Shader
 OpMemoryModel Logical GLSL450
@@ -153,7 +154,7 @@ OpReturn
 OpFunctionEnd";
 
 #[test]
-fn a_warning_is_reported_and_refused_by_strictness_only() {
+fn warnings_are_errors_only_when_strict() {
     let source = Source::from_text(INDEXED).unwrap();
     let report = Report::new(&source);
     assert!(report.is_legal(), "{:?}", report.violations);
@@ -164,7 +165,7 @@ fn a_warning_is_reported_and_refused_by_strictness_only() {
     let expected = "warning: descriptor array indexed with a non-constant; this requires StorageBufferArrayDynamicIndexing\n  at indexed.spvasm:26:1\n";
     assert!(shown.contains(expected), "{shown}");
     assert!(shown.contains("\nlegal, with 1 warning (--strict refuses the module): "), "{shown}");
-    // A device must have the feature all the same.
+    // The device must support the feature nevertheless.
     assert!(
         shown.contains("descriptor array indexed with a non-constant: feature shaderStorageBufferArrayDynamicIndexing"),
         "{shown}"
@@ -176,7 +177,7 @@ fn a_warning_is_reported_and_refused_by_strictness_only() {
 }
 
 #[test]
-fn text_is_assembled_for_the_environment_that_is_named() {
+fn target_environment_determines_the_version() {
     let version = |text: &str, target: Option<&str>| {
         let target = target.map(|name| name.parse().unwrap());
         Source::read_for(text.as_bytes(), target).unwrap().module.version().to_string()
@@ -190,7 +191,7 @@ fn text_is_assembled_for_the_environment_that_is_named() {
         (&bare, Some("vulkan1.2"), "1.5"),
         (&bare, Some("vulkan1.4"), "1.6"),
         (INDEXED, None, "1.3"),
-        // As for spirv-as, a comment decides nothing against it.
+        // As in spirv-as, the target environment overrides the comment.
         (INDEXED, Some("spv1.5"), "1.5"),
     ] {
         assert_eq!(version(text, target), expected, "{target:?}");

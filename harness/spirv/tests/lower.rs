@@ -1,4 +1,4 @@
-//! Lowered modules are legal: by the rules here, and by spirv-val.
+//! Lowered modules are legal by the rules of this crate and by spirv-val.
 
 use assay_spirv::lower::fragment::{self, ColorImage, Draw};
 use assay_spirv::lower::gather::{self, GatherStates};
@@ -21,13 +21,14 @@ fn module(text: &str) -> Module {
     Module::parse(assemble(text).unwrap_or_else(|e| panic!("{e}"))).unwrap()
 }
 
-/// What the rules say of a module.
+/// Returns the violations of a module.
 fn broken(words: &[u32]) -> Vec<String> {
     let module = Module::parse(words.to_vec()).unwrap();
     rules::violations(&module, Environment::of(&module)).iter().map(ToString::to_string).collect()
 }
 
-/// Refused by spirv-val with this text; `None` where it accepts the module, or where there is no spirv-val.
+/// Returns the message with which spirv-val rejects a module; `None` if it accepts it or is not
+/// installed.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 fn refused(words: &[u32], environment: &str) -> Option<String> {
     let arguments = ["--target-env", environment, "-"];
@@ -46,7 +47,7 @@ fn refused(words: &[u32], environment: &str) -> Option<String> {
 }
 
 #[test]
-fn a_lowered_tile_module_is_core() {
+fn lowered_tile_module_is_core() {
     let native = module(TILE);
     assert_eq!(broken(native.words()), [""; 0]);
     let lowered = tile::lower(&native, [8, 4, 1]).unwrap();
@@ -55,7 +56,7 @@ fn a_lowered_tile_module_is_core() {
     let text = assay_spirv::disassemble(&lowered.words, assay_spirv::Style::default()).unwrap();
     assert!(!text.contains("QCOM"), "{text}");
     assert!(text.contains("LocalSize 8 4 1") && !text.contains("TileShading"), "{text}");
-    // The native module's 20 bytes, then the tile's from the next multiple of 16 on.
+    // The 20 bytes of the native module, then the tile's push constants at the next multiple of 16.
     assert_eq!(lowered.push_bytes(), 32 + 44);
     let values = tile::TileValues { offset: [16, 32], size: [7, 9, 2], apron: [3, 1] };
     let words = |bytes: Vec<u8>| -> Vec<u32> {
@@ -69,7 +70,7 @@ fn a_lowered_tile_module_is_core() {
 }
 
 #[test]
-fn what_is_not_lowered_is_refused_by_name() {
+fn unsupported_features_are_named_in_errors() {
     let core = "OpCapability Shader\nOpMemoryModel Logical GLSL450";
     let nothing = tile::lower(&module(core), [1; 3]).unwrap_err();
     assert_eq!(nothing, LowerError::NothingToDo(Capability::TileShadingQCOM));
@@ -84,22 +85,23 @@ fn what_is_not_lowered_is_refused_by_name() {
 }
 
 #[test]
-fn no_workgroup_is_cut_where_there_are_barriers() {
+fn modules_with_barriers_get_workgroups_of_one_invocation() {
     let barrier = TILE.replace("OpReturn\n", "OpControlBarrier %2 %2 %0\nOpReturn\n");
     assert_eq!(tile::lower(&module(&barrier), [8, 8, 1]).unwrap().local_size, [1; 3]);
 }
 
-/// What a draw into one attachment, the storage image at this binding, means.
+/// Lowers a fragment shader for a draw to one attachment, the storage image at this binding.
 fn drawn(text: &str, binding: u32, per_tile: bool) -> Result<Vec<u32>, LowerError> {
     let color = ColorImage { set: 0, binding, format: ImageFormat::R32ui };
     fragment::lower(&module(text), &Draw { colors: &[Some(color)], area: [[3, 2], [20, 10]], per_tile })
 }
 
 #[test]
-fn a_lowered_fragment_module_is_compute_and_then_core() {
+fn lowered_fragment_module_is_compute_and_then_core() {
     assert_eq!(broken(module(FRAGMENT).words()), [""; 0]);
     assert_eq!(fragment::locations(&module(FRAGMENT)), [0]);
-    // In both versions of the interface; with the image that is loaded from, and with one of its own.
+    // With and without global variables in the interface; with an image that the shader also loads
+    // from, and with a separate one.
     let old = FRAGMENT.replace(" %target %source %marks", "");
     for text in [FRAGMENT, &format!("; Version: 1.3\n{old}")] {
         for (binding, per_tile) in [(0, true), (0, false), (5, true)] {
@@ -111,7 +113,7 @@ fn a_lowered_fragment_module_is_compute_and_then_core() {
             }
             assert!(shown.contains("TileShadingRateQCOM 1 1 1"), "{shown}");
             assert_eq!(shown.contains("Binding 5"), binding == 5, "{shown}");
-            // The image that is written is not read-only any more; the other one is.
+            // The image that is written is no longer read-only; the other one still is.
             assert_eq!(shown.matches("NonWritable").count(), if binding == 0 { 1 } else { 2 }, "{shown}");
             let lowered = tile::lower(&compute, [8, 4, 1]).unwrap();
             assert_eq!(broken(&lowered.words), [""; 0]);
@@ -121,7 +123,7 @@ fn a_lowered_fragment_module_is_compute_and_then_core() {
 }
 
 #[test]
-fn what_only_rasterisation_gives_is_refused_by_name() {
+fn features_of_rasterisation_are_named_in_errors() {
     let load = "%centre = OpLoad %v4float %position\n";
     let changes = [
         ("BuiltIn FragCoord", "BuiltIn PointCoord", "an input other than FragCoord and the tile's built-ins"),
@@ -170,11 +172,11 @@ fn lowered_gathers_are_core() {
                     }
                     let text = assay_spirv::disassemble(&words, assay_spirv::Style::default()).unwrap();
                     assert!(!text.contains("QCOM"), "{text}");
-                    // What is beyond the limits is not asked of the device.
+                    // Offsets beyond the device's limits are not used.
                     let fits = mode >= 2
                         && match operands {
                             "" => offsets.is_some(),
-                            // A constant, whichever operand it is.
+                            // The offset is a constant, whichever operand it is.
                             _ => offsets == Some((-32, 31)),
                         };
                     assert_eq!(text.matches("OpImageGather ").count(), usize::from(fits), "{text}");
@@ -190,7 +192,7 @@ fn lowered_gathers_are_core() {
 }
 
 #[test]
-fn gathers_that_are_not_lowered_are_refused_by_name() {
+fn unsupported_gathers_are_named_in_errors() {
     let states = GatherStates { address: [AddressMode::Repeat; 2], unnormalized: false, border: [0; 4], offsets: None };
     let error = |module: &Module| gather::lower(module, &states).unwrap_err();
     let core = module("OpCapability Shader\nOpMemoryModel Logical GLSL450");

@@ -1,10 +1,11 @@
-//! How much memory a module takes beside its own words, on systems that say how much a process has used at most.
+//! Memory consumption of a module relative to its words, on systems that report the peak memory of
+//! a process.
 
 use assay_spirv::Module;
 use assay_spirv::need::Need;
 use assay_spirv::rules::{self, Environment};
 
-/// Kibibytes that `/proc` names so.
+/// Returns a field of `/proc/self/status` in KiB.
 fn kibibytes(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status
@@ -12,7 +13,7 @@ fn kibibytes(name: &str) -> Option<u64> {
         .find_map(|line| line.strip_prefix(name)?.trim_start_matches(':').split_whitespace().next()?.parse().ok())
 }
 
-/// A module of one function with so many additions.
+/// Returns the words of a module whose function has `additions` additions.
 fn words(additions: u32) -> Vec<u32> {
     let op = |code: u32, words: &[u32]| {
         std::iter::once(code | (words.len() as u32 + 1) << 16).chain(words.iter().copied()).collect::<Vec<_>>()
@@ -37,7 +38,7 @@ fn words(additions: u32) -> Vec<u32> {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-fn a_module_takes_no_more_than_six_times_its_words() {
+fn module_takes_at_most_six_times_the_memory_of_its_words() {
     let words = words(1_000_000);
     let size = words.len() as u64 * 4;
     let (Some(before), Some(peak_before)) = (kibibytes("VmRSS"), kibibytes("VmHWM")) else {

@@ -1,4 +1,4 @@
-//! Words as a module: sections, ids, types, functions, control flow; and what is no module.
+//! Parsing of modules: sections, ids, types, functions, control flow, and errors.
 
 use assay_spirv::module::{ConstructKind, Merge, Section, Type};
 use assay_spirv::tables::{Decoration, Op, StorageClass};
@@ -58,7 +58,7 @@ fn module(text: &str) -> Module {
 }
 
 #[test]
-fn sections_ids_and_types_are_found() {
+fn sections_ids_and_types_are_parsed() {
     let words = assemble(SHADER).unwrap();
     let module = Module::parse(words.clone()).unwrap();
     assert_eq!(module.section(Section::Capabilities).count(), 1);
@@ -98,7 +98,7 @@ fn groups_constants_and_pointers_are_resolved() {
 }
 
 #[test]
-fn structured_control_flow_is_found() {
+fn structured_control_flow_is_parsed() {
     let module = module(SHADER);
     let function = &module.functions()[0];
     let flow = module.flow(function);
@@ -137,7 +137,7 @@ fn both_byte_orders_are_read() {
 }
 
 #[test]
-fn what_is_no_module_is_refused_with_its_place() {
+fn invalid_modules_are_rejected_with_a_position() {
     let function =
         "OpMemoryModel Logical GLSL450\n%1 = OpTypeVoid\n%2 = OpTypeFunction %1\n%3 = OpFunction %1 None %2\n";
     let cases = [
@@ -197,7 +197,7 @@ fn what_is_no_module_is_refused_with_its_place() {
 }
 
 #[test]
-fn forward_pointers_close_cycles() {
+fn forward_pointers_allow_recursive_types() {
     let module = module(
         "OpCapability PhysicalStorageBufferAddresses\nOpMemoryModel PhysicalStorageBuffer64 GLSL450\n\
          OpTypeForwardPointer %p PhysicalStorageBuffer\n%node = OpTypeStruct %p\n%p = OpTypePointer PhysicalStorageBuffer %node",
@@ -208,7 +208,7 @@ fn forward_pointers_close_cycles() {
 }
 
 #[test]
-fn what_the_grammar_does_not_know_does_not_stop_the_rest() {
+fn unknown_instructions_and_enumerants_are_counted() {
     let module =
         module("OpCapability Shader\nOpCapability !60000\n!0x0002ffff !5\nOpName %9 \"made by it\"\n%1 = OpTypeVoid");
     assert!(module.unknown_instructions() == 2);

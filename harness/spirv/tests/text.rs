@@ -1,4 +1,4 @@
-//! Text and words turn into each other without loss, and errors say where and what.
+//! Conversion between text and words is lossless, and errors state position and reason.
 
 use assay_spirv::{Style, assemble, disassemble};
 
@@ -49,13 +49,13 @@ fn round_trip(words: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn a_shader_survives_the_round_trip() {
+fn shader_survives_the_round_trip() {
     let words = assemble(SHADER).unwrap();
     assert_eq!(round_trip(&words), words);
 }
 
 #[test]
-fn a_header_comment_is_kept() {
+fn header_comment_is_kept() {
     let mut words = assemble(SHADER).unwrap();
     words[1] = 0x0001_0300;
     words[2] = 0x0008_000a;
@@ -67,7 +67,7 @@ fn a_header_comment_is_kept() {
 }
 
 #[test]
-fn what_the_grammar_does_not_know_is_kept_raw() {
+fn unknown_words_are_kept_raw() {
     let words = assemble(
         "OpCapability !9999\nOpCapability Shader\n!0x0003fffe !1 !2\n%1 = OpTypeStruct %2 %3\n!0x0002fffd !7\n\
          OpDecorate %1 !77 %1 \"text\" 5 0.5 -1\n%4 = OpTypeFloat 24\nOpReturn !0x12",
@@ -79,9 +79,10 @@ fn what_the_grammar_does_not_know_is_kept_raw() {
 }
 
 #[test]
-fn words_that_break_the_grammar_are_kept_raw() {
+fn words_that_violate_the_grammar_are_kept_raw() {
     let good = assemble(SHADER).unwrap();
-    // Every word in turn damaged: instruction lengths excepted, nothing may be lost.
+    // Every word is damaged in turn. Nothing may be lost, unless the damage changes an
+    // instruction's length.
     for i in 5..good.len() {
         for damage in [0, 1, u32::MAX, 0x8000_0000] {
             let mut words = good.clone();
@@ -95,7 +96,7 @@ fn words_that_break_the_grammar_are_kept_raw() {
 }
 
 #[test]
-fn errors_name_place_expectation_and_nearest_name() {
+fn errors_state_position_expectation_and_nearest_name() {
     let cases = [
         (
             "OpCapability Shader\n  OpFad",
@@ -130,7 +131,7 @@ fn errors_name_place_expectation_and_nearest_name() {
 }
 
 #[test]
-fn aliases_mean_what_they_stand_for() {
+fn aliases_equal_their_targets() {
     let old = "OpCapability SubgroupBallotKHR\nOpCapability StorageUniformBufferBlock16\nOpMemoryModel PhysicalStorageBuffer64EXT VulkanKHR";
     let new = "OpCapability SubgroupBallotKHR\nOpCapability StorageBuffer16BitAccess\nOpMemoryModel PhysicalStorageBuffer64 Vulkan";
     assert_eq!(assemble(old), assemble(new));

@@ -1,11 +1,12 @@
-//! How fast modules are read, checked and written, and how much memory that takes; `cargo bench -p assay-spirv`.
+//! Throughput and memory consumption of parsing, checking and writing modules; run by `cargo bench
+//! -p assay-spirv`.
 //!
-//! Modules of three kinds and three sizes, with Debian's `spirv-as` and `spirv-val`, where they are installed, and `rspirv` beside
-//! us in the same run. What counts is the time of the processor, so that a busy machine says nearly the same. A name among the
-//! arguments leaves out the other kinds.
+//! Measures modules of three kinds and three sizes, together with Debian's `spirv-as` and
+//! `spirv-val`, where installed, and `rspirv`. Times are processor times, which depend little on
+//! other load of the machine. Names of kinds as arguments select these kinds.
 //!
-//! What is asked for: 100 MB/s of words parsed, 20 MB/s of text assembled, rules in at most four times the time of parsing, and
-//! memory of at most six times the module.
+//! Targets: parsing 100 MB/s of words, assembling 20 MB/s of text, rules in at most four times the
+//! parsing time, memory at most six times the module.
 #![expect(clippy::print_stdout, reason = "a program of its own, run by hand")]
 
 mod shapes;
@@ -21,20 +22,23 @@ use shapes::Shape;
 
 const SIZES: [usize; 3] = [100_000, 1_000_000, 10_000_000];
 
-/// The argument that makes this program measure the memory of one file and end.
+/// Argument for measuring the memory for one file.
 const MEMORY_OF: &str = "--memory-of";
 
-/// Seconds of the processor that this thread has used; where the system does not say, seconds.
+/// Returns the processor time of this thread in seconds; the elapsed time if the system does not
+/// report it.
 fn processor(start: Instant) -> f64 {
     let said = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds: Option<f64> = said.and_then(|said| said.split_whitespace().next()?.parse().ok());
     nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |n| n / 1e9)
 }
 
-/// Seconds of the processor that ended children of this process have used; where the system does not say, seconds.
+/// Returns the processor time of this process's finished children in seconds; the elapsed time if
+/// the system does not report it.
 fn children(start: Instant) -> f64 {
     let said = std::fs::read_to_string("/proc/self/stat").ok();
-    // Behind the name, which may hold anything: the fields from the third on; hundredths of seconds.
+    // The fields from the third on follow the name, which may contain anything. Times are in
+    // hundredths of seconds.
     let ticks = said.and_then(|said| {
         let fields: Vec<f64> =
             said.rsplit_once(')')?.1.split_whitespace().skip(1).map_while(|f| f.parse().ok()).collect();
@@ -43,7 +47,8 @@ fn children(start: Instant) -> f64 {
     ticks.map_or_else(|| start.elapsed().as_secs_f64(), |ticks| ticks / 100.0)
 }
 
-/// How long something takes on the processor, on the average of as many runs as fit into half a second, but of one at least.
+/// Returns the average time of a run in seconds, over as many runs as fit into half a second, but
+/// at least one.
 fn time<T>(used: fn(Instant) -> f64, mut what: impl FnMut() -> T) -> f64 {
     let start = Instant::now();
     let before = used(start);
@@ -55,23 +60,24 @@ fn time<T>(used: fn(Instant) -> f64, mut what: impl FnMut() -> T) -> f64 {
     (used(start) - before) / f64::from(runs)
 }
 
-/// Kibibytes that `/proc` names so; `None` on systems without.
+/// Returns a field of `/proc/self/status` in KiB; `None` on systems without it.
 fn kibibytes(name: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim_start_matches(':').split_whitespace().next()?.parse().ok()
 }
 
-/// Prints how many times its own size a module takes at most when it is read, and when it is checked as well.
+/// Prints the peak memory of reading a module, and of reading and checking it, in multiples of its
+/// size.
 fn memory_of(path: &str) {
-    // Pages of this program that are touched for the first time are not the module's memory.
+    // Touch the pages of this program first, so that they do not count.
     let warm = Module::parse(assemble(&Shape::Mixed.text(1)).expect("it assembles")).expect("a module");
     std::hint::black_box((rules::violations(&warm, Environment::Vulkan), Need::of(&warm)));
     let bytes = std::fs::read(path).expect("the module is there");
     let size = bytes.len() as f64;
     let words = words_from_bytes(&bytes).expect("words");
     drop(bytes);
-    // From here on the peak counts; the bytes were one.
+    // The peak is measured from here on; the file's bytes, already freed, do not count.
     let reset = std::fs::write("/proc/self/clear_refs", "5");
     let (Ok(()), Some(before)) = (reset, kibibytes("VmRSS")) else { return println!("- -") };
     let times = |peak: f64| ((peak - before) * 1024.0 + size) / size;
@@ -82,7 +88,7 @@ fn memory_of(path: &str) {
     println!("{:.1} {:.1}", times(parsed), times(checked));
 }
 
-/// What [`memory_of`] says of a file in a process of its own.
+/// Measures the memory for a file in a separate process.
 fn memory(path: &Path) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new(program).arg(MEMORY_OF).arg(path).output().expect("this program starts again");
@@ -91,7 +97,8 @@ fn memory(path: &Path) -> String {
     format!("{parsed:>6} {checked:>7}")
 }
 
-/// MB/s of a tool of Debian's that is given a file, its start included; `-` where it is not installed or refuses.
+/// Returns the throughput of a tool in MB/s, including its start; `-` if it is not installed or
+/// fails.
 fn tool(size: f64, program: &str, arguments: &[&str]) -> String {
     let run = || Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
     if run() { format!("{:.1}", size / 1e6 / time(children, run)) } else { "-".to_owned() }

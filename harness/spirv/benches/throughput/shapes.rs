@@ -1,13 +1,14 @@
-//! Large modules of several kinds, as text: all of them legal for Vulkan 1.3.
+//! Large modules of several kinds, as text, all legal for Vulkan 1.3.
 
-/// What a module is made of.
+/// Kind of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Loads, arithmetic and stores, and nothing else.
+    /// Only loads, arithmetic and stores.
     Arithmetic,
     /// Images, atomics, barriers, extended instructions, loops, calls, names and decorations.
     Mixed,
-    /// Few instructions: buffers with a structure, a layout and a binding each, and many entry points that use them.
+    /// Few instructions, but many buffers, each with a structure, a layout and a binding, and many
+    /// entry points.
     Interfaces,
 }
 
@@ -22,9 +23,9 @@ impl Shape {
         }
     }
 
-    /// A module of about so many bytes of words.
+    /// Returns the text of a module with about `bytes` bytes of words.
     pub(crate) fn text(self, bytes: usize) -> String {
-        // Bytes of one part of each, about.
+        // The divisors are the approximate sizes of the repeated parts.
         match self {
             Shape::Arithmetic => arithmetic((bytes / 614).max(1)),
             Shape::Mixed => mixed((bytes / 596).max(1)),
@@ -114,7 +115,7 @@ fn mixed(functions: usize) -> String {
     text + &body
 }
 
-/// Buffers that each entry point uses.
+/// Number of buffers that each entry point uses.
 const USED: usize = 8;
 
 fn interfaces(entry_points: usize) -> String {

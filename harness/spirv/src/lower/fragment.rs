@@ -1,14 +1,18 @@
-//! A fragment shader of tile shading as a compute shader of tile shading: what a draw means that covers the render area with one
-//! triangle, at depth zero, without blending or tests.
+//! Lowering of a fragment shader with tile shading to a compute shader with tile shading.
 //!
-//! * An invocation for every texel of the tile: a shading rate of one texel. Those outside the render area return at once.
-//! * `FragCoord` is computed from the tile's offset and the invocation's place in it.
-//! * Outputs become variables of the invocation, which are stored to the texel of their attachments at its end; where it
-//!   discarded the fragment they are not.
+//! The result is that of a draw which covers the render area with one triangle at depth zero,
+//! without blending or tests.
 //!
-//! An output goes to the very image that the shader loads from where it does so: where one invocation loads a texel that another one
-//! writes, which nothing orders within a draw, that is seen as the race that it is. Natively a fragment may be shaded more often
-//! than once, and helper invocations may be there: what a shader does must not tell.
+//! * Each texel of the tile gets one invocation, with a shading rate of one texel. Invocations
+//!   outside the render area return at once.
+//! * `FragCoord` is computed from the tile offset and the invocation's position in the tile.
+//! * Outputs become private variables. At the end of the invocation they are stored to the texel of
+//!   their attachments, unless the fragment was discarded.
+//!
+//! If the shader also loads from the attachment of an output, both use the same image variable. So
+//! a load of a texel that another invocation writes, which a draw does not order, is detected as a
+//! data race. Natively a fragment may be shaded more than once, and helper invocations may exist;
+//! the result of a shader must not depend on either.
 
 use super::{LowerError, class_of, entry_point, interface_at, uses};
 use crate::Module;
@@ -21,7 +25,7 @@ use crate::tables::{
     SelectionControl, StorageClass,
 };
 
-/// The storage image that stands for a colour attachment.
+/// The storage image that represents a colour attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColorImage {
     /// Its descriptor set.
@@ -32,18 +36,18 @@ pub struct ColorImage {
     pub format: ImageFormat,
 }
 
-/// What a draw fixes of its fragments.
+/// Properties of the draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
-    /// The colour attachments, by location; `None` for those that no output may go to.
+    /// Colour attachments by location; `None` for locations without one.
     pub colors: &'a [Option<ColorImage>],
     /// Offset and extent of the render area.
     pub area: [[u32; 2]; 2],
-    /// Whether it stands inside per-tile execution. Outside the tile's built-ins read as zero.
+    /// Set for a draw in per-tile execution. Otherwise the tile built-ins are zero.
     pub per_tile: bool,
 }
 
-/// The locations of the colour outputs of a module of one fragment entry point, in order.
+/// Returns the locations of the colour outputs of a module with one fragment entry point, in order.
 pub fn locations(module: &Module) -> Vec<u32> {
     let outputs = variables(module, StorageClass::Output).filter_map(|variable| variable.result());
     let mut locations: Vec<u32> = outputs.filter_map(|word| decoration(module, word, Decoration::Location)).collect();
@@ -52,11 +56,12 @@ pub fn locations(module: &Module) -> Vec<u32> {
     locations
 }
 
-/// Makes a compute module of tile shading of a fragment module of tile shading.
+/// Lowers a fragment module with tile shading to a compute module with tile shading.
 ///
 /// # Errors
-/// The module is not one of tile shading, not of a single fragment entry point, or uses what only rasterisation gives: other
-/// inputs than `FragCoord` and the tile's, other outputs than vectors of four 32-bit numbers at the locations of `colors`,
+/// The module does not use tile shading, does not have exactly one entry point, or that is not a
+/// fragment shader; or it uses features of rasterisation: inputs other than `FragCoord` and the
+/// tile built-ins, outputs other than vectors of four 32-bit numbers at the locations of `colors`,
 /// derivatives, helper invocations.
 pub fn lower(module: &Module, draw: &Draw<'_>) -> Result<Vec<u32>, LowerError> {
     let declared =
@@ -89,21 +94,21 @@ fn variables(module: &Module, class: StorageClass) -> impl Iterator<Item = Instr
     module.section(Section::Globals).filter(move |i| i.op == Some(Op::Variable) && class_of(*i) == Some(class))
 }
 
-/// What the invocations begin with.
+/// Initial values of an invocation's inputs.
 struct Inputs {
-    /// The variable that holds `FragCoord`.
+    /// The variable of `FragCoord`.
     position: Option<u32>,
-    /// Variables that hold zero, each with its type.
+    /// Variables that are zero, each with its type.
     zero: Vec<(u32, u32)>,
-    /// The built-in `TileOffsetQCOM`, and its type.
+    /// The built-in `TileOffsetQCOM`, with its type.
     tile_offset: (u32, u32),
 }
 
 /// A colour output.
 struct Output {
-    /// The variable that holds it, and its type.
+    /// Its variable, with the type of its value.
     value: (u32, u32),
-    /// The storage image that it goes to, and the image's type.
+    /// The storage image that it is stored to, with the type of the image.
     image: (u32, u32),
 }
 
@@ -111,16 +116,17 @@ struct Pass<'a> {
     module: &'a Module,
     editor: Editor<'a>,
     entry: Instruction<'a>,
-    /// Variables that were inputs and outputs.
+    /// Variables that were inputs or outputs.
     private: Vec<u32>,
     /// New inputs.
     inputs: Vec<u32>,
-    /// Other new variables, which belong into the interface from SPIR-V 1.4 on.
+    /// Other new variables, which SPIR-V 1.4 and later require in the interface.
     others: Vec<u32>,
 }
 
 impl<'a> Pass<'a> {
-    /// Makes a variable the invocation's own, where nothing but loads, stores and access chains use it.
+    /// Makes a variable private. Only loads, stores and access chains may use it. Returns it with
+    /// the type of its value.
     fn privatise(&mut self, variable: Instruction<'a>) -> Result<(u32, u32), LowerError> {
         let module = self.module;
         let word = variable.result().unwrap_or_default();
@@ -140,7 +146,7 @@ impl<'a> Pass<'a> {
         Ok((word, module.pointee(variable).unwrap_or_default()))
     }
 
-    /// Takes decorations of an id away.
+    /// Removes decorations of an id for which `which` returns true.
     fn undecorate(&mut self, word: u32, which: impl Fn(u32) -> bool) {
         for i in self.module.section(Section::Annotations).filter(|i| i.operand(0) == Some(word)) {
             if i.operand(1).is_some_and(&which) {
@@ -168,7 +174,7 @@ impl<'a> Pass<'a> {
                 Some(BuiltIn::TileDimensionQCOM | BuiltIn::TileApronSizeQCOM) => {}
                 _ => return Err(LowerError::at(variable, "an input other than FragCoord and the tile's built-ins")),
             }
-            // Interpolation belongs to fragment stages.
+            // Interpolation decorations are not permitted outside fragment shaders.
             self.undecorate(word, |decoration| decoration == Decoration::Flat.word());
         }
         let tile_offset = match tile_offset {
@@ -178,7 +184,7 @@ impl<'a> Pass<'a> {
         Ok(Inputs { position, zero, tile_offset })
     }
 
-    /// A new built-in of so many unsigned components, and its type.
+    /// Declares a built-in with `count` unsigned components. Returns it with its type.
     fn built_in(&mut self, built_in: BuiltIn, count: u32) -> (u32, u32) {
         let uint = self.editor.uint(32);
         let ty = self.editor.vector(uint, count);
@@ -212,7 +218,8 @@ impl<'a> Pass<'a> {
         Ok(outputs)
     }
 
-    /// The storage image of a colour attachment: the module's own variable at that binding, or a new one.
+    /// Returns the storage image of a colour attachment, with its type: the module's own variable
+    /// at that binding, or a new one.
     fn image(&mut self, output: Instruction<'a>, color: &ColorImage, value: Plain) -> Result<(u32, u32), LowerError> {
         let module = self.module;
         let operands = [value.component, Dim::Dim2D.word(), 0, 0, 0, 2, color.format.word()];
@@ -241,7 +248,7 @@ impl<'a> Pass<'a> {
         Ok((variable, ty))
     }
 
-    /// Takes the modes of fragments away.
+    /// Removes execution modes of fragment shaders.
     fn modes(&mut self) -> Result<(), LowerError> {
         for mode in self.module.section(Section::ExecutionModes) {
             use ExecutionMode::{EarlyFragmentTests, NonCoherentTileAttachmentReadQCOM, OriginUpperLeft};
@@ -255,8 +262,9 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Looks for what only fragments have. An end that discards the fragment becomes a return that says so; gives the variable
-    /// that is then true.
+    /// Rejects instructions that only fragment shaders may use. Replaces instructions that discard
+    /// the fragment by a return that sets a flag. Returns the variable of the flag, if there is
+    /// one.
     fn body(&mut self) -> Result<Option<u32>, LowerError> {
         let module = self.module;
         let main = self.entry.operand(1).unwrap_or_default();
@@ -289,7 +297,7 @@ impl<'a> Pass<'a> {
         Ok(discarded)
     }
 
-    /// The function that shades a fragment and stores its outputs.
+    /// Adds the function that shades a fragment and stores its outputs. Returns its id.
     fn wrapper(
         &mut self,
         [first, extent]: [[u32; 2]; 2],
@@ -338,7 +346,7 @@ impl<'a> Pass<'a> {
         ]
         .concat();
         if let Some(variable) = inputs.position {
-            // Components of FragCoord are of one type of float, and there are four.
+            // FragCoord is a vector of four floats.
             let held = module.definition_of_word(variable).and_then(|v| module.pointee(v));
             let plain = held.and_then(|ty| Plain::of(module, module.type_declared(ty)?));
             let Some(plain) = plain else { return Err(LowerError::at(self.entry, "a FragCoord that is no vector")) };
@@ -389,7 +397,8 @@ impl<'a> Pass<'a> {
         Ok(wrapper)
     }
 
-    /// The entry point, of another model, with another function and interface, and a block of one texel.
+    /// Changes the entry point's execution model, function and interface, and sets a shading rate
+    /// of one texel.
     fn retarget(&mut self, wrapper: u32) {
         let entry = self.entry;
         let from = interface_at(entry);
@@ -407,7 +416,8 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Whether an instruction is for fragments alone: it takes their neighbours, or makes helper invocations of them.
+/// Returns true if an instruction is restricted to fragment shaders: it uses neighbouring fragments
+/// or helper invocations.
 fn is_fragment_only(op: Op) -> bool {
     use Op::*;
     matches!(

@@ -1,12 +1,14 @@
-//! `SPV_QCOM_image_processing3`'s gathers in core SPIR-V.
+//! Lowering of the gathers of `SPV_QCOM_image_processing3` to core SPIR-V.
 //!
-//! * `GatherH2QCOM` and `GatherV2QCOM` are predefined `ConstOffsets`: they become `OpImageGather` with these where
-//!   `shaderImageGatherExtended` is there and each offset, with a constant one added, stays within the device's limits.
-//! * Everything else becomes four fetches at coordinates that the shader computes: scaled, rounded down, offset, and brought
-//!   inside as the sampler would; beyond a border the texel gives way to the border's colour.
+//! * `GatherH2QCOM` and `GatherV2QCOM` have predefined offsets. They become `OpImageGather` with
+//!   `ConstOffsets` if `shaderImageGatherExtended` is enabled and each offset, plus a constant
+//!   offset of the instruction, is within the device's limits.
+//! * All others become four fetches at coordinates that the shader computes: scaled, rounded down,
+//!   offset, and wrapped by the sampler's address modes. For texels outside the image, the border
+//!   colour is selected.
 //!
-//! A module knows no samplers, so what they do is for the caller to say ([`GatherStates`]), for all gathers of the module
-//! alike.
+//! A module does not contain the state of its samplers, so the caller supplies it
+//! ([`GatherStates`]), one state for all gathers.
 
 use super::{LowerError, drop_extension};
 use crate::Module;
@@ -16,28 +18,29 @@ use crate::sampling::{AddressMode, GatherMode, Origin};
 use crate::tables::{Capability, ImageOperands, Op};
 use std::collections::BTreeMap;
 
-/// The state of what a module gathers from.
+/// Sampler and view state for the gathers of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherStates {
     /// Address modes along u and v.
     pub address: [AddressMode; 2],
-    /// Whether coordinates count texels.
+    /// Set if coordinates are in texels.
     pub unnormalized: bool,
-    /// What the border is to each component after the view's swizzle: bits of the image's sampled type.
+    /// Border colour after the view's swizzle, as bits of the image's sampled type.
     pub border: [u32; 4],
-    /// `minTexelGatherOffset` and `maxTexelGatherOffset` where `shaderImageGatherExtended` is enabled; `None` lowers to
-    /// fetches only.
+    /// `minTexelGatherOffset` and `maxTexelGatherOffset` if `shaderImageGatherExtended` is enabled;
+    /// with `None`, every gather becomes fetches.
     pub offsets: Option<(i32, i32)>,
 }
 
-/// Coordinates in texels beyond this are taken for it: they convert to integers, and are far outside every image.
+/// Texel coordinates are clamped to this magnitude, which converts to an integer and is outside
+/// every image.
 const FAR: f32 = (1 << 30) as f32;
 
-/// Lowers every `OpImageGatherQCOM` of a module.
+/// Lowers all `OpImageGatherQCOM` of a module.
 ///
 /// # Errors
-/// The module does not use the extension, or has a gather whose mode is not known before specialisation, or whose image
-/// operands no rule allows there.
+/// The module does not use the extension, or has a gather whose mode is not a constant or is a
+/// specialisation constant, or with image operands that are not permitted.
 pub fn lower(module: &Module, states: &GatherStates) -> Result<Vec<u32>, LowerError> {
     let capabilities = [Capability::ImageGatherLinearQCOM, Capability::ImageGatherExtendedModesQCOM];
     let declared =
@@ -48,20 +51,20 @@ pub fn lower(module: &Module, states: &GatherStates) -> Result<Vec<u32>, LowerEr
     let mut editor = Editor::new(module);
     let (mut fetches, mut extended) = (false, false);
     for gather in module.instructions().filter(|i| i.op == Some(Op::ImageGatherQCOM)) {
-        let gather = Gather::read(module, gather)?;
+        let gather = GatherInstruction::read(module, gather)?;
         match gather.as_offsets(states) {
             Some(offsets) => {
                 extended = true;
-                gather.core(&mut editor, offsets);
+                gather.replace_by_gather(&mut editor, offsets);
             }
             None => {
                 fetches = true;
-                gather.fetches(&mut editor, states)?;
+                gather.replace_by_fetches(&mut editor, states)?;
             }
         }
     }
-    if !extended && !looks_up_otherwise(module) {
-        // It was for the offsets of what is gone.
+    if !extended && !has_other_lookups(module) {
+        // The capability was declared for the offsets of gathers that are gone.
         let gone = |i: &Instruction<'_>| i.operand(0) == Some(Capability::ImageGatherExtended.word());
         for i in module.section(Section::Capabilities).filter(gone) {
             editor.replace(i.at, Vec::new());
@@ -79,28 +82,29 @@ pub fn lower(module: &Module, states: &GatherStates) -> Result<Vec<u32>, LowerEr
     Ok(editor.finish())
 }
 
-/// Whether a module has other instructions whose offsets may need `ImageGatherExtended`.
-fn looks_up_otherwise(module: &Module) -> bool {
+/// Returns true if a module has other image instructions, whose offsets may need
+/// `ImageGatherExtended`.
+fn has_other_lookups(module: &Module) -> bool {
     const NAMES: [&str; 5] = ["OpImageSample", "OpImageFetch", "OpImageGather", "OpImageDrefGather", "OpImageSparse"];
     let other = |op: Op| op != Op::ImageGatherQCOM && NAMES.iter().any(|name| op.name().starts_with(name));
     module.instructions().any(|i| i.op.is_some_and(other))
 }
 
-/// One gather, taken apart.
-struct Gather<'a> {
+/// An `OpImageGatherQCOM`, decoded.
+struct GatherInstruction<'a> {
     module: &'a Module,
     at: Instruction<'a>,
-    /// Words of result type, result, sampled image, coordinate and component.
+    /// Raw ids of result type, result, sampled image, coordinate and component.
     ids: [u32; 5],
     mode: GatherMode,
-    /// Image operands that have no operands of their own.
+    /// Image operands without operands of their own.
     flags: u32,
-    /// The word of an offset, and its value where that is a constant that nothing specialises.
+    /// Raw id of an offset, and its value if it is a constant that cannot be specialised.
     offset: Option<(u32, Option<[i32; 2]>)>,
 }
 
-impl<'a> Gather<'a> {
-    fn read(module: &'a Module, at: Instruction<'a>) -> Result<Gather<'a>, LowerError> {
+impl<'a> GatherInstruction<'a> {
+    fn read(module: &'a Module, at: Instruction<'a>) -> Result<GatherInstruction<'a>, LowerError> {
         let wrong = |what: &str| LowerError::at(at, what);
         let [_, ty, id, sampled, coordinate, component, mode, ref rest @ ..] = *at.words else {
             return Err(wrong("an OpImageGatherQCOM without its operands"));
@@ -124,17 +128,17 @@ impl<'a> Gather<'a> {
             _ => return Err(wrong("an OpImageGatherQCOM with these image operands")),
         };
         let flags = mask.0 & plain;
-        Ok(Gather { module, at, ids: [ty, id, sampled, coordinate, component], mode, flags, offset })
+        Ok(GatherInstruction { module, at, ids: [ty, id, sampled, coordinate, component], mode, flags, offset })
     }
 
-    /// The offsets of the four texels, where an `OpImageGather` may have them.
+    /// Returns the offsets of the four texels, if an `OpImageGather` may have them.
     fn as_offsets(&self, states: &GatherStates) -> Option<[[i32; 2]; 4]> {
         let (least, most) = states.offsets?;
         let constant = match self.offset {
             None => [0; 2],
             Some((_, value)) => value?,
         };
-        // The others count from another texel.
+        // The other modes count offsets from another texel.
         if self.mode.origin() != Origin::Linear {
             return None;
         }
@@ -143,8 +147,8 @@ impl<'a> Gather<'a> {
         all.as_flattened().iter().all(|offset| (least..=most).contains(offset)).then_some(all)
     }
 
-    /// Puts an `OpImageGather` with `ConstOffsets` in its place.
-    fn core(&self, editor: &mut Editor<'_>, offsets: [[i32; 2]; 4]) {
+    /// Replaces the instruction by an `OpImageGather` with `ConstOffsets`.
+    fn replace_by_gather(&self, editor: &mut Editor<'_>, offsets: [[i32; 2]; 4]) {
         let int = editor.int(32);
         let pair = editor.vector(int, 2);
         let uint = editor.uint(32);
@@ -160,8 +164,8 @@ impl<'a> Gather<'a> {
         editor.replace(self.at.at, instruction(Op::ImageGather, &operands));
     }
 
-    /// Puts four fetches in its place.
-    fn fetches(&self, editor: &mut Editor<'a>, states: &GatherStates) -> Result<(), LowerError> {
+    /// Replaces the instruction by four fetches.
+    fn replace_by_fetches(&self, editor: &mut Editor<'a>, states: &GatherStates) -> Result<(), LowerError> {
         let module = self.module;
         let wrong = |what: &str| LowerError::at(self.at, what);
         let [result_type, result, sampled, coordinate, component] = self.ids;
@@ -181,7 +185,7 @@ impl<'a> Gather<'a> {
         let axes = 2 + u32::from(image_type.arrayed);
         let integers = editor.vector(int, axes);
         let bool = editor.bool();
-        let mut code = Code { editor, words: Vec::new(), int, float, bool };
+        let mut code = Emitter { editor, words: Vec::new(), int, float, bool };
         let image = {
             let id = code.op(Op::Image, image, &[sampled]);
             code.editor.decorate_alike(sampled, id);
@@ -194,7 +198,7 @@ impl<'a> Gather<'a> {
             let layers = code.op(Op::CompositeExtract, int, &[size, 2]);
             code.nearest_layer(at, layers)
         });
-        let mut placed: Vec<BTreeMap<i32, (u32, Option<u32>)>> = Vec::new();
+        let mut texels_along: Vec<BTreeMap<i32, (u32, Option<u32>)>> = Vec::new();
         for axis in 0..2u32 {
             let at = code.op(Op::CompositeExtract, float, &[coordinate, axis]);
             let texels = code.op(Op::CompositeExtract, int, &[size, axis]);
@@ -220,11 +224,11 @@ impl<'a> Gather<'a> {
                     code.address(states.address[axis as usize], at, texels)
                 });
             }
-            placed.push(along);
+            texels_along.push(along);
         }
         let mut parts = vec![result_type, result];
         for [x, y] in self.mode.offsets() {
-            let ((x, x_inside), (y, y_inside)) = (placed[0][&x], placed[1][&y]);
+            let ((x, x_inside), (y, y_inside)) = (texels_along[0][&x], texels_along[1][&y]);
             let mut at = vec![x, y];
             at.extend(layer);
             let at = code.op(Op::CompositeConstruct, integers, &at);
@@ -246,15 +250,15 @@ impl<'a> Gather<'a> {
         Ok(())
     }
 
-    /// The component, where nothing specialises it.
+    /// Returns the component, unless it can be specialised.
     fn plain_component(&self) -> Option<u32> {
         let definition = self.module.definition_of_word(self.ids[4])?;
         let value = self.module.constant_int(self.ids[4])?;
         (definition.op == Some(Op::Constant) && (0..4).contains(&value)).then_some(value as u32)
     }
 
-    /// What the border is to the component.
-    fn border(&self, code: &mut Code<'_, '_>, states: &GatherStates, scalar: u32, vector: u32) -> u32 {
+    /// Returns the border colour of the component.
+    fn border(&self, code: &mut Emitter<'_, '_>, states: &GatherStates, scalar: u32, vector: u32) -> u32 {
         match self.plain_component() {
             Some(component) => code.editor.constant(scalar, 32, u64::from(states.border[component as usize])),
             None => {
@@ -266,7 +270,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// A pair of integers that is a constant which nothing specialises.
+/// Returns the value of a constant pair of integers that cannot be specialised.
 fn constant(module: &Module, word: u32) -> Option<[i32; 2]> {
     let definition = module.definition_of_word(word)?;
     match (definition.op?, definition.operands()) {
@@ -282,8 +286,8 @@ fn constant(module: &Module, word: u32) -> Option<[i32; 2]> {
     }
 }
 
-/// Instructions that stand in place of one.
-struct Code<'e, 'a> {
+/// Instructions that replace another one.
+struct Emitter<'e, 'a> {
     editor: &'e mut Editor<'a>,
     words: Vec<u32>,
     int: u32,
@@ -291,7 +295,7 @@ struct Code<'e, 'a> {
     bool: u32,
 }
 
-impl Code<'_, '_> {
+impl Emitter<'_, '_> {
     fn op(&mut self, op: Op, ty: u32, operands: &[u32]) -> u32 {
         let id = self.editor.id();
         let mut all = vec![ty, id];
@@ -308,11 +312,11 @@ impl Code<'_, '_> {
         self.editor.constant(self.float, 32, u64::from(value.to_bits()))
     }
 
-    /// `floor`, as an integer: without the functions of GLSL.std.450, which a module need not have.
+    /// Returns `floor` as an integer. It does not use GLSL.std.450, which a module need not import.
     fn floor(&mut self, value: u32) -> u32 {
         let (int, float, bool) = (self.int, self.float, self.bool);
         let (low, high) = (self.real(-FAR), self.real(FAR));
-        // No number is below the lower end too.
+        // The comparison is false for NaN, which is therefore replaced by the lower limit.
         let above = self.op(Op::FOrdGreaterThan, bool, &[value, low]);
         let value = self.op(Op::Select, float, &[above, value, low]);
         let below = self.op(Op::FOrdLessThan, bool, &[value, high]);
@@ -325,7 +329,7 @@ impl Code<'_, '_> {
         self.op(Op::ISub, int, &[toward_zero, excess])
     }
 
-    /// The texel that offsets count from, along an axis.
+    /// Returns the texel coordinate, along one axis, relative to which offsets count.
     fn origin(&mut self, coordinate: u32, texels: u32, origin: Origin, unnormalized: bool) -> u32 {
         let float = self.float;
         let mut at = coordinate;
@@ -340,7 +344,8 @@ impl Code<'_, '_> {
         self.floor(at)
     }
 
-    /// The layer: the nearest, of two as near the upper one, and none but those that there are.
+    /// Returns the nearest layer, clamped to the existing ones; halfway between two layers, the
+    /// upper one.
     fn nearest_layer(&mut self, coordinate: u32, layers: u32) -> u32 {
         let half = self.real(0.5);
         let up = self.op(Op::FAdd, self.float, &[coordinate, half]);
@@ -348,7 +353,7 @@ impl Code<'_, '_> {
         self.clamp(layer, layers)
     }
 
-    /// `clamp(at, 0, count - 1)`.
+    /// Returns `clamp(at, 0, count - 1)`.
     fn clamp(&mut self, at: u32, count: u32) -> u32 {
         let (int, bool) = (self.int, self.bool);
         let (none, one) = (self.integer(0), self.integer(1));
@@ -359,7 +364,7 @@ impl Code<'_, '_> {
         self.op(Op::Select, int, &[beyond, last, at])
     }
 
-    /// Reflected at -1/2: `at < 0 ? !at : at`; also whether it was.
+    /// Returns the coordinate reflected at -1/2, `at < 0 ? !at : at`, and whether it was negative.
     fn reflect(&mut self, at: u32) -> (u32, u32) {
         let none = self.integer(0);
         let negative = self.op(Op::SLessThan, self.bool, &[at, none]);
@@ -367,12 +372,13 @@ impl Code<'_, '_> {
         (self.op(Op::Select, self.int, &[negative, mirrored, at]), negative)
     }
 
-    /// The remainder as it is never negative, without a division of negative numbers, which not every device does alike.
+    /// Returns the non-negative remainder. It avoids dividing negative numbers, for which results
+    /// of devices differ.
     fn modulo(&mut self, at: u32, period: u32) -> u32 {
         let int = self.int;
         let (near, negative) = self.reflect(at);
         let uint = self.editor.uint(32);
-        // The instruction is of unsigned integers only.
+        // `OpUMod` requires unsigned operands.
         let [near, of] = [near, period].map(|value| self.op(Op::Bitcast, uint, &[value]));
         let rest = self.op(Op::UMod, uint, &[near, of]);
         let rest = self.op(Op::Bitcast, int, &[rest]);
@@ -382,7 +388,8 @@ impl Code<'_, '_> {
         self.op(Op::Select, int, &[negative, other, rest])
     }
 
-    /// The texel that an address mode selects, and whether it is inside at all where that is a question.
+    /// Returns the texel that an address mode selects and, if the mode uses the border, whether the
+    /// coordinate is inside the image.
     fn address(&mut self, mode: AddressMode, at: u32, texels: u32) -> (u32, Option<u32>) {
         let (int, bool) = (self.int, self.bool);
         match mode {
@@ -402,7 +409,7 @@ impl Code<'_, '_> {
                 (self.clamp(near, texels), None)
             }
             AddressMode::ClampToBorder => {
-                // Negative ones are large without a sign.
+                // Negative coordinates are large as unsigned numbers.
                 let inside = self.op(Op::ULessThan, bool, &[at, texels]);
                 (self.clamp(at, texels), Some(inside))
             }

@@ -1,38 +1,39 @@
-//! Extensions rewritten in core SPIR-V, so that what a shader means can be run where no device has the extension.
+//! Lowering: extensions rewritten to core SPIR-V, so that shaders can run on devices without the
+//! extension.
 //!
-//! Beside them [`without_forbidden_layout`], for what a translator decorates too much.
-//!
-//! A lowered module says nothing of an extension's native support: it shows what the shader means, and tests what runs it.
+//! A lowered module does not test native support of the extension. It shows the meaning of the
+//! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`] is not a
+//! lowering: it removes decorations that a translator adds in excess.
 
 pub mod bindless;
 pub mod fragment;
 pub mod gather;
-mod layout;
+mod layout_decorations;
 pub mod tile;
 
-pub use layout::without_forbidden_layout;
+pub use layout_decorations::without_forbidden_layout;
 
 use crate::Module;
 use crate::edit::{Editor, instruction};
 use crate::module::{Instruction, Section};
 use crate::tables::{BuiltIn, Capability, Decoration, Op, StorageClass};
 
-/// Why a module is not lowered.
+/// A reason why a module cannot be lowered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LowerError {
     /// The module does not use the extension.
     #[error("the module has no capability {0}, so there is nothing to lower")]
     NothingToDo(Capability),
-    /// Lowering takes modules of one entry point.
+    /// The module does not have exactly one entry point.
     #[error("the module has {0} entry points; lowering takes modules of one")]
     EntryPoints(usize),
-    /// What a kernel is called with does not fit it, or fits no descriptors.
+    /// The call does not match the kernel, or does not determine valid descriptors.
     #[error("the kernel's call: {0}")]
     Call(String),
-    /// Something is used in a way that the lowering does not rewrite.
+    /// The module uses something that the lowering does not support.
     #[error("{what} (word {at}) is not lowered")]
     NotLowered {
-        /// What, in words.
+        /// Description of the unsupported use.
         what: String,
         /// Index of the instruction's first word in the module.
         at: usize,
@@ -45,7 +46,7 @@ impl LowerError {
     }
 }
 
-/// The only entry point's instruction.
+/// Returns the only entry point.
 fn entry_point(module: &Module) -> Result<Instruction<'_>, LowerError> {
     let mut entries = module.section(Section::EntryPoints);
     match (entries.next(), entries.count()) {
@@ -54,14 +55,15 @@ fn entry_point(module: &Module) -> Result<Instruction<'_>, LowerError> {
     }
 }
 
-/// Where an entry point's interface begins among its words: after the name, whose last word has a zero byte.
+/// Returns the index of the first interface id among an entry point's words. It follows the name,
+/// whose last word has a zero byte.
 fn interface_at(entry: Instruction<'_>) -> usize {
     let ends = |word: &u32| word.to_le_bytes().contains(&0);
     let name = entry.words.iter().skip(3).position(ends);
     name.map_or(entry.words.len(), |last| 3 + last + 1)
 }
 
-/// Takes an extension's capability and name away; what the capability implied is stated instead.
+/// Removes an extension's capability and name, and declares the capabilities that it implied.
 fn drop_extension(editor: &mut Editor<'_>, capability: Capability, implied: &[Capability], name: &str) {
     let module = editor.module();
     let stated =
@@ -75,7 +77,7 @@ fn drop_extension(editor: &mut Editor<'_>, capability: Capability, implied: &[Ca
     }
 }
 
-/// The module-scope variable of a class that is a built-in.
+/// Returns the module-scope variable with a built-in decoration.
 fn built_in_variable(module: &Module, wanted: BuiltIn) -> Option<Instruction<'_>> {
     module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)).find(|i| {
         i.result().is_some_and(|word| {
@@ -88,16 +90,16 @@ fn built_in_variable(module: &Module, wanted: BuiltIn) -> Option<Instruction<'_>
     })
 }
 
-/// Storage class of an `OpVariable`.
+/// Returns the storage class of an `OpVariable`.
 fn class_of(variable: Instruction<'_>) -> Option<StorageClass> {
     variable.operand(0).and_then(StorageClass::from_word)
 }
 
-/// The instructions of functions that use an id, in order.
+/// Returns the instructions of functions that use an id, in order.
 fn uses<'a>(module: &'a Module, word: u32) -> impl Iterator<Item = Instruction<'a>> {
     let first = module.functions().first().map_or(module.len() as u32, |f| f.instructions.start);
     module.instructions_in(first..module.len() as u32).filter(move |i| {
-        // Looked at closely only where the word occurs at all.
+        // Only instructions that contain the word are decoded.
         i.words.get(1..).is_some_and(|words| words.contains(&word)) && module.id_operands(*i).contains(&word)
     })
 }

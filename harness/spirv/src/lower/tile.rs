@@ -1,13 +1,18 @@
-//! `SPV_QCOM_tile_shading` in core SPIR-V: a compute shader that runs once for every tile, as a dispatch of its own.
+//! Lowering of `SPV_QCOM_tile_shading` to core SPIR-V: a compute shader that is dispatched once for
+//! each tile.
 //!
-//! * The tile's built-ins and the size of its block grid become push constants, after those of the module.
-//! * Tile attachments become storage images, sampled images or combined image samplers at their bindings.
-//! * A shading rate becomes a local size; invocations outside the tile's grid of blocks return at once. Where the module has
-//!   control barriers the local size is one, so that no workgroup is cut.
+//! * The tile built-ins and the size of its block grid become push constants, appended to those of
+//!   the module.
+//! * Tile attachments become storage images, sampled images or combined image samplers at their
+//!   bindings.
+//! * The shading rate becomes a local size. Invocations outside the tile's grid of blocks return at
+//!   once. If the module has control barriers, the local size is one, so that all invocations of a
+//!   workgroup run.
 //!
-//! What remains is for whoever runs it: a dispatch for each tile, over images that hold what *this tile* sees. Accesses are
-//! not rewritten: each tile gets images of its own, which are copies of the attachments taken before the tiles ran, and what it
-//! stores inside itself is copied out. So no tile sees another one's stores, and a store outside the tile can be seen.
+//! The caller dispatches the result for each tile, over images with the texels that *this tile*
+//! sees. Accesses are not rewritten. Each tile gets its own copies of the attachments, taken before
+//! any tile runs, and afterwards the caller copies back the texels inside the tile. So a tile does
+//! not see the stores of another, and stores outside the tile can be detected.
 
 use super::{LowerError, built_in_variable, class_of, drop_extension, entry_point, interface_at, uses};
 use crate::Module;
@@ -20,20 +25,20 @@ use crate::tables::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A lowered module, and how it is run.
+/// A lowered module, with the parameters of its dispatches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoweredTile {
     /// The module's words.
     pub words: Vec<u32>,
     /// The native module's shading rate.
     pub rate: Option<[u32; 3]>,
-    /// The local size: that of the native module, or the one chosen for a shading rate.
+    /// Local size: that of the native module or, if it has a shading rate, the chosen one.
     pub local_size: [u32; 3],
-    /// Where the tile's push constants begin: after those of the native module.
+    /// Offset of the tile's push constants, after those of the native module.
     offset: u32,
 }
 
-/// What the tile's push constants say.
+/// Values of the tile's push constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileValues {
     /// `TileOffsetQCOM`.
@@ -44,7 +49,7 @@ pub struct TileValues {
     pub apron: [u32; 2],
 }
 
-/// Offsets from the first of the tile's push constants, and their end.
+/// Offsets relative to the first of the tile's push constants, and the end.
 const OFFSET: u32 = 0;
 const APRON: u32 = 8;
 const DIMENSION: u32 = 16;
@@ -52,12 +57,13 @@ const BLOCKS: u32 = 32;
 const END: u32 = 44;
 
 impl LoweredTile {
-    /// Bytes of push constants.
+    /// Returns the size of the push constants in bytes.
     pub fn push_bytes(&self) -> u32 {
         self.offset + END
     }
 
-    /// The push constants of a tile's dispatch: those of the native module, then the tile's.
+    /// Returns the push constants for a tile's dispatch: those of the native module, followed by
+    /// the tile's.
     pub fn push_constants(&self, native: &[u8], tile: &TileValues) -> Vec<u8> {
         let mut bytes = native.to_vec();
         bytes.resize(self.push_bytes() as usize, 0);
@@ -73,30 +79,32 @@ impl LoweredTile {
         bytes
     }
 
-    /// The grid of blocks of a tile; without a shading rate there is none.
+    /// Returns the size of a tile's grid of blocks; a shading rate of one counts if the module has
+    /// none.
     fn blocks(&self, tile: &TileValues) -> [u32; 3] {
         let rate = self.rate.unwrap_or([1; 3]);
         std::array::from_fn(|i| tile.size[i].div_ceil(rate[i].max(1)))
     }
 
-    /// The workgroups of a tile's dispatch where the native module has a shading rate; `None` where they are what the
-    /// native dispatch says.
+    /// Returns the number of workgroups of a tile's dispatch. `None` if the native module has no
+    /// shading rate: then the native dispatch determines it.
     pub fn groups(&self, tile: &TileValues) -> Option<[u32; 3]> {
         let blocks = self.rate.map(|_| self.blocks(tile))?;
         Some(std::array::from_fn(|i| blocks[i].div_ceil(self.local_size[i].max(1))))
     }
 }
 
-/// The tile's built-ins and where their push constants stand.
+/// The tile built-ins, with the offsets of their push constants.
 const BUILT_INS: [(BuiltIn, u32); 3] =
     [(BuiltIn::TileOffsetQCOM, OFFSET), (BuiltIn::TileApronSizeQCOM, APRON), (BuiltIn::TileDimensionQCOM, DIMENSION)];
 
-/// Lowers a compute module of tile shading. `local_size` is for modules with a shading rate, where an implementation
-/// chooses; any size must give the same results.
+/// Lowers a compute module with tile shading. `local_size` applies if the module has a shading
+/// rate, in which case implementations choose the size; every size must give the same results.
 ///
 /// # Errors
-/// The module is not one of tile shading, not compute, has several entry points, or uses a built-in or its push constants in
-/// a way that no compiler writes (passes a pointer on, copies the whole block).
+/// The module does not use tile shading, is not a compute shader, does not have exactly one entry
+/// point, or uses a built-in or its push constants in ways that compilers do not generate (passing
+/// pointers on, copying the whole block).
 pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTile, LowerError> {
     let declared =
         module.section(Section::Capabilities).any(|i| i.operand(0) == Some(Capability::TileShadingQCOM.word()));
@@ -148,16 +156,16 @@ struct Pass<'a> {
     module: &'a Module,
     editor: Editor<'a>,
     entry: Instruction<'a>,
-    /// The variable of the push constants.
+    /// The push constant variable.
     push: u32,
-    /// Where the tile's push constants begin.
+    /// Offset of the tile's push constants.
     base: u32,
-    /// How many members the block has before them.
+    /// Number of members of the block before them.
     members: u32,
 }
 
 impl Pass<'_> {
-    /// Pointers to tile attachments and the variables themselves.
+    /// Changes the storage class of tile attachments and of pointers to them.
     fn attachments(&mut self) {
         let tile = Some(StorageClass::TileAttachmentQCOM.word());
         for i in self.module.section(Section::Globals) {
@@ -174,7 +182,8 @@ impl Pass<'_> {
         }
     }
 
-    /// The block of push constants: that of the module with the tile's behind it, or a new one.
+    /// Builds the block of push constants: the members of the module's own block, if any, followed
+    /// by the tile's.
     fn push_constants(&mut self) -> Result<(), LowerError> {
         let module = self.module;
         let own = module
@@ -188,7 +197,7 @@ impl Pass<'_> {
                 let word = variable.result().unwrap_or_default();
                 let ty = module.type_of(word).and_then(|ty| module.pointer(ty)).and_then(|(_, ty)| ty);
                 let Some(ty) = ty else { return Err(LowerError::at(variable, "push constants of no type")) };
-                // The block becomes another type: that shows only where it is used whole.
+                // The block's type changes, which matters only to uses of the whole block.
                 for i in uses(module, word) {
                     let chain = matches!(i.op, Some(Op::AccessChain | Op::InBoundsAccessChain));
                     if !chain || i.operand(0) != Some(word) || i.operands().len() < 2 {
@@ -235,7 +244,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Reads a built-in from a member of the push constants.
+    /// Replaces reads of a built-in by reads of a member of the push constants.
     fn built_in(&mut self, variable: Instruction<'_>, member: u32) -> Result<(), LowerError> {
         let module = self.module;
         let word = variable.result().unwrap_or_default();
@@ -269,7 +278,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// `WorkgroupSize`, an input beside a shading rate, becomes the size that was chosen.
+    /// Replaces loads of `WorkgroupSize`, an input if there is a shading rate, by the chosen size.
     fn workgroup_size(&mut self, variable: Instruction<'_>, size: [u32; 3]) -> Result<(), LowerError> {
         let ty = self.module.pointee(variable).unwrap_or_default();
         let uint = self.editor.uint(32);
@@ -290,8 +299,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A function that calls the entry point's where the invocation is one of the tile's blocks; gives its id and that of
-    /// the input it needs.
+    /// Adds a function that calls the entry point's function if the invocation is inside the tile's
+    /// grid of blocks. Returns its id and that of the input variable that it uses.
     fn guard(&mut self, function: u32) -> Result<(u32, u32), LowerError> {
         let module = self.module;
         let Some(definition) = module.definition_of_word(function) else {
@@ -344,7 +353,7 @@ impl Pass<'_> {
         Ok((wrapper, id))
     }
 
-    /// The entry point and its modes, with another function and interface.
+    /// Changes the entry point's function and interface, and its execution modes.
     fn retarget(&mut self, target: u32, inputs: &[u32], gone: &BTreeSet<u32>, all: &[Mode], local_size: [u32; 3]) {
         let entry = self.entry;
         let from = interface_at(entry);

@@ -1,4 +1,4 @@
-//! Decorations and debug names, by the id that they are about.
+//! Decorations and debug names, indexed by target id.
 
 use super::{Id, Index, Instruction, Module};
 use crate::tables::{Decoration, Op};
@@ -7,54 +7,68 @@ use crate::words::string;
 /// A decoration of an id or of one of its members.
 #[derive(Clone, Copy, Debug)]
 pub struct Decorated<'a> {
-    /// The member that is decorated; `None` for the id itself.
+    /// Decorated member; `None` if the id itself is decorated.
     pub member: Option<u32>,
-    /// The decoration; `None` where the grammar does not know the word.
+    /// The decoration; `None` if the grammar does not define the word.
     pub decoration: Option<Decoration>,
     /// The decoration's own operands.
     pub operands: &'a [u32],
-    /// The instruction that says so (of a group: the one that decorates the group).
+    /// The decorating instruction; for a decoration group, the one that decorates the group.
     pub instruction: Instruction<'a>,
 }
 
-/// Decorating instructions and names, by target.
+/// Decorations and debug names, by target.
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
     decorations: ByTarget,
     names: ByTarget,
 }
 
-/// What is said of ids and their members.
+/// An id or member that an instruction annotates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Annotation {
+    target: Id,
+    /// Member index plus one; 0 for the id itself.
+    member: u32,
+    instruction: Index,
+}
+
+/// Annotating instructions, grouped by the id that they annotate.
 #[derive(Debug, Default)]
 struct ByTarget {
-    /// Target, member plus one (0: the id itself), instruction; sorted.
-    rows: Vec<(Id, u32, Index)>,
-    /// The first row of each id and the end, up to the last id that has any: annotations come before what they are about, so
-    /// that these are the first ids.
+    /// Sorted entries.
+    entries: Vec<Annotation>,
+    /// For each id, the index of its first entry, followed by the number of entries. It ends at the
+    /// last annotated id. Annotations precede all definitions, so annotated ids have the lowest
+    /// dense numbers.
     starts: Vec<u32>,
 }
 
 impl ByTarget {
-    fn sort(&mut self) {
-        self.rows.sort_unstable();
-        self.starts.clear();
-        for (row, (target, ..)) in self.rows.iter().enumerate() {
-            self.starts.resize(self.starts.len().max(target.0 as usize + 1), row as u32);
-        }
-        self.starts.push(self.rows.len() as u32);
+    fn push(&mut self, target: Id, member: u32, instruction: Index) {
+        self.entries.push(Annotation { target, member, instruction });
     }
 
-    fn of(&self, id: Id) -> &[(Id, u32, Index)] {
+    fn sort(&mut self) {
+        self.entries.sort_unstable();
+        self.starts.clear();
+        for (i, entry) in self.entries.iter().enumerate() {
+            self.starts.resize(self.starts.len().max(entry.target.0 as usize + 1), i as u32);
+        }
+        self.starts.push(self.entries.len() as u32);
+    }
+
+    fn of(&self, id: Id) -> &[Annotation] {
         let at = id.0 as usize;
         match (self.starts.get(at), self.starts.get(at + 1)) {
-            (Some(start), Some(end)) => &self.rows[*start as usize..*end as usize],
+            (Some(start), Some(end)) => &self.entries[*start as usize..*end as usize],
             _ => &[],
         }
     }
 }
 
 impl Annotations {
-    /// Collects from the module's instructions; the module is complete but for this.
+    /// Collects the annotations of a module that is complete except for its annotations.
     pub(super) fn collect(module: &Module) -> Annotations {
         let mut all = Annotations::default();
         let mut grouped = Vec::new();
@@ -64,13 +78,13 @@ impl Annotations {
             let Some(target) = instruction.words.get(1).and_then(|word| module.id(*word)) else { continue };
             let member = instruction.words.get(2).copied().unwrap_or(0).saturating_add(1);
             match op {
-                Op::Name => all.names.rows.push((target, 0, instruction.index)),
-                Op::MemberName => all.names.rows.push((target, member, instruction.index)),
+                Op::Name => all.names.push(target, 0, instruction.index),
+                Op::MemberName => all.names.push(target, member, instruction.index),
                 Op::Decorate | Op::DecorateId | Op::DecorateString => {
-                    all.decorations.rows.push((target, 0, instruction.index));
+                    all.decorations.push(target, 0, instruction.index);
                 }
                 Op::MemberDecorate | Op::MemberDecorateString | Op::MemberDecorateIdEXT => {
-                    all.decorations.rows.push((target, member, instruction.index));
+                    all.decorations.push(target, member, instruction.index);
                 }
                 Op::GroupDecorate | Op::GroupMemberDecorate => grouped.push(instruction.index),
                 _ => {}
@@ -82,35 +96,34 @@ impl Annotations {
             for index in grouped {
                 all.resolve_group(module, module.instruction(index), &mut resolved);
             }
-            all.decorations.rows.extend(resolved);
+            all.decorations.entries.extend(resolved);
             all.decorations.sort();
         }
         all.names.sort();
         all
     }
 
-    fn resolve_group(&self, module: &Module, instruction: Instruction, resolved: &mut Vec<(Id, u32, Index)>) {
+    fn resolve_group(&self, module: &Module, instruction: Instruction, resolved: &mut Vec<Annotation>) {
         let [_, group, targets @ ..] = instruction.words else { return };
         let Some(group) = module.id(*group) else { return };
-        let said = self.decorations.of(group);
+        let group_decorations = self.decorations.of(group);
         let step = if instruction.op == Some(Op::GroupMemberDecorate) { 2 } else { 1 };
         for target in targets.chunks(step) {
             let Some(id) = module.id(target[0]) else { continue };
             let member = target.get(1).map_or(0, |m| m.saturating_add(1));
-            // A group cannot be decorated through a group, so one pass is enough.
-            resolved.extend(said.iter().map(|(_, _, index)| (id, member, *index)));
+            // A group cannot be applied to a group, so one pass is enough.
+            resolved.extend(group_decorations.iter().map(|entry| Annotation { target: id, member, ..*entry }));
         }
     }
 
     pub(super) fn all<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = (u32, Decorated<'a>)> {
-        let decorated =
-            |(id, member, index): &(Id, u32, Index)| (module.word(*id), decorated(module.instruction(*index), *member));
-        self.decorations.rows.iter().map(decorated)
+        let entries = self.decorations.entries.iter();
+        entries.map(|entry| (module.word(entry.target), decorated(module.instruction(entry.instruction), entry.member)))
     }
 
     pub(super) fn of<'a>(&'a self, module: &'a Module, word: u32) -> impl Iterator<Item = Decorated<'a>> {
         let found = module.id(word).map_or(&[][..], |id| self.decorations.of(id));
-        found.iter().map(move |(_, member, index)| decorated(module.instruction(*index), *member))
+        found.iter().map(move |entry| decorated(module.instruction(entry.instruction), entry.member))
     }
 }
 
@@ -141,23 +154,23 @@ impl<'a> Names<'a> {
     fn find(&self, word: u32, member: u32) -> Option<String> {
         let annotations = &self.module.annotations;
         let found = annotations.names.of(self.module.id(word)?);
-        let (_, _, index) = found.iter().find(|(_, m, _)| *m == member)?;
+        let entry = found.iter().find(|entry| entry.member == member)?;
         let skip = if member == 0 { 2 } else { 3 };
-        let (name, _) = string(self.module.instruction(*index).words.get(skip..)?)?;
+        let (name, _) = string(self.module.instruction(entry.instruction).words.get(skip..)?)?;
         Some(name).filter(|n| !n.is_empty())
     }
 
-    /// The debug name of an id.
+    /// Returns the debug name of an id.
     pub fn of(&self, word: u32) -> Option<String> {
         self.find(word, 0)
     }
 
-    /// The debug name of a structure's member.
+    /// Returns the debug name of a structure's member.
     pub fn of_member(&self, word: u32, member: u32) -> Option<String> {
         self.find(word, member.saturating_add(1))
     }
 
-    /// `%name` or `%12`: how messages call an id.
+    /// Returns the name of an id for messages: `%name`, or `%12` if it has no debug name.
     pub fn display(&self, word: u32) -> String {
         self.of(word).map_or_else(|| format!("%{word}"), |name| format!("%{name}"))
     }

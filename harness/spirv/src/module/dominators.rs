@@ -1,22 +1,23 @@
-//! The tree of dominators of a graph of numbered blocks.
+//! Dominator tree of a control flow graph whose blocks are numbered from 0.
 
-/// Which blocks come before which others on every way from the first block.
+/// Dominator tree, with a preorder numbering that answers queries in constant time: a block
+/// dominates the blocks whose numbers lie in its subtree's range.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
-    /// Immediate dominator by block; itself for the first, `None` for what nothing reaches.
-    above: Vec<Option<u32>>,
-    /// By block: its number in a walk over the tree, and the end of the numbers below it.
+pub(super) struct DominatorTree {
+    /// Immediate dominator of each block: itself for the entry, `None` for unreachable blocks.
+    immediate: Vec<Option<u32>>,
+    /// For each block, the range of preorder numbers of its subtree: its own number and the end.
     numbers: Vec<(u32, u32)>,
-    /// The blocks in the order of their numbers.
-    walk: Vec<u32>,
+    /// The reachable blocks in preorder of the tree.
+    preorder: Vec<u32>,
 }
 
-impl Tree {
-    /// The tree of the blocks with these edges, in a postorder of theirs.
-    pub(super) fn new(edges: &[Vec<u32>], postorder: &[u32]) -> Tree {
-        let above = immediate_dominators(edges, postorder);
-        let parent = |block: u32| above[block as usize].filter(|parent| *parent != block);
-        // In postorder what is below a block comes before it, in reverse after it.
+impl DominatorTree {
+    /// Builds the tree from the successors of each block and a postorder of the graph.
+    pub(super) fn new(edges: &[Vec<u32>], postorder: &[u32]) -> DominatorTree {
+        let immediate = immediate_dominators(edges, postorder);
+        let parent = |block: u32| immediate[block as usize].filter(|parent| *parent != block);
+        // In postorder, a block's subtree precedes it; in reverse postorder, it follows.
         let mut sizes = vec![1u32; edges.len()];
         for &block in postorder {
             if let Some(parent) = parent(block) {
@@ -37,41 +38,43 @@ impl Tree {
             numbers[block as usize] = (start, start + sizes[block as usize]);
             next[block as usize] = start + 1;
         }
-        let mut walk = vec![0; postorder.len()];
+        let mut preorder = vec![0; postorder.len()];
         for &block in postorder {
-            walk[numbers[block as usize].0 as usize] = block;
+            preorder[numbers[block as usize].0 as usize] = block;
         }
-        Tree { above, numbers, walk }
+        DominatorTree { immediate, numbers, preorder }
     }
 
-    /// Whether some way leads to a block.
-    pub(super) fn reaches(&self, block: usize) -> bool {
-        self.above[block].is_some()
+    /// Returns true if a path leads from the entry to `block`.
+    pub(super) fn is_reachable(&self, block: usize) -> bool {
+        self.immediate[block].is_some()
     }
 
-    /// The immediate dominator of a block; `None` for the first and for what nothing reaches.
-    pub(super) fn above(&self, block: usize) -> Option<u32> {
-        self.above[block].filter(|above| *above as usize != block)
+    /// Returns the immediate dominator of a block; `None` for the entry and for unreachable blocks.
+    pub(super) fn immediate(&self, block: usize) -> Option<u32> {
+        self.immediate[block].filter(|immediate| *immediate as usize != block)
     }
 
-    /// The blocks that a block dominates, itself first; none of what nothing reaches.
-    pub(super) fn below(&self, block: usize) -> &[u32] {
+    /// Returns the blocks that a block dominates, starting with itself; empty if it is unreachable.
+    pub(super) fn dominated(&self, block: usize) -> &[u32] {
         let (start, end) = self.numbers[block];
-        &self.walk[start as usize..end as usize]
+        &self.preorder[start as usize..end as usize]
     }
 
-    /// Whether every way to `block`, which some way leads to, goes through `by`.
+    /// Returns true if every path from the entry to `block`, which must be reachable, contains
+    /// `by`.
     pub(super) fn dominates(&self, by: usize, block: usize) -> bool {
         let (start, end) = self.numbers[by];
         let (at, _) = self.numbers[block];
-        self.reaches(by) && (start..end).contains(&at)
+        self.is_reachable(by) && (start..end).contains(&at)
     }
 }
 
-/// The immediate dominator of each block, itself for the first, by the iterative algorithm of Cooper, Harvey and Kennedy.
+/// Computes the immediate dominator of each reachable block, the entry's being itself, by the
+/// iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001).
 fn immediate_dominators(edges: &[Vec<u32>], postorder: &[u32]) -> Vec<Option<u32>> {
-    let mut above: Vec<Option<u32>> = vec![None; edges.len()];
-    let Some(&entry) = postorder.last() else { return above };
+    let mut immediate: Vec<Option<u32>> = vec![None; edges.len()];
+    let Some(&entry) = postorder.last() else { return immediate };
     let mut number = vec![0usize; edges.len()];
     for (i, &block) in postorder.iter().enumerate() {
         number[block as usize] = i;
@@ -82,30 +85,30 @@ fn immediate_dominators(edges: &[Vec<u32>], postorder: &[u32]) -> Vec<Option<u32
             predecessors[to as usize].push(block);
         }
     }
-    above[entry as usize] = Some(entry);
+    immediate[entry as usize] = Some(entry);
     let mut changed = true;
     while changed {
         changed = false;
         for &block in postorder.iter().rev().skip(1) {
-            let known = predecessors[block as usize].iter().copied().filter(|p| above[*p as usize].is_some());
+            let known = predecessors[block as usize].iter().copied().filter(|p| immediate[*p as usize].is_some());
             let meet = |mut a: u32, mut b: u32| {
                 while a != b {
                     let lower = if number[a as usize] < number[b as usize] { &mut a } else { &mut b };
-                    *lower = above[*lower as usize].unwrap_or(entry);
+                    *lower = immediate[*lower as usize].unwrap_or(entry);
                 }
                 a
             };
             let new = known.reduce(meet);
-            if new != above[block as usize] {
-                above[block as usize] = new;
+            if new != immediate[block as usize] {
+                immediate[block as usize] = new;
                 changed = true;
             }
         }
     }
-    above
+    immediate
 }
 
-/// The blocks that the first leads to, each after those that it leads to first.
+/// Returns the blocks reachable from block 0 in the postorder of a depth-first search.
 pub(super) fn postorder(edges: &[Vec<u32>]) -> Vec<u32> {
     let mut order = Vec::with_capacity(edges.len());
     if edges.is_empty() {
@@ -113,7 +116,7 @@ pub(super) fn postorder(edges: &[Vec<u32>]) -> Vec<u32> {
     }
     let mut seen = vec![false; edges.len()];
     seen[0] = true;
-    // Block, and how many of its edges have been followed.
+    // Each block with the number of its edges that have been followed.
     let mut stack = vec![(0u32, 0usize)];
     while let Some((block, followed)) = stack.last_mut() {
         match edges[*block as usize].get(*followed) {

@@ -1,36 +1,36 @@
-//! Why words are no module.
+//! Errors of reading a module.
 
 use super::Section;
 use crate::decode::Anomaly;
 use crate::tables::Op;
 use crate::words::{MAX_ID, WordsError};
 
-/// Why words are no module, and where.
+/// An error of reading a module, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("word {at}: {kind}")]
 pub struct ModuleError {
     /// Index of the first word of the instruction at fault.
     pub at: usize,
-    /// What is wrong.
+    /// The kind of error.
     #[source]
     pub kind: ModuleErrorKind,
 }
 
-/// What makes words no module.
+/// A reason why words do not form a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleErrorKind {
-    /// The words do not even split into instructions.
+    /// The words cannot be split into instructions.
     #[error(transparent)]
     Words(#[from] WordsError),
-    /// An instruction's operands are not what the grammar says.
+    /// An instruction's operands do not conform to the grammar.
     #[error("{op}: {anomaly}")]
     Operands {
         /// The instruction.
         op: Op,
-        /// What is wrong with its operands.
+        /// The first problem with its operands.
         anomaly: Anomaly,
     },
-    /// The header's bound is too large.
+    /// The header's id bound is 0 or too large.
     #[error("id bound {bound}, expected 1 to {}", MAX_ID + 1)]
     Bound {
         /// The bound.
@@ -44,19 +44,19 @@ pub enum ModuleErrorKind {
         /// The header's bound.
         bound: u32,
     },
-    /// Two instructions make the same id.
+    /// Two instructions define the same id.
     #[error("id {id} is made a second time")]
     Redefined {
         /// The id.
         id: u32,
     },
-    /// No instruction makes an id that is used.
+    /// An id is used, but no instruction defines it.
     #[error("id {id} is used, but no instruction makes it")]
     Undefined {
         /// The id.
         id: u32,
     },
-    /// A type is built of an id that is no type declared before.
+    /// A type declaration refers to an id that no earlier instruction declares as a type.
     #[error("{op} is built of id {id}, which is no type declared before it")]
     NotAType {
         /// The instruction.
@@ -64,7 +64,7 @@ pub enum ModuleErrorKind {
         /// The id.
         id: u32,
     },
-    /// An instruction stands in the wrong section.
+    /// An instruction is in the wrong section.
     #[error("{op} belongs to the section {belongs:?}, but stands after the section {after:?} began")]
     Section {
         /// The instruction.
@@ -74,23 +74,23 @@ pub enum ModuleErrorKind {
         /// A later section that has begun.
         after: Section,
     },
-    /// An instruction stands outside a function, or outside a block.
+    /// An instruction is outside a function, or outside a block.
     #[error("{op} stands outside a {expected}")]
     Outside {
         /// The instruction.
         op: Op,
-        /// What it must stand in.
+        /// The enclosing part that it requires.
         expected: &'static str,
     },
-    /// A block or function has no end, or another starts inside it.
+    /// A block or function has no end, or another one starts inside it.
     #[error("{found} inside a {unfinished}, expected its end")]
     Unfinished {
-        /// What was found.
+        /// The unexpected instruction, or the end of the module.
         found: &'static str,
-        /// What is not finished.
+        /// The unfinished part.
         unfinished: &'static str,
     },
-    /// A branch or merge instruction names something that is no block of its function.
+    /// A branch or merge instruction refers to an id that is not a block of its function.
     #[error("{op} names id {id}, which is no block of its function")]
     NotABlock {
         /// The instruction.
@@ -98,20 +98,20 @@ pub enum ModuleErrorKind {
         /// The id.
         id: u32,
     },
-    /// A merge instruction does not stand right before the end of its block.
+    /// A merge instruction does not immediately precede the last instruction of its block.
     #[error("{op} does not stand right before the last instruction of its block")]
     MergePlace {
         /// The instruction.
         op: Op,
     },
-    /// More than a limit allows.
+    /// A size exceeds a limit.
     #[error("{what}: {found}, at most {limit} can be")]
     Limit {
-        /// What there is too much of.
+        /// The limited quantity.
         what: &'static str,
-        /// How much there is.
+        /// The quantity found.
         found: usize,
-        /// How much there may be.
+        /// The limit.
         limit: usize,
     },
 }

@@ -1,9 +1,10 @@
-//! Control flow of one function: order, dominators and the constructs that the merge instructions declare.
+//! Structured control flow of a function: block order, dominators, and the constructs that merge
+//! instructions declare (SPIR-V, section 2.11).
 
-use super::dominators::{Tree, postorder};
+use super::dominators::{DominatorTree, postorder};
 use super::{BlockIndex, Function, Merge, Module};
 
-/// What a construct is.
+/// The kind of a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstructKind {
     /// From a header with `OpSelectionMerge` up to its merge block.
@@ -17,26 +18,28 @@ pub enum ConstructKind {
 /// A construct of structured control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Construct {
-    /// What it is.
+    /// Its kind.
     pub kind: ConstructKind,
     /// Its first block: the header, or the continue target.
     pub header: BlockIndex,
-    /// The block that follows it; of a continue construct: the loop's.
+    /// The block that follows it; for a continue construct, the loop's merge block.
     pub merge: BlockIndex,
-    /// The construct around it, as an index into [`Flow::constructs`].
+    /// The enclosing construct, as an index into [`Flow::constructs`].
     pub parent: Option<usize>,
 }
 
-/// Control flow of a function. Blocks that nothing reaches, not even as a merge block, are left out of everything.
+/// Structural control flow of a function: its branches, and an edge from each header to the blocks
+/// that its merge instruction names. Blocks that are structurally unreachable are left out.
 #[derive(Clone, Debug)]
 pub struct Flow {
     first: u32,
     order: Vec<BlockIndex>,
-    /// By block of the function: its place in the order.
-    places: Vec<u32>,
-    /// Branches and merge declarations, by block of the function.
+    /// Position of each block of the function in the order.
+    positions: Vec<u32>,
+    /// Successors of each block of the function: branch targets and blocks named by merge
+    /// instructions.
     edges: Vec<Vec<u32>>,
-    tree: Tree,
+    tree: DominatorTree,
     constructs: Vec<Construct>,
     innermost: Vec<Option<usize>>,
 }
@@ -47,15 +50,15 @@ impl Flow {
         let count = function.blocks.len();
         let edges: Vec<Vec<u32>> = function.blocks.clone().map(|b| structural_edges(module, b, first)).collect();
         let postorder = postorder(&edges);
-        let mut places = vec![u32::MAX; count];
-        for (place, block) in (0..).zip(postorder.iter().rev()) {
-            places[*block as usize] = place;
+        let mut positions = vec![u32::MAX; count];
+        for (position, block) in (0..).zip(postorder.iter().rev()) {
+            positions[*block as usize] = position;
         }
         let mut flow = Flow {
             first,
             order: postorder.iter().rev().map(|b| BlockIndex(b + first)).collect(),
-            places,
-            tree: Tree::new(&edges, &postorder),
+            positions,
+            tree: DominatorTree::new(&edges, &postorder),
             edges,
             constructs: Vec::new(),
             innermost: vec![None; count],
@@ -64,47 +67,51 @@ impl Flow {
         flow
     }
 
-    /// The blocks in an order in which dominators come first.
+    /// Returns the blocks in reverse postorder, in which dominators precede the blocks they
+    /// dominate.
     pub fn order(&self) -> &[BlockIndex] {
         &self.order
     }
 
-    /// Whether some structural path leads to a block of the function.
+    /// Returns true if a structural path leads from the entry to a block of the function.
     pub fn reaches(&self, block: BlockIndex) -> bool {
-        self.tree.reaches(self.local(block))
+        self.tree.is_reachable(self.local(block))
     }
 
-    /// The immediate structural dominator of a block; `None` for the entry and for blocks that nothing reaches.
+    /// Returns the immediate structural dominator of a block; `None` for the entry and for
+    /// unreachable blocks.
     pub fn dominator(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.tree.above(self.local(block)).map(|above| BlockIndex(above + self.first))
+        self.tree.immediate(self.local(block)).map(|dominator| BlockIndex(dominator + self.first))
     }
 
-    /// Whether every structural path to `block`, which one leads to, goes through `by`.
+    /// Returns true if every structural path to `block`, which must be reachable, contains `by`.
     pub fn dominates(&self, by: BlockIndex, block: BlockIndex) -> bool {
         self.tree.dominates(self.local(by), self.local(block))
     }
 
-    /// The blocks that a reachable block dominates, itself among them.
+    /// Returns the blocks that a reachable block structurally dominates, including itself.
     pub fn dominated(&self, by: BlockIndex) -> impl Iterator<Item = BlockIndex> {
-        self.tree.below(self.local(by)).iter().map(|block| BlockIndex(block + self.first))
+        self.tree.dominated(self.local(by)).iter().map(|block| BlockIndex(block + self.first))
     }
 
-    /// Whether a branch between reachable blocks goes to an ancestor in a depth-first search: a back edge.
+    /// Returns true if a branch between reachable blocks does not go forward in the order: the
+    /// condition that holds for back edges, to an ancestor in the depth-first search.
     pub fn is_back_edge(&self, from: BlockIndex, to: BlockIndex) -> bool {
-        self.places[self.local(to)] <= self.places[self.local(from)]
+        self.positions[self.local(to)] <= self.positions[self.local(from)]
     }
 
-    /// Where a block's branches and its merge instruction lead to.
+    /// Returns the targets of a block's branches and of its merge instruction.
     pub fn structural_targets(&self, block: BlockIndex) -> impl Iterator<Item = BlockIndex> {
         self.edges[self.local(block)].iter().map(|to| BlockIndex(to + self.first))
     }
 
-    /// The constructs, outer ones before those inside them.
+    /// Returns the constructs, outer ones before those inside them.
     pub fn constructs(&self) -> &[Construct] {
         &self.constructs
     }
 
-    /// The innermost construct around a block, as an index into [`Flow::constructs`]; a header is inside its own.
+    /// Returns the innermost construct that contains a block, as an index into
+    /// [`Flow::constructs`]. A header is in its own construct.
     pub fn innermost(&self, block: BlockIndex) -> Option<usize> {
         self.innermost[self.local(block)]
     }
@@ -114,10 +121,10 @@ impl Flow {
     }
 
     fn find_constructs(&mut self, module: &Module) {
-        // The construct that a continue target starts, by block.
+        // The construct that starts at each block that is a continue target.
         let mut continues: Vec<Option<usize>> = vec![None; self.innermost.len()];
         for block in self.order.clone() {
-            let mut inside = self.around(module, block, &continues);
+            let mut inside = self.enclosing(module, block, &continues);
             match module.block(block).merge {
                 Some(Merge::Selection { merge }) => {
                     inside = Some(self.push(ConstructKind::Selection, block, merge, inside));
@@ -138,8 +145,8 @@ impl Flow {
         }
     }
 
-    /// The construct around a block, its own not counted.
-    fn around(&self, module: &Module, block: BlockIndex, continues: &[Option<usize>]) -> Option<usize> {
+    /// Returns the innermost construct that contains a block, apart from the one that it heads.
+    fn enclosing(&self, module: &Module, block: BlockIndex, continues: &[Option<usize>]) -> Option<usize> {
         if let Some(continuing) = continues[self.local(block)] {
             return Some(continuing);
         }
@@ -155,13 +162,13 @@ impl Flow {
     }
 }
 
-/// Which blocks of a function come before which others on every way along its branches. What merge instructions declare is no way:
-/// see [`Flow`] for structural dominance.
+/// Dominance among the blocks of a function along its branches. Merge instructions add no edges
+/// here; [`Flow`] has structural dominance.
 #[derive(Clone, Debug)]
 pub struct Dominance {
     first: u32,
-    tree: Tree,
-    /// A block with a branch to the function's first.
+    tree: DominatorTree,
+    /// The first block that branches to the entry block.
     to_first: Option<u32>,
 }
 
@@ -169,7 +176,7 @@ impl Dominance {
     pub(super) fn new(module: &Module, function: &Function) -> Dominance {
         let first = function.blocks.start;
         let edges: Vec<Vec<u32>> = function.blocks.clone().map(|b| branches(module, b, first)).collect();
-        let tree = Tree::new(&edges, &postorder(&edges));
+        let tree = DominatorTree::new(&edges, &postorder(&edges));
         let to_first = edges.iter().position(|targets| targets.contains(&0)).map(|block| block as u32);
         Dominance { first, tree, to_first }
     }
@@ -178,34 +185,35 @@ impl Dominance {
         (block.0 - self.first) as usize
     }
 
-    /// Whether some way leads to a block of the function.
+    /// Returns true if a path leads from the entry to a block of the function.
     pub fn reaches(&self, block: BlockIndex) -> bool {
-        self.tree.reaches(self.local(block))
+        self.tree.is_reachable(self.local(block))
     }
 
-    /// A block with a branch to the function's first, which there may not be.
+    /// Returns a block that branches to the entry block, which SPIR-V forbids.
     pub fn branches_to_first(&self) -> Option<BlockIndex> {
         self.to_first.map(|block| BlockIndex(block + self.first))
     }
 
-    /// The immediate dominator of a block; `None` for the entry and for blocks that nothing reaches.
+    /// Returns the immediate dominator of a block; `None` for the entry and for unreachable blocks.
     pub fn immediate(&self, block: BlockIndex) -> Option<BlockIndex> {
-        self.tree.above(self.local(block)).map(|above| BlockIndex(above + self.first))
+        self.tree.immediate(self.local(block)).map(|dominator| BlockIndex(dominator + self.first))
     }
 
-    /// Whether every way to `block`, which some way leads to, goes through `by`.
+    /// Returns true if every path to `block`, which must be reachable, contains `by`.
     pub fn dominates(&self, by: BlockIndex, block: BlockIndex) -> bool {
         self.tree.dominates(self.local(by), self.local(block))
     }
 }
 
-/// Branches, as block numbers of the function.
+/// Returns the targets of a block's branches, numbered within the function.
 fn branches(module: &Module, block: u32, first: u32) -> Vec<u32> {
     let targets = module.targets(module.block(BlockIndex(block)));
     targets.into_iter().filter_map(|word| module.block_of(word)).map(|b| b.0 - first).collect()
 }
 
-/// Branches and merge declarations, as block numbers of the function.
+/// Returns the targets of a block's branches and of its merge instruction, numbered within the
+/// function.
 fn structural_edges(module: &Module, block: u32, first: u32) -> Vec<u32> {
     let declared = match module.block(BlockIndex(block)).merge {
         Some(Merge::Selection { merge }) => vec![merge],

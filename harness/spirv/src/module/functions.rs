@@ -8,39 +8,39 @@ use crate::tables::Op;
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// The word of its id.
+    /// Its raw id.
     pub id: u32,
-    /// From `OpFunction` to after `OpFunctionEnd`.
+    /// From `OpFunction` to just after `OpFunctionEnd`.
     pub instructions: Range<u32>,
     /// Its `OpFunctionParameter`s.
     pub parameters: Range<u32>,
-    /// Its blocks, the entry first; none if it is only declared.
+    /// Its blocks, the entry block first; empty for a declaration without a body.
     pub blocks: Range<u32>,
 }
 
-/// A block of the module by its place among all blocks, from 0.
+/// Index of a block among all blocks of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockIndex(pub u32);
 
-/// What a header block merges to.
+/// Merge instruction of a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Merge {
     /// `OpSelectionMerge`.
     Selection {
-        /// Where the branches meet.
+        /// The block at which the branches meet.
         merge: BlockIndex,
     },
     /// `OpLoopMerge`.
     Loop {
-        /// Where the loop is left to.
+        /// The block at which control leaves the loop.
         merge: BlockIndex,
-        /// Where the next iteration starts from.
+        /// The block that starts the continue construct.
         continue_target: BlockIndex,
     },
 }
 
 impl Merge {
-    /// The merge block.
+    /// Returns the merge block.
     pub fn merge_block(self) -> BlockIndex {
         match self {
             Merge::Selection { merge } | Merge::Loop { merge, .. } => merge,
@@ -51,27 +51,27 @@ impl Merge {
 /// A block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The word of its label.
+    /// Raw id of its label.
     pub label: u32,
-    /// From its label to after its last instruction.
+    /// From its label to just after its last instruction.
     pub instructions: Range<u32>,
-    /// What it merges to, if it is a header.
+    /// Its merge instruction, if it is a header.
     pub merge: Option<Merge>,
 }
 
 impl Block {
-    /// The instructions between the label and the last one.
+    /// Returns the instructions between the label and the last one.
     pub fn body(&self) -> Range<u32> {
         self.instructions.start + 1..self.instructions.end - 1
     }
 
-    /// The place of the instruction that ends the block.
+    /// Returns the index of the instruction that ends the block.
     pub fn terminator(&self) -> super::Index {
         super::Index(self.instructions.end - 1)
     }
 }
 
-/// Whether the instruction ends a block.
+/// Returns true if the instruction terminates a block.
 pub(super) fn is_terminator(op: Op) -> bool {
     matches!(
         op,
@@ -91,7 +91,8 @@ pub(super) fn is_terminator(op: Op) -> bool {
 }
 
 impl Module {
-    /// The words of the labels that the block's last instruction may go to, in the order of its operands.
+    /// Returns the raw ids of the labels that the block's last instruction may branch to, in the
+    /// order of its operands.
     pub fn targets(&self, block: &Block) -> Vec<u32> {
         let terminator = self.instruction(block.terminator());
         let operands = terminator.operands();
@@ -107,7 +108,7 @@ impl Module {
         }
     }
 
-    /// Words of a literal of an `OpSwitch`.
+    /// Returns the number of words of each literal of an `OpSwitch`.
     pub fn switch_literal_words(&self, switch: Instruction) -> usize {
         let selector = switch.operand(0).and_then(|word| self.type_of(word));
         match selector.map(|ty| self.ty(ty)) {
@@ -116,7 +117,8 @@ impl Module {
         }
     }
 
-    /// Finds merges, and checks that all labels named are blocks of the same function.
+    /// Records the merge instructions of all blocks, and checks that every label named is a block
+    /// of the same function.
     pub(super) fn link_blocks(&mut self) -> Result<(), ModuleError> {
         for f in 0..self.functions.len() {
             let blocks = self.functions[f].blocks.clone();

@@ -1,21 +1,21 @@
-//! Words -> module.
+//! Parser from words to [`Module`].
 
 use super::decorations::Annotations;
 use super::functions::is_terminator;
 use super::types::Types;
-use super::{Block, Function, Id, Index, Instruction, Module, ModuleError, ModuleErrorKind, NONE, Place, Section};
+use super::{Block, Function, Id, Index, Instruction, Module, ModuleError, ModuleErrorKind, NONE, Section, WordSpan};
 use crate::decode::{self, Anomaly, Context};
 use crate::grammar::{self, Category, Class, Kind};
 use crate::id_table::IdTable;
 use crate::tables::Op;
 use crate::words::{self, HEADER_WORDS, Instructions, MAX_ID, WordsError};
 
-/// Most words that a module may have, 256 MiB of them: far beyond any shader, and places fit into 32 bits.
+/// Largest number of words in a module (256 MiB), so that positions fit into 32 bits.
 const MAX_WORDS: usize = 1 << 26;
 
-/// Ids by their words, in the order of their first appearance.
+/// Map between raw and dense ids.
 pub(super) struct IdMap {
-    /// Dense id plus one; 0 where there is none.
+    /// Dense id plus one; 0 for ids not in use.
     by_word: IdTable<u32>,
     words: Vec<u32>,
 }
@@ -48,18 +48,18 @@ impl IdMap {
 
 struct Parser {
     module: Module,
-    /// An instruction that uses each id, for those that nothing makes.
+    /// For each id, the first instruction that uses or defines it.
     users: Vec<u32>,
     section: Section,
-    /// First instruction of the function, and of the block, that is being read.
+    /// The function, and the first instruction of the block, that is being read.
     function: Option<Function>,
     block: Option<u32>,
-    /// The merge instruction before this one.
+    /// The preceding instruction, if it is a merge instruction.
     merge: Option<Op>,
 }
 
 impl Module {
-    /// Reads a module's words, in host order.
+    /// Parses a module's words, which are in host byte order.
     pub fn parse(words: Vec<u32>) -> Result<Module, ModuleError> {
         let (header, _) = words::split_header(&words).map_err(words_error)?;
         if words.len() > MAX_WORDS {
@@ -70,15 +70,15 @@ impl Module {
             return Err(ModuleError { at: 3, kind: ModuleErrorKind::Bound { bound: header.bound } });
         }
         let expected = words.len();
-        let mut places = Vec::with_capacity(words.len() / 4);
+        let mut spans = Vec::with_capacity(words.len() / 4);
         for instruction in Instructions::new(&words) {
             let (at, instruction) = instruction.map_err(words_error)?;
-            places.push(Place { at: at as u32, opcode: instruction[0] as u16, len: instruction.len() as u16 });
+            spans.push(WordSpan { at: at as u32, opcode: instruction[0] as u16, len: instruction.len() as u16 });
         }
         let module = Module {
             words,
             header,
-            places,
+            spans,
             sections: [0; Section::COUNT + 1],
             ids: IdMap { by_word: IdTable::new(expected), words: Vec::new() },
             definitions: Vec::new(),
@@ -101,7 +101,7 @@ impl Module {
         parser.run()
     }
 
-    /// Reads a module's bytes, in either byte order.
+    /// Parses a module's bytes, in either byte order.
     pub fn from_bytes(bytes: &[u8]) -> Result<Module, ModuleError> {
         let words = words::words_from_bytes(bytes).map_err(words_error)?;
         Module::parse(words)
@@ -110,8 +110,8 @@ impl Module {
 
 impl Parser {
     fn run(mut self) -> Result<Module, ModuleError> {
-        for i in 0..self.module.places.len() as u32 {
-            let at = self.module.places[i as usize].at as usize;
+        for i in 0..self.module.spans.len() as u32 {
+            let at = self.module.spans[i as usize].at as usize;
             self.instruction(Index(i)).map_err(|kind| ModuleError { at, kind })?;
         }
         let end = self.module.words.len().max(HEADER_WORDS);
@@ -119,31 +119,32 @@ impl Parser {
             let unfinished = if self.block.is_some() { "block" } else { "function" };
             return Err(ModuleError { at: end, kind: ModuleErrorKind::Unfinished { found: "the end", unfinished } });
         }
-        let count = self.module.places.len() as u32;
+        let count = self.module.spans.len() as u32;
         self.enter(Section::Functions, count);
         self.module.sections[Section::COUNT] = count;
-        self.defined()?;
+        self.check_defined()?;
         self.module.annotations = Annotations::collect(&self.module);
         self.module.link_blocks()?;
         Ok(self.module)
     }
 
-    /// Every id that is used is made, unless an instruction that nobody knows may make it.
-    fn defined(&self) -> Result<(), ModuleError> {
+    /// Checks that every id used is defined, unless an instruction is unknown and might define it.
+    fn check_defined(&self) -> Result<(), ModuleError> {
         if self.module.unknown > 0 {
             return Ok(());
         }
         match self.module.definitions.iter().position(|definition| *definition == NONE) {
             None => Ok(()),
             Some(id) => {
-                let at = self.module.places[self.users[id] as usize].at as usize;
+                let at = self.module.spans[self.users[id] as usize].at as usize;
                 let id = self.module.ids.words[id];
                 Err(ModuleError { at, kind: ModuleErrorKind::Undefined { id } })
             }
         }
     }
 
-    /// Sections up to `section` have begun; `index` is the first instruction that is no longer before them.
+    /// Records that all sections up to `section` have begun, at the instruction `index` if not
+    /// before.
     fn enter(&mut self, section: Section, index: u32) {
         for later in self.section as usize + 1..=section as usize {
             self.module.sections[later] = index;
@@ -152,14 +153,14 @@ impl Parser {
     }
 
     fn instruction(&mut self, index: Index) -> Result<(), ModuleErrorKind> {
-        let place = self.module.places[index.0 as usize];
-        let Some(info) = grammar::instruction(place.opcode) else {
+        let span = self.module.spans[index.0 as usize];
+        let Some(info) = grammar::instruction(span.opcode) else {
             self.module.unknown += 1;
             return Ok(());
         };
         let op = info.op;
-        self.place(op, index)?;
-        let range = place.at as usize..place.at as usize + usize::from(place.len);
+        self.check_position(op, index)?;
+        let range = span.at as usize..span.at as usize + usize::from(span.len);
         let Parser { module, users, .. } = self;
         let words = &module.words[range];
         let (ids, definitions, bound) = (&mut module.ids, &mut module.definitions, module.header.bound);
@@ -195,7 +196,7 @@ impl Parser {
         match op {
             Op::Line | Op::NoLine => module.lines.push(index),
             _ if info.class == Class::TypeDeclaration => {
-                let instruction = Instruction { index, at: place.at as usize, op: Some(op), words };
+                let instruction = Instruction { index, at: span.at as usize, op: Some(op), words };
                 module.types.declare(instruction, op, |word| module.ids.get(word))?;
             }
             _ => {}
@@ -203,11 +204,12 @@ impl Parser {
         Ok(())
     }
 
-    /// Checks that the instruction may stand here, and follows sections, functions and blocks.
-    fn place(&mut self, op: Op, index: Index) -> Result<(), ModuleErrorKind> {
+    /// Checks that the instruction is permitted here, and keeps track of sections, functions and
+    /// blocks.
+    fn check_position(&mut self, op: Op, index: Index) -> Result<(), ModuleErrorKind> {
         let outside = |expected| Err(ModuleErrorKind::Outside { op, expected });
-        let place = self.module.places[index.0 as usize];
-        let id = |i: usize| self.module.words.get(place.at as usize + i).copied().unwrap_or(0);
+        let span = self.module.spans[index.0 as usize];
+        let id = |i: usize| self.module.words.get(span.at as usize + i).copied().unwrap_or(0);
         match (&mut self.function, op) {
             (Some(_), Op::Function) => {
                 return Err(ModuleErrorKind::Unfinished { found: "OpFunction", unfinished: "function" });
@@ -243,7 +245,7 @@ impl Parser {
                 function.instructions.end = index.0 + 1;
                 function.blocks.end = self.module.blocks.len() as u32;
                 self.module.functions.extend(self.function.take());
-                self.ends_lines(index);
+                self.end_line_range(index);
             }
             (Some(function), Op::FunctionParameter) => {
                 if self.block.is_some() || function.blocks.start != self.module.blocks.len() as u32 {
@@ -261,7 +263,7 @@ impl Parser {
             (Some(_), Op::Line | Op::NoLine) => {}
             (Some(_), _) => {
                 if self.block.is_none() {
-                    // Debug information may stand between functions' parts.
+                    // Debug information is permitted between the parts of a function.
                     return if matches!(op, Op::ExtInst | Op::Nop) { Ok(()) } else { outside("block") };
                 }
                 if let Some(merge) = self.merge
@@ -275,7 +277,7 @@ impl Parser {
                         block.instructions.end = index.0 + 1;
                     }
                     self.block = None;
-                    self.ends_lines(index);
+                    self.end_line_range(index);
                 }
                 let both = matches!(op, Op::Variable | Op::UntypedVariableKHR | Op::Undef);
                 let early = Section::of(op).filter(|s| *s < Section::Functions && !both);
@@ -287,8 +289,8 @@ impl Parser {
         Ok(())
     }
 
-    /// A line goes on to the end of its block.
-    fn ends_lines(&mut self, index: Index) {
+    /// Ends the effect of an `OpLine` at the end of its block or function.
+    fn end_line_range(&mut self, index: Index) {
         let open = self.module.lines.last().is_some_and(|line| self.module.instruction(*line).op == Some(Op::Line));
         if open {
             self.module.lines.push(Index(index.0 + 1));
@@ -296,7 +298,7 @@ impl Parser {
     }
 }
 
-/// Whether an unknown word of that kind is just newer than the tables.
+/// Returns true if an unknown word of this kind may be newer than the tables.
 fn newer_enumerant(kind: Kind) -> bool {
     matches!(kind.info().category, Category::Value(_) | Category::Mask(_)) || kind == Kind::LiteralExtInstInteger
 }

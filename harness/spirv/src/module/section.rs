@@ -1,4 +1,4 @@
-//! The sections of a module, in the order that the specification's logical layout gives them.
+//! Sections of a module, in the order of the specification's logical layout (SPIR-V, section 2.4).
 
 use crate::grammar::Class;
 use crate::tables::Op;
@@ -19,7 +19,7 @@ pub enum Section {
     EntryPoints,
     /// `OpExecutionMode`, `OpExecutionModeId`.
     ExecutionModes,
-    /// `OpString`, `OpSource` and its companions.
+    /// `OpString`, `OpSource`, `OpSourceContinued`, `OpSourceExtension`.
     Sources,
     /// `OpName`, `OpMemberName`.
     Names,
@@ -34,10 +34,10 @@ pub enum Section {
 }
 
 impl Section {
-    /// How many there are.
+    /// Number of sections.
     pub(super) const COUNT: usize = 12;
 
-    /// All, in order.
+    /// All sections, in order.
     pub const ALL: [Section; Section::COUNT] = [
         Section::Capabilities,
         Section::Extensions,
@@ -53,9 +53,11 @@ impl Section {
         Section::Functions,
     ];
 
-    /// The section that an instruction belongs to; `None` for those that stand wherever they are useful.
+    /// Returns the section of an instruction; `None` for instructions that are permitted in
+    /// several.
     ///
-    /// What this returns for an instruction inside a function does not matter: functions come last.
+    /// The result is of no use for an instruction inside a function, except that it is not after
+    /// [`Section::Functions`], the last section.
     pub(super) fn of(op: Op) -> Option<Section> {
         match op {
             Op::Capability | Op::ConditionalCapabilityINTEL => Some(Section::Capabilities),
@@ -72,7 +74,8 @@ impl Section {
             _ => match op.info().class {
                 Class::Annotation => Some(Section::Annotations),
                 Class::TypeDeclaration | Class::ConstantCreation => Some(Section::Globals),
-                // Types and constants that the specification's text leaves out are known by their names.
+                // The grammar does not classify these types and constants; they are recognised by
+                // name.
                 Class::Reserved | Class::Unlisted if is_global(op) => Some(Section::Globals),
                 _ => Some(Section::Functions),
             },

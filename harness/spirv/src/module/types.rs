@@ -1,4 +1,5 @@
-//! Types, interned: declarations of equal non-aggregate types are one type.
+//! Types, interned: equal declarations of types that are neither aggregates nor pointers give one
+//! type.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,32 +7,32 @@ use std::ops::Range;
 use super::{Id, Index, Instruction, ModuleErrorKind, NONE};
 use crate::tables::{AccessQualifier, Dim, FPEncoding, ImageFormat, Op, StorageClass};
 
-/// A type of the module by its place among all types, from 0.
+/// Index of a type among all types of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
-/// What `OpTypeImage` says.
+/// Operands of an `OpTypeImage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageType {
-    /// Type of a component of a sample.
+    /// Type of a component of a texel.
     pub sampled_type: TypeId,
-    /// Dimensionality; `None` where the grammar does not know the word.
+    /// Dimensionality; `None` if the grammar does not define the word.
     pub dim: Option<Dim>,
-    /// 0: no depth image, 1: a depth image, 2: not known.
+    /// 0: not a depth image, 1: a depth image, 2: unspecified.
     pub depth: u32,
-    /// Whether it has layers.
+    /// Set if the image has array layers.
     pub arrayed: bool,
-    /// Whether it has several samples.
+    /// Set if the image is multisampled.
     pub multisampled: bool,
-    /// 0: known at run time, 1: used with a sampler, 2: used without.
+    /// 0: known at run time only, 1: used with a sampler, 2: used without one.
     pub sampled: u32,
-    /// Texel format; `None` where the grammar does not know the word.
+    /// Texel format; `None` if the grammar does not define the word.
     pub format: Option<ImageFormat>,
-    /// Access, of kernels.
+    /// Access qualifier, in kernels.
     pub access: Option<AccessQualifier>,
 }
 
-/// A type. Members and parameters are had from [`Module::members`](super::Module::members).
+/// A type. [`Module::members`](super::Module::members) returns its members or parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of the instructions' operands")]
 pub enum Type {
@@ -58,7 +59,7 @@ pub enum Type {
     SampledImage {
         image: TypeId,
     },
-    /// `length` is the word of a constant's id.
+    /// `length` is the raw id of a constant.
     Array {
         element: TypeId,
         length: u32,
@@ -69,7 +70,8 @@ pub enum Type {
     Struct {
         members: Range<u32>,
     },
-    /// `pointee` is `None` for untyped pointers, and for a forward pointer that no `OpTypePointer` follows.
+    /// `pointee` is `None` for untyped pointers, and for forward pointers without an
+    /// `OpTypePointer`.
     Pointer {
         class: StorageClass,
         pointee: Option<TypeId>,
@@ -78,7 +80,7 @@ pub enum Type {
         returns: TypeId,
         parameters: Range<u32>,
     },
-    /// Any other; see its declaration.
+    /// Any other type; see its declaration.
     Other(Op),
 }
 
@@ -91,11 +93,12 @@ pub(super) struct Types {
     interned: HashMap<Type, TypeId>,
     /// The type that each id declares, or `NONE`; ids beyond the end declare none.
     by_id: Vec<u32>,
-    /// How deep types are nested, pointers not counted.
+    /// Nesting depth of each type, not counting pointers.
     depths: Vec<u8>,
 }
 
-/// The universal limit on how deep structures nest, here of all types: what walks over types may recurse.
+/// Largest nesting depth: the universal limit for structures, applied to all types here, so that
+/// recursion over types is bounded.
 const MAX_DEPTH: usize = 255;
 
 impl Types {
@@ -124,7 +127,8 @@ impl Types {
         }
     }
 
-    /// Takes notice of a type declaration whose operands are as the grammar says. `id_of` gives the dense id of a word.
+    /// Records a type declaration whose operands conform to the grammar. `id_of` maps raw to dense
+    /// ids.
     pub(super) fn declare(
         &mut self,
         instruction: Instruction,
@@ -199,7 +203,7 @@ impl Types {
         Ok(())
     }
 
-    /// How deep a new type nests.
+    /// Returns the nesting depth of a new type.
     fn depth(&self, ty: &Type) -> Result<u8, ModuleErrorKind> {
         let of = |part: &TypeId| self.depths.get(part.0 as usize).copied().unwrap_or(0);
         let inner = match ty {
@@ -235,7 +239,7 @@ impl Types {
         if slot >= self.by_id.len() {
             self.by_id.resize(slot + 1, NONE);
         }
-        // A pointer declared forward gets its pointee now; who holds it keeps its type.
+        // This completes a forward pointer; types that refer to it keep its `TypeId`.
         if self.by_id[slot] != NONE {
             self.all[self.by_id[slot] as usize] = ty;
             self.declarations[self.by_id[slot] as usize] = declaration.0;

@@ -1,24 +1,24 @@
-//! From a module to what it needs.
+//! Derivation of a module's device requirements.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::stages::Firsts;
+use super::stages::FirstUses;
 use super::{ApiVersion, Expression, Need, NeedItem, Requirement, Test};
 use crate::grammar::{self, Enabling, Version};
 use crate::module::{Instruction, Module, Section, Type, TypeId};
 use crate::reflect::{self, Modes, Usage};
-use crate::rules::OF_LISTED_EXTENSION;
+use crate::rules::LISTED_BY_EXTENSION;
 use crate::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, Op, StorageClass};
 
 impl Need {
-    /// What a module needs of a device that is to run it.
+    /// Returns the device requirements of a module.
     pub fn of(module: &Module) -> Need {
-        let mut derive = Derive { module, floats: OnceCell::new(), items: Vec::new() };
+        let mut derive = Derivation { module, floats: OnceCell::new(), items: Vec::new() };
         derive.version();
         derive.capabilities();
         derive.extensions();
-        let (modes, firsts) = (Modes::new(module), Firsts::of(module));
+        let (modes, firsts) = (Modes::new(module), FirstUses::of(module));
         for usage in reflect::usages(module) {
             derive.entry_point(&usage, &modes, &firsts);
         }
@@ -41,7 +41,7 @@ impl Need {
 }
 
 impl Need {
-    /// What a device needs so that a module may declare a capability; nothing for those that every device has.
+    /// Returns the device requirements of a capability; empty if every device supports it.
     pub fn of_capability(capability: Capability) -> Need {
         let item = capability_needs(capability).map(|expression| NeedItem {
             expression,
@@ -61,9 +61,9 @@ pub(super) fn capability_needs(capability: Capability) -> Option<Expression> {
     }
 }
 
-pub(super) struct Derive<'a> {
+pub(super) struct Derivation<'a> {
     pub(super) module: &'a Module,
-    /// Whether the module has floats of 16, 32 and 64 bits.
+    /// Set for 16, 32 and 64 bits if the module has floats of that width.
     pub(super) floats: OnceCell<[bool; 3]>,
     items: Vec<NeedItem>,
 }
@@ -98,7 +98,7 @@ fn enabled_by(ways: &[Enabling]) -> Expression {
             Enabling::Property { member, value: "VK_TRUE", .. } => property(member, Test::True),
             Enabling::Property { member, value, bits, .. } => property(member, Test::Bits(bits, value)),
         };
-        // A feature has several structures, but is one feature.
+        // Several structures may contain one feature.
         if !parts.contains(&part) {
             parts.push(part);
         }
@@ -109,7 +109,7 @@ fn enabled_by(ways: &[Enabling]) -> Expression {
     }
 }
 
-/// Least workgroup limits, with the rule of each: x, y, z, and all invocations.
+/// Workgroup limits with their rules: x, y, z, and the number of invocations.
 const WORKGROUP_LIMITS: [(&str, &str); 4] = [
     ("maxComputeWorkGroupSizeX", "VUID-RuntimeSpirv-x-06429"),
     ("maxComputeWorkGroupSizeY", "VUID-RuntimeSpirv-y-06430"),
@@ -117,7 +117,7 @@ const WORKGROUP_LIMITS: [(&str, &str); 4] = [
     ("maxComputeWorkGroupInvocations", "VUID-RuntimeSpirv-x-06432"),
 ];
 
-impl Derive<'_> {
+impl Derivation<'_> {
     pub(super) fn push(&mut self, at: usize, because: String, rule: Option<&'static str>, expression: Expression) {
         self.items.push(NeedItem { expression, because, rule, at });
     }
@@ -144,9 +144,9 @@ impl Derive<'_> {
                 self.push(instruction.at, format!("capability {word}"), None, why);
                 continue;
             };
-            let (unlisted, brought_by) = OF_LISTED_EXTENSION;
+            let (unlisted, brought_by) = LISTED_BY_EXTENSION;
             let mut extensions = module.section(Section::Extensions).map(|i| module.string_at(i, 0));
-            // What the extension needs is asked for where it is declared.
+            // The requirements of the extension are added at its declaration.
             if capability == unlisted && extensions.any(|name| name == brought_by) {
                 continue;
             }
@@ -167,7 +167,7 @@ impl Derive<'_> {
         }
     }
 
-    fn entry_point(&mut self, usage: &Usage, all: &Modes, firsts: &Firsts) {
+    fn entry_point(&mut self, usage: &Usage, all: &Modes, firsts: &FirstUses) {
         let modes = all.of(usage.function);
         self.float_controls(modes);
         self.fast_math_defaults(modes);
@@ -211,7 +211,8 @@ impl Derive<'_> {
             let product = found.size.iter().fold(1u64, |product, n| product.saturating_mul(u64::from(*n)));
             let [x, y, z] = found.size.map(u64::from);
             for ((name, rule), size) in WORKGROUP_LIMITS.into_iter().zip([x, y, z, product]) {
-                // Every device has these limits, so that no text about them is needed for the common sizes.
+                // Every device reports these limits, so common sizes add requirements that always
+                // hold.
                 let because = format!("workgroup size {x} x {y} x {z}");
                 self.push(at, because, Some(rule), property(name, Test::AtLeast(size)));
             }
@@ -240,7 +241,7 @@ impl Derive<'_> {
         }
     }
 
-    /// What a variable needs because of what it holds.
+    /// Adds the requirements of a variable that follow from its type.
     fn global(&mut self, instruction: Instruction) {
         let module = self.module;
         let Some(word) = instruction.result() else { return };
@@ -273,7 +274,8 @@ impl Derive<'_> {
         }
     }
 
-    /// What physical pointers need because of what they lead to: a type that no function has a pointer to is nowhere in memory.
+    /// Adds the requirements of physical pointers that follow from their pointees. Types without a
+    /// pointer in a function are not accessed.
     fn physical_pointers(&mut self) {
         let module = self.module;
         let mut seen = HashSet::new();
@@ -291,7 +293,7 @@ impl Derive<'_> {
         }
     }
 
-    /// The narrowest number below 32 bits inside a type.
+    /// Returns the width of the narrowest number in a type, if it is below 32 bits.
     fn narrowest(&self, ty: TypeId) -> Option<u32> {
         let mut seen = HashSet::new();
         let mut waiting = vec![ty];

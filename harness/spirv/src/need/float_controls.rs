@@ -1,12 +1,12 @@
-//! Needs of float-controls modes and fast-math flags.
+//! Requirements of float controls and fast-math flags.
 
 use super::Test;
-use super::derive::{Derive, property};
+use super::derive::{Derivation, property};
 use crate::module::{Instruction, Module, Type, TypeId};
 use crate::reflect::Mode;
 use crate::tables::{Decoration, ExecutionMode, FPFastMathMode};
 
-/// Widths that float-controls modes name, with the name of each mode's property.
+/// Float-controls modes and widths, each with its property and rule.
 const FLOAT_CONTROLS: [(ExecutionMode, u32, &str, &str); 15] = {
     use ExecutionMode::{
         DenormFlushToZero, DenormPreserve, RoundingModeRTE, RoundingModeRTZ, SignedZeroInfNanPreserve,
@@ -64,8 +64,8 @@ const FLOAT_CONTROLS: [(ExecutionMode, u32, &str, &str); 15] = {
 const INDEPENDENCE_32_BIT_ONLY: u64 = 0;
 const INDEPENDENCE_ALL: u64 = 1;
 
-/// What a device lets a shader see zeros' signs, infinities and NaNs by, for each width, with the rule for default modes and
-/// that for decorations.
+/// The property that permits preserving signed zeros, infinities and NaNs, for each width, with the
+/// rules for default flags and for decorations.
 const SPECIAL_VALUES: [(u32, &str, &str, &str); 3] = [
     (
         16,
@@ -87,7 +87,7 @@ const SPECIAL_VALUES: [(u32, &str, &str, &str); 3] = [
     ),
 ];
 
-/// Whether the flags leave the sign of zero, infinities or NaNs to be kept.
+/// Returns true if the flags preserve signed zeros, infinities or NaNs.
 fn keeps_special_values(flags: u32) -> bool {
     let given_up = FPFastMathMode::NSZ.0 | FPFastMathMode::NOT_INF.0 | FPFastMathMode::NOT_NA_N.0;
     flags & given_up != given_up
@@ -97,7 +97,7 @@ fn uses_float(module: &Module, width: u32) -> bool {
     module.types().any(|(_, ty)| *ty == Type::Float { width, encoding: None })
 }
 
-impl Derive<'_> {
+impl Derivation<'_> {
     pub(super) fn float_controls(&mut self, modes: &[Mode]) {
         let widths = |mode: ExecutionMode| {
             let named = modes.iter().filter(move |m| m.mode == Some(mode));
@@ -139,7 +139,8 @@ impl Derive<'_> {
             let Some(at) = modes.iter().find(|m| m.mode.is_some_and(|mode| pair.contains(&mode))).map(|m| m.at) else {
                 continue;
             };
-            // The mode of each width: 16, 32, 64; of widths that the module's types do not have, none is asked.
+            // The mode of each width: 16, 32, 64. Widths of which the module has no types are not
+            // restricted.
             let used = *self.floats.get_or_init(|| [16, 32, 64].map(|width| uses_float(self.module, width)));
             let of = [16, 32, 64].map(|width| pair.into_iter().find(|mode| widths(*mode).contains(&width)));
             let differ = |a: usize, b: usize| used[a] && used[b] && of[a] != of[b];
@@ -153,7 +154,7 @@ impl Derive<'_> {
         }
     }
 
-    /// Default flags of a type that keep what the device may not.
+    /// Adds the requirements of default fast-math flags that preserve special values.
     pub(super) fn fast_math_defaults(&mut self, modes: &[Mode]) {
         for mode in modes.iter().filter(|mode| mode.mode == Some(ExecutionMode::FPFastMathDefault)) {
             let [ty, flags] = mode.operands[..] else { continue };
@@ -170,7 +171,7 @@ impl Derive<'_> {
         }
     }
 
-    /// Flags of single instructions that keep what the device may not.
+    /// Adds the requirements of fast-math decorations that preserve special values.
     pub(super) fn fast_math_decorations(&mut self) {
         let module = self.module;
         for (target, decorated) in module.all_decorations() {
@@ -190,7 +191,7 @@ impl Derive<'_> {
         }
     }
 
-    /// Widths of IEEE 754 floats in an instruction's result and operands.
+    /// Returns the widths of IEEE 754 floats among an instruction's result and operands.
     fn float_widths(&self, instruction: Instruction) -> Vec<u32> {
         let operands = self.module.id_operands(instruction);
         let types = operands.iter().filter_map(|word| self.module.type_of(*word));

@@ -1,15 +1,16 @@
-//! What single instructions need because of their operands' types.
+//! Requirements of single instructions that follow from their operands.
 
-use super::derive::{Derive, capability_needs, feature};
-use crate::decode::Plan;
+use super::derive::{Derivation, capability_needs, feature};
+use crate::decode::OperandLayout;
 use crate::grammar::{Class, Kind};
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::rules::dynamic_indexing;
-use crate::rules::ops::GATHERS;
+use crate::rules::opcode_groups::GATHERS;
 use crate::tables::{ImageOperands, MemoryModel, Op, Scope, StorageClass};
 
-impl Derive<'_> {
-    /// What the capability needs that an index into an array of descriptors asks for, be it declared or not.
+impl Derivation<'_> {
+    /// Adds the requirement of the capability for an index into an array of descriptors, whether or
+    /// not the module declares it.
     fn dynamic_indexing(&mut self, chain: Instruction) {
         let Some(capability) = dynamic_indexing(self.module, chain) else { return };
         if let Some(needs) = capability_needs(capability) {
@@ -18,7 +19,7 @@ impl Derive<'_> {
         }
     }
 
-    /// What an instruction of a function needs because of its operands' types.
+    /// Adds the requirements of an instruction in a function.
     pub(super) fn body(&mut self, instruction: Instruction) {
         let module = self.module;
         let Some(op) = instruction.op else { return };
@@ -83,23 +84,23 @@ impl Derive<'_> {
         }
     }
 
-    /// Offsets that are no constants, which gathers alone took at first.
+    /// Adds the requirement of a non-constant offset, which originally only gathers permitted.
     fn offset(&mut self, instruction: Instruction, op: Op) {
-        let operands = Plan::of(op).image_operands(instruction.words).map(ImageOperands);
+        let operands = OperandLayout::of(op).image_operands(instruction.words).map(ImageOperands);
         if !GATHERS.contains(&op) && operands.is_some_and(|operands| operands.contains(ImageOperands::OFFSET)) {
             let rule = Some("VUID-RuntimeSpirv-Offset-10213");
             self.push(instruction.at, format!("operand Offset of {op}"), rule, feature("maintenance8"));
         }
     }
 
-    /// Scopes of barriers, atomics and accesses that a feature of the memory model allows.
+    /// Adds the requirements of scopes that a feature of the memory model governs.
     fn memory_scope(&mut self, instruction: Instruction, op: Op) {
         let module = self.module;
         match op {
             Op::ControlBarrier => self.memory_scope_of(instruction, op, instruction.operand(1)),
             Op::MemoryBarrier => self.memory_scope_of(instruction, op, instruction.operand(0)),
             _ if op.info().class == Class::Atomic => self.memory_scope_of(instruction, op, instruction.operand(1)),
-            // Those among memory and image operands: nothing else of these instructions is a scope.
+            // In memory and image instructions, only memory and image operands are scopes.
             _ if matches!(op.info().class, Class::Memory | Class::Image) => {
                 let mut scopes = Vec::new();
                 let _newer = module.operands(instruction, |operand| {
@@ -149,29 +150,31 @@ impl Derive<'_> {
         else {
             return;
         };
-        let place = match class {
-            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PhysicalStorageBuffer => Place::Buffer,
-            StorageClass::Workgroup => Place::Shared,
-            StorageClass::Image => Place::Image,
+        let target = match class {
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PhysicalStorageBuffer => {
+                AtomicTarget::Buffer
+            }
+            StorageClass::Workgroup => AtomicTarget::Shared,
+            StorageClass::Image => AtomicTarget::Image,
             _ => return,
         };
         let because = |what: &str| format!("{what} {op} in {class}");
         match *module.ty(pointee) {
             Type::Int { width: 64, .. } => {
-                let (name, rule) = match place {
-                    Place::Buffer => ("shaderBufferInt64Atomics", "VUID-RuntimeSpirv-None-06278"),
-                    Place::Shared => ("shaderSharedInt64Atomics", "VUID-RuntimeSpirv-None-06279"),
-                    Place::Image => ("shaderImageInt64Atomics", "VUID-RuntimeSpirv-None-06288"),
+                let (name, rule) = match target {
+                    AtomicTarget::Buffer => ("shaderBufferInt64Atomics", "VUID-RuntimeSpirv-None-06278"),
+                    AtomicTarget::Shared => ("shaderSharedInt64Atomics", "VUID-RuntimeSpirv-None-06279"),
+                    AtomicTarget::Image => ("shaderImageInt64Atomics", "VUID-RuntimeSpirv-None-06288"),
                 };
                 self.push(instruction.at, because("64-bit"), Some(rule), feature(name));
             }
             Type::Float { width, .. } => {
-                let rule = match place {
-                    Place::Buffer => "VUID-RuntimeSpirv-None-06284",
-                    Place::Shared => "VUID-RuntimeSpirv-None-06285",
-                    Place::Image => "VUID-RuntimeSpirv-None-06286",
+                let rule = match target {
+                    AtomicTarget::Buffer => "VUID-RuntimeSpirv-None-06284",
+                    AtomicTarget::Shared => "VUID-RuntimeSpirv-None-06285",
+                    AtomicTarget::Image => "VUID-RuntimeSpirv-None-06286",
                 };
-                if let Some(name) = float_atomic(place, width, op) {
+                if let Some(name) = float_atomic(target, width, op) {
                     self.push(instruction.at, because(&format!("{width}-bit float")), Some(rule), feature(name));
                 }
             }
@@ -206,49 +209,49 @@ impl Derive<'_> {
     }
 }
 
-/// Where an atomic operates.
+/// Memory that an atomic operates on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum AtomicTarget {
     Buffer,
     Shared,
     Image,
 }
 
-/// The feature that a float atomic needs.
-fn float_atomic(place: Place, width: u32, op: Op) -> Option<&'static str> {
+/// Returns the feature that a float atomic requires.
+fn float_atomic(target: AtomicTarget, width: u32, op: Op) -> Option<&'static str> {
     let add = op == Op::AtomicFAddEXT;
     let extreme = matches!(op, Op::AtomicFMinEXT | Op::AtomicFMaxEXT);
-    Some(match (place, width, add, extreme) {
-        (Place::Buffer, 16, true, _) => "shaderBufferFloat16AtomicAdd",
-        (Place::Buffer, 16, _, true) => "shaderBufferFloat16AtomicMinMax",
-        (Place::Buffer, 16, ..) => "shaderBufferFloat16Atomics",
-        (Place::Buffer, 32, true, _) => "shaderBufferFloat32AtomicAdd",
-        (Place::Buffer, 32, _, true) => "shaderBufferFloat32AtomicMinMax",
-        (Place::Buffer, 32, ..) => "shaderBufferFloat32Atomics",
-        (Place::Buffer, 64, true, _) => "shaderBufferFloat64AtomicAdd",
-        (Place::Buffer, 64, _, true) => "shaderBufferFloat64AtomicMinMax",
-        (Place::Buffer, 64, ..) => "shaderBufferFloat64Atomics",
-        (Place::Shared, 16, true, _) => "shaderSharedFloat16AtomicAdd",
-        (Place::Shared, 16, _, true) => "shaderSharedFloat16AtomicMinMax",
-        (Place::Shared, 16, ..) => "shaderSharedFloat16Atomics",
-        (Place::Shared, 32, true, _) => "shaderSharedFloat32AtomicAdd",
-        (Place::Shared, 32, _, true) => "shaderSharedFloat32AtomicMinMax",
-        (Place::Shared, 32, ..) => "shaderSharedFloat32Atomics",
-        (Place::Shared, 64, true, _) => "shaderSharedFloat64AtomicAdd",
-        (Place::Shared, 64, _, true) => "shaderSharedFloat64AtomicMinMax",
-        (Place::Shared, 64, ..) => "shaderSharedFloat64Atomics",
-        (Place::Image, 32, true, _) => "shaderImageFloat32AtomicAdd",
-        (Place::Image, 32, _, true) => "shaderImageFloat32AtomicMinMax",
-        (Place::Image, 32, ..) => "shaderImageFloat32Atomics",
+    Some(match (target, width, add, extreme) {
+        (AtomicTarget::Buffer, 16, true, _) => "shaderBufferFloat16AtomicAdd",
+        (AtomicTarget::Buffer, 16, _, true) => "shaderBufferFloat16AtomicMinMax",
+        (AtomicTarget::Buffer, 16, ..) => "shaderBufferFloat16Atomics",
+        (AtomicTarget::Buffer, 32, true, _) => "shaderBufferFloat32AtomicAdd",
+        (AtomicTarget::Buffer, 32, _, true) => "shaderBufferFloat32AtomicMinMax",
+        (AtomicTarget::Buffer, 32, ..) => "shaderBufferFloat32Atomics",
+        (AtomicTarget::Buffer, 64, true, _) => "shaderBufferFloat64AtomicAdd",
+        (AtomicTarget::Buffer, 64, _, true) => "shaderBufferFloat64AtomicMinMax",
+        (AtomicTarget::Buffer, 64, ..) => "shaderBufferFloat64Atomics",
+        (AtomicTarget::Shared, 16, true, _) => "shaderSharedFloat16AtomicAdd",
+        (AtomicTarget::Shared, 16, _, true) => "shaderSharedFloat16AtomicMinMax",
+        (AtomicTarget::Shared, 16, ..) => "shaderSharedFloat16Atomics",
+        (AtomicTarget::Shared, 32, true, _) => "shaderSharedFloat32AtomicAdd",
+        (AtomicTarget::Shared, 32, _, true) => "shaderSharedFloat32AtomicMinMax",
+        (AtomicTarget::Shared, 32, ..) => "shaderSharedFloat32Atomics",
+        (AtomicTarget::Shared, 64, true, _) => "shaderSharedFloat64AtomicAdd",
+        (AtomicTarget::Shared, 64, _, true) => "shaderSharedFloat64AtomicMinMax",
+        (AtomicTarget::Shared, 64, ..) => "shaderSharedFloat64Atomics",
+        (AtomicTarget::Image, 32, true, _) => "shaderImageFloat32AtomicAdd",
+        (AtomicTarget::Image, 32, _, true) => "shaderImageFloat32AtomicMinMax",
+        (AtomicTarget::Image, 32, ..) => "shaderImageFloat32Atomics",
         _ => return None,
     })
 }
-/// Whether instructions of an opcode are group operations of the subgroup.
+/// Returns true if instructions with this opcode are group operations of the subgroup.
 pub(super) fn is_subgroup_operation(op: Op) -> bool {
     let info = op.info();
     match info.class {
         Class::NonUniform => true,
-        // Of the younger ones some are filed with the groups of kernels.
+        // The grammar files some newer subgroup operations under the groups of kernels.
         Class::Group => {
             info.name.starts_with("OpGroupNonUniform")
                 || info.name.starts_with("OpSubgroup") && info.name.ends_with("KHR")

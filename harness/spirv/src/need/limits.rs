@@ -1,26 +1,26 @@
-//! Needs of types, stages and instructions that a limit or a feature of their own decides.
+//! Requirements of types and instructions that a limit or feature of their own governs.
 
-use super::derive::{Derive, feature, property};
+use super::derive::{Derivation, feature, property};
 use super::{Expression, Test};
 use crate::module::{Instruction, Section, Type};
 use crate::reflect;
 use crate::tables::{Capability, Decoration, Op, Scope, StorageClass};
 
-/// The longest vectors that every device has.
+/// Number of components of the longest vectors that every device supports.
 const EVERY_VECTOR: u32 = 4;
 
-impl Derive<'_> {
+impl Derivation<'_> {
     pub(super) fn declares(&self, capability: Capability) -> bool {
         self.declaration(capability).is_some()
     }
 
-    /// Where a capability is declared.
+    /// Returns the position of a capability's declaration.
     pub(super) fn declaration(&self, capability: Capability) -> Option<usize> {
         let mut declared = self.module.section(Section::Capabilities);
         declared.find(|i| i.operand(0) == Some(capability.word())).map(|i| i.at)
     }
 
-    /// Sizes and scopes of types.
+    /// Adds the requirements of a type's size and scope.
     pub(super) fn type_limits(&mut self, instruction: Instruction) {
         let module = self.module;
         let count = match instruction.op {
@@ -48,7 +48,7 @@ impl Derive<'_> {
         self.push(instruction.at, format!("a vector of {count} components"), Some(rule), needs);
     }
 
-    /// Uniform blocks that end in a run-time array.
+    /// Adds the requirement of a uniform block that ends in a run-time array.
     pub(super) fn unsized_uniform(&mut self, instruction: Instruction) {
         let module = self.module;
         let Some(word) = instruction.result() else { return };
@@ -64,7 +64,7 @@ impl Derive<'_> {
         }
     }
 
-    /// Instructions whose operands a feature widens.
+    /// Adds the requirements of instructions whose permitted operands a feature extends.
     pub(super) fn widened(&mut self, instruction: Instruction, op: Op) {
         let module = self.module;
         match op {
@@ -84,8 +84,9 @@ impl Derive<'_> {
         }
     }
 
-    /// What 8 and 16-bit values in explicitly laid out workgroup memory need. With untyped pointers they may also be
-    /// accessed as wider values, which no look at the type shows: then nothing is asked.
+    /// Returns the requirement of 8- or 16-bit values in explicitly laid out workgroup memory.
+    /// Untyped pointers may access them as wider values, which the types do not show: then this
+    /// returns `None`.
     pub(super) fn narrow_workgroup(&self, width: u32) -> Option<(Expression, &'static str)> {
         if self.declares(Capability::UntypedPointersKHR) {
             return None;

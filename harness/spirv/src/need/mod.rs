@@ -1,14 +1,14 @@
-//! What a module needs of a device, what a device has, and what is missing.
+//! Device requirements of modules, device capabilities, and the comparison of both.
 
+mod block_layout;
 mod derive;
 mod float_controls;
 mod instructions;
-mod layout;
 mod limits;
-mod rules;
+mod rule_list;
 mod stages;
 
-pub use rules::{NEED_RULES, NeedRule};
+pub use rule_list::{NEED_RULES, NeedRule};
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct ApiVersion {
 }
 
 impl ApiVersion {
-    /// Vulkan 1.`minor`.
+    /// Returns Vulkan 1.`minor`.
     pub const fn v1(minor: u32) -> Self {
         ApiVersion { major: 1, minor }
     }
@@ -35,38 +35,39 @@ impl fmt::Display for ApiVersion {
     }
 }
 
-/// What a device offers, as plain data.
+/// Capabilities of a device, as plain data.
 ///
-/// Names are the registry's. A feature or property is called by its member of its structure (`shaderInt8`,
-/// `shaderDenormPreserveFloat32`), whichever of the structures that have it was queried; where the registry gives one
-/// name to different things, by the `feature` of [`Enabling::Feature`](crate::grammar::Enabling::Feature)
-/// (`cooperativeMatrixNV`). A size in one direction is called by its axis: `maxComputeWorkGroupSizeX`.
+/// Names are those of the Vulkan registry. A feature or property is named by its member
+/// (`shaderInt8`, `shaderDenormPreserveFloat32`), whichever of the structures that contain it was
+/// queried. If the registry uses one name for different features, the name is the `feature` of
+/// [`Enabling::Feature`](crate::grammar::Enabling::Feature) (`cooperativeMatrixNV`). A component of
+/// an array has its axis appended: `maxComputeWorkGroupSizeX`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Have {
-    /// The API version that the device supports, the instance and the application allowing it.
+    /// Vulkan version that the device supports, limited by the instance and the application.
     pub api_version: ApiVersion,
-    /// Features that are supported.
+    /// Supported features.
     pub features: BTreeSet<String>,
-    /// Device extensions that are supported.
+    /// Supported device extensions.
     pub extensions: BTreeSet<String>,
-    /// Properties and limits by value; `VkBool32` as 0 or 1, enumerations and bit sets by number; negative
-    /// ones in two's complement of 64 bits.
+    /// Values of properties and limits: `VkBool32` as 0 or 1, enumerations and bit sets as numbers,
+    /// negative numbers in two's complement of 64 bits.
     pub properties: BTreeMap<String, u64>,
 }
 
 impl Have {
-    /// Whether a `VkBool32` property is set; not where it could not be asked for.
+    /// Returns true if a `VkBool32` property is set; false if it was not queried.
     pub fn is(&self, property: &str) -> bool {
         self.properties.get(property).is_some_and(|value| *value != 0)
     }
 }
 
-/// What a property must be.
+/// A condition on the value of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Test {
     /// It is `VK_TRUE`.
     True,
-    /// All these bits are set; the name is the registry's.
+    /// All these bits are set; the name is that in the registry.
     Bits(u64, &'static str),
     /// It is at least this.
     AtLeast(u64),
@@ -76,7 +77,7 @@ pub enum Test {
     OneOf(&'static [u64]),
 }
 
-/// One thing that a device has or has not.
+/// A single condition on a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Requirement {
     /// Vulkan of this version or newer.
@@ -89,65 +90,67 @@ pub enum Requirement {
     Property(&'static str, Test),
 }
 
-/// What must hold on a device.
+/// A logical expression over conditions on a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expression {
-    /// One thing.
+    /// A single condition.
     One(Requirement),
-    /// All of these; nothing is needed if there are none.
+    /// All of these hold; always true if empty.
     All(Vec<Expression>),
-    /// Any of these.
+    /// At least one of these holds.
     Any(Vec<Expression>),
-    /// No device does: why.
+    /// No device satisfies it, for this reason.
     Never(String),
 }
 
-/// What must hold, and for which instruction of the module.
+/// A requirement, and the instruction of the module that imposes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeedItem {
-    /// What must hold.
+    /// The condition.
     pub expression: Expression,
-    /// What in the module asks for it: `capability Int8`, `64-bit atomic on %buffer`.
+    /// The part of the module that imposes it: `capability Int8`, `64-bit atomic on %buffer`.
     pub because: String,
-    /// The rule, by its name in the specification, where it is not the capability or extension table.
+    /// The rule's name in the specification; `None` if it follows from the capability or extension
+    /// table.
     pub rule: Option<&'static str>,
-    /// Index of the first word of the instruction that asks for it.
+    /// Index of the first word of the instruction that imposes it.
     pub at: usize,
 }
 
-/// All that a module needs: every item must hold.
+/// Device requirements of a module, all of which must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
-    /// The items, in the order of the instructions.
+    /// The requirements, in the order of the instructions.
     pub items: Vec<NeedItem>,
 }
 
-/// Something that a device lacks.
+/// A requirement that a device does not satisfy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The item that does not hold.
+    /// The requirement.
     pub item: NeedItem,
-    /// Any one of these would mend it.
+    /// Alternatives, any one of which would satisfy it.
     pub alternatives: Vec<String>,
 }
 
-/// Whether a module may run on a device.
+/// Result of comparing a module's requirements with a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What is missing; nothing if it may run.
+    /// The unsatisfied requirements; empty if the module may run.
     pub missing: Vec<Missing>,
 }
 
 impl Verdict {
-    /// Whether the module may run.
+    /// Returns true if the module may run.
     pub fn may_run(&self) -> bool {
         self.missing.is_empty()
     }
 }
 
 impl Need {
-    /// What of this a device lacks. An item that what another one lacks would mend is not named besides: of
-    /// `capability DenormPreserve` (some width) and `execution mode DenormPreserve 32` the second is.
+    /// Compares the requirements with a device. An unsatisfied item is left out if satisfying
+    /// another unsatisfied item would satisfy it as well: of `capability DenormPreserve` (any
+    /// width) and `execution mode DenormPreserve 32`, only the second is reported.
     pub fn check(&self, have: &Have) -> Verdict {
         let lacking: Vec<&NeedItem> = self.items.iter().filter(|item| !item.expression.holds(have)).collect();
         let named = lacking.iter().filter(|item| !lacking.iter().any(|other| other.expression.mends(&item.expression)));
@@ -156,7 +159,7 @@ impl Need {
         Verdict { missing: missing.collect() }
     }
 
-    /// Every feature that some item names: what to enable where the device has it.
+    /// Returns every feature that an item mentions. Those that the device supports must be enabled.
     pub fn features(&self) -> BTreeSet<&'static str> {
         self.named(|requirement| match requirement {
             Requirement::Feature(name) => Some(*name),
@@ -164,7 +167,7 @@ impl Need {
         })
     }
 
-    /// Every device extension that some item names.
+    /// Returns every device extension that an item mentions.
     pub fn extensions(&self) -> BTreeSet<&'static str> {
         self.named(|requirement| match requirement {
             Requirement::Extension(name) => Some(*name),
@@ -182,7 +185,7 @@ impl Need {
 }
 
 impl Expression {
-    /// Whether it holds on a device.
+    /// Returns true if the expression holds on a device.
     pub fn holds(&self, have: &Have) -> bool {
         match self {
             Expression::One(requirement) => requirement.holds(have),
@@ -192,7 +195,7 @@ impl Expression {
         }
     }
 
-    /// Whether it is one of several things that `wider` could be met by.
+    /// Returns true if `wider` is a disjunction that contains this expression.
     fn mends(&self, wider: &Expression) -> bool {
         match wider {
             Expression::Any(ways) => ways.len() > 1 && ways.contains(self),
@@ -200,7 +203,8 @@ impl Expression {
         }
     }
 
-    /// What would make it hold: one text for each way, of what is not there yet.
+    /// Returns the conditions that would make the expression hold, one text for each alternative.
+    /// Conditions that hold already are omitted.
     fn alternatives(&self, have: &Have) -> Vec<String> {
         match self {
             Expression::One(requirement) => vec![requirement.lacking(have)],
@@ -224,7 +228,7 @@ impl Expression {
 }
 
 impl Requirement {
-    /// Whether a device has it. A property that was not queried is not there.
+    /// Returns true if a device satisfies the condition. A property that was not queried does not.
     pub fn holds(&self, have: &Have) -> bool {
         match self {
             Requirement::Api(version) => have.api_version >= *version,
@@ -306,7 +310,7 @@ impl fmt::Display for Verdict {
         if self.may_run() {
             return f.write_str("may run");
         }
-        // Several instructions may want the same.
+        // Several instructions may impose the same requirement.
         let mut seen = HashSet::new();
         let missing = self.missing.iter().map(ToString::to_string).filter(|one| seen.insert(one.clone()));
         f.write_str(&missing.collect::<Vec<_>>().join("; "))

@@ -1,37 +1,37 @@
-//! Needs that depend on the stages which run an instruction.
+//! Requirements that depend on the shader stages that execute an instruction.
 
 use super::Test;
-use super::derive::{Derive, feature, property};
+use super::derive::{Derivation, feature, property};
 use super::instructions::is_subgroup_operation;
 use crate::module::Module;
 use crate::reflect::{Usage, may_be_written};
 use crate::tables::{Capability, ExecutionModel, Op};
 
-/// Instructions that have a list of stages.
-struct Listed {
-    /// What they are called.
+/// A group of instructions that devices support in certain stages only.
+struct StageRestriction {
+    /// Name of the group in messages.
     name: &'static str,
     is: fn(Op) -> bool,
-    /// The property that lists the stages, and its rule.
+    /// The property with the supported stages, and its rule.
     stages: &'static str,
     rule: &'static str,
 }
 
-const LISTED: [Listed; 3] = [
-    Listed {
+const STAGE_RESTRICTIONS: [StageRestriction; 3] = [
+    StageRestriction {
         name: "group operations",
         is: is_subgroup_operation,
         stages: "subgroupSupportedStages",
         rule: "VUID-RuntimeSpirv-None-06343",
     },
-    Listed {
+    StageRestriction {
         name: "OpCooperativeMatrix..",
-        // Those of the NV extension that the KHR one follows have a list of their own.
+        // The NV extension, from which the KHR extension derives, has its own property.
         is: |op| op.name().starts_with("OpCooperativeMatrix") && op.name().ends_with("KHR"),
         stages: "cooperativeMatrixSupportedStages",
         rule: "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985",
     },
-    Listed {
+    StageRestriction {
         name: "OpCooperativeVector..",
         is: |op| op.name().starts_with("OpCooperativeVector"),
         stages: "cooperativeVectorSupportedStages",
@@ -39,16 +39,16 @@ const LISTED: [Listed; 3] = [
     },
 ];
 
-/// Where each function has the first instruction of each list, by the index of its first word.
-pub(super) struct Firsts(Vec<[Option<usize>; LISTED.len()]>);
+/// For each function, its first instruction of each group, as the index of its first word.
+pub(super) struct FirstUses(Vec<[Option<usize>; STAGE_RESTRICTIONS.len()]>);
 
-impl Firsts {
-    pub(super) fn of(module: &Module) -> Firsts {
+impl FirstUses {
+    pub(super) fn of(module: &Module) -> FirstUses {
         let of_function = |range| {
-            let mut firsts = [None; LISTED.len()];
+            let mut firsts = [None; STAGE_RESTRICTIONS.len()];
             for instruction in module.instructions_in(range) {
                 let Some(op) = instruction.op else { continue };
-                for (first, listed) in firsts.iter_mut().zip(&LISTED) {
+                for (first, listed) in firsts.iter_mut().zip(&STAGE_RESTRICTIONS) {
                     if first.is_none() && (listed.is)(op) {
                         *first = Some(instruction.at);
                     }
@@ -56,16 +56,16 @@ impl Firsts {
             }
             firsts
         };
-        Firsts(module.functions().iter().map(|function| of_function(function.instructions.clone())).collect())
+        FirstUses(module.functions().iter().map(|function| of_function(function.instructions.clone())).collect())
     }
 }
 
-impl Derive<'_> {
-    /// What an entry point needs because of its stage.
-    pub(super) fn stages(&mut self, usage: &Usage, firsts: &Firsts) {
+impl Derivation<'_> {
+    /// Adds the requirements of an entry point that depend on its stage.
+    pub(super) fn stages(&mut self, usage: &Usage, firsts: &FirstUses) {
         let Some(model) = usage.model else { return };
         if let Some((bit, name)) = stage_bit(model) {
-            for (i, listed) in LISTED.iter().enumerate() {
+            for (i, listed) in STAGE_RESTRICTIONS.iter().enumerate() {
                 let first = usage.functions.iter().find_map(|function| firsts.0[*function][i]);
                 if let Some(at) = first {
                     let because = format!("{} in {model}", listed.name);

@@ -1,4 +1,5 @@
-//! Explicit layouts: which storage classes have them, which may not, and the types that carry one.
+//! Explicit memory layouts: the storage classes that require or forbid them, and the types that
+//! have one.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +8,23 @@ use crate::module::{Decorated, Module, Type, TypeId};
 use crate::rules::Facts;
 use crate::tables::{Capability, Decoration, StorageClass};
 
-/// The last version whose `Private` and `Function` variables may have types that carry a layout.
+/// The last version in which types of `Private` and `Function` variables may have a layout.
 const LAST_LENIENT: Version = Version { major: 1, minor: 4 };
 
-/// The decorations that the chapter Shader Interfaces allows on the types of certain storage classes only.
+/// Layout decorations, which the specification permits on the types of certain storage classes only
+/// (SPIR-V, "Shader Interfaces").
 const LAYOUT: [Decoration; 5] =
     [Decoration::Block, Decoration::BufferBlock, Decoration::Offset, Decoration::ArrayStride, Decoration::MatrixStride];
 
-/// Whether what is in a storage class is always laid out explicitly.
+/// Returns true if a storage class requires explicit layouts.
 pub(crate) fn is_explicit(class: StorageClass) -> bool {
     use StorageClass::{PhysicalStorageBuffer, PushConstant, ShaderRecordBufferKHR, StorageBuffer, Uniform};
     matches!(class, PhysicalStorageBuffer | PushConstant | ShaderRecordBufferKHR | StorageBuffer | Uniform)
 }
 
-/// Whether the types of a storage class's variables may not carry a layout: those of `Workgroup` without
-/// `WorkgroupMemoryExplicitLayoutKHR`, from SPIR-V 1.5 on also those of `Private` and `Function`. Other classes, where
-/// the text is less plain, are let pass.
+/// Returns true if the types of variables in a storage class may not have a layout: `Workgroup`
+/// without `WorkgroupMemoryExplicitLayoutKHR`, and from SPIR-V 1.5 on `Private` and `Function`. For
+/// other classes, whose wording is less clear, this returns false.
 pub(crate) fn forbids_layout(facts: &Facts, class: StorageClass) -> bool {
     match class {
         StorageClass::Workgroup => !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR),
@@ -31,7 +33,7 @@ pub(crate) fn forbids_layout(facts: &Facts, class: StorageClass) -> bool {
     }
 }
 
-/// The types that some start from, and those that they hold (not through pointers), each once.
+/// Returns the types in `start` and all types that they contain, but not those behind pointers.
 pub(crate) fn held(module: &Module, start: impl IntoIterator<Item = TypeId>) -> BTreeSet<TypeId> {
     let mut waiting: Vec<TypeId> = start.into_iter().collect();
     let mut seen = BTreeSet::new();
@@ -48,7 +50,7 @@ pub(crate) fn held(module: &Module, start: impl IntoIterator<Item = TypeId>) -> 
     seen
 }
 
-/// What pointers of the wanted storage classes point to.
+/// Returns the pointees of pointer types whose storage class satisfies `wanted`.
 pub(crate) fn pointees<'a>(
     module: &'a Module,
     wanted: impl Fn(StorageClass) -> bool + 'a,
@@ -59,7 +61,8 @@ pub(crate) fn pointees<'a>(
     })
 }
 
-/// The layout decorations that a structure, its members, or an array carries, with the word of the type's id.
+/// Returns the layout decorations of a structure and its members, or of an array, each with the raw
+/// id of the type.
 pub(crate) fn layout_of(module: &Module, ty: TypeId) -> impl Iterator<Item = (u32, Decorated<'_>)> {
     let composite = matches!(module.ty(ty), Type::Struct { .. } | Type::Array { .. } | Type::RuntimeArray { .. });
     let word = module.type_definition(ty).result().filter(|_| composite);
@@ -69,10 +72,12 @@ pub(crate) fn layout_of(module: &Module, ty: TypeId) -> impl Iterator<Item = (u3
     })
 }
 
-/// The first layout decoration on a type or on what it holds, with the word of the type that carries it.
+/// Returns the first layout decoration on a type or on a type that it contains, with the raw id of
+/// the decorated type. Outer types come first.
 pub(crate) fn first_layout(module: &Module, ty: TypeId) -> Option<(u32, Decorated<'_>)> {
     let mut types: Vec<TypeId> = held(module, [ty]).into_iter().collect();
-    // An inner type is declared before what holds it; the outermost is what a reader looks for.
+    // An inner type is declared before the type that contains it, so descending order visits outer
+    // types first.
     types.sort_unstable_by(|a, b| b.cmp(a));
     types.into_iter().find_map(|ty| layout_of(module, ty).next())
 }

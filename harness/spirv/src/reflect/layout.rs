@@ -1,4 +1,4 @@
-//! Layouts of types in memory, as their decorations state them.
+//! Memory layouts of types, read from their decorations.
 
 use std::sync::Arc;
 
@@ -6,52 +6,52 @@ use crate::hash::FastMap;
 use crate::module::{Decorated, Module, Type, TypeId};
 use crate::tables::{Decoration, FPEncoding, StorageClass};
 
-/// A type with its layout. Structures are shared, so that the tree stays as small as the module.
+/// A type with its layout. Structures are shared, so the tree is not larger than the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// `OpTypeBool`: has no layout of its own.
+    /// `OpTypeBool`, which has no memory layout.
     Bool,
     /// An integer.
     Int {
         /// Width in bits.
         width: u32,
-        /// Whether it is signed.
+        /// Set for a signed integer.
         signed: bool,
     },
     /// A floating-point number.
     Float {
         /// Width in bits.
         width: u32,
-        /// Its encoding where it is not IEEE 754's.
+        /// Its encoding, if not IEEE 754.
         encoding: Option<FPEncoding>,
     },
     /// A vector.
     Vector {
-        /// What it is made of.
+        /// Type of a component.
         component: Arc<Shape>,
-        /// How many.
+        /// Number of components.
         count: u32,
     },
     /// A matrix.
     Matrix {
-        /// What it is made of.
+        /// Type of a component.
         component: Arc<Shape>,
-        /// Columns.
+        /// Number of columns.
         columns: u32,
-        /// Rows.
+        /// Number of rows.
         rows: u32,
-        /// Bytes from one column (or row) to the next, where decorated.
+        /// Bytes from one column (or row, if row-major) to the next, if decorated.
         stride: Option<u32>,
-        /// Whether rows follow each other, not columns.
+        /// Set if the elements of a row are contiguous, and not those of a column.
         row_major: bool,
     },
     /// An array.
     Array {
-        /// What it is made of.
+        /// Type of an element.
         element: Arc<Shape>,
-        /// How many; `None` if only the buffer's size says so.
+        /// Number of elements; `None` for a run-time array.
         count: Option<u64>,
-        /// Bytes from one element to the next, where decorated.
+        /// Bytes from one element to the next, if decorated.
         stride: Option<u32>,
     },
     /// A structure.
@@ -60,20 +60,20 @@ pub enum Shape {
         name: Option<String>,
         /// Its members in order.
         members: Vec<Member>,
-        /// Their sizes and alignments together ([`Shape::structure`] computes them).
+        /// Sizes and alignments, which [`Shape::structure`] computes.
         measure: Measure,
     },
     /// A pointer.
     Pointer {
-        /// Where it points into.
+        /// Its storage class.
         class: StorageClass,
     },
-    /// A type without a layout: an image, a sampler, ..
+    /// A type without a memory layout, such as an image or a sampler.
     Opaque,
 }
 
-/// Sizes and alignments of a structure. They are kept with it: structures share their members, so that a walk over n
-/// levels could take 2^n steps.
+/// Sizes and alignments of a structure. They are stored, because structures share their members: a
+/// walk over n levels could take 2^n steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     size: u64,
@@ -107,7 +107,7 @@ impl Measure {
     }
 }
 
-/// The next multiple; the largest number where there is none.
+/// Rounds up to the next multiple; saturates at `u64::MAX`.
 fn rounded_up(number: u64, to: u64) -> u64 {
     number.checked_next_multiple_of(to.max(1)).unwrap_or(u64::MAX)
 }
@@ -117,14 +117,14 @@ fn rounded_up(number: u64, to: u64) -> u64 {
 pub struct Member {
     /// Its debug name.
     pub name: Option<String>,
-    /// Its offset in bytes, where decorated.
+    /// Its offset in bytes, if decorated.
     pub offset: Option<u32>,
     /// Its type.
     pub shape: Arc<Shape>,
 }
 
 impl Shape {
-    /// Bytes that it takes, without padding at its end; a run-time array counts as none.
+    /// Returns its size in bytes, without padding at its end. A run-time array counts as empty.
     pub fn size(&self) -> u64 {
         match self {
             Shape::Bool => 4,
@@ -148,13 +148,14 @@ impl Shape {
         }
     }
 
-    /// A structure.
+    /// Returns a structure of these members.
     pub fn structure(name: Option<String>, members: Vec<Member>) -> Shape {
         Shape::Struct { name, measure: Measure::of(&members), members }
     }
 
-    /// Bytes of a value as a host has it that was written in the same language: structures in it end at a multiple of
-    /// their alignment. WGSL, "Structure layout": SizeOf(S) is "roundUp(AlignOf(S), justPastLastMember)".
+    /// Returns its size in bytes in a host language that pads structures to a multiple of their
+    /// alignment, as WGSL does ("Structure Layout": SizeOf(S) is "roundUp(AlignOf(S),
+    /// justPastLastMember)").
     pub fn padded_size(&self) -> u64 {
         match self {
             Shape::Struct { measure, .. } => measure.padded_size,
@@ -162,7 +163,8 @@ impl Shape {
         }
     }
 
-    /// Bytes that every layout aligns it to: the size of its widest number.
+    /// Returns its scalar alignment in bytes: the size of its widest scalar (Vulkan, "Offset and
+    /// Stride Assignment").
     pub fn scalar_alignment(&self) -> u64 {
         match self {
             Shape::Int { .. } | Shape::Float { .. } => self.size().max(1),
@@ -174,7 +176,8 @@ impl Shape {
         }
     }
 
-    /// The specification's base alignment: vectors of two count twice, and longer ones four times their component.
+    /// Returns its base alignment in bytes: twice the size of a component for vectors of two, four
+    /// times for longer ones (Vulkan, "Offset and Stride Assignment").
     pub fn base_alignment(&self) -> u64 {
         let vector = |component: &Shape, count: u32| component.size().saturating_mul(if count == 2 { 2 } else { 4 });
         match self {
@@ -187,7 +190,8 @@ impl Shape {
         }
     }
 
-    /// Scalars and structures in it, which bounds the steps of a walk over them; a run-time array counts as one element.
+    /// Returns the number of scalars and structures in it, which bounds the steps of a walk over
+    /// them. A run-time array counts as one element.
     pub fn parts(&self) -> u64 {
         match self {
             Shape::Vector { count, .. } => u64::from(*count),
@@ -199,13 +203,14 @@ impl Shape {
     }
 }
 
-/// Layouts of a module's types, each made once, but for those that a member of a structure makes a matrix of its own of.
+/// Layouts of a module's types. Each is computed once, except for types that contain a matrix,
+/// whose layout each structure member decorates on its own.
 pub struct Layouts<'a> {
     module: &'a Module,
     known: FastMap<TypeId, Arc<Shape>>,
 }
 
-/// What a structure says of a member that is or holds a matrix.
+/// Decorations of a structure member that is or contains a matrix.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct MatrixLayout {
     stride: Option<u32>,
@@ -213,12 +218,12 @@ struct MatrixLayout {
 }
 
 impl<'a> Layouts<'a> {
-    /// Layouts of this module's types.
+    /// Creates the layouts of a module's types.
     pub fn new(module: &'a Module) -> Self {
         Layouts { module, known: FastMap::default() }
     }
 
-    /// The layout of a type.
+    /// Returns the layout of a type.
     pub fn shape(&mut self, ty: TypeId) -> Arc<Shape> {
         self.within(ty, MatrixLayout::default())
     }

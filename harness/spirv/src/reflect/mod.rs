@@ -1,4 +1,5 @@
-//! What a harness must know to run a module: entry points, bindings, push constants, specialisation constants.
+//! The interface of a module as a host program needs it: entry points, bindings, push constants,
+//! specialisation constants.
 
 pub(crate) mod explicit;
 mod layout;
@@ -16,7 +17,7 @@ pub use usage::{Usage, usages};
 use crate::module::{ImageType, Module, Section, Type, TypeId};
 use crate::tables::{Decoration, Dim, ExecutionModel, Op, StorageClass};
 
-/// What a module shows to the outside.
+/// The interface of a module.
 #[derive(Clone, Debug)]
 pub struct Reflection {
     /// Entry points in order.
@@ -30,23 +31,23 @@ pub struct Reflection {
 pub struct EntryPoint {
     /// Its name.
     pub name: String,
-    /// Its execution model; `None` where the grammar does not know the word.
+    /// Its execution model; `None` if the grammar does not define the word.
     pub model: Option<ExecutionModel>,
-    /// The word of its function's id.
+    /// The raw id of its function.
     pub function: u32,
     /// Its execution modes.
     pub modes: Vec<Mode>,
-    /// Its workgroup's size, of models that have one.
+    /// Its workgroup size, for execution models that have one.
     pub workgroup_size: Option<WorkgroupSize>,
-    /// The resources that it statically uses, by set and binding.
+    /// The resources that it statically uses, sorted by set and binding.
     pub bindings: Vec<Binding>,
     /// The push constants that it statically uses.
     pub push_constants: Option<Arc<Shape>>,
-    /// Bytes of its workgroup variables, without padding between them.
+    /// Total size in bytes of its workgroup variables, without padding between them.
     pub workgroup_bytes: u64,
 }
 
-/// What kind of descriptor a binding takes.
+/// The type of descriptor that a binding requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names are those of VkDescriptorType")]
 pub enum DescriptorKind {
@@ -63,39 +64,39 @@ pub enum DescriptorKind {
     Tensor,
 }
 
-/// How many descriptors a binding has.
+/// Number of descriptors of a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// This many.
+    /// A fixed number.
     Fixed(u64),
-    /// As many as the layout says.
+    /// The number that the descriptor set layout declares.
     Runtime,
 }
 
-/// A resource.
+/// A resource variable.
 #[derive(Clone, Debug)]
 pub struct Binding {
     /// Descriptor set.
     pub set: u32,
-    /// Binding in the set.
+    /// Binding in the descriptor set.
     pub binding: u32,
-    /// The word of the variable's id.
+    /// The raw id of the variable.
     pub variable: u32,
     /// The variable's debug name.
     pub name: Option<String>,
-    /// What kind of descriptor it takes; `None` for types that Vulkan has no descriptor for.
+    /// Type of descriptor; `None` for types without a descriptor in Vulkan.
     pub kind: Option<DescriptorKind>,
-    /// How many descriptors.
+    /// Number of descriptors.
     pub count: Count,
-    /// The layout of a buffer's contents.
+    /// Layout of the contents of a buffer.
     pub block: Option<Arc<Shape>>,
-    /// The type of an image.
+    /// Type of an image.
     pub image: Option<ImageType>,
     /// Its storage class.
     pub class: StorageClass,
-    /// Whether a decoration forbids stores.
+    /// Set if a decoration forbids stores.
     pub non_writable: bool,
-    /// Whether a decoration forbids loads.
+    /// Set if a decoration forbids loads.
     pub non_readable: bool,
 }
 
@@ -104,18 +105,18 @@ pub struct Binding {
 pub struct SpecConstant {
     /// Its `SpecId`.
     pub spec_id: u32,
-    /// The word of its id.
+    /// Its raw id.
     pub id: u32,
     /// Its debug name.
     pub name: Option<String>,
     /// Its type.
     pub shape: Arc<Shape>,
-    /// The bits of its default; 0 or 1 for booleans.
+    /// Bits of its default value; 0 or 1 for booleans.
     pub default: u64,
 }
 
 impl Reflection {
-    /// Reads it from a module.
+    /// Reflects a module.
     pub fn new(module: &Module) -> Reflection {
         let mut layouts = Layouts::new(module);
         let modes = Modes::new(module);
@@ -139,13 +140,13 @@ impl Reflection {
     }
 }
 
-/// The first operand of an id's decoration.
+/// Returns the first operand of a decoration of an id.
 pub(crate) fn decoration(module: &Module, word: u32, wanted: Decoration) -> Option<u32> {
     let found = module.decorations(word).find(|d| d.member.is_none() && d.decoration == Some(wanted))?;
     found.operands.first().copied()
 }
 
-/// Whether an id has a decoration.
+/// Returns true if an id has a decoration.
 pub(crate) fn has_decoration(module: &Module, word: u32, wanted: Decoration) -> bool {
     module.decorations(word).any(|d| d.member.is_none() && d.decoration == Some(wanted))
 }
@@ -180,7 +181,7 @@ fn entry_point(module: &Module, layouts: &mut Layouts, modes: &Modes, usage: &Us
     }
 }
 
-/// Storage class and type of a module-scope variable.
+/// Returns storage class and type of a module-scope variable.
 pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, TypeId)> {
     let definition = module.definition_of_word(word)?;
     let class = StorageClass::from_word(definition.operand(0)?)?;
@@ -191,7 +192,8 @@ pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, Type
     }
 }
 
-/// Whether a module-scope variable is a storage image, texel buffer, tensor or buffer that no decoration forbids to store to.
+/// Returns true if a module-scope variable is a storage image, storage texel buffer, tensor or
+/// storage buffer that no decoration makes read-only.
 pub(crate) fn may_be_written(module: &Module, word: u32) -> bool {
     let Some((class, ty)) = variable(module, word) else { return false };
     let (element, _) = elements(module, ty);
@@ -221,7 +223,7 @@ fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClas
     })
 }
 
-/// Whether the variable, or every member of its block, has the decoration.
+/// Returns true if the variable, or every member of its block, has the decoration.
 fn forbids(module: &Module, word: u32, ty: TypeId, wanted: Decoration) -> bool {
     let members = module.members(ty).len() as u32;
     let declared = module.type_definition(ty).result().unwrap_or_default();
@@ -230,7 +232,7 @@ fn forbids(module: &Module, word: u32, ty: TypeId, wanted: Decoration) -> bool {
     has_decoration(module, word, wanted) || (members > 0 && (0..members).all(|m| said.contains(&m)))
 }
 
-/// The type inside arrays, and how many there are.
+/// Returns the innermost element type of nested arrays, and the total number of elements.
 pub(crate) fn elements(module: &Module, ty: TypeId) -> (TypeId, Count) {
     let (mut ty, mut count) = (ty, Count::Fixed(1));
     loop {
@@ -282,7 +284,7 @@ fn descriptor(module: &Module, class: StorageClass, ty: TypeId) -> (Option<Descr
     }
 }
 
-/// The image type behind a type id.
+/// Returns the image type of an image or sampled image.
 pub(crate) fn image_type(module: &Module, ty: TypeId) -> Option<ImageType> {
     match module.ty(ty) {
         Type::Image(image) => Some(*image),

@@ -1,4 +1,4 @@
-//! Execution modes, and the workgroup sizes that they or a constant state.
+//! Execution modes, and the workgroup sizes that a mode or a constant declares.
 
 use super::spec_id;
 use crate::hash::FastMap;
@@ -8,24 +8,25 @@ use crate::tables::{BuiltIn, Decoration, ExecutionMode, Op};
 /// An execution mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// Which; `None` where the grammar does not know the word.
+    /// The mode; `None` if the grammar does not define the word.
     pub mode: Option<ExecutionMode>,
-    /// Its operands: literals, or words of ids.
+    /// Its operands: literals, or raw ids.
     pub operands: Vec<u32>,
-    /// Index of the first word of the instruction.
+    /// Index in the module of the instruction's first word.
     pub at: usize,
 }
 
-/// A workgroup's size.
+/// Workgroup size of an entry point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkgroupSize {
-    /// x, y, z; of a specialisation constant, its default; 1 of what `OpSpecConstantOp` computes, which nothing here does.
+    /// Sizes in x, y and z. For a specialisation constant this is its default; for an
+    /// `OpSpecConstantOp`, which is not evaluated here, it is 1.
     pub size: [u32; 3],
-    /// The specialisation constant behind each, by its `SpecId`.
+    /// The `SpecId` of the specialisation constant that gives each size.
     pub spec_ids: [Option<u32>; 3],
 }
 
-/// The execution modes of all entry points, and what outranks them.
+/// The execution modes of all entry points, and the constant that overrides their workgroup sizes.
 #[derive(Debug)]
 pub(crate) struct Modes {
     by_function: FastMap<u32, Vec<Mode>>,
@@ -52,16 +53,17 @@ impl Modes {
         Modes { by_function, size: constants.map(|constant| constant.index).max() }
     }
 
-    /// Those of one entry point, by the word of its function's id.
+    /// Returns the modes of one entry point, by the raw id of its function.
     pub(crate) fn of(&self, function: u32) -> &[Mode] {
         self.by_function.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    /// The size that an entry point's modes, or a constant decorated `WorkgroupSize` (which outranks them), state.
+    /// Returns the workgroup size of an entry point. A constant decorated `WorkgroupSize` takes
+    /// precedence over execution modes.
     pub(crate) fn workgroup_size(&self, module: &Module, function: u32) -> Option<WorkgroupSize> {
         if let Some(constant) = self.size {
             let constant = module.instruction(constant);
-            // The operands of an operation are not the numbers.
+            // The operands of an `OpSpecConstantOp` are not the sizes.
             let parts = if constant.op == Some(Op::SpecConstantOp) { &[][..] } else { constant.operands() };
             return Some(of_ids(module, parts));
         }

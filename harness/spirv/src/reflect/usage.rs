@@ -1,4 +1,4 @@
-//! Which functions and global variables an entry point reaches.
+//! Functions and global variables that each entry point statically uses.
 
 use std::collections::BTreeSet;
 
@@ -6,33 +6,34 @@ use crate::module::{Id, Module};
 use crate::tables::{ExecutionModel, Op};
 use crate::words::string;
 
-/// An entry point and what it statically uses.
+/// An entry point and its static uses.
 #[derive(Clone, Debug)]
 pub struct Usage {
-    /// Its execution model; `None` where the grammar does not know the word.
+    /// Its execution model; `None` if the grammar does not define the word.
     pub model: Option<ExecutionModel>,
-    /// The word of its function's id.
+    /// The raw id of its function.
     pub function: u32,
     /// Its name.
     pub name: String,
-    /// The words of the ids in its interface.
+    /// The raw ids in its interface.
     pub interface: Vec<u32>,
-    /// Its functions, by their place in [`Module::functions`], in that order.
+    /// Indices in [`Module::functions`] of the functions that it reaches, in ascending order.
     pub functions: Vec<usize>,
-    /// Module-scope ids (variables, constants) that instructions of its functions name, in the order of the ids.
+    /// Module-scope ids (variables, constants) that instructions of its functions use, in ascending
+    /// order.
     pub globals: Vec<Id>,
 }
 
-/// Entry points in order, each with what it statically uses.
+/// Returns the entry points in order, each with its static uses.
 pub fn usages(module: &Module) -> Vec<Usage> {
-    let mut reach = Reach::new(module);
+    let mut collector = ReferenceCollector::new(module);
     let entry_points = module.section(crate::module::Section::EntryPoints);
     entry_points
         .filter(|i| i.op == Some(Op::EntryPoint))
         .filter_map(|i| {
             let [model, function, rest @ ..] = i.operands() else { return None };
             let (name, words) = string(rest)?;
-            let (functions, globals) = reach.from(*function);
+            let (functions, globals) = collector.reachable_from(*function);
             Some(Usage {
                 model: ExecutionModel::from_word(*model),
                 function: *function,
@@ -45,38 +46,40 @@ pub fn usages(module: &Module) -> Vec<Usage> {
         .collect()
 }
 
-/// What functions name: each function is read once, however many entry points reach it.
-struct Reach<'a> {
+/// Collects the references of functions. Each function is read once, even if several entry points
+/// reach it.
+struct ReferenceCollector<'a> {
     module: &'a Module,
-    /// Ids that are made before this instruction are the module's own.
+    /// Index of the first instruction of a function: ids defined before it are module-scope.
     globals_end: u32,
-    /// What each function that has been reached names, without repetitions.
-    named: Vec<Option<Named>>,
-    /// The last function or entry point, by its number, that named an id.
+    /// References of each function that has been read.
+    references: Vec<Option<References>>,
+    /// For each id, the number of the last function or entry point that referred to it.
     last: Vec<u32>,
     number: u32,
 }
 
 #[derive(Default)]
-struct Named {
+struct References {
     functions: Vec<usize>,
     globals: Vec<Id>,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> ReferenceCollector<'a> {
     fn new(module: &'a Module) -> Self {
         let globals_end = module.functions().first().map_or(u32::MAX, |f| f.instructions.start);
-        Reach {
+        ReferenceCollector {
             module,
             globals_end,
-            named: module.functions().iter().map(|_| None).collect(),
+            references: module.functions().iter().map(|_| None).collect(),
             last: vec![0; module.id_count()],
             number: 0,
         }
     }
 
-    /// Functions and module-scope ids that the function of that word reaches.
-    fn from(&mut self, word: u32) -> (Vec<usize>, Vec<Id>) {
+    /// Returns the functions that the function with this raw id reaches, and the module-scope ids
+    /// that they use.
+    fn reachable_from(&mut self, word: u32) -> (Vec<usize>, Vec<Id>) {
         let mut functions = BTreeSet::new();
         let mut globals = Vec::new();
         let mut waiting: Vec<usize> = self.module.function_place(word).into_iter().collect();
@@ -84,15 +87,15 @@ impl<'a> Reach<'a> {
             if !functions.insert(function) {
                 continue;
             }
-            let named = match self.named[function].take() {
-                Some(named) => named,
+            let references = match self.references[function].take() {
+                Some(references) => references,
                 None => self.read(function),
             };
-            waiting.extend(&named.functions);
-            globals.extend(&named.globals);
-            self.named[function] = Some(named);
+            waiting.extend(&references.functions);
+            globals.extend(&references.globals);
+            self.references[function] = Some(references);
         }
-        // Functions repeat what others name.
+        // Remove ids that several functions use.
         self.number += 1;
         let (last, number) = (&mut self.last, self.number);
         globals.retain(|id: &Id| std::mem::replace(&mut last[id.0 as usize], number) != number);
@@ -101,10 +104,10 @@ impl<'a> Reach<'a> {
         (functions.into_iter().collect(), globals)
     }
 
-    fn read(&mut self, function: usize) -> Named {
+    fn read(&mut self, function: usize) -> References {
         self.number += 1;
         let (module, number, last) = (self.module, self.number, &mut self.last);
-        let mut named = Named::default();
+        let mut references = References::default();
         for instruction in module.instructions_in(module.functions()[function].instructions.clone()) {
             module.uses(instruction, |word| {
                 let Some(id) = module.id(word) else { return };
@@ -112,12 +115,12 @@ impl<'a> Reach<'a> {
                     return;
                 }
                 match module.definition(id) {
-                    Some(d) if d.op == Some(Op::Function) => named.functions.extend(module.function_place(word)),
-                    Some(d) if d.index.0 < self.globals_end => named.globals.push(id),
+                    Some(d) if d.op == Some(Op::Function) => references.functions.extend(module.function_place(word)),
+                    Some(d) if d.index.0 < self.globals_end => references.globals.push(id),
                     _ => {}
                 }
             });
         }
-        named
+        references
     }
 }

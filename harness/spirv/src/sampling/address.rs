@@ -1,8 +1,8 @@
-//! What lies beyond an image's edge.
+//! Address modes: the texel selected by a coordinate outside an image.
 
 use std::fmt;
 
-/// How a texel coordinate beyond the edge is brought inside (Vulkan, "Wrapping Operation").
+/// Wrapping of a texel coordinate outside the image (Vulkan, "Wrapping Operation").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names are those of VkSamplerAddressMode")]
 pub enum AddressMode {
@@ -14,7 +14,7 @@ pub enum AddressMode {
 }
 
 impl AddressMode {
-    /// All of them.
+    /// All address modes.
     pub const ALL: [AddressMode; 5] = [
         AddressMode::Repeat,
         AddressMode::MirroredRepeat,
@@ -23,8 +23,8 @@ impl AddressMode {
         AddressMode::MirrorClampToEdge,
     ];
 
-    /// The texel that coordinate `i` selects along an axis of `size` texels; `None` where that is the border. An axis
-    /// without texels has only a border.
+    /// Returns the texel that coordinate `i` selects along an axis of `size` texels; `None` for the
+    /// border. An axis without texels consists of the border only.
     #[inline]
     pub fn texel(self, i: i64, size: u32) -> Option<u32> {
         let n = i64::from(size);
@@ -34,7 +34,7 @@ impl AddressMode {
         if n == 0 {
             return None;
         }
-        // Reflected at -1/2.
+        // Reflection at -1/2.
         let mirror = |i: i64| if i < 0 { !i } else { i };
         let texel = match self {
             AddressMode::Repeat => i.rem_euclid(n),
@@ -46,7 +46,7 @@ impl AddressMode {
         Some(texel as u32)
     }
 
-    /// Its name in names of cases: `repeat`, `mirror_clamp`, ..
+    /// Returns its name in case names, such as `repeat` or `mirror_clamp_to_edge`.
     pub fn name(self) -> &'static str {
         match self {
             AddressMode::Repeat => "repeat",
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn three_texels_and_what_lies_beside_them() {
+    fn address_modes_wrap_coordinates_outside_three_texels() {
         let some = |all: [u32; 15]| all.map(Some).to_vec();
         assert_eq!(row(AddressMode::Repeat, 3), some([2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]));
         assert_eq!(row(AddressMode::MirroredRepeat, 3), some([0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mode_stays_inside_for_every_size() {
+    fn address_modes_stay_inside_for_every_size() {
         for mode in AddressMode::ALL {
             for size in [1, 2, 5, u32::MAX] {
                 for i in [i64::from(i32::MIN), -1, 0, i64::from(size), i64::from(u32::MAX), 1 << 40] {

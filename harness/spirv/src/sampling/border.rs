@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// What texels beyond the edge are under [`AddressMode::ClampToBorder`](super::AddressMode::ClampToBorder).
+/// Colour of texels outside the image under
+/// [`AddressMode::ClampToBorder`](super::AddressMode::ClampToBorder).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names are those of VkBorderColor")]
 pub enum BorderColor {
@@ -16,7 +17,7 @@ pub enum BorderColor {
 }
 
 impl BorderColor {
-    /// All of them.
+    /// All border colours.
     pub const ALL: [BorderColor; 6] = [
         BorderColor::FloatTransparentBlack,
         BorderColor::IntTransparentBlack,
@@ -26,12 +27,12 @@ impl BorderColor {
         BorderColor::IntOpaqueWhite,
     ];
 
-    /// Whether it is for images of integers.
+    /// Returns true for the colours of integer images.
     pub fn is_integer(self) -> bool {
         matches!(self, BorderColor::IntTransparentBlack | BorderColor::IntOpaqueBlack | BorderColor::IntOpaqueWhite)
     }
 
-    /// Red, green, blue and alpha: 0 or 1 each.
+    /// Returns red, green, blue and alpha, each 0 or 1.
     pub fn rgba(self) -> [u32; 4] {
         match self {
             BorderColor::FloatTransparentBlack | BorderColor::IntTransparentBlack => [0; 4],
@@ -40,12 +41,14 @@ impl BorderColor {
         }
     }
 
-    /// Whether a view whose swizzle is not the identity leaves what is sampled undefined.
+    /// Returns true if sampling this colour through a view with a swizzle other than the identity
+    /// gives an undefined value.
     pub fn is_undefined_swizzled(self) -> bool {
         matches!(self, BorderColor::FloatOpaqueBlack | BorderColor::IntOpaqueBlack)
     }
 
-    /// Its name in names of cases, without the kind of numbers: `transparent_black`, ..
+    /// Returns its name in case names, such as `transparent_black`, which does not tell integers
+    /// from floats.
     pub fn name(self) -> &'static str {
         match self {
             BorderColor::FloatTransparentBlack | BorderColor::IntTransparentBlack => "transparent_black",

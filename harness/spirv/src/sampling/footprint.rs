@@ -1,19 +1,19 @@
-//! Which four texels a gather reads.
+//! Texel footprints of gathers.
 
 use crate::tables::GatherModes;
 use std::fmt;
 
-/// The texel that a footprint's offsets count from.
+/// The texel relative to which a footprint's offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The one that nearest filtering selects: `floor(u)`.
+    /// The texel that nearest filtering selects: `floor(u)`.
     Nearest,
-    /// The one with the lowest coordinates that linear filtering reads: `floor(u - 1/2)`.
+    /// The texel with the lowest coordinates that linear filtering reads: `floor(u - 1/2)`.
     Linear,
 }
 
 impl Origin {
-    /// What is subtracted from a coordinate in texels before it is rounded down.
+    /// Returns the value to subtract from a texel coordinate before rounding down.
     pub fn shift(self) -> f64 {
         match self {
             Origin::Nearest => 0.0,
@@ -22,27 +22,27 @@ impl Origin {
     }
 }
 
-/// Ways to gather: `OpImageGather`, and the modes of `OpImageGatherQCOM`.
+/// Gather operations: `OpImageGather`, and the modes of `OpImageGatherQCOM`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GatherMode {
-    /// `OpImageGather`: the square that linear filtering reads.
+    /// `OpImageGather`: the 2 x 2 texels that linear filtering reads.
     Core,
-    /// `Gather4x1QCOM`: four in a row.
+    /// `Gather4x1QCOM`: four texels in a row.
     Row,
     /// `GatherDQCOM`: the neighbours below, right, above and left.
     Diamond,
-    /// `GatherH2QCOM`: the columns left and right of the square.
+    /// `GatherH2QCOM`: the columns left and right of the 2 x 2 texels.
     Horizontal,
-    /// `GatherV2QCOM`: the rows below and above the square.
+    /// `GatherV2QCOM`: the rows below and above the 2 x 2 texels.
     Vertical,
 }
 
 impl GatherMode {
-    /// All of them.
+    /// All gather operations.
     pub const ALL: [GatherMode; 5] =
         [GatherMode::Core, GatherMode::Row, GatherMode::Diamond, GatherMode::Horizontal, GatherMode::Vertical];
 
-    /// The texel that offsets count from.
+    /// Returns the texel relative to which its offsets count.
     pub fn origin(self) -> Origin {
         match self {
             GatherMode::Core | GatherMode::Horizontal | GatherMode::Vertical => Origin::Linear,
@@ -50,7 +50,8 @@ impl GatherMode {
         }
     }
 
-    /// Offsets of the texels from the origin, x to the right and y down, in the order of the result's components.
+    /// Returns the offsets of the texels from the origin, x to the right and y down, in the order
+    /// of the result's components.
     pub fn offsets(self) -> [[i32; 2]; 4] {
         match self {
             GatherMode::Core => [[0, 1], [1, 1], [1, 0], [0, 0]],
@@ -61,7 +62,7 @@ impl GatherMode {
         }
     }
 
-    /// The mode of `OpImageGatherQCOM`; `None` of the core gather.
+    /// Returns the mode of `OpImageGatherQCOM`; `None` for the core gather.
     pub fn qcom(self) -> Option<GatherModes> {
         match self {
             GatherMode::Core => None,
@@ -72,13 +73,13 @@ impl GatherMode {
         }
     }
 
-    /// The mode that a word means as the last operand of `OpImageGatherQCOM`.
+    /// Returns the gather that `word` selects as the last operand of `OpImageGatherQCOM`.
     pub fn from_qcom(word: u32) -> Option<GatherMode> {
         let mode = GatherModes::from_word(word)?;
         GatherMode::ALL.into_iter().find(|known| known.qcom() == Some(mode))
     }
 
-    /// Its name in names of cases: `core`, `4x1`, `d`, `h2`, `v2`.
+    /// Returns its name in case names: `core`, `4x1`, `d`, `h2`, `v2`.
     pub fn name(self) -> &'static str {
         match self {
             GatherMode::Core => "core",
@@ -89,7 +90,7 @@ impl GatherMode {
         }
     }
 
-    /// How the names of its cases in the suite `gather` begin: `gather.4x1.`.
+    /// Returns the prefix of its case names in the suite `gather`, such as `gather.4x1.`.
     pub fn cases(self) -> String {
         format!("gather.{}.", self.name())
     }
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_those_of_the_grammar() {
+    fn gather_modes_have_the_words_of_the_grammar() {
         let words: Vec<u32> = GatherMode::ALL.iter().filter_map(|mode| mode.qcom()).map(|mode| mode.word()).collect();
         assert_eq!(words, [0, 1, 2, 3]);
         for mode in GatherMode::ALL {
@@ -115,9 +116,10 @@ mod tests {
         assert_eq!(GatherMode::from_qcom(4), None);
     }
 
-    /// `H2` and `V2` with the core gather are the 4 x 4 texels around the square without its corners.
+    /// `H2` and `V2` together with the core gather read the 4 x 4 texels around the origin, without
+    /// the corners.
     #[test]
-    fn the_linear_modes_make_up_a_cross() {
+    fn linear_gather_modes_form_a_cross() {
         let modes = [GatherMode::Core, GatherMode::Horizontal, GatherMode::Vertical];
         let mut all: Vec<[i32; 2]> = modes.iter().flat_map(|mode| mode.offsets()).collect();
         all.sort_unstable();

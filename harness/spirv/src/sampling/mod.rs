@@ -1,5 +1,5 @@
-//! What shaders, devices and references have to agree on about sampled images: states of samplers and views, and the few
-//! rules that pick a texel. No values of texels are known here.
+//! Image sampling state that shaders, devices and references share: samplers, views, and the rules
+//! that select a texel. Texel values are not part of it.
 
 mod address;
 mod border;

@@ -2,7 +2,7 @@
 
 use super::{AddressMode, BorderColor};
 
-/// A depth comparison: the reference is its left operand, the texel its right one.
+/// A depth comparison, with the reference as its left operand and the texel as its right operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of VkCompareOp")]
 pub enum CompareOp {
@@ -17,7 +17,7 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
-    /// Whether it holds between operands in that order.
+    /// Returns true if the comparison holds between operands in this order.
     pub fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             CompareOp::Never => false,
@@ -32,25 +32,25 @@ impl CompareOp {
     }
 }
 
-/// A sampler. Levels of detail are neither biased nor clamped.
+/// A sampler, without bias or clamp of the level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sampler {
-    /// `VK_FILTER_LINEAR` within a level, else `VK_FILTER_NEAREST`.
+    /// Set for `VK_FILTER_LINEAR` within a level; otherwise `VK_FILTER_NEAREST`.
     pub linear: bool,
-    /// `VK_SAMPLER_MIPMAP_MODE_LINEAR`, else nearest.
+    /// Set for `VK_SAMPLER_MIPMAP_MODE_LINEAR`; otherwise nearest.
     pub mipmap_linear: bool,
-    /// For u, v and w.
+    /// Address modes for u, v and w.
     pub address: [AddressMode; 3],
-    /// What lies beyond the edge where that is the border.
+    /// Colour outside the image, for address modes that use the border.
     pub border: BorderColor,
-    /// The comparison of a comparing sampler.
+    /// The comparison of a depth-comparison sampler.
     pub compare: Option<CompareOp>,
-    /// Coordinates are in texels.
+    /// Set if coordinates are in texels.
     pub unnormalized: bool,
 }
 
 impl Sampler {
-    /// Nearest, clamped to the edge.
+    /// Nearest filtering, clamped to the edge.
     pub const NEAREST: Sampler = Sampler {
         linear: false,
         mipmap_linear: false,

@@ -1,8 +1,8 @@
-//! What a view shows of an image.
+//! Image views: subresource ranges and component swizzles.
 
 use std::fmt;
 
-/// What one component of a view shows (`VkComponentSwizzle`).
+/// Source of one component of a view (`VkComponentSwizzle`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names are those of VkComponentSwizzle")]
 pub enum Swizzle {
@@ -16,17 +16,17 @@ pub enum Swizzle {
     A,
 }
 
-/// What a component is after the swizzle.
+/// Source of a component, with the identity resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// Channel 0 (red) to 3 (alpha) of the texel.
     Texel(usize),
-    /// This whole number: 0 or 1.
+    /// This integer, 0 or 1.
     Constant(u32),
 }
 
 impl Swizzle {
-    /// What component `component` (0 to 3) shows.
+    /// Returns the source of component `component` (0 to 3).
     pub fn channel(self, component: usize) -> Channel {
         match self {
             Swizzle::Identity => Channel::Texel(component),
@@ -39,7 +39,8 @@ impl Swizzle {
         }
     }
 
-    /// The letter by which it is known in a swizzle such as `bgr1`; `component` (0 to 3) is where it stands.
+    /// Returns its letter in a swizzle such as `bgr1`. `component` (0 to 3) is the position of the
+    /// letter.
     pub fn letter(self, component: usize) -> char {
         match self.channel(component) {
             Channel::Texel(channel) => ['r', 'g', 'b', 'a'].get(channel).copied().unwrap_or('?'),
@@ -53,7 +54,7 @@ impl Swizzle {
         }
     }
 
-    /// The swizzle that a letter means: `r`, `g`, `b`, `a`, `0`, `1`, or `i` for the identity.
+    /// Returns the swizzle with this letter: `r`, `g`, `b`, `a`, `0`, `1`, or `i` for the identity.
     pub fn from_letter(letter: char) -> Option<Swizzle> {
         Some(match letter {
             'i' => Swizzle::Identity,
@@ -68,26 +69,26 @@ impl Swizzle {
     }
 }
 
-/// Which levels and layers of an image a view shows, and how its components are arranged.
+/// An image view: a range of levels and layers, and a component swizzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    /// The level that is level 0 of the view.
+    /// Level of the image that is level 0 of the view.
     pub base_level: u32,
-    /// Levels; [`View::REMAINING`] for all from there on.
+    /// Number of levels; [`View::REMAINING`] for all from `base_level` on.
     pub levels: u32,
-    /// The layer that is layer 0 of the view.
+    /// Layer of the image that is layer 0 of the view.
     pub base_layer: u32,
-    /// Layers; [`View::REMAINING`] for all from there on.
+    /// Number of layers; [`View::REMAINING`] for all from `base_layer` on.
     pub layers: u32,
-    /// Red, green, blue and alpha.
+    /// Swizzles of red, green, blue and alpha.
     pub swizzle: [Swizzle; 4],
 }
 
 impl View {
-    /// As many as there are (`VK_REMAINING_MIP_LEVELS`, `VK_REMAINING_ARRAY_LAYERS`).
+    /// All remaining levels or layers (`VK_REMAINING_MIP_LEVELS`, `VK_REMAINING_ARRAY_LAYERS`).
     pub const REMAINING: u32 = u32::MAX;
 
-    /// All of an image.
+    /// View of a whole image.
     pub const ALL: View = View {
         base_level: 0,
         levels: View::REMAINING,
@@ -96,17 +97,18 @@ impl View {
         swizzle: [Swizzle::Identity; 4],
     };
 
-    /// How many levels it shows of an image that has `levels`.
+    /// Returns the number of levels in a view of an image with `levels` levels.
     pub fn levels_of(&self, levels: u32) -> u32 {
         self.levels.min(levels.saturating_sub(self.base_level))
     }
 
-    /// How many layers it shows of an image that has `layers`.
+    /// Returns the number of layers in a view of an image with `layers` layers.
     pub fn layers_of(&self, layers: u32) -> u32 {
         self.layers.min(layers.saturating_sub(self.base_layer))
     }
 
-    /// Whether it is within an image of so many levels and layers, and shows something.
+    /// Returns true if the view is not empty and lies within an image of this many levels and
+    /// layers.
     pub fn fits(&self, levels: u32, layers: u32) -> bool {
         let inside = |base: u32, asked: u32, there: u32| {
             base < there
@@ -116,23 +118,23 @@ impl View {
         inside(self.base_level, self.levels, levels) && inside(self.base_layer, self.layers, layers)
     }
 
-    /// Whether every component shows its own channel.
+    /// Returns true if every component is its own channel.
     pub fn is_identity(&self) -> bool {
         (0..4).all(|i| self.swizzle[i].channel(i) == Channel::Texel(i))
     }
 
-    /// What component `component` (0 to 3) shows.
+    /// Returns the source of component `component` (0 to 3).
     pub fn channel(&self, component: usize) -> Channel {
         self.swizzle.get(component).map_or(Channel::Constant(0), |swizzle| swizzle.channel(component))
     }
 
-    /// The swizzle that a text of four letters means: see [`Swizzle::from_letter`].
+    /// Parses a swizzle of four letters; see [`Swizzle::from_letter`].
     pub fn swizzle_from(text: &str) -> Option<[Swizzle; 4]> {
         let all: Vec<Swizzle> = text.chars().map(Swizzle::from_letter).collect::<Option<_>>()?;
         all.try_into().ok()
     }
 
-    /// The swizzle as four letters.
+    /// Returns the swizzle as four letters.
     pub fn swizzle_text(&self) -> String {
         (0..4).map(|i| self.swizzle[i].letter(i)).collect()
     }
@@ -158,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_shows_what_is_there() {
+    fn views_are_limited_to_the_image() {
         let part = View { base_level: 1, levels: 2, base_layer: 3, ..View::ALL };
         assert!(View::ALL.fits(1, 1) && part.fits(3, 4) && !part.fits(2, 4) && !part.fits(3, 3));
         assert_eq!((part.levels_of(3), part.layers_of(7), View::ALL.layers_of(7)), (2, 4, 7));
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn swizzles_read_as_they_are_written() {
+    fn swizzles_survive_conversion_to_text() {
         for text in ["bgra", "01ra", "rrrr"] {
             let view = View { swizzle: View::swizzle_from(text).unwrap(), ..View::ALL };
             assert_eq!((view.swizzle_text().as_str(), view.is_identity()), (text, false));

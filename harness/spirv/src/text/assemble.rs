@@ -1,173 +1,194 @@
-//! Text -> words.
+//! Assembler: parses the text form of a module into words.
 
 use std::collections::HashMap;
 
 use super::lexer::{Lexer, Token, Unterminated, position};
-use super::nearest::nearest;
+use super::suggest::nearest_name;
 use crate::decode::{Context, in_spec_constant};
 use crate::grammar::{self, Category, ExtendedSet, INSTRUCTIONS, Instruction, Kind, Operand, Quantifier, Version};
-use crate::hash::Names;
+use crate::hash::BuildNameHasher;
 use crate::number::NumberType;
 use crate::words::{self, HEADER_WORDS, MAGIC, MAX_ID};
 
-/// Why a text is no module, and where.
+/// A syntax error in the text of a module, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}{}", nearest.as_ref().map_or(String::new(), |n| format!("; the nearest known name is {n}")))]
 pub struct AssembleError {
-    /// Line, from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// Column in characters, counted from 1.
     pub column: usize,
-    /// The bytes of the text that the error is about.
+    /// The bytes of the text that the error refers to.
     pub span: std::ops::Range<usize>,
-    /// What is wrong and what was expected.
+    /// The problem, and the expected text.
     pub message: String,
-    /// The known name that an unknown one most likely means.
+    /// The known name most similar to an unknown one.
     pub nearest: Option<String>,
 }
 
-/// The words of the module that `text` spells, as spirv-as reads it with `--preserve-numeric-ids`.
+/// Returns the words of the module that `text` describes, in the syntax of spirv-as with
+/// `--preserve-numeric-ids`.
 ///
-/// A number for an id is that id; named ids take the lowest free numbers in the order of their appearance. The header
-/// is taken from a leading comment as spirv-dis writes it (`; Version: 1.3`, `; Bound: 40`), else the version is
-/// 1.6. Unlike in spirv-as, a `!` at the start of a line begins a raw instruction when the one before it is complete.
+/// A numeric id keeps its number; named ids get the lowest free numbers in the order of their first
+/// appearance. The header is read from a leading comment in the format of spirv-dis (`; Version:
+/// 1.3`, `; Bound: 40`); without one, the version is 1.6. Unlike in spirv-as, a `!` at the start of
+/// a line begins a raw instruction if the instruction before it is complete.
 pub fn assemble(text: &str) -> Result<Vec<u32>, AssembleError> {
     assemble_with_spans(text).map(|(words, _)| words)
 }
 
-/// Where each instruction of a module stands in the text that it was assembled from.
+/// Positions of a module's instructions in the text that it was assembled from.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
-    /// First word in the module, first byte in the text, byte after the last: in order.
-    instructions: Vec<(u32, u32, u32)>,
+    /// In order.
+    instructions: Vec<Span>,
+}
+
+/// Position of an instruction.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    /// Index of its first word in the module.
+    word: u32,
+    /// Offset of its first byte in the text, and of the byte after its last.
+    start: u32,
+    end: u32,
 }
 
 impl Spans {
-    /// The bytes of the instruction that the word at `at` belongs to.
+    /// Returns the bytes of the instruction that contains the word at `at`.
     pub fn of(&self, at: usize) -> Option<std::ops::Range<usize>> {
-        let after = self.instructions.partition_point(|(word, ..)| *word as usize <= at);
-        let (_, start, end) = self.instructions.get(after.checked_sub(1)?)?;
-        Some(*start as usize..*end as usize)
+        let after = self.instructions.partition_point(|span| span.word as usize <= at);
+        let span = self.instructions.get(after.checked_sub(1)?)?;
+        Some(span.start as usize..span.end as usize)
     }
 }
 
-/// [`assemble`], and where in the text each instruction stands.
+/// Assembles `text` as [`assemble`] does, and also returns the position of each instruction in the
+/// text.
 pub fn assemble_with_spans(text: &str) -> Result<(Vec<u32>, Spans), AssembleError> {
-    let fail = |failure: Failure| {
-        let (line, column) = position(text, failure.at);
+    let fail = |error: SyntaxError| {
+        let (line, column) = position(text, error.at);
         AssembleError {
             line,
             column,
-            span: failure.at..failure.at + failure.len,
-            message: failure.message,
-            nearest: failure.nearest,
+            span: error.at..error.at + error.len,
+            message: error.message,
+            nearest: error.nearest,
         }
     };
     let mut assembler = Assembler::new(text).map_err(fail)?;
     while let Some(first) = assembler.token {
         let word = assembler.words.len() as u32;
         assembler.instruction().map_err(fail)?;
-        assembler.spans.instructions.push((word, first.at as u32, assembler.end as u32));
+        assembler.spans.instructions.push(Span { word, start: first.at as u32, end: assembler.end as u32 });
     }
     assembler.finish().map_err(fail)
 }
 
-struct Failure {
+struct SyntaxError {
     at: usize,
     len: usize,
     message: String,
     nearest: Option<String>,
 }
 
-impl From<Unterminated> for Failure {
+impl From<Unterminated> for SyntaxError {
     fn from(Unterminated(at): Unterminated) -> Self {
-        Failure { at, len: 1, message: "string literal has no closing quote".to_owned(), nearest: None }
+        SyntaxError { at, len: 1, message: "string literal has no closing quote".to_owned(), nearest: None }
     }
 }
 
-type Result_<T> = Result<T, Failure>;
+type SyntaxResult<T> = Result<T, SyntaxError>;
 
 struct Assembler<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
-    /// The current word, and the one after it.
+    /// The current token, and the next one.
     token: Option<Token<'a>>,
-    ahead: Option<Token<'a>>,
+    next_token: Option<Token<'a>>,
     words: Vec<u32>,
-    /// Where in `words` an id stands: until the end as its index in `names`.
-    id_places: Vec<u32>,
-    ids: HashMap<&'a str, u32, Names>,
+    /// Positions of ids in `words`; until the end, the word there is the id's index in `names`.
+    id_positions: Vec<u32>,
+    ids: HashMap<&'a str, u32, BuildNameHasher>,
     names: Vec<Token<'a>>,
     context: Context,
     /// The set of the extended instruction that is being read.
     set: ExtendedSet,
-    /// Where the instruction that is being read starts.
+    /// Position in `words` of the first word of the instruction that is being read.
     start: usize,
-    /// A raw word stood in the instruction: what follows cannot be read by the grammar.
-    raw: bool,
-    /// Byte after the last word that was consumed.
+    /// Set if the instruction has a raw word, after which the grammar does not determine the
+    /// operands.
+    has_raw_word: bool,
+    /// Position of the byte after the last token consumed.
     end: usize,
     spans: Spans,
 }
 
 impl<'a> Assembler<'a> {
-    fn new(text: &'a str) -> Result_<Self> {
+    fn new(text: &'a str) -> SyntaxResult<Self> {
         let mut lexer = Lexer::new(text);
         let token = lexer.next()?;
-        let ahead = lexer.next()?;
+        let next_token = lexer.next()?;
         let mut words = Vec::with_capacity(HEADER_WORDS + text.len() / 8);
         words.extend([MAGIC, 0, 0, 0, 0]);
         Ok(Assembler {
             text,
             lexer,
             token,
-            ahead,
+            next_token,
             words,
-            id_places: Vec::new(),
-            ids: HashMap::with_capacity_and_hasher(text.len() / 64, Names),
+            id_positions: Vec::new(),
+            ids: HashMap::with_capacity_and_hasher(text.len() / 64, BuildNameHasher),
             names: Vec::new(),
             context: Context::new(text.len()),
             set: ExtendedSet::Unknown,
             start: 0,
-            raw: false,
+            has_raw_word: false,
             end: 0,
             spans: Spans::default(),
         })
     }
 
-    fn advance(&mut self) -> Result_<()> {
+    fn advance(&mut self) -> SyntaxResult<()> {
         self.end = self.token.map_or(self.end, |t| t.at + t.text.len());
-        self.token = self.ahead;
-        self.ahead = self.lexer.next()?;
+        self.token = self.next_token;
+        self.next_token = self.lexer.next()?;
         Ok(())
     }
 
-    /// The current word, which is consumed; at the end of the text, `expected` says what is missing.
-    fn take(&mut self, expected: &str) -> Result_<Token<'a>> {
+    /// Consumes and returns the current token. At the end of the text, `expected` names the missing
+    /// part in the error.
+    fn take(&mut self, expected: &str) -> SyntaxResult<Token<'a>> {
         let Some(token) = self.token else {
             let at = self.text.trim_end().len();
-            return Err(Failure { at, len: 0, message: format!("expected {expected}, found the end"), nearest: None });
+            return Err(SyntaxError {
+                at,
+                len: 0,
+                message: format!("expected {expected}, found the end"),
+                nearest: None,
+            });
         };
         self.advance()?;
         Ok(token)
     }
 
-    /// Whether the current word starts a new instruction, or nothing is left.
+    /// Returns true if the current token starts an instruction, or no token is left.
     fn at_instruction(&self) -> bool {
-        match (self.token, self.ahead) {
+        match (self.token, self.next_token) {
             (None, _) => true,
-            (Some(token), ahead) => {
-                is_op_name(token.text) || (token.text.starts_with('%') && ahead.is_some_and(|a| a.text == "="))
+            (Some(token), next_token) => {
+                is_op_name(token.text)
+                    || (token.text.starts_with('%') && next_token.is_some_and(|next| next.text == "="))
             }
         }
     }
 
-    /// Whether the instruction that is being read, complete so far, ends here.
+    /// Returns true if the instruction that is being read, complete so far, ends here.
     fn at_end(&self) -> bool {
         self.at_instruction() || self.token.is_some_and(|t| t.starts_line && t.text.starts_with('!'))
     }
 
-    fn instruction(&mut self) -> Result_<()> {
+    fn instruction(&mut self) -> SyntaxResult<()> {
         let first = self.take("an instruction")?;
         if first.text.starts_with('!') {
             let word = immediate(first)?;
@@ -177,19 +198,19 @@ impl<'a> Assembler<'a> {
         let (result, name) = if first.text.starts_with('%') {
             let equals = self.take("= after the result id")?;
             if equals.text != "=" {
-                return Err(failure(equals, "expected = after the result id"));
+                return Err(error(equals, "expected = after the result id"));
             }
             (Some(first), self.take("an instruction after =")?)
         } else {
             (None, first)
         };
         let Some(instruction) = grammar::instruction_named(name.text) else {
-            let mut failure = failure(name, &format!("expected an instruction, found {:?}", name.text));
-            failure.nearest = nearest(name.text, INSTRUCTIONS.iter().map(|i| i.name)).map(str::to_owned);
-            return Err(failure);
+            let mut error = error(name, &format!("expected an instruction, found {:?}", name.text));
+            error.nearest = nearest_name(name.text, INSTRUCTIONS.iter().map(|i| i.name)).map(str::to_owned);
+            return Err(error);
         };
         self.start = self.words.len();
-        self.raw = false;
+        self.has_raw_word = false;
         self.set = ExtendedSet::Unknown;
         self.words.push(instruction.op as u32);
         let mut operands = instruction.operands;
@@ -204,37 +225,37 @@ impl<'a> Assembler<'a> {
             }
             (false, None) => {}
             (true, None) => {
-                return Err(failure(name, &format!("{} makes a result: expected %name = in front", name.text)));
+                return Err(error(name, &format!("{} makes a result: expected %name = in front", name.text)));
             }
-            (false, Some(id)) => return Err(failure(id, &format!("{} makes no result", name.text))),
+            (false, Some(id)) => return Err(error(id, &format!("{} makes no result", name.text))),
         }
         self.operands(operands)?;
-        if self.raw {
+        if self.has_raw_word {
             self.raw_operands()?;
         }
         let length = self.words.len() - self.start;
         let Ok(count) = u16::try_from(length) else {
-            return Err(failure(name, &format!("instruction of {length} words, at most 65535 can be")));
+            return Err(error(name, &format!("instruction of {length} words, at most 65535 can be")));
         };
         if !self.at_end() {
             self.extra_operand(instruction)?;
         }
         self.words[self.start] |= u32::from(count) << 16;
-        if !self.raw {
+        if !self.has_raw_word {
             self.context.note(instruction, &self.words[self.start..]);
         }
         Ok(())
     }
 
-    fn extra_operand(&mut self, instruction: &Instruction) -> Result_<()> {
+    fn extra_operand(&mut self, instruction: &Instruction) -> SyntaxResult<()> {
         let extra = self.take("an instruction")?;
         let message = format!("{} takes no more operands, found {:?}", instruction.name, extra.text);
-        Err(failure(extra, &message))
+        Err(error(extra, &message))
     }
 
-    fn operands(&mut self, operands: &[Operand]) -> Result_<()> {
+    fn operands(&mut self, operands: &[Operand]) -> SyntaxResult<()> {
         for operand in operands {
-            if self.raw {
+            if self.has_raw_word {
                 return Ok(());
             }
             match operand.quantifier {
@@ -242,21 +263,23 @@ impl<'a> Assembler<'a> {
                 Quantifier::Optional if self.at_end() => {}
                 Quantifier::Optional => self.operand(operand.kind, operand.name)?,
                 Quantifier::Any => {
-                    while !self.raw && !self.at_end() {
+                    while !self.has_raw_word && !self.at_end() {
                         self.operand(operand.kind, operand.name)?;
                     }
                 }
             }
         }
-        // `!` on the same line is taken even where nothing more can stand: so raw words round trip.
+        // A `!` on the same line is accepted after the last operand too, so that raw words round
+        // trip.
         if self.token.is_some_and(|t| !t.starts_line && t.text.starts_with('!')) {
-            self.raw = true;
+            self.has_raw_word = true;
         }
         Ok(())
     }
 
-    /// After a raw word: ids, numbers and strings by their looks, up to the end of the instruction.
-    fn raw_operands(&mut self) -> Result_<()> {
+    /// Reads the operands after a raw word as ids, numbers or strings by their first characters, up
+    /// to the end of the instruction.
+    fn raw_operands(&mut self) -> SyntaxResult<()> {
         while !self.at_end() {
             let token = self.take("an operand")?;
             match token.text.as_bytes().first() {
@@ -278,13 +301,13 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    fn operand(&mut self, kind: Kind, name: &str) -> Result_<()> {
+    fn operand(&mut self, kind: Kind, name: &str) -> SyntaxResult<()> {
         let expected =
             || if name.is_empty() { kind.info().name.to_owned() } else { format!("{} ({name})", kind.info().name) };
         if self.at_instruction() {
             let message = format!("expected {}, found the next instruction", expected());
             return match self.token {
-                Some(token) => Err(failure(token, &message)),
+                Some(token) => Err(error(token, &message)),
                 None => self.take(&expected()).map(|_| ()),
             };
         }
@@ -292,7 +315,7 @@ impl<'a> Assembler<'a> {
             && kind != Kind::PairLiteralIntegerIdRef
         {
             for &base in bases {
-                if !self.raw {
+                if !self.has_raw_word {
                     self.operand(base, name)?;
                 }
             }
@@ -302,14 +325,14 @@ impl<'a> Assembler<'a> {
         if token.text.starts_with('!') {
             let word = immediate(token)?;
             self.words.push(word);
-            self.raw = true;
+            self.has_raw_word = true;
             return Ok(());
         }
         match kind {
             Kind::PairLiteralIntegerIdRef => {
                 let selector = self.words.get(self.start + 1).copied().unwrap_or(0);
                 let Some(number) = self.context.number_of_value(selector) else {
-                    return Err(failure(
+                    return Err(error(
                         token,
                         "the selector is no integer that was declared before: its literals cannot be read",
                     ));
@@ -320,7 +343,7 @@ impl<'a> Assembler<'a> {
             Kind::LiteralContextDependentNumber => {
                 let ty = self.words.get(self.start + 1).copied().unwrap_or(0);
                 let Some(number) = self.context.number(ty) else {
-                    return Err(failure(
+                    return Err(error(
                         token,
                         "the result type is no number type that was declared before: its literals cannot be read",
                     ));
@@ -330,7 +353,7 @@ impl<'a> Assembler<'a> {
             Kind::LiteralInteger => self.number(token, NumberType::U32),
             Kind::LiteralFloat => match NumberType::float(32, None) {
                 Some(number) => self.number(token, number),
-                None => Err(failure(token, "expected a number")),
+                None => Err(error(token, "expected a number")),
             },
             Kind::LiteralString => self.string(token),
             Kind::LiteralExtInstInteger => self.extended(token),
@@ -356,7 +379,7 @@ impl<'a> Assembler<'a> {
                     for part in token.text.split('|') {
                         match kind.enumerant_named(part) {
                             Some(enumerant) => mask |= enumerant.value,
-                            // Not every mask has a name for no bits.
+                            // Some masks do not name the empty set.
                             None if part == "None" => {}
                             None => return Err(unknown_enumerant(token, part, kind)),
                         }
@@ -372,60 +395,57 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn extended(&mut self, token: Token<'a>) -> Result_<()> {
+    fn extended(&mut self, token: Token<'a>) -> SyntaxResult<()> {
         if self.set == ExtendedSet::Unknown {
             self.number(token, NumberType::U32)?;
-            while !self.raw && !self.at_end() {
+            while !self.has_raw_word && !self.at_end() {
                 self.operand(Kind::IdRef, "")?;
             }
             return Ok(());
         }
         let Some(extended) = self.set.instruction_named(token.text) else {
-            let mut failure = failure(token, &format!("expected an extended instruction, found {:?}", token.text));
-            failure.nearest = nearest(token.text, self.set.instructions().iter().map(|i| i.name)).map(str::to_owned);
-            return Err(failure);
+            let mut error = error(token, &format!("expected an extended instruction, found {:?}", token.text));
+            error.nearest = nearest_name(token.text, self.set.instructions().iter().map(|i| i.name)).map(str::to_owned);
+            return Err(error);
         };
         self.words.push(extended.number);
         self.operands(extended.operands)?;
-        if !self.raw && !self.at_end() {
+        if !self.has_raw_word && !self.at_end() {
             let extra = self.take("an instruction")?;
-            return Err(failure(extra, &format!("{} takes no more operands, found {:?}", extended.name, extra.text)));
+            return Err(error(extra, &format!("{} takes no more operands, found {:?}", extended.name, extra.text)));
         }
         Ok(())
     }
 
-    fn spec_constant_op(&mut self, token: Token<'a>) -> Result_<()> {
+    fn spec_constant_op(&mut self, token: Token<'a>) -> SyntaxResult<()> {
         let inner = grammar::instruction_named(&format!("Op{}", token.text)).filter(|i| in_spec_constant(i));
         let Some(inner) = inner else {
             let known = INSTRUCTIONS.iter().filter(|i| in_spec_constant(i)).map(|i| &i.name[2..]);
-            let mut failure = failure(token, &format!("expected an operation on constants, found {:?}", token.text));
-            failure.nearest = nearest(token.text, known).map(str::to_owned);
-            return Err(failure);
+            let mut error = error(token, &format!("expected an operation on constants, found {:?}", token.text));
+            error.nearest = nearest_name(token.text, known).map(str::to_owned);
+            return Err(error);
         };
         self.words.push(inner.op as u32);
         self.operands(&inner.operands[2..])
     }
 
-    fn id(&mut self, token: Token<'a>) -> Result_<()> {
+    fn id(&mut self, token: Token<'a>) -> SyntaxResult<()> {
         let name = token.text.strip_prefix('%').filter(|n| !n.is_empty() && n.bytes().all(is_id_byte));
         let Some(name) = name else {
-            return Err(failure(
-                token,
-                &format!("expected an id (% and letters, digits or _), found {:?}", token.text),
-            ));
+            return Err(error(token, &format!("expected an id (% and letters, digits or _), found {:?}", token.text)));
         };
         let next = self.names.len() as u32;
         let index = *self.ids.entry(name).or_insert(next);
         if index == next {
             self.names.push(token);
         }
-        self.id_places.push(self.words.len() as u32);
+        self.id_positions.push(self.words.len() as u32);
         self.words.push(index);
         Ok(())
     }
 
-    fn number(&mut self, token: Token<'a>, number: NumberType) -> Result_<()> {
-        let bits = number.parse(token.text).map_err(|message| failure(token, &message))?;
+    fn number(&mut self, token: Token<'a>, number: NumberType) -> SyntaxResult<()> {
+        let bits = number.parse(token.text).map_err(|message| error(token, &message))?;
         self.words.push(bits as u32);
         if number.words() == 2 {
             self.words.push((bits >> 32) as u32);
@@ -433,18 +453,18 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    fn string(&mut self, token: Token<'a>) -> Result_<()> {
+    fn string(&mut self, token: Token<'a>) -> SyntaxResult<()> {
         let inner = token.text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).filter(|_| token.text.len() >= 2);
         let Some(inner) = inner else {
-            return Err(failure(token, &format!("expected a string in quotes, found {:?}", token.text)));
+            return Err(error(token, &format!("expected a string in quotes, found {:?}", token.text)));
         };
         let mut bytes = Vec::with_capacity(inner.len());
         let mut escaped = false;
         for byte in inner.bytes() {
             match byte {
-                0 => return Err(failure(token, "a string cannot hold a zero byte")),
+                0 => return Err(error(token, "a string cannot hold a zero byte")),
                 b'\\' if !escaped => escaped = true,
-                b'"' if !escaped => return Err(failure(token, "expected a blank after the closing quote")),
+                b'"' if !escaped => return Err(error(token, "expected a blank after the closing quote")),
                 _ => {
                     bytes.push(byte);
                     escaped = false;
@@ -455,12 +475,12 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    /// Gives every id its number and writes the header.
-    fn finish(mut self) -> Result_<(Vec<u32>, Spans)> {
+    /// Assigns a number to every id and writes the header.
+    fn finish(mut self) -> SyntaxResult<(Vec<u32>, Spans)> {
         let number = |token: &Token| token.text[1..].parse::<u32>().ok().filter(|_| !token.text.starts_with("%0"));
         let mut numbers: Vec<u32> = self.names.iter().map(|token| number(token).unwrap_or(0)).collect();
         if let Some(i) = numbers.iter().position(|n| *n > MAX_ID) {
-            return Err(failure(self.names[i], &format!("ids go up to {MAX_ID}")));
+            return Err(error(self.names[i], &format!("ids go up to {MAX_ID}")));
         }
         let mut taken: Vec<u32> = numbers.iter().copied().filter(|n| *n != 0).collect();
         taken.sort_unstable();
@@ -478,10 +498,10 @@ impl<'a> Assembler<'a> {
             *number = next_free();
         }
         if let Some(i) = numbers.iter().position(|n| *n > MAX_ID) {
-            return Err(failure(self.names[i], &format!("ids go up to {MAX_ID}")));
+            return Err(error(self.names[i], &format!("ids go up to {MAX_ID}")));
         }
-        for &place in &self.id_places {
-            let word = &mut self.words[place as usize];
+        for &at in &self.id_positions {
+            let word = &mut self.words[at as usize];
             *word = numbers[*word as usize];
         }
         let header = HeaderComment::read(self.text);
@@ -494,7 +514,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// What the comment lines at the start of a disassembly say.
+/// Header fields from the comment lines at the start of a disassembly.
 #[derive(Default)]
 struct HeaderComment {
     version: Option<u32>,
@@ -521,7 +541,7 @@ impl HeaderComment {
     }
 }
 
-/// `1.3`, or the word itself in hexadecimal where it names no version.
+/// Parses a version: `1.3`, or its word in hexadecimal if the word is not a version.
 fn version(text: &str) -> Option<u32> {
     if let Some(word) = text.strip_prefix("0x") {
         return u32::from_str_radix(word, 16).ok();
@@ -530,7 +550,8 @@ fn version(text: &str) -> Option<u32> {
     Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? }.word())
 }
 
-/// `Name; 3` or `Unknown(17); 3`: only numbers are known here, so that a name alone gives 0.
+/// Parses a generator, such as `Unknown(17); 3`. The names of generators are not known; one gives
+/// `None`.
 fn generator(text: &str) -> Option<u32> {
     let (tool, version) = text.split_once(';')?;
     let tool = tool.trim().strip_prefix("Unknown(")?.strip_suffix(')')?;
@@ -546,21 +567,21 @@ fn is_id_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-fn failure(token: Token, message: &str) -> Failure {
-    Failure { at: token.at, len: token.text.len(), message: message.to_owned(), nearest: None }
+fn error(token: Token, message: &str) -> SyntaxError {
+    SyntaxError { at: token.at, len: token.text.len(), message: message.to_owned(), nearest: None }
 }
 
-fn unknown_enumerant(token: Token, name: &str, kind: Kind) -> Failure {
-    let mut failure = failure(token, &format!("expected {}, found {name:?}", kind.info().name));
-    failure.nearest = nearest(name, kind.enumerants().iter().map(|e| e.name)).map(str::to_owned);
-    failure
+fn unknown_enumerant(token: Token, name: &str, kind: Kind) -> SyntaxError {
+    let mut error = error(token, &format!("expected {}, found {name:?}", kind.info().name));
+    error.nearest = nearest_name(name, kind.enumerants().iter().map(|e| e.name)).map(str::to_owned);
+    error
 }
 
-/// `!123` or `!0x7b`.
-fn immediate(token: Token) -> Result_<u32> {
+/// Parses a raw word: `!123` or `!0x7b`.
+fn immediate(token: Token) -> SyntaxResult<u32> {
     let digits = token.text.strip_prefix('!').unwrap_or_default();
     let word = NumberType::U32
         .parse(digits)
-        .map_err(|_| failure(token, &format!("expected ! and a word, found {:?}", token.text)))?;
+        .map_err(|_| error(token, &format!("expected ! and a word, found {:?}", token.text)))?;
     Ok(word as u32)
 }

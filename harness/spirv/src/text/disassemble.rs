@@ -1,4 +1,4 @@
-//! Words -> text.
+//! Disassembler: writes a module's words as text.
 
 use std::fmt::Write;
 
@@ -6,23 +6,24 @@ use crate::decode::{self, Anomaly, Context, Decoded};
 use crate::grammar::{self, Category, ExtendedSet, Instruction, Kind, Op};
 use crate::words::{self, Header, Instructions, WordsError};
 
-/// How text looks.
+/// Layout of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Instructions in one column, results to the left of it, as spirv-dis does.
+    /// Instructions in one column, with results to the left of it, as spirv-dis writes them.
     #[default]
     Indented,
-    /// Every line at the margin.
+    /// Every line starts at the margin.
     Plain,
 }
 
-/// Column in which instructions stand.
+/// Column of the instructions.
 const COLUMN: usize = 15;
 
-/// The text of a module's words (host order), with its header as a leading comment.
+/// Returns the text of a module's words, which are in host byte order, with the header as a leading
+/// comment.
 ///
-/// [`assemble`](crate::assemble) turns the text back into the same words. What the grammar does not know, or words that
-/// are not as the grammar says, stand as raw words (`!0x1234`) with a comment that says why.
+/// [`assemble`](crate::assemble) turns the text back into the same words. Words that the grammar
+/// does not define are written as raw words (`!0x1234`), with a comment that gives the reason.
 pub fn disassemble(module: &[u32], style: Style) -> Result<String, WordsError> {
     let (header, _) = words::split_header(module)?;
     let mut text = String::with_capacity(module.len() * 10);
@@ -64,14 +65,16 @@ fn line(words: &[u32], context: &mut Context, operands: &mut Vec<Decoded>, style
             context.note(instruction, words);
             return;
         }
-        // Without its result an instruction cannot be written at all; without an operand it could not be read back.
+        // An instruction without its result cannot be written at all; one that lacks an operand
+        // could not be read back.
         (Err(missing @ Anomaly::Missing { .. }), _) => {
             text.truncate(start);
             raw(words, text);
             missing
         }
         (read, written) => {
-            // A literal whose words are not canonical ends the readable part as an unknown operand does.
+            // A literal whose words are not canonical ends the readable part, just as an unknown
+            // operand does.
             let (end, anomaly) = match (read, written) {
                 (_, Err(operand)) => (operand.at, Anomaly::Unreadable { at: operand.at, kind: operand.kind }),
                 (Err(anomaly @ (Anomaly::Unreadable { at, .. } | Anomaly::TooMany { at })), Ok(())) => (at, anomaly),
@@ -99,7 +102,7 @@ fn raw(words: &[u32], text: &mut String) {
     }
 }
 
-/// Writes the operands that were read; the error is the first whose literal cannot be written as text.
+/// Writes the decoded operands. The error is the first one whose literal cannot be written as text.
 fn write_instruction(
     instruction: &Instruction,
     words: &[u32],

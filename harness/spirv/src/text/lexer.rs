@@ -1,25 +1,25 @@
-//! Splits text into words; knows nothing of instructions.
+//! Lexer: splits text into tokens, independently of the grammar.
 
-/// One word of the text.
+/// A token of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    /// The word as it stands, quotes included.
+    /// The token's text, including quotes.
     pub(super) text: &'a str,
     /// Byte offset in the text.
     pub(super) at: usize,
-    /// Whether it is the first on its line.
+    /// Set for the first token of a line.
     pub(super) starts_line: bool,
 }
 
-/// A string literal that has no closing quote, by the offset where it starts.
+/// A string literal without a closing quote; the offset at which it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unterminated(pub(super) usize);
 
-/// Reads words with one word of lookahead beyond the current one.
+/// Iterates over the tokens of a text.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
-    /// No word has been read since the last line break.
+    /// Set if no token has been read since the last line break.
     line_start: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0, line_start: true }
     }
 
-    /// The next word; `None` at the end.
+    /// Returns the next token; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, Unterminated> {
         let bytes = self.text.as_bytes();
         loop {
@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Line and column, both from 1, of a byte offset; columns count characters.
+/// Returns line and column, both counted from 1, of a byte offset; columns count characters.
 pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.bytes().filter(|&b| b == b'\n').count() + 1;

@@ -1,9 +1,9 @@
-//! The text form, as spirv-as reads it and spirv-dis writes it.
+//! The text form of modules, compatible with spirv-as and spirv-dis.
 
 mod assemble;
 mod disassemble;
 mod lexer;
-mod nearest;
+mod suggest;
 mod target_env;
 
 pub use assemble::{AssembleError, Spans, assemble, assemble_with_spans};

@@ -1,11 +1,11 @@
-//! The environments that spirv-as assembles text for, by its names for them.
+//! Target environments of spirv-as, by their names on its command line.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::grammar::{V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, Version};
 
-/// Environments with the version of SPIR-V that each stands for.
+/// Environments, each with its version of SPIR-V.
 const ENVIRONMENTS: [(&str, Version); 13] = [
     ("spv1.0", V1_0),
     ("spv1.1", V1_1),
@@ -22,7 +22,7 @@ const ENVIRONMENTS: [(&str, Version); 13] = [
     ("vulkan1.4", V1_6),
 ];
 
-/// An environment that text is assembled for: it decides the version of SPIR-V.
+/// A target environment for assembly, which determines the version of SPIR-V.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetEnv {
     name: &'static str,
@@ -30,7 +30,7 @@ pub struct TargetEnv {
 }
 
 impl TargetEnv {
-    /// The version of SPIR-V.
+    /// Returns its version of SPIR-V.
     pub fn version(self) -> Version {
         self.version
     }
@@ -42,7 +42,7 @@ impl fmt::Display for TargetEnv {
     }
 }
 
-/// A name that is not an environment's.
+/// An unknown name of a target environment.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("unknown target environment '{name}': expected one of {}", ENVIRONMENTS.map(|(name, _)| name).join(", "))]
 pub struct UnknownTargetEnv {

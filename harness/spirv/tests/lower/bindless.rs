@@ -1,4 +1,5 @@
-//! Lowered kernels: legal in Vulkan by our rules and by spirv-val, with nothing of kernels left; what is refused, by name.
+//! Lowered kernels are legal in Vulkan by the rules of this crate and by spirv-val, and contain no
+//! kernel features; errors name unsupported features.
 
 use assay_spirv::kernel::{Argument, DescriptorAt, ImageHandle, KernelCall, SamplerHandle};
 use assay_spirv::lower::LowerError;
@@ -21,7 +22,7 @@ fn image(handle: u64, (binding, element): (u32, u32), dim: Dim, format: ImageFor
     ImageHandle { handle, at: DescriptorAt { set: 1, binding, element }, dim, arrayed: false, format, storage: false }
 }
 
-/// Two images of each kind.
+/// A call with two images of each kind.
 fn call() -> KernelCall {
     let mut call = KernelCall {
         arguments: vec![
@@ -61,7 +62,7 @@ fn call() -> KernelCall {
 
 const MADE: &str = "%made = OpConvertHandleToImageINTEL %image %handle\n";
 
-/// Bodies, each with an instruction of the result.
+/// Bodies of the kernel, each with an instruction of the lowered module.
 const BODIES: [(&str, &str); 18] = [
     ("%texel = OpImageRead %v4uint %made %at", "OpImageFetch"),
     ("%texel = OpImageFetch %v4uint %made %at Lod %u0", "OpImageFetch"),
@@ -103,7 +104,7 @@ const BODIES: [(&str, &str); 18] = [
         "%w = OpConvertHandleToImageINTEL %written %handle\n%q = OpImageQuerySize %v2uint %w\n%texel = OpVectorShuffle %v4uint %q %q 0 1 0 1",
         "OpImageQuerySize",
     ),
-    // Passed to a function, and through a variable.
+    // An image passed to a function and through a variable.
     (
         "OpStore %box %made\n%again = OpLoad %image %box\n%texel = OpFunctionCall %v4uint %read %again %at",
         "OpFunctionCall",
@@ -151,9 +152,9 @@ fn lowered_kernels_are_core() {
     }
 }
 
-/// What a device must have beside version 1.2 and what the kernel computes with.
+/// Non-uniform indexing adds device requirements, a switch does not.
 #[test]
-fn what_is_needed_follows_from_the_indexing() {
+fn requirements_depend_on_the_indexing() {
     let needs = |how| {
         let words = lower(&module(false, &format!("{MADE}{}", BODIES[0].0)), &call(), how).unwrap();
         let need = Need::of(&Module::parse(words).unwrap());
@@ -164,7 +165,7 @@ fn what_is_needed_follows_from_the_indexing() {
 }
 
 #[test]
-fn contraction_stays_off() {
+fn contraction_off_becomes_no_contraction() {
     let text = |mode: &str| {
         let text = KERNEL.replace("BODY", &format!("{MADE}{}", BODIES[0].0)).replace("%SIZE", "%uint");
         let text = text.replace("WIDTH", "32").replace("MODE\n", mode);
@@ -175,9 +176,9 @@ fn contraction_stays_off() {
     assert!(!text("").contains("NoContraction"));
 }
 
-/// Kernels with a word changed or an instruction missing: refused or lowered, and never a panic.
+/// Kernels with a changed word or a missing instruction are rejected or lowered without a panic.
 #[test]
-fn broken_kernels_never_panic() {
+fn damaged_kernels_never_panic() {
     let mut state = 11u64;
     let mut random = |n: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -224,7 +225,7 @@ fn error(body: &str, change: impl Fn(&mut KernelCall)) -> String {
 }
 
 #[test]
-fn what_is_not_lowered_is_refused_by_name() {
+fn unsupported_features_are_named_in_errors() {
     let read = BODIES[0].0;
     for (body, said) in [
         ("%q = OpImageQueryFormat %uint %made\n%texel = OpImageRead %v4uint %made %at", "OpImageQueryFormat"),
@@ -254,7 +255,7 @@ fn what_is_not_lowered_is_refused_by_name() {
         (|c| c.images.clear(), "a handle converted where no image has one"),
         (|c| c.images.retain(|i| i.storage), "OpImageRead of storage images of different formats"),
     ] {
-        // Of the images that are left, those of floats have two formats.
+        // The remaining images with float texels have two formats.
         let line = "%l = OpConvertHandleToImageINTEL %line %handle\n%f = OpImageRead %v4float %l %u1\n%texel = OpBitcast %v4uint %f";
         let body = if said.contains("formats") { line } else { read };
         let found = error(body, change);

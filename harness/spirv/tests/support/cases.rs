@@ -1,6 +1,6 @@
-//! The cases of `tests/rules/*.spvasm`; how they are written is said in `tests/rules.rs`.
+//! The cases of `tests/rules/*.spvasm`, in the format that `tests/rules.rs` describes.
 
-/// A rule's two modules.
+/// A legal and an illegal module for a rule.
 pub(crate) struct Case {
     pub(crate) rule: String,
     pub(crate) line: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Case {
 /// The shader that lines are added to, without its entry point.
 const BASE: &str = include_str!("../rules/base.spvasm");
 
-/// Every case of every file.
+/// Returns the cases of all files.
 pub(crate) fn cases() -> Vec<Case> {
     let files = [
         include_str!("../rules/declarations.spvasm"),
@@ -32,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
     files.iter().flat_map(|text| read(text)).collect()
 }
 
-/// The cases of a file.
+/// Parses the cases of a file.
 pub(crate) fn read(text: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for (i, line) in text.lines().enumerate() {
@@ -72,7 +72,7 @@ const GLOBALS: usize = 10;
 const BODY: usize = 11;
 const FUNCTIONS: usize = 12;
 
-/// The section of a line, in the order of a module; whole functions come last.
+/// Returns the section of a line, in the order of a module; whole functions come last.
 fn section(line: &str) -> usize {
     let op = line.split_whitespace().find(|word| word.starts_with("Op")).unwrap_or_default();
     match op {
@@ -92,7 +92,7 @@ fn section(line: &str) -> usize {
 }
 
 impl Case {
-    /// The text of one of the two modules.
+    /// Returns the text of the illegal or the legal module.
     pub(crate) fn text(&self, broken: bool) -> String {
         let left_out = if broken { '=' } else { '?' };
         let own: Vec<&str> =
@@ -101,7 +101,7 @@ impl Case {
         let own_has = |wanted: usize| own.iter().any(|line| section(line) == wanted);
         for line in BASE.lines().filter(|line| !line.trim().is_empty() && !line.starts_with(';')) {
             let place = section(line);
-            // What a case says itself about models, entry points and modes replaces the shader's.
+            // Memory model, entry points and modes of a case replace those of the shader.
             if !(matches!(place, 3..=5) && own_has(place)) {
                 sections[place].push(line.trim().to_owned());
             }

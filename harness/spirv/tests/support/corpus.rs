@@ -1,4 +1,4 @@
-//! What naga makes of the shaders of `tests/corpus`, by version of SPIR-V.
+//! SPIR-V that naga generates for the shaders of `tests/corpus`, in several versions.
 
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -56,10 +56,11 @@ const SHADERS: &[(&str, &str)] = &[
     ("workgroup_memory", include_str!("../corpus/workgroup_memory.wgsl")),
 ];
 
-/// The versions that the shaders are compiled to: the oldest, and those that brought what changes modules most.
+/// Versions that the shaders are compiled to: the oldest, and those with the largest changes to
+/// modules.
 const VERSIONS: [(u8, u8); 3] = [(1, 0), (1, 3), (1, 4)];
 
-/// Name and words of each shader in each version.
+/// Returns name and words of each shader in each version.
 pub(crate) fn modules() -> Vec<(String, Vec<u32>)> {
     let mut modules = Vec::new();
     for (name, text) in SHADERS {
@@ -68,13 +69,13 @@ pub(crate) fn modules() -> Vec<(String, Vec<u32>)> {
         let info = validated.unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(text)));
         for version in VERSIONS {
             let options = spv::Options { lang_version: version, ..spv::Options::default() };
-            // Without values for them, overrides keep those of the shader.
+            // Overrides without values keep their defaults.
             let processed =
                 naga::back::pipeline_constants::process_overrides(&module, &info, None, &Default::default());
             let (module, info) = processed.unwrap_or_else(|e| panic!("{name}: {e}"));
             let words = match spv::write_vec(&module, &info, &options, None) {
                 Ok(words) => words,
-                // Some of what a shader asks for came with a later version.
+                // Some shaders use features of later versions.
                 Err(_) if version < VERSIONS[2] => continue,
                 Err(error) => panic!("{name}: {error}"),
             };

@@ -1,8 +1,10 @@
-//! Where other validators differ from our rules, and why: each settled from the text.
+//! Explained differences between other validators and our rules, each settled from the
+//! specification.
 //!
-//! Two validators are asked: Debian's `spirv-val` (SPIRV-Tools 2023.1) and the one inside the current validation layer
-//! (SPIRV-Tools 2026). A rule of ours that one of them does not have is listed here with the reason; so is a complaint about what
-//! is no rule of ours. What is not listed is an error of ours until the text says otherwise.
+//! The validators are Debian's `spirv-val` (SPIRV-Tools 2023.1) and the one in the current
+//! validation layer (SPIRV-Tools 2026). A rule that one of them lacks is listed here with the
+//! reason; so is a complaint about a requirement that is not one of our rules. Any other difference
+//! counts as an error of ours until the specification shows otherwise.
 
 use assay_spirv::rules::NOT_CHECKED;
 
@@ -15,7 +17,7 @@ pub(crate) enum Judge {
     Layer,
 }
 
-/// Why a validator accepts modules that break a rule.
+/// A rule that a validator does not enforce.
 struct Gap {
     rule: &'static str,
     judges: &'static [Judge],
@@ -30,15 +32,15 @@ const OLD: &[Judge] = &[Judge::SpirvVal];
 const NEW: &[Judge] = &[Judge::Layer];
 const BOTH: &[Judge] = &[Judge::SpirvVal, Judge::Layer];
 
-/// The rule is younger than the tool.
+/// The rule is newer than the tool.
 const YOUNGER: &str = "the rule is younger than this validator";
-/// The clause is plain, and the tool's sources hold no check of it.
+/// The specification is clear, but the tool does not check it.
 const MISSING: &str = "the text has the rule; this validator has no check of it";
-/// A rule on a module and a device.
+/// A rule about a module and a device.
 const RUNTIME: &str = "a RuntimeSpirv rule: the layer asks it of pipelines, not of modules alone";
 
 const GAPS: &[Gap] = &[
-    // Rules on modules that neither has.
+    // Neither validator checks these.
     gap("extension-listed", BOTH, "the table of extensions: this validator lets unknown extensions pass"),
     gap(
         "instruction-set",
@@ -99,7 +101,7 @@ const GAPS: &[Gap] = &[
         "SignExtend and ZeroExtend: not both, of integers only; this validator does not look at the type of texels",
     ),
     gap("signedness", BOTH, "OpTypeInt: this validator looks at the signedness of 32-bit integers only"),
-    // Invalid UTF-8: the module cannot be read.
+    // The module cannot be read because of invalid UTF-8.
     gap(
         "no module: word OpName: operand word is no LiteralString",
         BOTH,
@@ -138,7 +140,7 @@ const GAPS: &[Gap] = &[
     ),
     gap("group-types", OLD, MISSING),
     gap("access-chain-types", OLD, "OpPtrAccessChain: this validator has no check of Element"),
-    // Only the older one lacks these.
+    // Only the older validator lacks these.
     gap("alignment-power", OLD, MISSING),
     gap("branch-labels", BOTH, "OpBranchConditional: this validator does not look at the weights"),
     gap("execution-mode-once", OLD, MISSING),
@@ -202,7 +204,7 @@ const GAPS: &[Gap] = &[
     gap("unequal-strength", OLD, YOUNGER),
     gap("unequal-visible", OLD, YOUNGER),
     gap("workgroup-size-positive", OLD, YOUNGER),
-    // Only the newer one lacks these: the older one does not know the extension at all.
+    // Only the newer validator lacks these: the older one does not know the extension at all.
     gap(
         "gather-qcom-dim",
         NEW,
@@ -221,13 +223,14 @@ const GAPS: &[Gap] = &[
     ),
 ];
 
-/// Why a validator accepts what breaks a rule of ours; `None` where nothing explains it.
+/// Returns the reason why a validator accepts modules that violate one of our rules; `None` if
+/// there is no explanation.
 pub(crate) fn why_accepted(judge: Judge, rule: &str) -> Option<&'static str> {
     GAPS.iter().find(|gap| gap.rule == rule && gap.judges.contains(&judge)).map(|gap| gap.why)
 }
 
-/// What a validator complains about that is no rule of ours: parts of its messages, by what the rule is about. `RULES.md` names
-/// them in its last section.
+/// Complaints of validators that correspond to none of our rules: for each subject, parts of the
+/// messages. The last section of `RULES.md` lists the subjects.
 const FOREIGN: &[(&str, &[&str])] = &[
     (
         "types of what the rules do not look at: instructions of extensions and kernels, and what decorations and modes name",
@@ -262,21 +265,21 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What Debian's validator is too old to know.
+/// Features newer than Debian's validator.
 const UNKNOWN: &[&str] = &[
     "Invalid capability operand",
     "operand requires one of these",
     "Invalid extended instruction import",
-    // Uniform blocks may end in one since shaderUniformBufferUnsizedArray.
+    // shaderUniformBufferUnsizedArray permits uniform blocks that end in a run-time array.
     "OpTypeRuntimeArray-04680",
 ];
 
-/// What an older grammar asked for.
+/// Requirements of an older grammar.
 const NO_LONGER_ASKED: &[&str] = &[
     "Operand of Decorate requires one of these capabilities: StorageBuffer16BitAccess UniformAndStorageBuffer16BitAccess",
 ];
 
-/// Built-ins whose types and stages our rules know.
+/// Built-ins whose types and stages our rules check.
 const OUR_BUILT_INS: &[&str] = &[
     "DeviceIndex",
     "GlobalInvocationId",
@@ -293,7 +296,8 @@ const OUR_BUILT_INS: &[&str] = &[
     "WorkgroupSize",
 ];
 
-/// What a complaint about a module that we accept is about, where that is no rule of ours.
+/// Returns the reason why a validator rejects a module that we accept; `None` if there is no
+/// explanation.
 pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str> {
     let says = |parts: &[&str]| parts.iter().any(|part| complaint.contains(part));
     if judge == Judge::SpirvVal && says(UNKNOWN) {
@@ -310,13 +314,14 @@ pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str>
         return (!ours).then_some("built-ins of graphics stages, which this project does not run");
     }
     if let Some((_, rule)) = complaint.split_once("VUID-StandaloneSpirv-") {
-        // The documentation says of these why they are not checked.
+        // The documentation gives the reasons for not checking these.
         let of = |(why, names): &(&'static str, &[&str])| names.contains(&rule).then_some(*why);
         if let Some(why) = NOT_CHECKED.iter().find_map(of) {
             return Some(why);
         }
     }
-    // What a rule of the environment, a scope or memory semantics is about has to be one of our rules.
+    // Complaints about a rule of the environment, a scope or memory semantics must correspond to
+    // one of our rules.
     if says(&["VUID-", "Vulkan", "cope", "emantics"]) {
         return None;
     }

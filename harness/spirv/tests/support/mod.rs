@@ -1,4 +1,5 @@
-//! What tests share: every instruction of the grammar in each form of its operands, and the cases of the rules.
+//! Shared by tests: every instruction of the grammar in each form of its operands, and the cases of
+//! the rules.
 #![expect(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod cases;
@@ -9,7 +10,7 @@ use assay_spirv::grammar::{
     Category, ExtendedSet, GLSL_STD450, INSTRUCTIONS, Instruction, Kind, OPEN_CL_STD, Operand, Quantifier,
 };
 
-/// Ids that the prelude makes.
+/// Ids that the prelude defines.
 const INT: u32 = 1;
 const LONG: u32 = 2;
 const FLOAT: u32 = 3;
@@ -21,7 +22,7 @@ const OPEN_CL: u32 = 8;
 const OTHER_SET: u32 = 9;
 const DOUBLE: u32 = 10;
 const SHORT: u32 = 11;
-/// First id that is free.
+/// First free id.
 const FREE: u32 = 20;
 
 /// Types, values and imports that operands of instructions refer to.
@@ -29,7 +30,8 @@ pub(crate) const PRELUDE: &str = "%7 = OpExtInstImport \"GLSL.std.450\"\n%8 = Op
 %1 = OpTypeInt 32 0\n%2 = OpTypeInt 64 1\n%3 = OpTypeFloat 32\n%4 = OpTypeFloat 16\n%10 = OpTypeFloat 64\n%11 = OpTypeInt 16 1\n\
 %5 = OpUndef %1\n%6 = OpUndef %2\n";
 
-/// The words of every form of an instruction that differs in one place from its shortest form.
+/// Returns the words of every form of an instruction that differs from its shortest form in one
+/// operand.
 pub(crate) fn forms(instruction: &Instruction) -> Vec<Vec<u32>> {
     let mut forms = Vec::new();
     for tail in lists(instruction, instruction.operands) {
@@ -40,9 +42,10 @@ pub(crate) fn forms(instruction: &Instruction) -> Vec<Vec<u32>> {
     forms
 }
 
-/// Word sequences for a list of operands: the shortest, and for each place each other form of it.
+/// Returns word sequences for a list of operands: the shortest, and each other form of each
+/// operand.
 fn lists(instruction: &Instruction, operands: &[Operand]) -> Vec<Vec<u32>> {
-    // Forms of each place; the first is the one that the others are combined with.
+    // Forms of each operand; the first one is combined with the forms of the others.
     let mut places: Vec<Vec<Vec<u32>>> = Vec::new();
     for operand in operands {
         let one = kinds(instruction, operand.kind);
@@ -56,7 +59,7 @@ fn lists(instruction: &Instruction, operands: &[Operand]) -> Vec<Vec<u32>> {
         });
     }
     let mut all = Vec::new();
-    // An optional operand can only stand if all before it stand.
+    // An optional operand requires those before it.
     let needed = |upto: usize, i: usize| {
         let optional = operands[i].quantifier == Quantifier::Optional;
         if i < upto && optional && places[i].len() > 1 { &places[i][1] } else { &places[i][0] }
@@ -76,11 +79,12 @@ fn lists(instruction: &Instruction, operands: &[Operand]) -> Vec<Vec<u32>> {
     all
 }
 
-/// Word sequences for one operand of that kind, its parameters included.
+/// Returns word sequences for one operand of a kind, including its parameters.
 fn kinds(instruction: &Instruction, kind: Kind) -> Vec<Vec<u32>> {
     match kind {
         Kind::IdResultType if instruction.operands.iter().any(|o| o.kind == Kind::LiteralContextDependentNumber) => {
-            // The literal's width depends on the type: one width here, the others in tests of their own.
+            // The literal's width depends on the type: one width is tested here, the others in
+            // separate tests.
             vec![vec![INT], vec![FLOAT], vec![HALF], vec![SHORT]]
         }
         Kind::IdResultType => vec![vec![FLOAT]],
@@ -135,12 +139,12 @@ fn reads_context(instruction: &Instruction) -> bool {
     instruction.operands.iter().any(|o| reads(o.kind))
 }
 
-/// Whether an instruction has an extended one inside, whose forms are [`extended_forms`].
+/// Returns true if the instruction contains an extended one; [`extended_forms`] returns its forms.
 pub(crate) fn is_extended(instruction: &Instruction) -> bool {
     instruction.operands.iter().any(|o| o.kind == Kind::LiteralExtInstInteger)
 }
 
-/// Every extended instruction in each form, for an instruction that carries one.
+/// Returns every extended instruction in each form, inside the instruction `carrier`.
 pub(crate) fn extended_forms(carrier: &Instruction) -> Vec<Vec<u32>> {
     let mut forms = Vec::new();
     for (set, id) in [(ExtendedSet::Glsl, GLSL), (ExtendedSet::OpenCl, OPEN_CL)] {
@@ -161,7 +165,7 @@ fn extended(carrier: &Instruction, set: u32, number: u32, tail: &[u32]) -> Vec<u
     words
 }
 
-/// Instructions whose literals take two words.
+/// Returns instructions with literals of two words.
 pub(crate) fn wide_forms() -> Vec<Vec<u32>> {
     let wide = |ty, low, high| vec![43 | 5 << 16, ty, FREE, low, high];
     vec![
@@ -187,7 +191,7 @@ pub(crate) const EXAMPLES: [&str; 4] = [
     include_str!("../../../../shaders/inspect/storage_8bit.spvasm"),
 ];
 
-/// Modules to start mutations from: the cases of the rules and the examples, as text and as words.
+/// Returns the seeds of mutations, as text and as words: the cases of the rules and the examples.
 pub(crate) fn seeds() -> Vec<(String, Vec<u32>)> {
     let cases = cases::cases().into_iter().flat_map(|case| [case.text(true), case.text(false)]);
     let texts = EXAMPLES.iter().map(|text| (*text).to_owned()).chain(cases);

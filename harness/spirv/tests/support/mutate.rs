@@ -1,11 +1,11 @@
-//! Mutations of modules and texts, and what must hold for each of them: no panic, and round trips that lose nothing.
+//! Mutations of modules and texts, and their invariants: no panic, and lossless round trips.
 
 use assay_spirv::need::Need;
 use assay_spirv::reflect::Reflection;
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, Style, assemble, disassemble, words_from_bytes};
 
-/// SplitMix64.
+/// Random numbers (SplitMix64).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -22,11 +22,11 @@ impl Random {
     }
 }
 
-/// Everything that the library does with a module; the module may be anything.
+/// Applies all operations of the library to a module, which may be invalid.
 pub(crate) fn exercise_words(words: &[u32]) {
     if let Ok(text) = disassemble(words, Style::Plain) {
         let again = assemble(&text).unwrap_or_else(|e| panic!("our own text is refused: {e}\n{text}"));
-        // The bound covers the ids in use, which a damaged header may not.
+        // The assembler raises the bound to cover the ids in use, which a damaged header may not.
         assert!(again[4..] == words[4..] && again[..3] == words[..3], "words change by way of text\n{text}");
     }
     let Ok(module) = Module::parse(words.to_vec()) else { return };
@@ -43,20 +43,20 @@ pub(crate) fn exercise_words(words: &[u32]) {
     }
 }
 
-/// The same for bytes.
+/// Applies all operations of the library to bytes.
 pub(crate) fn exercise_bytes(bytes: &[u8]) {
     if let Ok(words) = words_from_bytes(bytes) {
         exercise_words(&words);
     }
 }
 
-/// Text that assembles is a fixed point from its first disassembly on.
+/// Assembles a text, and checks that the words survive conversion to text.
 pub(crate) fn exercise_text(text: &str) {
     let Ok(words) = assemble(text) else { return };
     exercise_words(&words);
 }
 
-/// Where each instruction starts, and the end.
+/// Returns the start of each instruction, and the end.
 fn starts(words: &[u32]) -> Vec<usize> {
     let mut starts = vec![5];
     while let Some(&word) = starts.last().and_then(|at| words.get(*at)) {
@@ -66,7 +66,7 @@ fn starts(words: &[u32]) -> Vec<usize> {
     starts
 }
 
-/// A module with one to four changes.
+/// Returns a module with one to four changes.
 pub(crate) fn mutate_words(seed: &[u32], random: &mut Random) -> Vec<u32> {
     let mut words = seed.to_vec();
     for _ in 0..=random.below(4) {
@@ -75,7 +75,7 @@ pub(crate) fn mutate_words(seed: &[u32], random: &mut Random) -> Vec<u32> {
     words
 }
 
-/// One change: an instruction swapped, deleted, doubled or grown, a word replaced.
+/// Makes one change: moves, deletes, copies or extends an instruction, or replaces a word.
 pub(crate) fn change(words: &mut Vec<u32>, random: &mut Random) {
     let starts = starts(words);
     let count = starts.len() - 1;
@@ -116,7 +116,7 @@ pub(crate) fn change(words: &mut Vec<u32>, random: &mut Random) {
     }
 }
 
-/// A text with one to four changes: bytes replaced, parts cut out, lines doubled.
+/// Returns a text with one to four changes: bytes replaced or inserted, parts removed or copied.
 pub(crate) fn mutate_text(seed: &str, random: &mut Random) -> String {
     let mut bytes = seed.as_bytes().to_vec();
     for _ in 0..=random.below(4) {
@@ -139,7 +139,7 @@ pub(crate) fn mutate_text(seed: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// One execution of each kind.
+/// Runs one mutation of each kind.
 pub(crate) fn round(seeds: &[(String, Vec<u32>)], random: &mut Random) {
     let (text, words) = &seeds[random.below(seeds.len())];
     exercise_words(&mutate_words(words, random));

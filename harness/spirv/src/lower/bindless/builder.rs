@@ -1,4 +1,4 @@
-//! A module that is written anew, with the ids of the one that it comes from.
+//! Builder of a new module that keeps the ids of an existing one.
 
 use crate::Module;
 use crate::edit::instruction;
@@ -8,24 +8,25 @@ use crate::tables::{Capability, Decoration, Op, StorageClass};
 use crate::words::MAGIC;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The parts of the new module.
+/// Sections of the new module.
 pub(super) struct Builder<'a> {
     pub(super) module: &'a Module,
     next: u32,
-    /// Ids of the module that stand for others now: types that have become equal, values that were looked up.
-    same: BTreeMap<u32, u32>,
-    /// What was declared, by its words without the result.
-    made: BTreeMap<Vec<u32>, u32>,
+    /// Replacements of the module's ids: types that have become equal, results that are available
+    /// under another id.
+    replacements: BTreeMap<u32, u32>,
+    /// Results of declarations, by their words without the result.
+    declarations: BTreeMap<Vec<u32>, u32>,
     capabilities: BTreeSet<u32>,
     modes: Vec<u32>,
     names: Vec<u32>,
     annotations: Vec<u32>,
     globals: Vec<u32>,
     functions: Vec<u32>,
-    /// Module-scope variables, all of which an entry point lists from SPIR-V 1.4 on.
+    /// Module-scope variables, all of which SPIR-V 1.4 and later require in the interface.
     interface: Vec<u32>,
-    /// Ids that are declared or made in the new module.
-    there: BTreeSet<u32>,
+    /// Ids defined in the new module.
+    defined: BTreeSet<u32>,
 }
 
 impl<'a> Builder<'a> {
@@ -33,8 +34,8 @@ impl<'a> Builder<'a> {
         Builder {
             module,
             next: module.header().bound,
-            same: BTreeMap::new(),
-            made: BTreeMap::new(),
+            replacements: BTreeMap::new(),
+            declarations: BTreeMap::new(),
             capabilities: BTreeSet::from([Capability::Shader.word()]),
             modes: Vec::new(),
             names: Vec::new(),
@@ -42,30 +43,30 @@ impl<'a> Builder<'a> {
             globals: Vec::new(),
             functions: Vec::new(),
             interface: Vec::new(),
-            there: BTreeSet::new(),
+            defined: BTreeSet::new(),
         }
     }
 
-    /// A new id.
+    /// Returns a new id.
     pub(super) fn id(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
     }
 
-    /// What an id stands for.
-    pub(super) fn now(&self, mut word: u32) -> u32 {
-        while let Some(other) = self.same.get(&word) {
+    /// Returns the id that replaces an id in the new module; the same id if it is not replaced.
+    pub(super) fn resolve(&self, mut word: u32) -> u32 {
+        while let Some(other) = self.replacements.get(&word) {
             word = *other;
         }
         word
     }
 
-    /// From now on the first id stands for the second.
-    pub(super) fn stands_for(&mut self, word: u32, other: u32) {
-        // What something stands for stands for nothing else then, so that no chain of these is a ring.
-        let other = self.now(other);
+    /// Replaces `word` by `other` from now on.
+    pub(super) fn replace_id(&mut self, word: u32, other: u32) {
+        // Resolving `other` first prevents cycles.
+        let other = self.resolve(other);
         if other != word {
-            self.same.insert(word, other);
+            self.replacements.insert(word, other);
         }
     }
 
@@ -89,40 +90,40 @@ impl<'a> Builder<'a> {
         self.annotations.extend(instruction(Op::MemberDecorate, &all));
     }
 
-    /// Gives an id a name for whoever reads the module.
+    /// Adds a debug name.
     pub(super) fn name(&mut self, id: u32, name: &str) {
         let mut operands = vec![id];
         operands.extend(text(name));
         self.names.extend(instruction(Op::Name, &operands));
     }
 
-    /// A type without decorations, or a constant; the same again gives the same id.
+    /// Declares a type without decorations, or a constant. Equal declarations give one id.
     pub(super) fn declare(&mut self, op: Op, operands: &[u32]) -> u32 {
         self.declare_as(op, operands, None)
     }
 
-    /// As [`Builder::declare`], with the id that it has in the module, unless it is there already: then that id stands for
-    /// the one that is.
+    /// Declares as [`Builder::declare`] does, but under the id `id` of the old module. If an equal
+    /// declaration exists, it replaces `id`.
     pub(super) fn declare_as(&mut self, op: Op, operands: &[u32], id: Option<u32>) -> u32 {
         let key = instruction(op, operands);
-        if let Some(known) = self.made.get(&key).copied() {
+        if let Some(known) = self.declarations.get(&key).copied() {
             if let Some(id) = id {
-                self.stands_for(id, known);
+                self.replace_id(id, known);
             }
             return known;
         }
         let id = id.unwrap_or_else(|| self.id());
-        self.made.insert(key, id);
+        self.declarations.insert(key, id);
         self.global(op, operands, id);
         id
     }
 
-    /// A declaration of its own.
+    /// Adds a declaration with the result `id`, without looking for equal ones.
     pub(super) fn global(&mut self, op: Op, operands: &[u32], id: u32) {
         let mut all = operands.to_vec();
         all.insert(usize::from(op.info().has_result_type()), id);
         self.globals.extend(instruction(op, &all));
-        self.there.insert(id);
+        self.defined.insert(id);
     }
 
     pub(super) fn void(&mut self) -> u32 {
@@ -145,7 +146,7 @@ impl<'a> Builder<'a> {
         self.declare(Op::TypePointer, &[class.word(), to])
     }
 
-    /// A constant of at most 64 bits.
+    /// Declares a constant of at most 64 bits.
     pub(super) fn constant(&mut self, ty: u32, width: u32, bits: u64) -> u32 {
         let mut operands = vec![ty, bits as u32];
         if width > 32 {
@@ -154,13 +155,13 @@ impl<'a> Builder<'a> {
         self.declare(Op::Constant, &operands)
     }
 
-    /// An unsigned constant of 32 bits.
+    /// Declares an unsigned constant of 32 bits.
     pub(super) fn number(&mut self, value: u32) -> u32 {
         let uint = self.uint(32);
         self.constant(uint, 32, u64::from(value))
     }
 
-    /// A variable of module scope, with an id that the module has or a new one.
+    /// Declares a module-scope variable with the given or a new id.
     pub(super) fn variable(&mut self, class: StorageClass, ty: u32, id: Option<u32>) -> u32 {
         let pointer = self.pointer(class, ty);
         let id = id.unwrap_or_else(|| self.id());
@@ -169,45 +170,46 @@ impl<'a> Builder<'a> {
         id
     }
 
-    /// Puts a variable at a set and binding.
+    /// Decorates a variable with set and binding.
     pub(super) fn bind(&mut self, variable: u32, set: u32, binding: u32) {
         self.decorate(variable, Decoration::DescriptorSet, &[set]);
         self.decorate(variable, Decoration::Binding, &[binding]);
     }
 
-    /// Adds a function's instructions.
+    /// Appends the instructions of a function.
     pub(super) fn function(&mut self, words: &[u32]) {
         self.functions.extend_from_slice(words);
     }
 
-    /// An instruction's words with what its ids stand for now; its result stays.
+    /// Returns an instruction's words with all ids replaced, except for its result.
     pub(super) fn rewritten(&self, i: Instruction<'_>) -> Vec<u32> {
         let mut words = i.words.to_vec();
         let _newer = self.module.operands(i, |operand| {
             if matches!(operand.kind.info().category, Category::Id) && operand.kind != Kind::IdResult {
-                words[operand.at] = self.now(i.words[operand.at]);
+                words[operand.at] = self.resolve(i.words[operand.at]);
             }
         });
         words
     }
 
-    /// Notes that an id is made in a function.
-    pub(super) fn made_in_function(&mut self, id: u32) {
-        self.there.insert(id);
+    /// Records that a function defines an id.
+    pub(super) fn define(&mut self, id: u32) {
+        self.defined.insert(id);
     }
 
-    /// Whether an id of the module is in the new one.
+    /// Returns true if the new module defines an id.
     pub(super) fn has(&self, id: u32) -> bool {
-        self.there.contains(&id)
+        self.defined.contains(&id)
     }
 
-    /// The words of the module: `name` and `function` of its entry point.
+    /// Returns the words of the new module. `name`, `function` and `model` are those of its entry
+    /// point.
     pub(super) fn finish(self, version: Version, name: &str, function: u32, model: u32) -> Vec<u32> {
         let mut words = vec![MAGIC, version.word(), 0, self.next, 0];
         for capability in &self.capabilities {
             words.extend(instruction(Op::Capability, &[*capability]));
         }
-        // Logical GLSL450.
+        // Addressing model Logical, memory model GLSL450.
         words.extend(instruction(Op::MemoryModel, &[0, 1]));
         let mut entry = vec![model, function];
         entry.extend(text(name));
@@ -220,36 +222,36 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A string's words.
+/// Returns the words of a string.
 fn text(name: &str) -> Vec<u32> {
     let mut bytes = name.as_bytes().to_vec();
     bytes.resize((name.len() + 1).next_multiple_of(4), 0);
     bytes.as_chunks::<4>().0.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect()
 }
 
-/// The instructions of a function that is being written.
+/// Instructions of a function under construction.
 #[derive(Default)]
 pub(super) struct Code {
     pub(super) words: Vec<u32>,
 }
 
 impl Code {
-    /// An instruction with a result.
+    /// Appends an instruction with a new result, and returns that.
     pub(super) fn op(&mut self, builder: &mut Builder<'_>, op: Op, ty: u32, operands: &[u32]) -> u32 {
         let id = builder.id();
         self.op_as(op, ty, id, operands);
         id
     }
 
-    /// An instruction whose result has that id.
+    /// Appends an instruction with the result `id`.
     pub(super) fn op_as(&mut self, op: Op, ty: u32, id: u32, operands: &[u32]) {
         let mut all = vec![ty, id];
         all.extend_from_slice(operands);
         self.words.extend(instruction(op, &all));
     }
 
-    /// An instruction without a result.
-    pub(super) fn run(&mut self, op: Op, operands: &[u32]) {
+    /// Appends an instruction without a result.
+    pub(super) fn emit(&mut self, op: Op, operands: &[u32]) {
         self.words.extend(instruction(op, operands));
     }
 }

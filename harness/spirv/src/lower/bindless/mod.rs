@@ -1,21 +1,26 @@
-//! Kernels with `SPV_INTEL_bindless_images` in core SPIR-V, as compute shaders of Vulkan.
+//! Lowering of kernels with `SPV_INTEL_bindless_images` to compute shaders in core SPIR-V.
 //!
-//! * Images, samplers and sampled images become numbers of descriptors, so that they may be chosen, passed and kept in variables
-//!   as in the kernel. A handle is converted by a function that compares it with all handles that there are.
-//! * What uses an image becomes a call of a function that chooses the descriptor: from an array that is indexed and decorated
-//!   `NonUniform`, or with a case for each where a device cannot index arrays of images ([`Indexing`]).
-//! * A read of an image that is not written becomes a fetch; texels have the components' type of their format.
-//! * Pointer arguments become storage buffers, values push constants, as the caller says ([`KernelCall`]).
-//! * Built-ins have 32 bits in Vulkan, and are widened. `ContractionOff` becomes `NoContraction`.
+//! * Images, samplers and sampled images become descriptor numbers, which can be selected, passed
+//!   and stored as in the kernel. A handle is converted by a function that compares it with all
+//!   known handles.
+//! * An instruction on an image becomes a call of a function that selects the descriptor: from an
+//!   array with an index decorated `NonUniform`, or by a switch for devices that cannot index
+//!   arrays of images ([`Indexing`]).
+//! * A read of an image that is not written becomes a fetch. Texels have the component type of
+//!   their format.
+//! * Pointer arguments become storage buffers, values become push constants, as the [`KernelCall`]
+//!   determines.
+//! * Built-ins have 32 bits in Vulkan, and are extended. `ContractionOff` becomes `NoContraction`.
 //!
-//! A handle that names nothing is undefined: it is taken for the first here, and is never to be sent. Kernels whose control flow is not
-//! structured, that pass pointers on, or use instructions of OpenCL alone are refused by name.
+//! The behaviour of an unknown handle is undefined; here it selects the first descriptor, and
+//! callers must not pass one. Kernels with unstructured control flow, that pass pointers on, or
+//! with instructions specific to OpenCL are rejected with an error that names the instruction.
 
-mod body;
 mod builder;
-mod images;
-mod interface;
-mod uses;
+mod descriptors;
+mod function_body;
+mod image_functions;
+mod kernel_interface;
 
 use super::{LowerError, entry_point};
 use crate::Module;
@@ -26,23 +31,23 @@ use crate::reflect::Modes;
 use crate::tables::{AddressingModel, Capability, ExecutionMode, ExecutionModel, Op};
 use crate::words::MAX_ID;
 use builder::Builder;
-use images::Images;
-use interface::{Built, Origin};
+use descriptors::Descriptors;
+use kernel_interface::{BuiltInVariable, PointerOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a descriptor of an array is chosen.
+/// Selection of a descriptor in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Indexing {
-    /// By an index that may differ between invocations, in an array that is as long as the layout says.
+    /// By a non-uniform index into a run-time array.
     Runtime,
-    /// By an index that may differ between invocations, in an array of fixed length.
+    /// By a non-uniform index into an array of fixed length.
     NonUniform,
-    /// By a case for each: every index is a constant, which every device has.
+    /// By a switch over constant indices, which every device supports.
     Switch,
 }
 
 impl Indexing {
-    /// Whether arrays are indexed.
+    /// Returns true if arrays are indexed with a variable.
     fn indexes(self) -> bool {
         match self {
             Indexing::Runtime | Indexing::NonUniform => true,
@@ -51,12 +56,13 @@ impl Indexing {
     }
 }
 
-/// Lowers a kernel that is called like that.
+/// Lowers a kernel for a call.
 ///
 /// # Errors
-/// The module is no kernel with handles, has several entry points or no `LocalSize`; the call does not fit it, or gives descriptors
-/// of several types one binding; or it does what this lowering does not rewrite.
-pub fn lower(module: &Module, call: &KernelCall, how: Indexing) -> Result<Vec<u32>, LowerError> {
+/// The module does not use handles, is not a kernel, does not have exactly one entry point, or has
+/// no `LocalSize`; the call does not match it, or assigns descriptors of several types to one
+/// binding; or the kernel uses something that this lowering does not support.
+pub fn lower(module: &Module, call: &KernelCall, indexing: Indexing) -> Result<Vec<u32>, LowerError> {
     let declared =
         module.section(Section::Capabilities).any(|i| i.operand(0) == Some(Capability::BindlessImagesINTEL.word()));
     if !declared {
@@ -80,7 +86,7 @@ pub fn lower(module: &Module, call: &KernelCall, how: Indexing) -> Result<Vec<u3
     let function = entry.operand(1).unwrap_or_default();
     let mut pass = Pass {
         builder: Builder::new(module),
-        images: Images::new(call, how, width)?,
+        descriptors: Descriptors::new(call, indexing, width)?,
         call,
         function,
         contracts: true,
@@ -98,34 +104,35 @@ pub fn lower(module: &Module, call: &KernelCall, how: Indexing) -> Result<Vec<u3
     }
     pass.annotations()?;
     let name = module.string_at(entry, 2);
-    // The first version that has NonUniform.
+    // The first version with NonUniform.
     let version = Version { major: 1, minor: 5 };
     Ok(pass.builder.finish(version, &name, function, ExecutionModel::GLCompute.word()))
 }
 
-/// A kernel that is being lowered.
+/// State of the lowering of a kernel.
 struct Pass<'a> {
     builder: Builder<'a>,
-    images: Images,
+    descriptors: Descriptors,
     call: &'a KernelCall,
-    /// The word of the kernel's function.
+    /// Raw id of the kernel's function.
     function: u32,
-    /// Whether sums and products may be contracted.
+    /// Set if sums and products may be contracted.
     contracts: bool,
-    /// Where pointers of the kernel come from.
-    origins: BTreeMap<u32, Origin>,
+    /// Origins of the kernel's pointers.
+    origins: BTreeMap<u32, PointerOrigin>,
     /// Variables that are built-ins.
-    built: BTreeMap<u32, Built>,
+    built: BTreeMap<u32, BuiltInVariable>,
     /// Parameters that are values, as members of the push constants.
-    values: Vec<interface::Value>,
-    /// The variable of push constants.
+    values: Vec<kernel_interface::ValueParameter>,
+    /// The push constant variable.
     push: Option<u32>,
-    /// Types that have their layout.
+    /// Types that have been decorated with a layout.
     laid_out: BTreeSet<u32>,
 }
 
 impl Pass<'_> {
-    /// Execution modes; what else the module declares of capabilities follows from what it uses.
+    /// Converts the execution modes. Capabilities are not converted, but declared for the features
+    /// in use.
     fn modes(&mut self) -> Result<(), LowerError> {
         let module = self.builder.module;
         let modes = Modes::new(module);
@@ -148,10 +155,10 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// An integer as an index of 32 bits.
+    /// Returns an integer as an index of 32 bits.
     fn index(&mut self, code: &mut builder::Code, word: u32) -> u32 {
         let module = self.builder.module;
-        let now = self.builder.now(word);
+        let now = self.builder.resolve(word);
         match module.type_of(word).map(|ty| module.ty(ty)) {
             Some(Type::Int { width: 64, .. }) => match module.constant_int(word) {
                 Some(value) if is_plain(module, word) => self.builder.number(value as u32),
@@ -165,7 +172,7 @@ impl Pass<'_> {
     }
 }
 
-/// Whether a constant has the value that it says, whatever is specialised.
+/// Returns true for a constant that cannot be specialised.
 fn is_plain(module: &Module, word: u32) -> bool {
     module.definition_of_word(word).is_some_and(|i| matches!(i.op, Some(Op::Constant | Op::ConstantNull)))
 }

@@ -1,52 +1,57 @@
-//! Layouts of blocks that not every device takes: "Offset and Stride Assignment" of the specification.
+//! Requirements of block layouts that not every device supports (Vulkan, "Offset and Stride
+//! Assignment").
 
 use super::Expression;
-use super::derive::{Derive, feature};
+use super::derive::{Derivation, feature};
 use crate::module::Instruction;
 use crate::reflect::{self, Layouts, Member, Shape};
 use crate::tables::StorageClass;
 use std::collections::HashMap;
 
-/// How strict a layout is, laxest first.
+/// Alignment rules, least strict first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Layout {
-    /// Numbers are aligned to their size, and nothing else matters.
+enum AlignmentRules {
+    /// Scalar alignment: each scalar is aligned to its size.
     Scalar,
-    /// As storage buffers have it everywhere: std430, with vectors aligned to their components unless they straddle.
+    /// Base alignment (std430), which storage buffers always support. Vectors are aligned to their
+    /// components and do not straddle 16 bytes.
     Base,
-    /// As uniform buffers have it everywhere: arrays and structures are aligned to 16 bytes besides.
+    /// Extended alignment (std140), which uniform buffers always support: in addition, arrays and
+    /// structures are aligned to 16 bytes.
     Extended,
 }
 
 const ROUND: u64 = 16;
 
-/// Base alignment, or the extended one: that of arrays, structures and matrices is rounded up to 16.
-fn alignment(shape: &Shape, layout: Layout) -> u64 {
+/// Returns the base alignment, or the extended alignment: that of arrays, structures and matrices
+/// is rounded up to 16.
+fn alignment(shape: &Shape, rules: AlignmentRules) -> u64 {
     let base = shape.base_alignment();
     match shape {
-        Shape::Matrix { .. } | Shape::Array { .. } | Shape::Struct { .. } if layout == Layout::Extended => {
+        Shape::Matrix { .. } | Shape::Array { .. } | Shape::Struct { .. } if rules == AlignmentRules::Extended => {
             base.checked_next_multiple_of(ROUND).unwrap_or(u64::MAX)
         }
         _ => base,
     }
 }
 
-/// The question whether a shape keeps to a layout. Structures share their members: each is looked at once.
-struct Keeping {
-    layout: Layout,
-    /// Whether the members of a structure keep to it, by the structure's address.
+/// Checks types against alignment rules. Structures share members, so the result for each
+/// structure is stored.
+struct LayoutCheck {
+    rules: AlignmentRules,
+    /// Results for the members of structures, by the structure's address.
     known: HashMap<*const Shape, bool>,
 }
 
-impl Keeping {
-    fn is_kept(shape: &Shape, layout: Layout) -> bool {
-        Keeping { layout, known: HashMap::new() }.at(shape, 0)
+impl LayoutCheck {
+    fn is_satisfied(shape: &Shape, rules: AlignmentRules) -> bool {
+        LayoutCheck { rules, known: HashMap::new() }.at(shape, 0)
     }
 
-    /// Whether a shape at an offset keeps to the layout.
+    /// Returns true if a type at an offset satisfies the rules.
     fn at(&mut self, shape: &Shape, offset: u64) -> bool {
         let aligned = |n: u64, to: u64| to == 0 || n.is_multiple_of(to);
-        let to = alignment(shape, self.layout);
+        let to = alignment(shape, self.rules);
         match shape {
             Shape::Vector { component, .. } => {
                 let size = shape.size();
@@ -68,9 +73,9 @@ impl Keeping {
                     && match self.known.get(&std::ptr::from_ref(shape)) {
                         Some(known) => *known,
                         None => {
-                            let kept = self.members(members);
-                            self.known.insert(std::ptr::from_ref(shape), kept);
-                            kept
+                            let satisfied = self.members(members);
+                            self.known.insert(std::ptr::from_ref(shape), satisfied);
+                            satisfied
                         }
                     }
             }
@@ -82,14 +87,14 @@ impl Keeping {
         let start = |member: &Member| member.offset.map_or(0, u64::from);
         let mut starts: Vec<u64> = members.iter().map(start).collect();
         starts.sort_unstable();
-        // Nothing may begin in the padding that ends a structure, array or matrix.
+        // No member may start in the padding at the end of a structure, array or matrix.
         let free = members.iter().all(|member| {
             if !matches!(*member.shape, Shape::Struct { .. } | Shape::Array { .. } | Shape::Matrix { .. }) {
                 return true;
             }
             let end = start(member).saturating_add(member.shape.size());
-            let padded = end.checked_next_multiple_of(alignment(&member.shape, self.layout).max(1)).unwrap_or(u64::MAX);
-            // One that takes no bytes begins where it ends.
+            let padded = end.checked_next_multiple_of(alignment(&member.shape, self.rules).max(1)).unwrap_or(u64::MAX);
+            // A member without bytes starts at its own end.
             let within = |from: u64| starts.partition_point(|at| *at < from);
             let own = usize::from(start(member) == end && padded > end);
             within(padded) - within(end) <= own
@@ -98,16 +103,17 @@ impl Keeping {
     }
 }
 
-/// The strictest layout that a block keeps to.
-fn of(shape: &Shape) -> Layout {
-    [Layout::Extended, Layout::Base]
+/// Returns the strictest alignment rules that a block satisfies.
+fn strictest_rules(shape: &Shape) -> AlignmentRules {
+    [AlignmentRules::Extended, AlignmentRules::Base]
         .into_iter()
-        .find(|layout| Keeping::is_kept(shape, *layout))
-        .unwrap_or(Layout::Scalar)
+        .find(|rules| LayoutCheck::is_satisfied(shape, *rules))
+        .unwrap_or(AlignmentRules::Scalar)
 }
 
-impl Derive<'_> {
-    /// Buffers and push constants that are laid out in ways that not every device takes.
+impl Derivation<'_> {
+    /// Adds the requirement of a buffer, push constant block or workgroup block whose layout not
+    /// every device supports.
     pub(super) fn block_layout(&mut self, instruction: Instruction) {
         let module = self.module;
         let Some(word) = instruction.result() else { return };
@@ -120,16 +126,16 @@ impl Derive<'_> {
             return;
         }
         let shape = Layouts::new(module).shape(block);
-        let (needs, how) = match (of(&shape), uniform) {
-            (Layout::Extended, _) | (Layout::Base, false) => return,
-            (Layout::Base, true) => (
+        let (needs, how) = match (strictest_rules(&shape), uniform) {
+            (AlignmentRules::Extended, _) | (AlignmentRules::Base, false) => return,
+            (AlignmentRules::Base, true) => (
                 Expression::Any(vec![feature("uniformBufferStandardLayout"), feature("scalarBlockLayout")]),
                 "like a storage buffer",
             ),
-            (Layout::Scalar, _) if workgroup => {
+            (AlignmentRules::Scalar, _) if workgroup => {
                 (feature("workgroupMemoryExplicitLayoutScalarBlockLayout"), "by its numbers' sizes only")
             }
-            (Layout::Scalar, _) => (feature("scalarBlockLayout"), "by its numbers' sizes only"),
+            (AlignmentRules::Scalar, _) => (feature("scalarBlockLayout"), "by its numbers' sizes only"),
         };
         let because = format!("{class} {}, which is laid out {how},", module.names().display(word));
         self.push(instruction.at, because, None, needs);
@@ -163,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn layouts_are_told_apart() {
-        use Layout::{Base, Extended, Scalar};
+    fn strictest_alignment_rules_of_a_block_are_found() {
+        use AlignmentRules::{Base, Extended, Scalar};
         let inner = block(&[(0, int(32))]);
         for (what, expected, members) in [
             ("numbers", Extended, vec![(0, int(8)), (1, int(8)), (2, int(16)), (8, int(64))]),
@@ -182,7 +188,7 @@ mod tests {
             ("after the padding of a structure", Extended, vec![(0, inner.clone()), (16, int(32))]),
             ("members in another order", Extended, vec![(16, inner), (0, int(32))]),
         ] {
-            assert_eq!(of(&block(&members)), expected, "{what}");
+            assert_eq!(strictest_rules(&block(&members)), expected, "{what}");
         }
     }
 }

@@ -1,4 +1,7 @@
-//! Layout decorations where none may be: taken away, and where a buffer needs them, types of their own for what may have none.
+//! Removal of layout decorations that are not permitted.
+//!
+//! If a buffer needs the decorations of a type, workgroup memory gets a copy of the type without
+//! them.
 
 use crate::edit::{Editor, instruction};
 use crate::module::{Instruction, Module, Type, TypeId};
@@ -7,32 +10,34 @@ use crate::rules::Facts;
 use crate::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Parts of a value that are copied one by one; whoever copies more at once from workgroup memory keeps the layout.
-const MOST_PARTS: u64 = 4096;
+/// Largest number of scalars and vectors that a value is split into. A shader that copies a larger
+/// value from workgroup memory keeps the layout.
+const MAX_PARTS: u64 = 4096;
 
-/// The module's words without the layout decorations that its variables' storage classes forbid, for modules from a
-/// translator that decorates every array; `None` where there is none to take away.
+/// Returns the module's words without the layout decorations that the storage classes of its
+/// variables forbid; `None` if there are none to remove. Some translators decorate every array.
 ///
-/// A type that something in another storage class points to as well keeps its decorations: that use may need them. Workgroup
-/// memory then gets types of its own, and values on their way are put together anew. Where that cannot be (a length that is a
-/// specialization constant, a value of very many parts, a decoration that comes through a group) the rule
-/// [`LAYOUT_NOT_ALLOWED`](crate::rules::LAYOUT_NOT_ALLOWED) still tells of the variable.
+/// A type keeps its decorations if a pointer in another storage class, which may need them, refers
+/// to it. Workgroup memory then gets its own types, and loaded and stored values are converted
+/// member by member. This is not possible if a length is a specialisation constant, a value has too
+/// many members, or a decoration comes from a group. Then the rule
+/// [`LAYOUT_NOT_ALLOWED`](crate::rules::LAYOUT_NOT_ALLOWED) still reports the variable.
 pub fn without_forbidden_layout(module: &Module) -> Option<Vec<u32>> {
-    let stripped = stripped(module);
+    let stripped = strip(module);
     let parsed = stripped.as_ref().and_then(|words| Module::parse(words.clone()).ok());
     let split = split(parsed.as_ref().unwrap_or(module));
     split.or(stripped)
 }
 
-/// Without what no other storage class may need.
-fn stripped(module: &Module) -> Option<Vec<u32>> {
+/// Removes decorations of types that no other storage class may need.
+fn strip(module: &Module) -> Option<Vec<u32>> {
     let facts = Facts::new(module);
     let variables = module.instructions().filter(|i| i.op == Some(Op::Variable)).filter_map(|i| {
         let (class, pointee) = module.pointer(module.type_declared(i.result_type()?)?)?;
         pointee.filter(|_| forbids_layout(&facts, class))
     });
     let mut forbidden = held(module, variables);
-    // Private and Function permit a layout at most; they never need one.
+    // Private and Function never require a layout.
     use StorageClass::{Function, Private, Workgroup};
     let other = |class| match class {
         Workgroup => !forbids_layout(&facts, class),
@@ -46,7 +51,7 @@ fn stripped(module: &Module) -> Option<Vec<u32>> {
         .into_iter()
         .flat_map(|ty| layout_of(module, ty))
         .map(|(target, decorated)| (target, decorated.instruction))
-        // Not what a group says: its instruction is about others too.
+        // A decoration group may decorate other types too.
         .filter(|(target, i)| i.words.get(1) == Some(target))
         .map(|(_, i)| i.at)
         .collect();
@@ -58,18 +63,18 @@ fn stripped(module: &Module) -> Option<Vec<u32>> {
     Some(module.words()[..first].iter().copied().chain(kept).collect())
 }
 
-/// With types of its own for workgroup memory, in place of those with a layout.
+/// Declares undecorated types for workgroup memory in place of those with a layout.
 fn split(module: &Module) -> Option<Vec<u32>> {
     if !forbids_layout(&Facts::new(module), StorageClass::Workgroup) {
         return None;
     }
-    let mut split = Split { editor: Editor::new(module), module, own: BTreeMap::new() };
+    let mut split = TypeSplitter { editor: Editor::new(module), module, undecorated: BTreeMap::new() };
     let held = held(module, pointees(module, |class| class == StorageClass::Workgroup));
-    // In the order of their declarations: what a type holds comes before it.
+    // In the order of declarations, a type follows the types that it contains.
     for ty in held.into_iter().filter(|ty| first_layout(module, *ty).is_some()) {
         split.declare(ty)?;
     }
-    if split.own.is_empty() {
+    if split.undecorated.is_empty() {
         return None;
     }
     for i in module.instructions() {
@@ -78,92 +83,92 @@ fn split(module: &Module) -> Option<Vec<u32>> {
     Some(split.editor.finish())
 }
 
-/// Gives workgroup memory types of its own.
-struct Split<'a> {
+/// Rewrites a module so that workgroup memory has its own types.
+struct TypeSplitter<'a> {
     editor: Editor<'a>,
     module: &'a Module,
-    /// The ids of types without a layout, by what they stand for.
-    own: BTreeMap<TypeId, u32>,
+    /// Ids of the types without a layout, by the types that they replace.
+    undecorated: BTreeMap<TypeId, u32>,
 }
 
-impl Split<'_> {
+impl TypeSplitter<'_> {
     fn word(&self, ty: TypeId) -> Option<u32> {
         self.module.type_definition(ty).result()
     }
 
-    /// What a type is in workgroup memory.
-    fn inside(&self, ty: TypeId) -> Option<u32> {
-        self.own.get(&ty).copied().or_else(|| self.word(ty))
+    /// Returns the type that represents `ty` in workgroup memory.
+    fn workgroup_type(&self, ty: TypeId) -> Option<u32> {
+        self.undecorated.get(&ty).copied().or_else(|| self.word(ty))
     }
 
-    /// Declares the type without a layout, behind the one with it.
+    /// Declares the type without a layout after the one with it.
     fn declare(&mut self, ty: TypeId) -> Option<()> {
         let id = self.editor.id();
         let words = match *self.module.ty(ty) {
-            Type::Array { element, length } => instruction(Op::TypeArray, &[id, self.inside(element)?, length]),
+            Type::Array { element, length } => instruction(Op::TypeArray, &[id, self.workgroup_type(element)?, length]),
             Type::Struct { .. } => {
-                let members = self.module.members(ty).iter().map(|member| self.inside(*member));
+                let members = self.module.members(ty).iter().map(|member| self.workgroup_type(*member));
                 let operands: Vec<u32> = [Some(id)].into_iter().chain(members).collect::<Option<_>>()?;
                 instruction(Op::TypeStruct, &operands)
             }
             _ => return None,
         };
         self.editor.after(self.module.type_definition(ty).at, &words);
-        self.own.insert(ty, id);
+        self.undecorated.insert(ty, id);
         Some(())
     }
 
-    /// The type behind a pointer into workgroup memory, if it has got another there.
-    fn behind(&self, pointer: TypeId) -> Option<TypeId> {
+    /// Returns the pointee of a pointer into workgroup memory, if another type represents it there.
+    fn replaced_pointee(&self, pointer: TypeId) -> Option<TypeId> {
         match self.module.pointer(pointer)? {
-            (StorageClass::Workgroup, Some(pointee)) => self.own.contains_key(&pointee).then_some(pointee),
+            (StorageClass::Workgroup, Some(pointee)) => self.undecorated.contains_key(&pointee).then_some(pointee),
             _ => None,
         }
     }
 
-    /// The same for the value with that id.
-    fn behind_value(&self, pointer: u32) -> Option<TypeId> {
-        self.behind(self.module.type_of(pointer)?)
+    /// Returns [`Self::replaced_pointee`] for the type of a value.
+    fn replaced_pointee_of(&self, pointer: u32) -> Option<TypeId> {
+        self.replaced_pointee(self.module.type_of(pointer)?)
     }
 
-    /// `None` if the instruction moves what cannot be moved.
+    /// Rewrites an instruction; `None` if it copies a value that cannot be converted.
     fn rewrite(&mut self, i: Instruction<'_>) -> Option<()> {
         let mut words = i.words.to_vec();
         match (i.op, i.words) {
             (Some(Op::TypePointer), &[_, id, class, _]) => {
-                if let Some(pointee) = self.module.type_declared(id).and_then(|ty| self.behind(ty)) {
-                    words = instruction(Op::TypePointer, &[id, class, self.inside(pointee)?]);
+                if let Some(pointee) = self.module.type_declared(id).and_then(|ty| self.replaced_pointee(ty)) {
+                    words = instruction(Op::TypePointer, &[id, class, self.workgroup_type(pointee)?]);
                 }
             }
-            // A variable may begin as zeros.
+            // The initialiser of a variable may be a null constant.
             (Some(Op::Variable), &[_, pointer, id, class, initial]) => {
-                if let Some(pointee) = self.module.type_declared(pointer).and_then(|ty| self.behind(ty)) {
-                    let own = self.inside(pointee)?;
+                if let Some(pointee) = self.module.type_declared(pointer).and_then(|ty| self.replaced_pointee(ty)) {
+                    let own = self.workgroup_type(pointee)?;
                     let (mut all, zeros) = self.constant_zeros(own, initial)?;
                     all.extend(instruction(Op::Variable, &[pointer, id, class, zeros]));
                     words = all;
                 }
             }
             (Some(Op::Load), &[_, of, id, pointer, ref access @ ..]) => {
-                if let Some(pointee) = self.behind_value(pointer) {
-                    let (own, loaded) = (self.inside(pointee)?, self.editor.id());
+                if let Some(pointee) = self.replaced_pointee_of(pointer) {
+                    let (own, loaded) = (self.workgroup_type(pointee)?, self.editor.id());
                     words = instruction(Op::Load, &[&[own, loaded, pointer], access].concat());
                     self.convert(pointee, loaded, Direction::Out, Some((of, id)), &mut words)?;
                 }
             }
             (Some(Op::Store), &[_, pointer, value, ref access @ ..]) => {
-                if let Some(pointee) = self.behind_value(pointer) {
+                if let Some(pointee) = self.replaced_pointee_of(pointer) {
                     words.clear();
                     let value = self.convert(pointee, value, Direction::In, None, &mut words)?;
                     words.extend(instruction(Op::Store, &[&[pointer, value], access].concat()));
                 }
             }
             (Some(Op::CopyMemory), &[_, target, source, ref access @ ..]) => {
-                let (to, from) = (self.behind_value(target), self.behind_value(source));
+                let (to, from) = (self.replaced_pointee_of(target), self.replaced_pointee_of(source));
                 if to.is_some() != from.is_some() && access.is_empty() {
                     let pointee = to.or(from)?;
                     let outside = self.word(pointee)?;
-                    let (inside, loaded) = (self.inside(pointee)?, self.editor.id());
+                    let (inside, loaded) = (self.workgroup_type(pointee)?, self.editor.id());
                     let (of, way) = if from.is_some() { (inside, Direction::Out) } else { (outside, Direction::In) };
                     words = instruction(Op::Load, &[of, loaded, source]);
                     let value = self.convert(pointee, loaded, way, None, &mut words)?;
@@ -180,15 +185,17 @@ impl Split<'_> {
         Some(())
     }
 
-    /// Zeros of a type in a variable's place, where what it begins with is `OpConstantNull`.
+    /// Returns a null constant of type `own`, as words and id, if the initialiser `initial` is an
+    /// `OpConstantNull`.
     fn constant_zeros(&mut self, own: u32, initial: u32) -> Option<(Vec<u32>, u32)> {
         let null = self.module.definition_of_word(initial)?.op == Some(Op::ConstantNull);
         let id = self.editor.id();
         null.then(|| (instruction(Op::ConstantNull, &[own, id]), id))
     }
 
-    /// A value of a type with a layout as one without, or back; the same id if there is no difference. `result` is what the
-    /// instruction that makes it must give, type and id.
+    /// Converts a value between a type with a layout and the one without, and returns its id; the
+    /// same id if the types are equal. `result` is the type and id that the last instruction must
+    /// define.
     fn convert(
         &mut self,
         ty: TypeId,
@@ -197,12 +204,12 @@ impl Split<'_> {
         result: Option<(u32, u32)>,
         words: &mut Vec<u32>,
     ) -> Option<u32> {
-        let (Some(&own), outside) = (self.own.get(&ty), self.word(ty)?) else { return Some(value) };
+        let (Some(&own), outside) = (self.undecorated.get(&ty), self.word(ty)?) else { return Some(value) };
         if way == Direction::In && self.module.definition_of_word(value).is_some_and(|i| i.op == Some(Op::ConstantNull))
         {
             return Some(self.editor.null(own));
         }
-        if self.parts(ty)? > MOST_PARTS {
+        if self.parts(ty)? > MAX_PARTS {
             return None;
         }
         let parts: Vec<TypeId> = match *self.module.ty(ty) {
@@ -212,7 +219,7 @@ impl Split<'_> {
         let mut operands = Vec::with_capacity(parts.len() + 2);
         for (index, part) in parts.into_iter().enumerate() {
             let of = match way {
-                Direction::Out => self.inside(part)?,
+                Direction::Out => self.workgroup_type(part)?,
                 Direction::In => self.word(part)?,
             };
             let id = self.editor.id();
@@ -228,23 +235,25 @@ impl Split<'_> {
         Some(id)
     }
 
-    /// Scalars and vectors in a value; `None` where a length is not known, or the number is too large for one.
+    /// Returns the number of scalars and vectors in a type; `None` if a length is not known or the
+    /// number overflows.
     fn parts(&self, ty: TypeId) -> Option<u64> {
-        self.parts_once(ty, &mut HashMap::new())
+        self.memoised_parts(ty, &mut HashMap::new())
     }
 
-    /// As [`Self::parts`], each type looked at once: a structure of two structures of two structures holds 2^n.
-    fn parts_once(&self, ty: TypeId, known: &mut HashMap<TypeId, Option<u64>>) -> Option<u64> {
+    /// Computes [`Self::parts`], visiting each type once: n levels of structures with two equal
+    /// members have 2^n parts.
+    fn memoised_parts(&self, ty: TypeId, known: &mut HashMap<TypeId, Option<u64>>) -> Option<u64> {
         if let Some(known) = known.get(&ty) {
             return *known;
         }
         let parts = match *self.module.ty(ty) {
             Type::Array { element, length } => {
-                self.length(length).and_then(|length| length.checked_mul(self.parts_once(element, known)?))
+                self.length(length).and_then(|length| length.checked_mul(self.memoised_parts(element, known)?))
             }
             Type::Struct { .. } => {
                 let mut members = self.module.members(ty).iter();
-                members.try_fold(0u64, |sum, member| sum.checked_add(self.parts_once(*member, known)?))
+                members.try_fold(0u64, |sum, member| sum.checked_add(self.memoised_parts(*member, known)?))
             }
             _ => Some(1),
         };
@@ -258,11 +267,11 @@ impl Split<'_> {
     }
 }
 
-/// Where a value goes.
+/// Direction of a conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
-    /// Into workgroup memory: its type loses the layout.
+    /// Into workgroup memory, to the type without a layout.
     In,
-    /// Out of it.
+    /// Out of workgroup memory, to the type with a layout.
     Out,
 }

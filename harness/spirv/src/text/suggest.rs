@@ -1,8 +1,8 @@
-//! Finds the known name that a misspelt one most likely means.
+//! Suggestions for misspelt names.
 
-/// The name among `known` nearest to `name`, if any is near enough to be meant.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Misspelling more than a third of a name makes another name.
+/// Returns the name among `known` that is most similar to `name`, if any is similar enough.
+pub(super) fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // A name with more than a third of its characters changed is a different name.
     let limit = (name.chars().count() / 3).clamp(1, 4);
     if name.len() > 100 {
         return None;
@@ -16,7 +16,8 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, k)| k)
 }
 
-/// Edits (insert, delete, replace, swap neighbours) that turn one name into the other.
+/// Returns the optimal string alignment distance: the number of insertions, deletions, replacements
+/// and swaps of neighbours that turn one name into the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -41,10 +42,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typing_error_is_forgiven_and_another_word_is_not() {
+    fn only_similar_names_are_suggested() {
         let known = ["OpFAdd", "OpFSub", "OpStore"];
-        assert_eq!(nearest("OpFad", known.into_iter()), Some("OpFAdd"));
-        assert_eq!(nearest("opstore", known.into_iter()), Some("OpStore"));
-        assert_eq!(nearest("Something", known.into_iter()), None);
+        assert_eq!(nearest_name("OpFad", known.into_iter()), Some("OpFAdd"));
+        assert_eq!(nearest_name("opstore", known.into_iter()), Some("OpStore"));
+        assert_eq!(nearest_name("Something", known.into_iter()), None);
     }
 }

@@ -1,15 +1,16 @@
-//! The rules behind needs, for the list of rules.
+//! The specification's rules behind device requirements, for the list of rules.
 
-/// A rule of the text that decides what a module needs of a device.
+/// A rule of the specification that imposes a device requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedRule {
     /// Its name in the specification.
     pub id: &'static str,
-    /// What it asks for, in a few words.
+    /// Summary of the requirement.
     pub says: &'static str,
 }
 
-/// Every such rule, in the order of the numbers; the tables of capabilities and extensions besides.
+/// All such rules, ordered by number, except those that follow from the capability and extension
+/// tables.
 pub static NEED_RULES: &[NeedRule] = &[
     NeedRule {
         id: "VUID-RuntimeSpirv-vulkanMemoryModel-06265",
@@ -270,7 +271,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_list_is_of_the_rules_that_needs_name() {
+    fn list_contains_exactly_the_rules_of_requirements() {
         let sources = [
             include_str!("derive.rs"),
             include_str!("instructions.rs"),

@@ -1,45 +1,55 @@
-//! The functions that use images: they choose a descriptor by its number, and do on it what the kernel does.
+//! Functions that replace image instructions: they select a descriptor by its number, and execute
+//! the instruction on it.
 
 use super::Indexing;
 use super::builder::{Builder, Code};
-use super::images::{Array, Common, Images, Numbers, Source, image_ty, samples};
+use super::descriptors::{
+    ComponentType, DescriptorArray, Descriptors, ImageProperties, ImageSource, image_ty, samples,
+};
 use crate::kernel::HandleKind;
 use crate::module::{ImageType, Type};
 use crate::tables::{
     Capability, Decoration, Dim, FunctionControl, ImageFormat, ImageOperands, Op, SelectionControl, StorageClass,
 };
 
-/// A descriptor to choose: its array, and its place there where that is known.
+/// A candidate descriptor: its array, and its index there unless the index is selected at run time.
 #[derive(Clone, Copy)]
-struct Choice {
+struct Candidate {
     array: (u32, u32),
-    /// What the number, or its upper half where the place is not known, is then.
+    /// Value of the selector for this candidate: the descriptor number or, if the index is selected
+    /// at run time, its upper half.
     literal: u32,
     place: Option<u32>,
 }
 
-/// An instruction that uses an image, and becomes a function.
-pub(super) struct Use<'m> {
+/// An image instruction that becomes a function.
+pub(super) struct ImageUse<'m> {
     pub(super) op: Op,
     pub(super) ty: ImageType,
-    /// The types of its operands behind the image that are ids.
+    /// Types of its id operands after the image.
     pub(super) operands: Vec<u32>,
     pub(super) result: u32,
-    /// The scalar of texels; none of queries.
+    /// Component type of texels; `None` for queries.
     pub(super) scalar: Option<&'m Type>,
-    /// Image operands as far as they are kept.
+    /// Image operands that are kept.
     pub(super) mask: u32,
-    /// Components of its coordinate.
+    /// Number of components of its coordinate.
     pub(super) given: u32,
 }
 
-impl Images {
-    /// The function for a use of an image; `Err` says why there can be none.
-    pub(super) fn helper(&mut self, builder: &mut Builder<'_>, used: &Use<'_>, source: Source) -> Result<u32, String> {
+impl Descriptors {
+    /// Returns the function for an image instruction. The error completes a message that starts
+    /// with the instruction's name.
+    pub(super) fn helper(
+        &mut self,
+        builder: &mut Builder<'_>,
+        used: &ImageUse<'_>,
+        source: ImageSource,
+    ) -> Result<u32, String> {
         let (kind, samplers) = match source {
-            Source::Image(_, Some(_)) => (HandleKind::Image, true),
-            Source::Image(_, None) => (HandleKind::Image, false),
-            Source::Sampled(_) => (HandleKind::SampledImage, false),
+            ImageSource::Image(_, Some(_)) => (HandleKind::Image, true),
+            ImageSource::Image(_, None) => (HandleKind::Image, false),
+            ImageSource::Sampled(_) => (HandleKind::SampledImage, false),
         };
         let ImageType { dim, arrayed, .. } = used.ty;
         let mut key = vec![used.op as u32, kind as u32, u32::from(samplers), dim.map_or(u32::MAX, Dim::word)];
@@ -48,8 +58,8 @@ impl Images {
         if let Some(known) = self.helpers.get(&key) {
             return Ok(*known);
         }
-        let images = self.choices(kind, |image| fits(used, samplers, image));
-        let samplers = if samplers { self.choices(HandleKind::Sampler, |_| true) } else { Vec::new() };
+        let images = self.candidates(kind, |image| fits(used, samplers, image));
+        let samplers = if samplers { self.candidates(HandleKind::Sampler, |_| true) } else { Vec::new() };
         if images.is_empty() {
             return Err("where no handle names an image that it could take".into());
         }
@@ -64,7 +74,7 @@ impl Images {
         let mut given: Vec<u32> =
             parameters.iter().map(|ty| code.op(builder, Op::FunctionParameter, *ty, &[])).collect();
         let label = builder.id();
-        code.run(Op::Label, &[label]);
+        code.emit(Op::Label, &[label]);
         let returns = used.op != Op::ImageWrite;
         let result = returns.then(|| {
             let pointer = builder.pointer(StorageClass::Function, used.result);
@@ -74,59 +84,60 @@ impl Images {
         let sampler = if samplers.is_empty() { None } else { Some(given.remove(0)) };
         self.trim(builder, used, &mut given, &mut code)?;
         let (labels, merge, at) = self.fork(builder, &images, image, &mut code);
-        for (k, choice) in images.iter().enumerate() {
+        for (k, candidate) in images.iter().enumerate() {
             if let Some(label) = labels.get(k) {
-                code.run(Op::Label, &[*label]);
+                code.emit(Op::Label, &[*label]);
             }
             match sampler {
-                None => self.leaf(builder, used, (choice, at), None, (&given, result), &mut code)?,
+                None => self.leaf(builder, used, (candidate, at), None, (&given, result), &mut code)?,
                 Some(sampler) => {
                     let (labels, merge, place) = self.fork(builder, &samplers, sampler, &mut code);
                     for (k, by) in samplers.iter().enumerate() {
                         if let Some(label) = labels.get(k) {
-                            code.run(Op::Label, &[*label]);
+                            code.emit(Op::Label, &[*label]);
                         }
-                        self.leaf(builder, used, (choice, at), Some((by, place)), (&given, result), &mut code)?;
+                        self.leaf(builder, used, (candidate, at), Some((by, place)), (&given, result), &mut code)?;
                         if let Some(merge) = merge {
-                            code.run(Op::Branch, &[merge]);
+                            code.emit(Op::Branch, &[merge]);
                         }
                     }
                     if let Some(merge) = merge {
-                        code.run(Op::Label, &[merge]);
+                        code.emit(Op::Label, &[merge]);
                     }
                 }
             }
             if let Some(merge) = merge {
-                code.run(Op::Branch, &[merge]);
+                code.emit(Op::Branch, &[merge]);
             }
         }
         if let Some(merge) = merge {
-            code.run(Op::Label, &[merge]);
+            code.emit(Op::Label, &[merge]);
         }
         match result {
             Some(result) => {
                 let left = code.op(builder, Op::Load, used.result, &[result]);
-                code.run(Op::ReturnValue, &[left]);
+                code.emit(Op::ReturnValue, &[left]);
             }
-            None => code.run(Op::Return, &[]),
+            None => code.emit(Op::Return, &[]),
         }
-        code.run(Op::FunctionEnd, &[]);
+        code.emit(Op::FunctionEnd, &[]);
         builder.function(&code.words);
         builder.name(helper, used.op.name());
         self.helpers.insert(key, helper);
         Ok(helper)
     }
 
-    /// What may be chosen of a kind: each descriptor, or each array where its elements are indexed.
-    fn choices(&self, kind: HandleKind, fits: impl Fn(Option<&Common>) -> bool) -> Vec<Choice> {
+    /// Returns the candidates of a kind: each descriptor or, if arrays are indexed at run time,
+    /// each array.
+    fn candidates(&self, kind: HandleKind, fits: impl Fn(Option<&ImageProperties>) -> bool) -> Vec<Candidate> {
         let arrays = (0u32..).zip(&self.arrays);
         let arrays = arrays.filter(|(_, (_, array))| array.kind == kind && fits(array.image.as_ref()));
-        let choices = arrays.flat_map(|(ordinal, (at, array))| match self.how {
+        let candidates = arrays.flat_map(|(ordinal, (at, array))| match self.indexing {
             Indexing::Runtime | Indexing::NonUniform => {
-                vec![Choice { array: *at, literal: ordinal, place: None }]
+                vec![Candidate { array: *at, literal: ordinal, place: None }]
             }
             Indexing::Switch => {
-                let one = |(_, place): &(u64, u32)| Choice {
+                let one = |(_, place): &(u64, u32)| Candidate {
                     array: *at,
                     literal: ordinal << 16 | place,
                     place: Some(*place),
@@ -134,42 +145,43 @@ impl Images {
                 array.elements.iter().map(one).collect()
             }
         });
-        let mut choices: Vec<Choice> = choices.collect();
-        choices.sort_by_key(|choice| choice.literal);
-        choices.dedup_by_key(|choice| choice.literal);
-        choices
+        let mut candidates: Vec<Candidate> = candidates.collect();
+        candidates.sort_by_key(|candidate| candidate.literal);
+        candidates.dedup_by_key(|candidate| candidate.literal);
+        candidates
     }
 
-    /// Branches to the choices, if there are several, the first being what all other numbers lead to: a label of each, and of
-    /// what follows. And the place in an array that is indexed.
+    /// Branches to the candidates, if there are several; unknown numbers lead to the first. Returns
+    /// the candidates' labels, the merge label, and the index if the array is indexed at run time.
     fn fork(
         &self,
         builder: &mut Builder<'_>,
-        choices: &[Choice],
+        candidates: &[Candidate],
         number: u32,
         code: &mut Code,
     ) -> (Vec<u32>, Option<u32>, Option<u32>) {
         let uint = builder.uint(32);
         let mut selector = number;
         let mut place = None;
-        if self.how.indexes() {
+        if self.indexing.indexes() {
             let (half, low) = (builder.number(16), builder.number(0xffff));
             let at = code.op(builder, Op::BitwiseAnd, uint, &[number, low]);
             builder.decorate(at, Decoration::NonUniform, &[]);
             place = Some(at);
-            if choices.len() > 1 {
+            if candidates.len() > 1 {
                 selector = code.op(builder, Op::ShiftRightLogical, uint, &[number, half]);
             }
         }
-        if choices.len() < 2 {
+        if candidates.len() < 2 {
             return (Vec::new(), None, place);
         }
-        let labels: Vec<u32> = choices.iter().map(|_| builder.id()).collect();
+        let labels: Vec<u32> = candidates.iter().map(|_| builder.id()).collect();
         let merge = builder.id();
-        code.run(Op::SelectionMerge, &[merge, SelectionControl::NONE.0]);
+        code.emit(Op::SelectionMerge, &[merge, SelectionControl::NONE.0]);
         let mut operands = vec![selector, labels[0]];
-        operands.extend(choices.iter().zip(&labels).skip(1).flat_map(|(choice, label)| [choice.literal, *label]));
-        code.run(Op::Switch, &operands);
+        operands
+            .extend(candidates.iter().zip(&labels).skip(1).flat_map(|(candidate, label)| [candidate.literal, *label]));
+        code.emit(Op::Switch, &operands);
         (labels, Some(merge), place)
     }
 
@@ -177,14 +189,14 @@ impl Images {
     fn trim(
         &self,
         builder: &mut Builder<'_>,
-        used: &Use<'_>,
+        used: &ImageUse<'_>,
         given: &mut [u32],
         code: &mut Code,
     ) -> Result<(), String> {
         if used.given == 0 || matches!(used.op, Op::ImageQuerySizeLod) {
             return Ok(());
         }
-        // What texels of arrays of cubes are read at counts their faces.
+        // Without a sampler, the coordinates of a cube array count faces.
         let faces = used.ty.dim == Some(Dim::Cube) && !samples(used.op);
         let axes = match used.ty.dim {
             Some(Dim::Dim1D | Dim::Buffer) => 1,
@@ -208,45 +220,45 @@ impl Images {
         Ok(())
     }
 
-    /// The descriptor of a choice, loaded.
+    /// Loads the descriptor of a candidate.
     fn load(
         &mut self,
         builder: &mut Builder<'_>,
-        choice: &Choice,
+        candidate: &Candidate,
         place: Option<u32>,
         code: &mut Code,
     ) -> Result<(u32, u32), String> {
-        let (variable, element) = self.declared(builder, choice.array)?;
-        let at = match choice.place {
+        let (variable, element) = self.declared(builder, candidate.array)?;
+        let at = match candidate.place {
             Some(place) => builder.number(place),
             None => place.unwrap_or_default(),
         };
         let pointer = builder.pointer(StorageClass::UniformConstant, element);
         let pointer = code.op(builder, Op::AccessChain, pointer, &[variable, at]);
         let loaded = code.op(builder, Op::Load, element, &[pointer]);
-        if choice.place.is_none() {
+        if candidate.place.is_none() {
             builder.decorate(pointer, Decoration::NonUniform, &[]);
             builder.decorate(loaded, Decoration::NonUniform, &[]);
         }
         Ok((loaded, element))
     }
 
-    /// The instruction itself, on one descriptor.
+    /// Executes the instruction on one descriptor.
     fn leaf(
         &mut self,
         builder: &mut Builder<'_>,
-        used: &Use<'_>,
-        (choice, at): (&Choice, Option<u32>),
-        sampler: Option<(&Choice, Option<u32>)>,
+        used: &ImageUse<'_>,
+        (candidate, at): (&Candidate, Option<u32>),
+        sampler: Option<(&Candidate, Option<u32>)>,
         (given, result): (&[u32], Option<u32>),
         code: &mut Code,
     ) -> Result<(), String> {
-        let Some(Array { kind, image: Some(image), .. }) = self.arrays.get(&choice.array) else {
+        let Some(DescriptorArray { kind, image: Some(image), .. }) = self.arrays.get(&candidate.array) else {
             return Err("of no image".into());
         };
         let (kind, image) = (*kind, *image);
         let mut apart = Vec::new();
-        let (mut what, mut ty) = self.load(builder, choice, at, code)?;
+        let (mut what, mut ty) = self.load(builder, candidate, at, code)?;
         if let Some((sampler, place)) = sampler {
             let (by, _) = self.load(builder, sampler, place, code)?;
             ty = builder.declare(Op::TypeSampledImage, &[ty]);
@@ -260,7 +272,7 @@ impl Images {
             what = code.op(builder, Op::Image, alone, &[what]);
             apart.push(what);
         }
-        if choice.place.is_none() {
+        if candidate.place.is_none() {
             apart.iter().for_each(|id| builder.decorate(*id, Decoration::NonUniform, &[]));
         }
         let (_, scalar) = image_ty(builder, &image);
@@ -276,7 +288,7 @@ impl Images {
                 if used.operands.get(1) != Some(&texel) {
                     value = code.op(builder, Op::Bitcast, texel, &[value]);
                 }
-                code.run(Op::ImageWrite, &[what, coordinate, value]);
+                code.emit(Op::ImageWrite, &[what, coordinate, value]);
                 return Ok(());
             }
             Op::ImageRead if image.storage => {
@@ -321,20 +333,20 @@ impl Images {
             false => code.op(builder, Op::Bitcast, used.result, &[found]),
         };
         if let Some(result) = result {
-            code.run(Op::Store, &[result, found]);
+            code.emit(Op::Store, &[result, found]);
         }
         Ok(())
     }
 }
 
-/// Whether the images of an array are what an instruction could use.
-fn fits(used: &Use<'_>, with_sampler: bool, image: Option<&Common>) -> bool {
+/// Returns true if the instruction can use the images of an array.
+fn fits(used: &ImageUse<'_>, with_sampler: bool, image: Option<&ImageProperties>) -> bool {
     let Some(image) = image else { return false };
     let numbers = matches!(
-        (used.scalar, image.numbers),
+        (used.scalar, image.component),
         (None, _)
-            | (Some(Type::Float { width: 32, .. }), Numbers::Float)
-            | (Some(Type::Int { width: 32, .. }), Numbers::Int { .. })
+            | (Some(Type::Float { width: 32, .. }), ComponentType::Float)
+            | (Some(Type::Int { width: 32, .. }), ComponentType::Int { .. })
     );
     let access = match used.op {
         Op::ImageWrite => image.storage,

@@ -1,7 +1,7 @@
-//! The instructions of functions.
+//! Lowering of the instructions of functions.
 
 use super::builder::Code;
-use super::interface::Origin;
+use super::kernel_interface::PointerOrigin;
 use super::{LowerError, Pass, is_plain};
 use crate::kernel::HandleKind;
 use crate::module::{Block, Flow, Function, Instruction, Merge, Type};
@@ -13,7 +13,7 @@ impl Pass<'_> {
         let kernel = function.id == self.function;
         self.structured(function)?;
         let mut code = Code::default();
-        // Values are loaded behind the variables, which come first.
+        // Values are loaded after the variables, which must come first.
         let mut entered = !kernel;
         for i in module.instructions_in(function.instructions.clone()) {
             let Some(op) = i.op else { return Err(LowerError::at(i, "an unknown instruction")) };
@@ -28,7 +28,7 @@ impl Pass<'_> {
                     let void = self.builder.void();
                     let ty = self.builder.declare(Op::TypeFunction, &[void]);
                     code.op_as(op, void, function.id, &[i.operand(0).unwrap_or_default(), ty]);
-                    self.builder.made_in_function(function.id);
+                    self.builder.define(function.id);
                 }
                 Op::FunctionParameter if kernel => {}
                 _ => self.instruction(i, op, &mut code)?,
@@ -38,8 +38,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Refuses control flow that Vulkan does not have: decisions without a merge, but for those that leave or repeat what is
-    /// around them.
+    /// Rejects control flow that Vulkan does not permit: conditional branches and switches without
+    /// a merge instruction, unless they branch to a merge block or continue target.
     fn structured(&self, function: &Function) -> Result<(), LowerError> {
         let module = self.builder.module;
         let flow: Flow = module.flow(function);
@@ -67,15 +67,17 @@ impl Pass<'_> {
     fn instruction(&mut self, i: Instruction<'_>, op: Op, code: &mut Code) -> Result<(), LowerError> {
         match op {
             Op::Line | Op::NoLine | Op::LifetimeStart | Op::LifetimeStop => return Ok(()),
-            Op::ConvertHandleToImageINTEL => return self.images.convert(&mut self.builder, i, HandleKind::Image, code),
+            Op::ConvertHandleToImageINTEL => {
+                return self.descriptors.convert(&mut self.builder, i, HandleKind::Image, code);
+            }
             Op::ConvertHandleToSamplerINTEL => {
-                return self.images.convert(&mut self.builder, i, HandleKind::Sampler, code);
+                return self.descriptors.convert(&mut self.builder, i, HandleKind::Sampler, code);
             }
             Op::ConvertHandleToSampledImageINTEL => {
-                return self.images.convert(&mut self.builder, i, HandleKind::SampledImage, code);
+                return self.descriptors.convert(&mut self.builder, i, HandleKind::SampledImage, code);
             }
-            Op::SampledImage => return self.images.combine(i),
-            Op::Image => return self.images.take_out(&mut self.builder, i),
+            Op::SampledImage => return self.descriptors.combine(i),
+            Op::Image => return self.descriptors.extract_image(&mut self.builder, i),
             Op::ImageRead
             | Op::ImageFetch
             | Op::ImageWrite
@@ -83,7 +85,7 @@ impl Pass<'_> {
             | Op::ImageSampleProjExplicitLod
             | Op::ImageQuerySize
             | Op::ImageQuerySizeLod
-            | Op::ImageQueryLevels => return self.images.used(&mut self.builder, i, op, code),
+            | Op::ImageQueryLevels => return self.descriptors.image_instruction(&mut self.builder, i, op, code),
             Op::Load | Op::Store => return self.access(i, op, code),
             Op::AccessChain | Op::InBoundsAccessChain => return self.chain(i, false, code),
             Op::PtrAccessChain | Op::InBoundsPtrAccessChain => return self.chain(i, true, code),
@@ -92,7 +94,7 @@ impl Pass<'_> {
                     if let Some(origin) = self.origins.get(&from).copied() {
                         self.origins.insert(result, origin);
                     }
-                    self.builder.stands_for(result, from);
+                    self.builder.replace_id(result, from);
                 }
                 return Ok(());
             }
@@ -107,7 +109,7 @@ impl Pass<'_> {
             return Err(LowerError::at(i, format!("{op} of a kernel")));
         }
         let ids = module.id_operands(i);
-        // A declaration names types; all else, values.
+        // Declarations refer to types, all other instructions to values.
         let pointer = |word: &u32| self.is_global(Some(*word)) || self.built.contains_key(word);
         if ids.iter().any(pointer) || i.result().is_some_and(|word| self.is_global(Some(word))) {
             return Err(LowerError::at(i, format!("a pointer to global memory or to a built-in in {op}")));
@@ -115,12 +117,12 @@ impl Pass<'_> {
         if ids.contains(&self.function) {
             return Err(LowerError::at(i, "a call of the kernel itself"));
         }
-        if ids.iter().any(|word| self.images.is_apart(*word)) {
+        if ids.iter().any(|word| self.descriptors.lacks_number(*word)) {
             return Err(LowerError::at(i, format!("an image that is not its handle's own in {op}")));
         }
         code.words.extend(self.builder.rewritten(i));
         if let Some(result) = i.result() {
-            self.builder.made_in_function(result);
+            self.builder.define(result);
             if !self.contracts && contracts(op) {
                 self.builder.decorate(result, Decoration::NoContraction, &[]);
             }
@@ -128,14 +130,14 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Whether an id is a pointer to global memory.
+    /// Returns true if an id is a pointer to global memory.
     fn is_global(&self, word: Option<u32>) -> bool {
         let module = self.builder.module;
         let ty = word.and_then(|word| module.type_of(word)).map(|ty| module.ty(ty));
         matches!(ty, Some(Type::Pointer { class: StorageClass::CrossWorkgroup, .. }))
     }
 
-    /// A load or a store. Alignment is no concern of Vulkan's logical pointers.
+    /// Lowers a load or a store. Alignment operands are dropped: logical pointers do not need them.
     fn access(&mut self, i: Instruction<'_>, op: Op, code: &mut Code) -> Result<(), LowerError> {
         let Some(pointer) = i.operand(0) else { return Err(LowerError::at(i, "an access without pointer")) };
         let module = self.builder.module;
@@ -153,7 +155,7 @@ impl Pass<'_> {
         words.extend((mask != 0).then_some(mask));
         words[0] = (words.len() as u32) << 16 | op as u32;
         if let Some(origin) = self.origins.get(&pointer).copied().filter(|origin| origin.element.is_none()) {
-            // The parameter itself: its first element.
+            // The pointer is the parameter itself: the first element.
             let ty = module.type_of(pointer).and_then(|ty| module.type_definition(ty).result()).unwrap_or_default();
             let zero = self.builder.number(0);
             let at = code.op(&mut self.builder, Op::AccessChain, ty, &[origin.buffer, zero, zero]);
@@ -162,13 +164,13 @@ impl Pass<'_> {
             return Err(LowerError::at(i, "a pointer to global memory of unknown origin"));
         }
         if let Some(result) = i.result() {
-            self.builder.made_in_function(result);
+            self.builder.define(result);
         }
         code.words.extend(words);
         Ok(())
     }
 
-    /// A built-in, widened where the kernel's has 64 bits.
+    /// Loads a built-in, extended if it has 64 bits in the kernel.
     fn load_built_in(
         &mut self,
         i: Instruction<'_>,
@@ -176,8 +178,8 @@ impl Pass<'_> {
         result: u32,
         code: &mut Code,
     ) -> Result<(), LowerError> {
-        let wanted = i.result_type().map_or(0, |ty| self.builder.now(ty));
-        self.builder.made_in_function(result);
+        let wanted = i.result_type().map_or(0, |ty| self.builder.resolve(ty));
+        self.builder.define(result);
         if wanted == ty {
             code.op_as(Op::Load, ty, result, &[pointer]);
         } else {
@@ -187,7 +189,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// `OpAccessChain` and its kin; `element`: the first index steps over whole pointees.
+    /// Lowers an access chain. `element`: its first index counts whole pointees, as in
+    /// `OpPtrAccessChain`.
     fn chain(&mut self, i: Instruction<'_>, element: bool, code: &mut Code) -> Result<(), LowerError> {
         let module = self.builder.module;
         let (Some(result), Some(ty), [base, indices @ ..]) = (i.result(), i.result_type(), i.operands()) else {
@@ -201,18 +204,18 @@ impl Pass<'_> {
             (true, []) => return Err(LowerError::at(i, "a pointer without element")),
             (false, rest) => (None, rest),
         };
-        let ty = self.builder.now(ty);
+        let ty = self.builder.resolve(ty);
         let Some(origin) = self.origins.get(base).copied() else {
             let none = |word| is_plain(module, word) && module.constant_int(word) == Some(0);
             if self.is_global(Some(*base)) || first.is_some_and(|word| !none(word)) {
                 return Err(LowerError::at(i, "a pointer of unknown origin that is stepped on"));
             }
-            let mut operands = vec![self.builder.now(*base)];
+            let mut operands = vec![self.builder.resolve(*base)];
             for index in rest {
                 operands.push(self.index(code, *index));
             }
             code.op_as(Op::AccessChain, ty, result, &operands);
-            self.builder.made_in_function(result);
+            self.builder.define(result);
             return Ok(());
         };
         let at = match (first, origin.element) {
@@ -227,8 +230,8 @@ impl Pass<'_> {
             }
         };
         let mut operands = match (origin.inside, at) {
-            // What is inside needs no more than its own pointer.
-            (true, _) => vec![self.builder.now(*base)],
+            // A pointer inside an element is used directly as the base.
+            (true, _) => vec![self.builder.resolve(*base)],
             (false, at) => {
                 let zero = self.builder.number(0);
                 vec![origin.buffer, zero, at.unwrap_or(zero)]
@@ -238,10 +241,10 @@ impl Pass<'_> {
             operands.push(self.index(code, *index));
         }
         code.op_as(Op::AccessChain, ty, result, &operands);
-        self.builder.made_in_function(result);
+        self.builder.define(result);
         let zero = self.builder.number(0);
         let element = Some(at.unwrap_or(zero));
-        self.origins.insert(result, Origin { element, inside: origin.inside || !rest.is_empty(), ..origin });
+        self.origins.insert(result, PointerOrigin { element, inside: origin.inside || !rest.is_empty(), ..origin });
         Ok(())
     }
 }
@@ -250,7 +253,7 @@ fn module_targets(pass: &Pass<'_>, block: &Block) -> Vec<u32> {
     pass.builder.module.targets(block)
 }
 
-/// What may be contracted.
+/// Returns true if the operation can be contracted.
 fn contracts(op: Op) -> bool {
     matches!(
         op,

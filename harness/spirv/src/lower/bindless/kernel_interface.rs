@@ -1,4 +1,4 @@
-//! Types, constants, variables and parameters of a kernel, and what stands in their place.
+//! Lowering of a kernel's types, constants, variables and parameters.
 
 use super::builder::Code;
 use super::{LowerError, Pass};
@@ -6,35 +6,35 @@ use crate::kernel::Argument;
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Op, StorageClass};
 
-/// Where a pointer of the kernel comes from.
+/// Origin of a pointer of the kernel.
 #[derive(Clone, Copy)]
-pub(super) struct Origin {
+pub(super) struct PointerOrigin {
     /// The storage buffer.
     pub(super) buffer: u32,
-    /// The element of its array that is pointed at, as a number of 32 bits; the first where there is none.
+    /// Index of the array element that it points to, as an id of 32 bits; `None` for the first.
     pub(super) element: Option<u32>,
-    /// Whether it points inside an element.
+    /// Set if it points to a part of an element.
     pub(super) inside: bool,
 }
 
-/// A built-in: what it has in Vulkan.
+/// A built-in in Vulkan.
 #[derive(Clone, Copy)]
-pub(super) struct Built {
+pub(super) struct BuiltInVariable {
     /// The type of its variable's value.
     pub(super) ty: u32,
 }
 
-/// A parameter that is a value, from the push constants.
-pub(super) struct Value {
+/// A parameter that is a value, passed in the push constants.
+pub(super) struct ValueParameter {
     id: u32,
     ty: u32,
     offset: u32,
 }
 
 impl Pass<'_> {
-    /// Types, constants and variables of module scope, in their order.
+    /// Converts types, constants and module-scope variables, in order.
     pub(super) fn globals(&mut self) -> Result<(), LowerError> {
-        // Before whatever may name them.
+        // These precede all declarations that may refer to them.
         self.builder.void();
         self.builder.bool();
         self.builder.uint(32);
@@ -53,7 +53,7 @@ impl Pass<'_> {
         match (op, i.operands()) {
             (Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage, _) => {
                 let uint = self.builder.uint(32);
-                self.builder.stands_for(id, uint);
+                self.builder.replace_id(id, uint);
             }
             (Op::TypeInt, [width, _]) => {
                 match width {
@@ -73,7 +73,8 @@ impl Pass<'_> {
             }
             (Op::TypeVector, [_, count]) if *count > 4 => return refused("a vector of more than 4 components".into()),
             (Op::TypeVoid | Op::TypeBool | Op::TypeVector | Op::TypeFunction, _) => {
-                // The kernel's own type names pointers that are gone; nothing else may.
+                // The type of the kernel's function refers to pointers that are removed, so only
+                // the kernel's function may have it.
                 let own = module.function(self.function).is_some_and(|f| {
                     let start = module.instructions_in(f.instructions.clone()).next();
                     start.and_then(|start| start.operand(1)) == Some(id)
@@ -91,7 +92,7 @@ impl Pass<'_> {
                     self.builder.global(op, &[StorageClass::StorageBuffer.word(), operands[1]], id);
                 }
                 Some(StorageClass::Function | StorageClass::Private) => self.builder.global(op, &operands, id),
-                // Of built-ins, whose variables are made anew.
+                // Pointers to built-ins, whose variables are declared anew.
                 Some(StorageClass::Input) => {}
                 other => {
                     let class = other.map_or("an unknown storage class", StorageClass::name);
@@ -121,7 +122,7 @@ impl Pass<'_> {
                 {
                     return refused(format!("{op} of a pointer, an image or a sampler"));
                 }
-                let mut all = vec![self.builder.now(i.result_type().unwrap_or_default())];
+                let mut all = vec![self.builder.resolve(i.result_type().unwrap_or_default())];
                 all.extend(operands);
                 self.builder.global(op, &all, id);
             }
@@ -130,13 +131,14 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The operands of an instruction, ids being what they stand for now.
+    /// Returns the operands of an instruction, with ids replaced.
     fn operands(&self, i: Instruction<'_>) -> Vec<u32> {
         let skip = i.words.len() - i.operands().len();
         self.builder.rewritten(i).split_off(skip)
     }
 
-    /// Bytes of a type and its alignment in a kernel's memory, as C has them; `None` of what is not laid out here.
+    /// Returns size and alignment in bytes of a type in a kernel's memory, by the layout rules of
+    /// C; `None` for unsupported types.
     fn size(&self, ty: TypeId, inside: bool) -> Option<(u32, u32)> {
         let module = self.builder.module;
         Some(match *module.ty(ty) {
@@ -148,7 +150,7 @@ impl Pass<'_> {
                 let (size, _) = self.size(component, false)?;
                 (size * count, size * count)
             }
-            Type::Array { element, length } => {
+            Type::DescriptorArray { element, length } => {
                 let (size, align) = self.size(element, inside)?;
                 let count = u32::try_from(module.constant_int(length)?).ok()?;
                 (size.checked_next_multiple_of(align)?.checked_mul(count)?, align)
@@ -166,7 +168,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Decorates what a pointer of the kernel points at with the layout that it has.
+    /// Decorates a type that a pointer of the kernel refers to with its layout.
     fn lay_out(&mut self, i: Instruction<'_>, ty: TypeId) -> Result<(), LowerError> {
         let module = self.builder.module;
         let Some(_) = self.size(ty, false) else {
@@ -176,7 +178,7 @@ impl Pass<'_> {
         let word = module.type_definition(ty).result().unwrap_or_default();
         if self.laid_out.insert(word) {
             match *module.ty(ty) {
-                Type::Array { element, .. } => {
+                Type::DescriptorArray { element, .. } => {
                     let (size, align) = self.size(element, false).unwrap_or((0, 1));
                     self.builder.decorate(word, Decoration::ArrayStride, &[size.next_multiple_of(align)]);
                     self.lay_out(i, element)?;
@@ -219,11 +221,12 @@ impl Pass<'_> {
         if let Some(built_in) = built_in {
             self.builder.decorate(variable, Decoration::BuiltIn, &[built_in.word()]);
         }
-        self.built.insert(id, Built { ty });
+        self.built.insert(id, BuiltInVariable { ty });
         Ok(())
     }
 
-    /// Parameters of the kernel: buffers get variables, values members of the push constants.
+    /// Converts the kernel's parameters: pointers to storage buffers, values to members of the push
+    /// constants.
     pub(super) fn parameters(&mut self) -> Result<(), LowerError> {
         let module = self.builder.module;
         let Some(function) = module.function(self.function) else { return Ok(()) };
@@ -251,8 +254,8 @@ impl Pass<'_> {
             match (pointee, *argument) {
                 (Some(pointee), Argument::Buffer { set, binding }) => self.buffer(id, pointee, (set, binding)),
                 (None, Argument::Value { offset }) if self.size(ty, false).is_some() => {
-                    let ty = i.result_type().map_or(0, |ty| self.builder.now(ty));
-                    self.values.push(Value { id, ty, offset });
+                    let ty = i.result_type().map_or(0, |ty| self.builder.resolve(ty));
+                    self.values.push(ValueParameter { id, ty, offset });
                 }
                 _ => return Err(LowerError::at(i, format!("{argument:?} for this parameter"))),
             }
@@ -261,10 +264,10 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// A storage buffer under the parameter's id.
+    /// Declares a storage buffer under the parameter's id.
     fn buffer(&mut self, id: u32, pointee: TypeId, (set, binding): (u32, u32)) {
         let module = self.builder.module;
-        let element = module.type_definition(pointee).result().map_or(0, |word| self.builder.now(word));
+        let element = module.type_definition(pointee).result().map_or(0, |word| self.builder.resolve(word));
         let (size, align) = self.size(pointee, false).unwrap_or((4, 4));
         let array = self.builder.id();
         self.builder.global(Op::TypeRuntimeArray, &[element], array);
@@ -275,9 +278,9 @@ impl Pass<'_> {
         self.builder.decorate_member(block, 0, Decoration::Offset, &[0]);
         let variable = self.builder.variable(StorageClass::StorageBuffer, block, Some(id));
         self.builder.bind(variable, set, binding);
-        // Pointers of a kernel may be to the same memory.
+        // Pointers of a kernel may point to the same memory.
         self.builder.decorate(variable, Decoration::Aliased, &[]);
-        self.origins.insert(id, Origin { buffer: variable, element: None, inside: false });
+        self.origins.insert(id, PointerOrigin { buffer: variable, element: None, inside: false });
     }
 
     fn push_constants(&mut self) {
@@ -307,11 +310,11 @@ impl Pass<'_> {
             let member = self.builder.number(member);
             let at = code.op(&mut self.builder, Op::AccessChain, pointer, &[push, member]);
             code.op_as(Op::Load, ty, id, &[at]);
-            self.builder.made_in_function(id);
+            self.builder.define(id);
         }
     }
 
-    /// Names and decorations of what is still there.
+    /// Copies the names and decorations of ids that still exist.
     pub(super) fn annotations(&mut self) -> Result<(), LowerError> {
         let module = self.builder.module;
         let names = module.names();
@@ -326,7 +329,7 @@ impl Pass<'_> {
                 return Err(LowerError::at(decorated.instruction, "an unknown decoration"));
             };
             match decoration {
-                // Built-ins have theirs; what compilers may assume need not be said.
+                // Built-ins are decorated already. The others only permit optimisations.
                 Decoration::BuiltIn
                 | Decoration::FuncParamAttr
                 | Decoration::Alignment

@@ -1,7 +1,7 @@
-//! What stands in place of images and samplers: numbers of descriptors, and functions that look descriptors up by them.
+//! Replacement of images and samplers by descriptor numbers, and functions that look them up.
 
 use super::builder::{Builder, Code};
-use super::uses::Use;
+use super::image_functions::ImageUse;
 use super::{Indexing, LowerError};
 use crate::grammar::Kind;
 use crate::kernel::{DescriptorAt, HandleKind, ImageHandle, KernelCall};
@@ -11,86 +11,86 @@ use crate::tables::{Capability, Dim, FunctionControl, ImageFormat, ImageOperands
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A binding's array of descriptors, all of one type.
-pub(super) struct Array {
+pub(super) struct DescriptorArray {
     pub(super) kind: HandleKind,
-    /// Of images, what all of them have in common.
-    pub(super) image: Option<Common>,
+    /// For images, the properties that all of them share.
+    pub(super) image: Option<ImageProperties>,
     pub(super) count: u32,
-    /// The handles and places of those that have one.
+    /// Handle and index of each descriptor that has a handle.
     pub(super) elements: Vec<(u64, u32)>,
-    /// Once it is declared: the variable, and the type of an element.
+    /// The variable and the type of an element, once declared.
     pub(super) declared: Option<(u32, u32)>,
 }
 
-/// What the images of a binding have in common.
+/// Properties that all images of a binding share.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Common {
+pub(super) struct ImageProperties {
     pub(super) dim: Dim,
     pub(super) arrayed: bool,
     pub(super) storage: bool,
-    pub(super) numbers: Numbers,
-    /// Of storage images; `Unknown` where they differ.
+    pub(super) component: ComponentType,
+    /// Format of storage images; `Unknown` if they differ.
     pub(super) format: ImageFormat,
 }
 
-/// What the components of texels are to a shader.
+/// Component type of texels in a shader.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbers {
+pub(super) enum ComponentType {
     Float,
     Int { signed: bool },
 }
 
-/// Where an image that is used comes from.
+/// Origin of an image operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// An image handle; the second number is a sampler's where it is looked up through one.
+pub(super) enum ImageSource {
+    /// An image handle, and the sampler handle if it is sampled.
     Image(u32, Option<u32>),
-    /// The handle of an image with its sampler.
+    /// A sampled image handle.
     Sampled(u32),
 }
 
-/// The descriptors that handles name, and what was made for them.
-pub(super) struct Images {
-    pub(super) how: Indexing,
+/// Descriptors of all handles, and the functions and results created for them.
+pub(super) struct Descriptors {
+    pub(super) indexing: Indexing,
     width: u32,
-    pub(super) arrays: BTreeMap<(u32, u32), Array>,
+    pub(super) arrays: BTreeMap<(u32, u32), DescriptorArray>,
     lookups: BTreeMap<HandleKind, u32>,
     pub(super) helpers: BTreeMap<Vec<u32>, u32>,
-    /// Results of `OpSampledImage`: image and sampler.
+    /// Image and sampler of each `OpSampledImage` result.
     pairs: BTreeMap<u32, (u32, u32)>,
-    /// Results of `OpImage` of what a handle of a sampled image names.
-    taken_out: BTreeSet<u32>,
+    /// Results of `OpImage` on an image from a sampled image handle.
+    extracted: BTreeSet<u32>,
 }
 
-fn numbers(format: ImageFormat) -> Option<Numbers> {
+fn component_type(format: ImageFormat) -> Option<ComponentType> {
     let row = format_row(format).filter(|row| row.width == 32)?;
-    Some(if row.float { Numbers::Float } else { Numbers::Int { signed: row.signed == Some(true) } })
+    Some(if row.float { ComponentType::Float } else { ComponentType::Int { signed: row.signed == Some(true) } })
 }
 
-impl Images {
-    /// Sorts handles into arrays; `width` is that of a handle.
-    pub(super) fn new(call: &KernelCall, how: Indexing, width: u32) -> Result<Images, LowerError> {
+impl Descriptors {
+    /// Sorts descriptors into arrays. `width` is the width of a handle.
+    pub(super) fn new(call: &KernelCall, indexing: Indexing, width: u32) -> Result<Descriptors, LowerError> {
         let refused = |at: DescriptorAt, what: &str| {
             LowerError::Call(format!("set {} binding {} element {}: {what}", at.set, at.binding, at.element))
         };
-        let mut images = Images {
-            how,
+        let mut images = Descriptors {
+            indexing,
             width,
             arrays: BTreeMap::new(),
             lookups: BTreeMap::new(),
             helpers: BTreeMap::new(),
             pairs: BTreeMap::new(),
-            taken_out: BTreeSet::new(),
+            extracted: BTreeSet::new(),
         };
-        let common = |image: &ImageHandle| match numbers(image.format) {
+        let common = |image: &ImageHandle| match component_type(image.format) {
             _ if !matches!(image.dim, Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::Cube | Dim::Buffer) => {
                 Err(refused(image.at, &format!("dimensionality {}, which no kernel has", image.dim.name())))
             }
             None => Err(refused(image.at, &format!("texels of {:?}", image.format))),
-            Some(numbers) => {
+            Some(component) => {
                 let ImageHandle { dim, arrayed, storage, format, .. } = *image;
                 let format = if storage { format } else { ImageFormat::Unknown };
-                Ok(Some(Common { dim, arrayed, storage, numbers, format }))
+                Ok(Some(ImageProperties { dim, arrayed, storage, component, format }))
             }
         };
         let all = call.images.iter().map(|i| (HandleKind::Image, i.handle, i.at, common(i)));
@@ -104,16 +104,16 @@ impl Images {
             if width == 32 && handle > u64::from(u32::MAX) {
                 return Err(refused(at, "a handle of 64 bits, under addressing model Physical32"));
             }
-            let fresh = || Array { kind, image, count: 0, elements: Vec::new(), declared: None };
+            let fresh = || DescriptorArray { kind, image, count: 0, elements: Vec::new(), declared: None };
             let array = images.arrays.entry((at.set, at.binding)).or_insert_with(fresh);
             if let (Some(known), Some(new)) = (&mut array.image, image)
-                && (Common { format: new.format, ..*known }) == new
+                && (ImageProperties { format: new.format, ..*known }) == new
                 && known.format != new.format
             {
                 known.format = ImageFormat::Unknown;
             }
             let format = array.image.map_or(ImageFormat::Unknown, |image| image.format);
-            if array.kind != kind || array.image != image.map(|image| Common { format, ..image }) {
+            if array.kind != kind || array.image != image.map(|image| ImageProperties { format, ..image }) {
                 return Err(refused(at, "descriptors of one binding are of different types"));
             }
             array.count = array.count.max(at.element + 1);
@@ -122,16 +122,18 @@ impl Images {
         Ok(images)
     }
 
-    /// The numbers of a kind's descriptors by handle: their array in the upper half, their place in the lower.
-    fn numbers(&self, kind: HandleKind) -> Vec<(u64, u32)> {
+    /// Returns the descriptor number of each handle of a kind: the array in the upper half, the
+    /// index in the lower half.
+    fn descriptor_numbers(&self, kind: HandleKind) -> Vec<(u64, u32)> {
         let arrays = (0u32..).zip(self.arrays.values()).filter(|(_, array)| array.kind == kind);
         arrays
             .flat_map(|(ordinal, array)| array.elements.iter().map(move |(handle, at)| (*handle, ordinal << 16 | at)))
             .collect()
     }
 
-    /// A handle converted: the number of its descriptor, from a function that compares it with all. One that names nothing is
-    /// undefined; it gives the first, so that nothing lies outside.
+    /// Replaces the conversion of a handle by a call of a function that compares it with all known
+    /// handles, and returns the descriptor number. An unknown handle, whose behaviour is undefined,
+    /// gives the first descriptor, so that the index is in bounds.
     pub(super) fn convert(
         &mut self,
         builder: &mut Builder<'_>,
@@ -145,7 +147,7 @@ impl Images {
         let lookup = match self.lookups.get(&kind) {
             Some(lookup) => *lookup,
             None => {
-                let all = self.numbers(kind);
+                let all = self.descriptor_numbers(kind);
                 let Some((_, first)) = all.first() else { return Err(wrong()) };
                 let (wide, bool) = (builder.uint(self.width), builder.bool());
                 let ty = builder.declare(Op::TypeFunction, &[uint, wide]);
@@ -153,29 +155,29 @@ impl Images {
                 let lookup = body.op(builder, Op::Function, uint, &[FunctionControl::NONE.0, ty]);
                 let given = body.op(builder, Op::FunctionParameter, wide, &[]);
                 let label = builder.id();
-                body.run(Op::Label, &[label]);
+                body.emit(Op::Label, &[label]);
                 let mut found = builder.number(*first);
                 for (handle, number) in &all[1..] {
                     let (known, number) = (builder.constant(wide, self.width, *handle), builder.number(*number));
                     let equal = body.op(builder, Op::IEqual, bool, &[given, known]);
                     found = body.op(builder, Op::Select, uint, &[equal, number, found]);
                 }
-                body.run(Op::ReturnValue, &[found]);
-                body.run(Op::FunctionEnd, &[]);
+                body.emit(Op::ReturnValue, &[found]);
+                body.emit(Op::FunctionEnd, &[]);
                 builder.function(&body.words);
                 builder.name(lookup, &format!("{}_of_handle", kind.to_string().replace(' ', "_")));
                 self.lookups.insert(kind, lookup);
                 lookup
             }
         };
-        code.op_as(Op::FunctionCall, uint, result, &[lookup, builder.now(handle)]);
+        code.op_as(Op::FunctionCall, uint, result, &[lookup, builder.resolve(handle)]);
         Ok(())
     }
 
-    /// `OpSampledImage`: both numbers, for what is looked up.
+    /// Records the image and sampler of an `OpSampledImage`.
     pub(super) fn combine(&mut self, i: Instruction<'_>) -> Result<(), LowerError> {
         match (i.result(), i.operands()) {
-            (Some(result), [image, sampler]) if !self.taken_out.contains(image) => {
+            (Some(result), [image, sampler]) if !self.extracted.contains(image) => {
                 self.pairs.insert(result, (*image, *sampler));
                 Ok(())
             }
@@ -183,28 +185,30 @@ impl Images {
         }
     }
 
-    /// `OpImage`: the image's own number where it was combined with a sampler, else that of both.
-    pub(super) fn take_out(&mut self, builder: &mut Builder<'_>, i: Instruction<'_>) -> Result<(), LowerError> {
+    /// Replaces the result of an `OpImage`: by the image's own number if an `OpSampledImage`
+    /// combined it with a sampler, otherwise by the number of the sampled image.
+    pub(super) fn extract_image(&mut self, builder: &mut Builder<'_>, i: Instruction<'_>) -> Result<(), LowerError> {
         let (Some(result), Some(sampled)) = (i.result(), i.operand(0)) else {
             return Err(LowerError::at(i, "an OpImage without operand"));
         };
         match self.pairs.get(&sampled) {
-            Some((image, _)) => builder.stands_for(result, *image),
+            Some((image, _)) => builder.replace_id(result, *image),
             None => {
-                self.taken_out.insert(result);
-                builder.stands_for(result, sampled);
+                self.extracted.insert(result);
+                builder.replace_id(result, sampled);
             }
         }
         Ok(())
     }
 
-    /// Whether an id is an image with a sampler that has no number of its own.
-    pub(super) fn is_apart(&self, word: u32) -> bool {
-        self.pairs.contains_key(&word) || self.taken_out.contains(&word)
+    /// Returns true if an id has no descriptor number of its own: a combined image and sampler, or
+    /// the image of a sampled image.
+    pub(super) fn lacks_number(&self, word: u32) -> bool {
+        self.pairs.contains_key(&word) || self.extracted.contains(&word)
     }
 
-    /// An instruction that uses an image becomes a call.
-    pub(super) fn used(
+    /// Replaces an image instruction by a call.
+    pub(super) fn image_instruction(
         &mut self,
         builder: &mut Builder<'_>,
         i: Instruction<'_>,
@@ -223,11 +227,11 @@ impl Images {
             },
             _ => return Err(wrong("of no image")),
         };
-        let sampled = matches!(ty(image), Some((_, Type::SampledImage { .. }))) || self.taken_out.contains(&image);
+        let sampled = matches!(ty(image), Some((_, Type::SampledImage { .. }))) || self.extracted.contains(&image);
         let source = match (self.pairs.get(&image), sampled) {
-            (Some((image, sampler)), _) => Source::Image(*image, Some(*sampler)),
-            (None, true) => Source::Sampled(image),
-            (None, false) => Source::Image(image, None),
+            (Some((image, sampler)), _) => ImageSource::Image(*image, Some(*sampler)),
+            (None, true) => ImageSource::Sampled(image),
+            (None, false) => ImageSource::Image(image, None),
         };
         let plain = match op {
             Op::ImageQuerySize | Op::ImageQueryLevels => 0,
@@ -261,10 +265,10 @@ impl Images {
             _ => return Err(wrong("at coordinates that are no 32-bit integers")),
         }
         let word = |ty: TypeId| module.type_definition(ty).result().unwrap_or_default();
-        let types = ids.iter().map(|id| module.type_of(*id).map(|ty| builder.now(word(ty))));
+        let types = ids.iter().map(|id| module.type_of(*id).map(|ty| builder.resolve(word(ty))));
         let operands = types.collect::<Option<Vec<u32>>>().ok_or_else(|| wrong("with operands of no type"))?;
         let result = match i.result_type() {
-            Some(ty) => builder.now(ty),
+            Some(ty) => builder.resolve(ty),
             None => builder.void(),
         };
         if op != Op::ImageWrite
@@ -275,7 +279,7 @@ impl Images {
         {
             return Err(wrong("with a result that has not 32 bits"));
         }
-        let used = Use {
+        let used = ImageUse {
             op,
             ty: image_ty,
             operands,
@@ -285,12 +289,12 @@ impl Images {
             given: given.map_or(0, |(_, n)| n),
         };
         let mut arguments = match source {
-            Source::Image(image, sampler) => [Some(image), sampler].into_iter().flatten().collect(),
-            Source::Sampled(image) => vec![image],
+            ImageSource::Image(image, sampler) => [Some(image), sampler].into_iter().flatten().collect(),
+            ImageSource::Sampled(image) => vec![image],
         };
         arguments.extend(ids);
         let mut operands = vec![self.helper(builder, &used, source).map_err(|what| wrong(&what))?];
-        operands.extend(arguments.iter().map(|word| builder.now(*word)));
+        operands.extend(arguments.iter().map(|word| builder.resolve(*word)));
         match i.result() {
             Some(id) => code.op_as(Op::FunctionCall, result, id, &operands),
             None => drop(code.op(builder, Op::FunctionCall, result, &operands)),
@@ -298,7 +302,8 @@ impl Images {
         Ok(())
     }
 
-    /// The image operands that stay: a level or gradients of samples, a level of what is fetched. `None` if there are others.
+    /// Returns the image operands that are kept: level or gradients when sampling, level of a
+    /// fetch. `None` if there are others.
     fn mask(&self, said: &[u32], samples: bool) -> Option<u32> {
         let plain = ImageOperands::NON_PRIVATE_TEXEL.0
             | ImageOperands::VOLATILE_TEXEL.0
@@ -314,7 +319,8 @@ impl Images {
         }
     }
 
-    /// The variable of an array and the type of its elements.
+    /// Returns the variable of an array and the type of its elements, declaring them first if
+    /// needed.
     pub(super) fn declared(&mut self, builder: &mut Builder<'_>, at: (u32, u32)) -> Result<(u32, u32), String> {
         let Some(array) = self.arrays.get_mut(&at) else { return Err("of no image".into()) };
         if let Some(declared) = array.declared {
@@ -329,7 +335,7 @@ impl Images {
             _ => (builder.declare(Op::TypeSampler, &[]), "samplers"),
         };
         let ty = builder.id();
-        if self.how == Indexing::Runtime {
+        if self.indexing == Indexing::Runtime {
             builder.capability(Capability::RuntimeDescriptorArray);
             builder.global(Op::TypeRuntimeArray, &[element], ty);
         } else {
@@ -356,7 +362,7 @@ impl Images {
                 builder.capability(C::StorageImageExtendedFormats);
             }
         }
-        if self.how.indexes() {
+        if self.indexing.indexes() {
             builder.capability(C::ShaderNonUniform);
             let [dynamic, apart] = match held {
                 Some((Dim::Buffer, true)) => {
@@ -378,16 +384,16 @@ impl Images {
     }
 }
 
-/// Whether an instruction looks texels up through a sampler.
+/// Returns true if an instruction samples an image.
 pub(super) fn samples(op: Op) -> bool {
     matches!(op, Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod)
 }
 
-/// The type of a binding's images in Vulkan, and of the components of their texels.
-pub(super) fn image_ty(builder: &mut Builder<'_>, image: &Common) -> (u32, u32) {
-    let scalar = match image.numbers {
-        Numbers::Float => builder.declare(Op::TypeFloat, &[32]),
-        Numbers::Int { signed } => builder.declare(Op::TypeInt, &[32, u32::from(signed)]),
+/// Returns the type of a binding's images in Vulkan, and the type of their texels' components.
+pub(super) fn image_ty(builder: &mut Builder<'_>, image: &ImageProperties) -> (u32, u32) {
+    let scalar = match image.component {
+        ComponentType::Float => builder.declare(Op::TypeFloat, &[32]),
+        ComponentType::Int { signed } => builder.declare(Op::TypeInt, &[32, u32::from(signed)]),
     };
     let sampled = if image.storage { 2 } else { 1 };
     let operands = [scalar, image.dim.word(), 0, u32::from(image.arrayed), 0, sampled, image.format.word()];
