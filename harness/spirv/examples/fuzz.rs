@@ -20,7 +20,7 @@ fn main() {
     while start.elapsed() < limit {
         let one = Instant::now();
         if std::panic::catch_unwind(|| round(&seeds, &mut Random(seed))).is_err() {
-            eprintln!("seed {seed} panics");
+            eprintln!("panic in the round with seed {seed}");
             std::process::exit(1);
         }
         slowest = slowest.max(one.elapsed());

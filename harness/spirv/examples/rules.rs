@@ -1,4 +1,4 @@
-//! Writes `RULES.md` of this crate.
+//! Generates `RULES.md` of this crate.
 
 fn main() -> std::io::Result<()> {
     std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/RULES.md"), assay_spirv::rules::document())

@@ -15,10 +15,11 @@ fn report_names_line_and_rule() {
     let need = Need::of(&source.module);
     let device = ("a device".to_owned(), Have { api_version: ApiVersion::v1(1), ..Have::default() });
     let shown = report.render("bytes.spvasm", &need, &[device]);
-    let expected = "violation: %from lacks DescriptorSet or Binding\n  at bytes.spvasm:36:8\n     |\n  36 |        %from = OpVariable %pointer StorageBuffer\n     |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  VUID-StandaloneSpirv-UniformConstant-06677\n";
+    let expected = "violation: %from has no DescriptorSet or no Binding\n  at bytes.spvasm:36:8\n     |\n  36 |        %from = OpVariable %pointer StorageBuffer\n     |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  VUID-StandaloneSpirv-UniformConstant-06677\n";
     assert!(shown.contains(expected), "{shown}");
     assert!(
-        shown.contains("a device: SPIR-V 1.6 needs Vulkan 1.3 (it is 1.1); capability StorageBuffer8BitAccess"),
+        shown
+            .contains("a device: SPIR-V 1.6 needs Vulkan 1.3 (the device has 1.1); capability StorageBuffer8BitAccess"),
         "{shown}"
     );
     assert!(shown.contains("set 0 binding 1: StorageBuffer to"), "{shown}");
@@ -39,21 +40,18 @@ fn positions_in_binary_modules_are_word_indices() {
         ),
         "{shown}"
     );
-    assert!(shown.ends_with("whose last section names what is not looked at\n"), "{shown}");
+    assert!(shown.ends_with("violated (its last section lists what is not checked)\n"), "{shown}");
 }
 
 #[test]
 fn unreadable_files_give_one_message_with_a_position() {
     for (bytes, expected) in [
-        (
-            &b"OpCapability Shadr"[..],
-            "line 1, column 14: expected Capability, found \"Shadr\"; the nearest known name is Shader",
-        ),
-        (b"OpNop\n  OpName %1 \"x\"", "line 2, column 3: word 6: id 1 is used, but no instruction makes it"),
+        (&b"OpCapability Shadr"[..], "line 1, column 14: expected Capability, found \"Shadr\"; did you mean 'Shader'?"),
+        (b"OpNop\n  OpName %1 \"x\"", "line 2, column 3: word 6: id 1 is used but not defined"),
         (b"\x03\x02\x23\x07\x00", "5 bytes are not a whole number of words"),
         (
             b"Op\xff",
-            "byte 2 is not UTF-8, and the file does not start with the magic number 0x07230203: expected SPIR-V words or text",
+            "byte 2 is not UTF-8, and the file does not start with the magic number 0x07230203: expected binary SPIR-V or its text",
         ),
     ] {
         assert_eq!(Source::read(bytes).unwrap_err().to_string(), expected);
@@ -92,7 +90,7 @@ fn kernel_capabilities_do_not_disable_rules_for_shaders() {
             let report = Report::new(&shader_beside(&format!("OpCapability {capability}"), model));
             assert_eq!(report.environment, "vulkan", "{capability}");
             let messages: Vec<&str> = report.violations.iter().map(|v| v.message.as_str()).collect();
-            let named = format!("capability {capability}, which Vulkan does not list");
+            let named = format!("Vulkan does not list capability {capability}");
             assert!(messages.contains(&named.as_str()), "{capability}: {messages:?}");
             assert!(
                 report.violations.iter().any(|v| v.name == "workgroup-size-positive"),
@@ -114,7 +112,7 @@ fn report_of_a_kernel_names_the_capabilities_of_another_api() {
     assert_eq!((report.environment.as_str(), report.is_legal()), ("other", true));
     assert_eq!(report.unlisted, ["Kernel", "Addresses"]);
     let shown = report.render("kernel.spvasm", &Need::of(&source.module), &[]);
-    assert!(shown.contains("not for Vulkan, which does not list Kernel, Addresses: only the rules"), "{shown}");
+    assert!(shown.contains("does not target Vulkan, which does not list Kernel, Addresses: only the rules"), "{shown}");
     // A library for the same API has no entry point that would identify it.
     let library: Vec<&str> = KERNEL.lines().filter(|line| !line.contains("OpEntryPoint")).collect();
     let library = library.join("\n").replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Linkage");
@@ -164,7 +162,7 @@ fn warnings_are_errors_only_when_strict() {
     let shown = report.render("indexed.spvasm", &need, &[]);
     let expected = "warning: descriptor array indexed with a non-constant; this requires StorageBufferArrayDynamicIndexing\n  at indexed.spvasm:26:1\n";
     assert!(shown.contains(expected), "{shown}");
-    assert!(shown.contains("\nlegal, with 1 warning (--strict refuses the module): "), "{shown}");
+    assert!(shown.contains("\nlegal, with 1 warning (--strict rejects the module): "), "{shown}");
     // The device must support the feature nevertheless.
     assert!(
         shown.contains("descriptor array indexed with a non-constant: feature shaderStorageBufferArrayDynamicIndexing"),
@@ -199,7 +197,10 @@ fn target_environment_determines_the_version() {
     let words: Vec<u8> =
         Source::from_text(INDEXED).unwrap().module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
     let refused = Source::read_for(&words, Some("spv1.0".parse().unwrap())).unwrap_err().to_string();
-    assert_eq!(refused, "words state their version of SPIR-V: a target environment goes with text");
+    assert_eq!(
+        refused,
+        "a binary module declares its own version of SPIR-V; a target environment applies to text only"
+    );
     let unknown = "vulkan2".parse::<TargetEnv>().unwrap_err().to_string();
     assert!(unknown.starts_with("unknown target environment 'vulkan2': expected one of spv1.0, "), "{unknown}");
 }

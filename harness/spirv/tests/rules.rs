@@ -1,10 +1,17 @@
-//! Every rule, both ways: a module that breaks only it, and the nearest one that does not.
+//! Tests of each rule with two modules: one that breaks only this rule, and a similar one that
+//! breaks none.
 //!
-//! `tests/rules/*.spvasm` hold the cases. A case starts with `;; rule: NAME`. Its lines are added to a small compute
-//! shader, each to its section; lines with `?` in front stand in the broken module only, those with `=` in the other
-//! only. Directives: `;; version: 1.3`, `;; broken version: 1.7`; `;; also: NAME` where breaking the rule cannot but break another;
-//! `;; environment: other` for modules that are not for Vulkan. An entry point or execution mode replaces the shader's;
-//! `...` at the end of an entry point stands for all module-scope variables.
+//! `tests/rules/*.spvasm` contain the cases. A case starts with `;; rule: NAME`. Its lines are
+//! added to the matching sections of a small compute shader. Lines with the prefix `?` occur in the
+//! broken module only, those with the prefix `=` in the valid module only. Directives:
+//!
+//! * `;; version: 1.3`: SPIR-V version of both modules
+//! * `;; broken version: 1.7`: SPIR-V version of the broken module
+//! * `;; also: NAME`: another rule that the broken module inevitably breaks
+//! * `;; environment: other`: the modules are not for Vulkan
+//!
+//! An entry point or execution mode replaces that of the shader. `...` at the end of an entry point
+//! denotes all module-scope variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,27 +31,30 @@ fn broken(case: &Case, broken: bool) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn every_rule_is_broken_by_one_module_and_kept_by_the_nearest() {
+fn each_case_breaks_exactly_its_rules_and_its_valid_module_breaks_none() {
     let mut failures = Vec::new();
     for case in cases() {
         let mut expected: BTreeSet<&str> = case.also.iter().map(String::as_str).collect();
         expected.insert(&case.rule);
         let found = broken(&case, true);
         if found != expected {
-            failures.push(format!("{} (line {}): broken module breaks {found:?}\n", case.rule, case.line));
+            failures.push(format!(
+                "{} (line {}): the broken module breaks {found:?}, expected {expected:?}\n",
+                case.rule, case.line
+            ));
         }
         let found = broken(&case, false);
         if !found.is_empty() {
-            failures.push(format!("{} (line {}): nearest module breaks {found:?}\n", case.rule, case.line));
+            failures.push(format!("{} (line {}): the valid module breaks {found:?}\n", case.rule, case.line));
         }
     }
     assert!(failures.is_empty(), "{}", failures.concat());
 }
 
 #[test]
-fn every_rule_has_a_case_and_a_name_of_its_own() {
+fn every_rule_has_a_case_and_a_unique_name() {
     let mut count: BTreeMap<&str, usize> = rules::all().map(|rule| (rule.name, 0)).collect();
-    assert_eq!(count.len(), rules::all().count(), "two rules have one name");
+    assert_eq!(count.len(), rules::all().count(), "two rules have the same name");
     for case in cases() {
         *count.get_mut(case.rule.as_str()).unwrap_or_else(|| panic!("no rule is named {}", case.rule)) += 1;
     }
@@ -53,32 +63,32 @@ fn every_rule_has_a_case_and_a_name_of_its_own() {
 }
 
 #[test]
-fn a_module_without_a_memory_model_is_refused() {
+fn module_without_memory_model_is_rejected() {
     let module = |text: &str| Module::parse(assemble(text).unwrap()).unwrap();
     let names = |module: &Module| -> Vec<&str> {
         rules::violations(module, Environment::Vulkan).iter().map(|v| v.rule.name).collect()
     };
     assert_eq!(names(&module("OpCapability Shader\nOpMemoryModel Logical GLSL450")), [""; 0]);
     assert_eq!(names(&module("OpCapability Shader")), ["one-memory-model"]);
-    // Where nothing stands at all, the place is behind the header.
-    let empty = module("; nothing but a header");
+    // Without any instruction, the violation is reported after the header.
+    let empty = module("; only a header");
     assert_eq!(names(&empty), ["one-memory-model"]);
     assert_eq!(rules::violations(&empty, Environment::Vulkan)[0].at, 5);
 }
 
 #[test]
-fn the_document_is_current() {
+fn rules_document_is_current() {
     let committed = include_str!("../RULES.md");
     assert!(committed == rules::document(), "run `cargo run -p assay-spirv --example rules`");
 }
 
-/// Rules of Vulkan 1.4.360 for modules alone and for modules on a device.
-const OF_THE_TEXT: [(&str, usize); 2] = [("VUID-StandaloneSpirv-", 200), ("VUID-RuntimeSpirv-", 370)];
+/// Number of rules with each prefix in Vulkan 1.4.360.
+const SPECIFICATION_RULES: [(&str, usize); 2] = [("VUID-StandaloneSpirv-", 200), ("VUID-RuntimeSpirv-", 370)];
 
 #[test]
-fn no_rule_of_the_text_is_forgotten_and_none_has_two_fates() {
+fn every_vuid_has_exactly_one_disposition() {
     let number = |id: &str| id.rsplit('-').next().unwrap_or_default().chars().take(5).collect::<String>();
-    for (prefix, expected) in OF_THE_TEXT {
+    for (prefix, expected) in SPECIFICATION_RULES {
         let alone = prefix.contains("Standalone");
         let ours: BTreeSet<String> = rules::all()
             .flat_map(|rule| rule.id.split(&[' ', '(', ')', ','][..]).filter(|_| rule.id.starts_with(prefix)))

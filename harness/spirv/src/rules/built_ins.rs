@@ -1,11 +1,12 @@
-//! Built-ins: which there are, where they may be used, their storage classes and types.
+//! Built-ins: their availability in Vulkan, execution models, storage classes and types.
 
-use super::facts::{Facts, Variable};
-use super::{On, Rule, Severity};
+use super::facts::{Facts, ModuleVariable};
+use super::{Check, Rule, Severity};
 use crate::module::{Type, TypeId};
 use crate::tables::{BuiltIn, Decoration, ExecutionModel, StorageClass};
 
-/// A built-in of compute: the models that may use it, and its components, 32-bit integers.
+/// Requirements of one built-in of compute: its execution models and its number of 32-bit integer
+/// components.
 struct BuiltInRow {
     built_in: BuiltIn,
     workgroup_only: bool,
@@ -16,7 +17,7 @@ const fn row(built_in: BuiltIn, workgroup_only: bool, components: u32) -> BuiltI
     BuiltInRow { built_in, workgroup_only, components }
 }
 
-/// Built-ins of compute whose rules have one form.
+/// Built-ins of compute that share one form of rule.
 const COMPUTE_BUILT_INS: [BuiltInRow; 15] = [
     row(BuiltIn::NumWorkgroups, true, 3),
     row(BuiltIn::WorkgroupId, true, 3),
@@ -35,12 +36,13 @@ const COMPUTE_BUILT_INS: [BuiltInRow; 15] = [
     row(BuiltIn::DeviceIndex, false, 1),
 ];
 
-fn built_in_row<'a>(facts: &Facts, variable: &Variable) -> Option<&'a BuiltInRow> {
+fn built_in_row<'a>(facts: &Facts, variable: &ModuleVariable) -> Option<&'a BuiltInRow> {
     let built_in = facts.built_in(variable.word)?;
     COMPUTE_BUILT_INS.iter().find(|row| row.built_in == built_in)
 }
 
-/// Whether a type is a 32-bit integer or a vector of so many.
+/// Returns whether a type is a 32-bit integer (`components` is 1) or a vector of `components`
+/// 32-bit integers.
 pub(super) fn is_u32_of(facts: &Facts, ty: TypeId, components: u32) -> bool {
     match *facts.module.ty(ty) {
         Type::Int { width: 32, .. } => components == 1,
@@ -51,8 +53,8 @@ pub(super) fn is_u32_of(facts: &Facts, ty: TypeId, components: u32) -> bool {
     }
 }
 
-/// Built-ins of kernels and of APIs other than Vulkan.
-fn is_foreign(built_in: BuiltIn) -> bool {
+/// Returns whether a built-in belongs to kernels or to an API other than Vulkan.
+fn is_non_vulkan(built_in: BuiltIn) -> bool {
     use BuiltIn as B;
     matches!(
         built_in,
@@ -67,12 +69,12 @@ fn is_foreign(built_in: BuiltIn) -> bool {
     )
 }
 
-/// Whether a variable is the sample mask.
-fn is_sample_mask(facts: &Facts, variable: &Variable) -> bool {
+/// Returns whether a variable is decorated SampleMask.
+fn is_sample_mask(facts: &Facts, variable: &ModuleVariable) -> bool {
     facts.built_in(variable.word) == Some(BuiltIn::SampleMask)
 }
 
-/// Whether a type is an array of 32-bit integers, of a stated length or not.
+/// Returns whether a type is an array of 32-bit integers, with or without a length.
 fn is_u32_array(facts: &Facts, ty: TypeId) -> bool {
     match *facts.module.ty(ty) {
         Type::Array { element, .. } | Type::RuntimeArray { element } => is_u32_of(facts, element, 1),
@@ -84,115 +86,118 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "built-in-listed",
         id: "VUID-StandaloneSpirv-BuiltIn-04668",
-        says: "built-ins are those that Vulkan lists",
+        says: "the built-in must be one that Vulkan supports",
         severity: Severity::Error,
-        on: On::Decorations(&[Decoration::BuiltIn], |_, _, decorated, found| {
+        check: Check::Decorations(&[Decoration::BuiltIn], |_, _, decorated, found| {
             let built_in = decorated.operands.first().and_then(|word| BuiltIn::from_word(*word));
-            if let Some(built_in) = built_in.filter(|b| is_foreign(*b)) {
-                found.at(decorated.instruction, format!("built-in {built_in}, which Vulkan does not have"));
+            if let Some(built_in) = built_in.filter(|b| is_non_vulkan(*b)) {
+                found.report(decorated.instruction, format!("Vulkan does not support built-in {built_in}"));
             }
         }),
     },
     Rule {
         name: "built-in-model",
-        id: "VUID-GlobalInvocationId-GlobalInvocationId-04236 and its siblings (04281, 04284, 04293, 04296, 04367, 04422)",
-        says: "the built-ins of workgroups only in task, mesh and compute stages",
+        id: "VUID-GlobalInvocationId-GlobalInvocationId-04236 and the same requirement of other built-ins (04281, 04284, 04293, 04296, 04367, 04422)",
+        says: "workgroup built-ins must be used in task, mesh and compute execution models only",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             let Some(row) = built_in_row(facts, variable).filter(|row| row.workgroup_only) else { return };
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
             let allowed = |m| matches!(m, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV);
             if let Some(model) = facts.static_user_outside(variable.word, allowed) {
-                variable.breaks(found, format!("{} in {model}, expected task, mesh or compute", row.built_in));
+                variable.report(found, format!("{} in {model}, expected task, mesh or compute", row.built_in));
             }
         }),
     },
     Rule {
         name: "built-in-class",
-        id: "VUID-GlobalInvocationId-GlobalInvocationId-04237 and its siblings (04205, 04282, 04285, 04294, 04297, 04368, 04370 to 04382, 04423)",
-        says: "the built-ins of workgroups and subgroups are inputs",
+        id: "VUID-GlobalInvocationId-GlobalInvocationId-04237 and the same requirement of other built-ins (04205, 04282, 04285, 04294, 04297, 04368, 04370 to 04382, 04423)",
+        says: "workgroup and subgroup built-ins must be Input variables",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if let Some(row) = built_in_row(facts, variable).filter(|_| variable.class != StorageClass::Input) {
-                variable.breaks(found, format!("{} in {}, expected Input", row.built_in, variable.class));
+                variable.report(found, format!("{} in {}, expected Input", row.built_in, variable.class));
             }
         }),
     },
     Rule {
         name: "built-in-type",
-        id: "VUID-GlobalInvocationId-GlobalInvocationId-04238 and its siblings (04206, 04283, 04286, 04295, 04298, 04369, 04371 to 04383, 04424)",
-        says: "the built-ins of workgroups and subgroups have their type",
+        id: "VUID-GlobalInvocationId-GlobalInvocationId-04238 and the same requirement of other built-ins (04206, 04283, 04286, 04295, 04298, 04369, 04371 to 04383, 04424)",
+        says: "workgroup and subgroup built-ins must have the type that their description requires",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if let Some(row) =
                 built_in_row(facts, variable).filter(|row| !is_u32_of(facts, variable.ty, row.components))
             {
-                variable.breaks(found, format!("{} is not {} 32-bit integer(s)", row.built_in, row.components));
+                variable.report(
+                    found,
+                    format!("{} does not consist of {} 32-bit integer(s)", row.built_in, row.components),
+                );
             }
         }),
     },
     Rule {
         name: "workgroup-size-constant",
         id: "VUID-WorkgroupSize-WorkgroupSize-04426",
-        says: "what is decorated WorkgroupSize is a constant (with a tile shading rate: an input)",
+        says: "WorkgroupSize must decorate a constant (with TileShadingRateQCOM: an Input variable)",
         severity: Severity::Error,
-        on: On::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
+        check: Check::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
             let size = decorated.operands.first() == Some(&BuiltIn::WorkgroupSize.word()) && decorated.member.is_none();
             let input = || facts.variable(target).is_some_and(|v| v.class == StorageClass::Input);
             let rate =
                 || facts.entries.iter().any(|e| e.mode(crate::tables::ExecutionMode::TileShadingRateQCOM).is_some());
             if size && !facts.is_constant(target) && !(input() && rate()) {
-                found.at(decorated.instruction, "WorkgroupSize on something that is no constant");
+                found.report(decorated.instruction, "target of WorkgroupSize is not a constant");
             }
         }),
     },
     Rule {
         name: "workgroup-size-type",
         id: "VUID-WorkgroupSize-WorkgroupSize-04427",
-        says: "WorkgroupSize has three 32-bit integers",
+        says: "WorkgroupSize must be a vector of three 32-bit integers",
         severity: Severity::Error,
-        on: On::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
+        check: Check::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
             let size = decorated.operands.first() == Some(&BuiltIn::WorkgroupSize.word());
             let ty = facts.module.type_of(target).filter(|_| facts.is_constant(target));
             if size && ty.is_some_and(|ty| !is_u32_of(facts, ty, 3)) {
-                found.at(decorated.instruction, "WorkgroupSize on something other than three 32-bit integers");
+                found.report(decorated.instruction, "target of WorkgroupSize is not a vector of three 32-bit integers");
             }
         }),
     },
     Rule {
         name: "sample-mask-model",
         id: "VUID-SampleMask-SampleMask-04357",
-        says: "SampleMask only in fragment stages",
+        says: "SampleMask must be used in Fragment only",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if !is_sample_mask(facts, variable) {
                 return;
             }
             if let Some(model) = facts.static_user_outside(variable.word, |m| m == ExecutionModel::Fragment) {
-                variable.breaks(found, format!("SampleMask in {model}, expected Fragment"));
+                variable.report(found, format!("SampleMask in {model}, expected Fragment"));
             }
         }),
     },
     Rule {
         name: "sample-mask-class",
         id: "VUID-SampleMask-SampleMask-04358",
-        says: "SampleMask is an input or an output",
+        says: "SampleMask must be an Input or Output variable",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
             if is_sample_mask(facts, variable) && !interface {
-                variable.breaks(found, format!("SampleMask in {}, expected Input or Output", variable.class));
+                variable.report(found, format!("SampleMask in {}, expected Input or Output", variable.class));
             }
         }),
     },
     Rule {
         name: "sample-mask-type",
         id: "VUID-SampleMask-SampleMask-04359",
-        says: "SampleMask is an array of 32-bit integers",
+        says: "SampleMask must be an array of 32-bit integers",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if is_sample_mask(facts, variable) && !is_u32_array(facts, variable.ty) {
-                variable.breaks(found, "SampleMask is not an array of 32-bit integers");
+                variable.report(found, "SampleMask is not an array of 32-bit integers");
             }
         }),
     },

@@ -1,15 +1,17 @@
-//! What a module uses, it declares; what it declares, Vulkan lists.
+//! Capabilities, extensions and versions: every used feature is declared, and every declared one is
+//! listed by Vulkan.
 
 use std::cell::Cell;
 
 use super::facts::Facts;
-use super::{Findings, On, Rule, Severity};
-use crate::decode::Plan;
+use super::{Check, Findings, Rule, Severity};
+use crate::decode::OperandLayout;
 use crate::grammar::{Category, Enumerant, Kind, Version, extension_enabling};
 use crate::module::{Instruction, Module};
 use crate::tables::{BuiltIn, Capability, ExecutionMode, MemorySemantics, Op, StorageClass};
 
-/// Enumerants whose capability a rule of an extension asks for by its own name, or that Vulkan lets everyone declare or use.
+/// Returns whether the enabling capability of an enumerant is not checked here: an extension's own
+/// rule checks it, or Vulkan permits the enumerant without it.
 fn has_own_rule(kind: Kind, value: u32) -> bool {
     let built_ins = [BuiltIn::PointSize, BuiltIn::ClipDistance, BuiltIn::CullDistance];
     match kind {
@@ -19,71 +21,82 @@ fn has_own_rule(kind: Kind, value: u32) -> bool {
             own.into_iter().any(|mode| mode.word() == value)
         }
         Kind::BuiltIn => built_ins.into_iter().any(|b| b.word() == value),
-        // What capabilities a capability names are those that it brings along.
+        // The capabilities in the row of a capability are those that it declares implicitly.
         Kind::Capability => true,
-        // Models and built-ins of rounding are told by their types.
+        // FPRoundingMode is checked against the type of its target.
         Kind::FPRoundingMode => true,
-        // Vulkan has no atomic counters: its memory model ignores their bit, which compilers set all the same.
+        // Vulkan has no atomic counters. Its memory model ignores their bit, which compilers set
+        // nevertheless.
         Kind::MemorySemantics => value == MemorySemantics::ATOMIC_COUNTER_MEMORY.0,
         _ => false,
     }
 }
 
-fn listed(capabilities: &[Capability]) -> String {
+fn join_names(capabilities: &[Capability]) -> String {
     capabilities.iter().map(|c| c.name()).collect::<Vec<_>>().join(" or ")
 }
 
-/// A capability that Vulkan's table of capabilities lacks while its table of extensions has the extension that needs it.
-pub(crate) const OF_LISTED_EXTENSION: (Capability, &str) = (Capability::Groups, "SPV_AMD_shader_ballot");
+/// A capability that is missing from Vulkan's table of capabilities, and the listed extension that
+/// requires it.
+pub(crate) const LISTED_BY_EXTENSION: (Capability, &str) = (Capability::Groups, "SPV_AMD_shader_ballot");
 
-/// Whether a capability is not listed, but comes with a listed extension that the module declares.
+/// Returns whether a capability is not listed itself, but is required by a listed extension that
+/// the module declares.
 fn comes_with_extension(facts: &Facts, capability: Capability) -> bool {
-    let (unlisted, extension) = OF_LISTED_EXTENSION;
+    let (unlisted, extension) = LISTED_BY_EXTENSION;
     capability == unlisted && facts.extensions.contains(extension)
 }
 
-/// Tells of something that no declared capability enables.
-fn undeclared(facts: &Facts, instruction: Instruction, found: &mut Findings, name: &str, capabilities: &[Capability]) {
+/// Reports an instruction or enumerant that no declared capability enables.
+fn report_undeclared(
+    facts: &Facts,
+    instruction: Instruction,
+    found: &mut Findings,
+    name: &str,
+    capabilities: &[Capability],
+) {
     if !capabilities.is_empty() && !capabilities.iter().any(|c| facts.has(*c)) {
-        found.at(instruction, format!("{name} without capability {}", listed(capabilities)));
+        found.report(instruction, format!("{name} without capability {}", join_names(capabilities)));
     }
 }
 
-/// What brings an instruction or an enumerant.
-struct Brought {
+/// Versions and extensions that provide an instruction or an enumerant.
+struct Availability {
     since: Option<Version>,
     until: Option<Version>,
     extensions: &'static [&'static str],
     by_capability: bool,
 }
 
-impl Brought {
-    /// What is wrong, as the end of a sentence, if neither the module's version nor a declared extension brings it.
+impl Availability {
+    /// Describes, as the end of a sentence, why neither the module's version nor a declared
+    /// extension provides the item. `None` if one of them does.
     fn problem(&self, facts: &Facts) -> Option<String> {
-        let Brought { since, until, extensions, by_capability } = *self;
+        let Availability { since, until, extensions, by_capability } = *self;
         let version = facts.module.version();
         if until.is_some_and(|last| version > last) {
-            return Some(format!(", which SPIR-V {version} no longer has"));
+            return Some(format!(", which SPIR-V {version} does not have any more"));
         }
         let core = since.is_some_and(|since| version >= since);
         if core || extensions.iter().any(|e| facts.extensions.contains(*e)) {
             return None;
         }
-        let brought_by = || extensions.join(" or ");
+        let providers = || extensions.join(" or ");
         match (since, extensions) {
-            // Without an extension of its own it comes with its capability, which is asked for its own.
+            // An item without extensions is provided by its capability, which is checked
+            // separately.
             (None, []) => None,
             (Some(_), []) if by_capability => None,
             (Some(since), []) => Some(format!(" in SPIR-V {version}, expected {since} or newer")),
-            (Some(since), _) => Some(format!(" in SPIR-V {version} without extension {} (or {since})", brought_by())),
-            (None, _) => Some(format!(" without extension {}", brought_by())),
+            (Some(since), _) => Some(format!(" in SPIR-V {version} without extension {} (or {since})", providers())),
+            (None, _) => Some(format!(" without extension {}", providers())),
         }
     }
 }
 
-fn instruction_brought(op: Op) -> Brought {
+fn instruction_availability(op: Op) -> Availability {
     let info = op.info();
-    Brought {
+    Availability {
         since: info.since,
         until: info.until,
         extensions: info.extensions,
@@ -91,30 +104,37 @@ fn instruction_brought(op: Op) -> Brought {
     }
 }
 
-/// Tells of an instruction or enumerant that neither the module's version nor a declared extension brings.
-fn too_new(facts: &Facts, instruction: Instruction, found: &mut Findings, name: &str, brought: &Brought) {
-    if let Some(problem) = brought.problem(facts) {
-        found.at(instruction, format!("{name}{problem}"));
+/// Reports an instruction or enumerant that neither the module's version nor a declared extension
+/// provides.
+fn report_unavailable(
+    facts: &Facts,
+    instruction: Instruction,
+    found: &mut Findings,
+    name: &str,
+    availability: &Availability,
+) {
+    if let Some(problem) = availability.problem(facts) {
+        found.report(instruction, format!("{name}{problem}"));
     }
 }
 
-/// What the two rules on what enables an instruction make of each opcode in a module: instructions repeat, and with them
-/// the answer.
-pub(super) struct Opcodes(Vec<Cell<u8>>);
+/// Results of `capability-declared` and `version-or-extension` for each opcode, computed at its
+/// first occurrence.
+pub(super) struct EnablingCache(Vec<Cell<u8>>);
 
 const KNOWN: u8 = 1;
 const UNDECLARED: u8 = 2;
-const TOO_NEW: u8 = 4;
+const UNAVAILABLE: u8 = 4;
 
-impl Default for Opcodes {
+impl Default for EnablingCache {
     fn default() -> Self {
         let last = crate::grammar::INSTRUCTIONS.last().map_or(0, |row| row.op as usize);
-        Opcodes(vec![Cell::new(0); last + 1])
+        EnablingCache(vec![Cell::new(0); last + 1])
     }
 }
 
-impl Opcodes {
-    fn of(&self, facts: &Facts, op: Op) -> u8 {
+impl EnablingCache {
+    fn status(&self, facts: &Facts, op: Op) -> u8 {
         let cell = self.0.get(op as usize);
         let known = cell.map_or(0, Cell::get);
         if known & KNOWN != 0 {
@@ -122,8 +142,8 @@ impl Opcodes {
         }
         let capabilities = op.info().capabilities;
         let undeclared = !capabilities.is_empty() && !capabilities.iter().any(|c| facts.has(*c));
-        let too_new = instruction_brought(op).problem(facts).is_some();
-        let found = KNOWN | if undeclared { UNDECLARED } else { 0 } | if too_new { TOO_NEW } else { 0 };
+        let unavailable = instruction_availability(op).problem(facts).is_some();
+        let found = KNOWN | if undeclared { UNDECLARED } else { 0 } | if unavailable { UNAVAILABLE } else { 0 };
         if let Some(cell) = cell {
             cell.set(found);
         }
@@ -131,14 +151,14 @@ impl Opcodes {
     }
 }
 
-/// Calls `visit` for each enumerant that an instruction names.
+/// Calls `visit` for each enumerant among the operands of an instruction.
 pub(super) fn enumerants(
     module: &Module,
     instruction: Instruction,
     op: Op,
     mut visit: impl FnMut(Kind, &'static Enumerant),
 ) {
-    if !Plan::of(op).names_enumerants(instruction.words.len()) {
+    if !OperandLayout::of(op).names_enumerants(instruction.words.len()) {
         return;
     }
     let _newer = module.operands(instruction, |operand| {
@@ -158,50 +178,53 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "capability-listed",
         id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed",
-        says: "capabilities are those that Vulkan lists",
+        says: "every declared capability must be in Vulkan's table of capabilities",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Capability], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Capability], |facts, instruction, found| {
             let Some(capability) = instruction.operand(0).and_then(Capability::from_word) else { return };
             if capability.enabling().is_none() && !comes_with_extension(facts, capability) {
-                found.at(instruction, format!("capability {capability}, which Vulkan does not list"));
+                found.report(instruction, format!("Vulkan does not list capability {capability}"));
             }
         }),
     },
     Rule {
         name: "capability-of-extension",
-        id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed; Groups is not, beside SPV_AMD_shader_ballot, which is",
-        says: "capabilities of listed extensions are those that Vulkan lists",
+        id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed (Groups is not listed, SPV_AMD_shader_ballot is)",
+        says: "a capability that only a listed extension requires must itself be in Vulkan's table of capabilities",
         severity: Severity::Warning {
-            why: "Vulkan lists the extension, all of whose group instructions need the capability",
+            why: "Vulkan lists the extension, whose group instructions all require the capability",
         },
-        on: On::Instructions(&[Op::Capability], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Capability], |facts, instruction, found| {
             let Some(capability) = instruction.operand(0).and_then(Capability::from_word) else { return };
             if comes_with_extension(facts, capability) {
-                found.at(instruction, format!("capability {capability}, which Vulkan lists only by its extension"));
+                found.report(
+                    instruction,
+                    format!("Vulkan does not list capability {capability}, only the extension that requires it"),
+                );
             }
         }),
     },
     Rule {
         name: "extension-listed",
         id: "vulkan-environment-for-spirv, SPIR-V Extensions: the table",
-        says: "extensions are those that Vulkan lists",
+        says: "every declared extension must be in Vulkan's table of SPIR-V extensions",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Extension], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Extension], |facts, instruction, found| {
             let name = facts.module.string_at(instruction, 0);
             if extension_enabling(&name).is_none() {
-                found.at(instruction, format!("extension {name}, which Vulkan does not list"));
+                found.report(instruction, format!("Vulkan does not list extension {name}"));
             }
         }),
     },
     Rule {
         name: "version",
         id: "vulkan-environment-for-spirv, Versions and Formats: SPIR-V 1.0 to 1.6",
-        says: "the module's version is 1.0 to 1.6",
+        says: "the SPIR-V version must be 1.0 to 1.6",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             let known = facts.module.header().spirv_version().is_some_and(|v| v.major == 1 && v <= Version::NEWEST);
             if !known {
-                found.at(
+                found.report(
                     instruction,
                     format!("version word {:#010x}, expected 1.0 to 1.6", facts.module.header().version),
                 );
@@ -211,29 +234,29 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "instruction-set",
         id: "vulkan-environment-for-spirv, Versions and Formats: GLSL.std.450",
-        says: "extended instructions are GLSL.std.450's or not semantic",
+        says: "the extended instruction set must be GLSL.std.450 or a non-semantic set",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ExtInstImport], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ExtInstImport], |facts, instruction, found| {
             let name = facts.module.string_at(instruction, 0);
             if name != "GLSL.std.450" && !name.starts_with("NonSemantic.") {
-                found.at(instruction, format!("extended instruction set {name:?}, expected \"GLSL.std.450\""));
+                found.report(instruction, format!("extended instruction set {name:?}, expected \"GLSL.std.450\""));
             }
         }),
     },
     Rule {
         name: "capability-declared",
-        id: "SPIR-V specification, Capability: what is used is declared",
-        says: "instructions and operands are enabled by a declared capability",
+        id: "SPIR-V specification, Capability: every used capability must be declared",
+        says: "every instruction and enumerant must be enabled by a declared capability",
         severity: Severity::Error,
-        on: On::Named(
+        check: Check::Enabling(
             |facts, instruction, op, found| {
-                if facts.opcodes.of(facts, op) & UNDECLARED != 0 {
-                    undeclared(facts, instruction, found, op.name(), op.info().capabilities);
+                if facts.enabling.status(facts, op) & UNDECLARED != 0 {
+                    report_undeclared(facts, instruction, found, op.name(), op.info().capabilities);
                 }
             },
             |facts, instruction, kind, row, found| {
                 if !row.capabilities.is_empty() && !has_own_rule(kind, row.value) {
-                    undeclared(facts, instruction, found, row.name, row.capabilities);
+                    report_undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
             },
         ),
@@ -241,38 +264,44 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "stated-capability",
         id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: Enabling Capabilities",
-        says: "scopes and memory semantics are enabled by a declared capability",
+        says: "every scope and every memory semantics bit must be enabled by a declared capability",
         severity: Severity::Error,
-        on: On::Stated(&[], |facts, instruction, stated, found| {
+        check: Check::Scoped(&[], |facts, instruction, stated, found| {
             for (_, scope) in &stated.scopes {
                 if let Some(row) = Kind::Scope.enumerant(scope.word()) {
-                    undeclared(facts, instruction, found, row.name, row.capabilities);
+                    report_undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
             }
             for semantics in &stated.semantics {
                 let rows = Kind::MemorySemantics.enumerants().iter();
                 let stated = rows.filter(|row| row.value != 0 && semantics & row.value == row.value);
                 for row in stated.filter(|row| !has_own_rule(Kind::MemorySemantics, row.value)) {
-                    undeclared(facts, instruction, found, row.name, row.capabilities);
+                    report_undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
             }
         }),
     },
     Rule {
         name: "version-or-extension",
-        id: "SPIR-V specification, Version and OpExtension: what is used is brought by one of them",
-        says: "instructions and operands are of the module's version, or of a declared extension",
+        id: "SPIR-V specification, Version and OpExtension: every used feature must be provided by one of them",
+        says: "every instruction and enumerant must be provided by the module's SPIR-V version or by a declared extension",
         severity: Severity::Error,
-        on: On::Named(
+        check: Check::Enabling(
             |facts, instruction, op, found| {
-                if facts.opcodes.of(facts, op) & TOO_NEW != 0 {
-                    too_new(facts, instruction, found, op.name(), &instruction_brought(op));
+                if facts.enabling.status(facts, op) & UNAVAILABLE != 0 {
+                    report_unavailable(facts, instruction, found, op.name(), &instruction_availability(op));
                 }
             },
             |facts, instruction, kind, row, found| {
                 let by_capability = !row.capabilities.is_empty() && kind != Kind::Capability;
                 let (since, until, extensions) = (row.since, row.until, row.extensions);
-                too_new(facts, instruction, found, row.name, &Brought { since, until, extensions, by_capability });
+                report_unavailable(
+                    facts,
+                    instruction,
+                    found,
+                    row.name,
+                    &Availability { since, until, extensions, by_capability },
+                );
             },
         ),
     },

@@ -1,20 +1,21 @@
 //! Entry points, execution models and execution modes.
 
-use super::facts::{Entry, Facts};
-use super::{On, Rule, Severity};
+use super::facts::{EntryPointFacts, Facts};
+use super::{Check, Rule, Severity};
 use crate::hash::FastSet;
 use crate::module::{BlockIndex, Instruction, Merge, Type};
 use crate::reflect::{self, WorkgroupSize};
 use crate::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op, StorageClass};
 
-/// Models that say how large their workgroups are.
-fn states_workgroup(model: ExecutionModel) -> bool {
+/// Returns whether entry points of a model declare a workgroup size.
+fn declares_workgroup_size(model: ExecutionModel) -> bool {
     use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
     matches!(model, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV)
 }
 
-/// The interface variables of a storage class, with their built-ins: their own, or of the members of their block.
-fn built_ins(facts: &Facts, entry: &Entry, class: StorageClass) -> Vec<BuiltIn> {
+/// Built-ins of an entry point's interface variables of one storage class: on the variable, or on
+/// the members of its block.
+fn built_ins(facts: &Facts, entry: &EntryPointFacts, class: StorageClass) -> Vec<BuiltIn> {
     let mut found = Vec::new();
     for word in &entry.usage.interface {
         let Some((_, ty)) = reflect::variable(facts.module, *word).filter(|(c, _)| *c == class) else { continue };
@@ -28,13 +29,13 @@ fn built_ins(facts: &Facts, entry: &Entry, class: StorageClass) -> Vec<BuiltIn> 
     found
 }
 
-fn repeated(built_ins: &[BuiltIn]) -> Option<BuiltIn> {
+fn first_duplicate(built_ins: &[BuiltIn]) -> Option<BuiltIn> {
     let mut seen = FastSet::default();
     built_ins.iter().copied().find(|b| !seen.insert(*b))
 }
 
-/// The instruction that says an execution mode.
-fn mode_instruction<'a>(facts: &'a Facts, entry: &Entry, mode: ExecutionMode) -> Option<Instruction<'a>> {
+/// The instruction that declares an execution mode for an entry point.
+fn mode_instruction<'a>(facts: &'a Facts, entry: &EntryPointFacts, mode: ExecutionMode) -> Option<Instruction<'a>> {
     facts.module.instruction_at(entry.mode(mode)?.at)
 }
 
@@ -42,12 +43,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "entry-point-signature",
         id: "VUID-StandaloneSpirv-None-04633",
-        says: "an entry point has no parameters and returns nothing",
+        says: "the function of an entry point must have no parameters and return void",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let function = facts.module.definition_of_word(entry.usage.function);
             let Some(function) = function.filter(|definition| definition.op == Some(Op::Function)) else {
-                found.at(entry.instruction, "the entry point is no function");
+                found.report(entry.instruction, "the entry point is not a function");
                 return;
             };
             let ty = function.operand(1).and_then(|word| facts.module.type_declared(word));
@@ -59,9 +60,9 @@ pub(super) static RULES: &[Rule] = &[
             });
             let made = function.result_type().and_then(|word| facts.module.type_declared(word));
             if !is_void || made.is_some_and(|ty| *facts.module.ty(ty) != Type::Void) {
-                found.at(
+                found.report(
                     entry.instruction,
-                    "the entry point's function has parameters or a result, or no function's type: expected neither",
+                    "the function of the entry point must have no parameters and return void",
                 );
             }
         }),
@@ -69,9 +70,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "no-recursion",
         id: "VUID-StandaloneSpirv-None-04634",
-        says: "no function calls itself, be it through others",
+        says: "the call graph must not contain a cycle",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             let module = facts.module;
             let functions = module.functions();
             let called = |f: usize| {
@@ -79,7 +80,8 @@ pub(super) static RULES: &[Rule] = &[
                 let calls = calls.filter(|i| i.op == Some(Op::FunctionCall)).filter_map(|i| i.operand(0));
                 calls.filter_map(|word| module.function_place(word)).collect::<Vec<_>>()
             };
-            // 0: not seen, 1: being followed, 2: done. Each function is entered once.
+            // Depth-first search. 0: not visited, 1: on the stack, 2: finished. Each function is
+            // entered once.
             let mut state = vec![0u8; functions.len()];
             for start in 0..functions.len() {
                 if state[start] != 0 {
@@ -93,7 +95,7 @@ pub(super) static RULES: &[Rule] = &[
                             let definition = module.definition_of_word(functions[next].id);
                             if let Some(definition) = definition {
                                 let name = facts.name(functions[next].id);
-                                found.at(definition, format!("{name} calls itself, directly or through others"));
+                                found.report(definition, format!("{name} calls itself, directly or through others"));
                             }
                         }
                         Some(next) if state[next] == 0 => {
@@ -112,77 +114,80 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "execution-model",
-        id: "vulkan-environment-for-spirv, Capabilities: models come with capabilities that Vulkan lists",
-        says: "the execution model is one of Vulkan's",
+        id: "vulkan-environment-for-spirv, Capabilities: the capability of the execution model must be listed",
+        says: "the execution model must be one that Vulkan supports",
         severity: Severity::Error,
-        on: On::EntryPoints(|_, entry, found| {
+        check: Check::EntryPoints(|_, entry, found| {
             if let Some(ExecutionModel::Kernel) = entry.model {
-                found.at(entry.instruction, "execution model Kernel, which Vulkan does not have: expected GLCompute");
+                found.report(entry.instruction, "execution model Kernel, expected GLCompute");
             }
         }),
     },
     Rule {
         name: "lower-left-origin",
         id: "VUID-StandaloneSpirv-OriginLowerLeft-04653",
-        says: "fragment entry points declare OriginUpperLeft, never OriginLowerLeft",
+        says: "a Fragment entry point must declare OriginUpperLeft; OriginLowerLeft must not be used",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::OriginLowerLeft) {
-                found.at(instruction, "OriginLowerLeft, expected OriginUpperLeft");
+                found.report(instruction, "OriginLowerLeft, expected OriginUpperLeft");
             } else if entry.model == Some(ExecutionModel::Fragment)
                 && entry.mode(ExecutionMode::OriginUpperLeft).is_none()
             {
-                found.at(entry.instruction, "a fragment entry point without OriginUpperLeft");
+                found.report(entry.instruction, "Fragment entry point without OriginUpperLeft");
             }
         }),
     },
     Rule {
         name: "pixel-center-integer",
         id: "VUID-StandaloneSpirv-PixelCenterInteger-04654",
-        says: "PixelCenterInteger is not used",
+        says: "PixelCenterInteger must not be used",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::PixelCenterInteger) {
-                found.at(instruction, "PixelCenterInteger: pixels are centred at half-integer coordinates");
+                found.report(
+                    instruction,
+                    "PixelCenterInteger is not permitted: pixel centres are at half-integer coordinates",
+                );
             }
         }),
     },
     Rule {
         name: "repeated-input-built-in",
         id: "VUID-StandaloneSpirv-OpEntryPoint-09658",
-        says: "an entry point's inputs have each built-in once",
+        says: "no two Input variables or members in an entry point's interface may have the same built-in",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            if let Some(built_in) = repeated(&built_ins(facts, entry, StorageClass::Input)) {
-                found.at(entry.instruction, format!("two inputs of the interface are {built_in}"));
+        check: Check::EntryPoints(|facts, entry, found| {
+            if let Some(built_in) = first_duplicate(&built_ins(facts, entry, StorageClass::Input)) {
+                found.report(entry.instruction, format!("two inputs in the interface are decorated {built_in}"));
             }
         }),
     },
     Rule {
         name: "repeated-output-built-in",
         id: "VUID-StandaloneSpirv-OpEntryPoint-09659",
-        says: "an entry point's outputs have each built-in once",
+        says: "no two Output variables or members in an entry point's interface may have the same built-in",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            if let Some(built_in) = repeated(&built_ins(facts, entry, StorageClass::Output)) {
-                found.at(entry.instruction, format!("two outputs of the interface are {built_in}"));
+        check: Check::EntryPoints(|facts, entry, found| {
+            if let Some(built_in) = first_duplicate(&built_ins(facts, entry, StorageClass::Output)) {
+                found.report(entry.instruction, format!("two outputs in the interface are decorated {built_in}"));
             }
         }),
     },
     Rule {
         name: "one-push-constant-in-interface",
         id: "VUID-StandaloneSpirv-OpVariable-06673",
-        says: "an interface lists one push constant variable at most",
+        says: "the interface of an entry point must not list more than one PushConstant variable",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let pushed = |word: &&u32| {
                 reflect::variable(facts.module, **word).is_some_and(|(class, _)| class == StorageClass::PushConstant)
             };
             let listed = entry.usage.interface.iter().filter(pushed).collect::<FastSet<_>>().len();
             if listed > 1 && !facts.has(Capability::PushConstantBanksNV) {
-                found.at(
+                found.report(
                     entry.instruction,
-                    format!("{listed} push constant variables in the interface, at most 1 can be"),
+                    format!("{listed} PushConstant variables in the interface, expected at most 1"),
                 );
             }
         }),
@@ -190,122 +195,128 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-push-constant-in-use",
         id: "VUID-StandaloneSpirv-OpEntryPoint-06674",
-        says: "an entry point uses one push constant variable at most",
+        says: "an entry point must not statically use more than one PushConstant variable",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let pushed = |id: &&crate::module::Id| {
                 let word = facts.module.word(**id);
                 reflect::variable(facts.module, word).is_some_and(|(class, _)| class == StorageClass::PushConstant)
             };
             let used = entry.usage.globals.iter().filter(pushed).count();
             if used > 1 && !facts.has(Capability::PushConstantBanksNV) {
-                found.at(entry.instruction, format!("{used} push constant variables in use, at most 1 can be"));
+                found.report(entry.instruction, format!("{used} PushConstant variables are used, expected at most 1"));
             }
         }),
     },
     Rule {
         name: "workgroup-size",
         id: "VUID-StandaloneSpirv-None-10685",
-        says: "task, mesh and compute entry points state their workgroup's size or their tile shading rate",
+        says: "a task, mesh or compute entry point must declare LocalSize, LocalSizeId, TileShadingRateQCOM or a WorkgroupSize constant",
         severity: Severity::Error,
-        on: On::EntryPoints(|_, entry, found| {
+        check: Check::EntryPoints(|_, entry, found| {
             let rate = entry.mode(ExecutionMode::TileShadingRateQCOM).is_some();
-            if entry.model.is_some_and(states_workgroup) && !rate && entry.workgroup_size.is_none() {
+            if entry.model.is_some_and(declares_workgroup_size) && !rate && entry.workgroup_size.is_none() {
                 let message = "no LocalSize, LocalSizeId, TileShadingRateQCOM or constant decorated WorkgroupSize";
-                found.at(entry.instruction, message);
+                found.report(entry.instruction, message);
             }
         }),
     },
     Rule {
         name: "local-size-id-constant",
         id: "SPIR-V specification, LocalSizeId: each size is a constant instruction",
-        says: "the sizes of LocalSizeId are constants",
+        says: "the operands of LocalSizeId must be constant instructions",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ExecutionMode, Op::ExecutionModeId], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ExecutionMode, Op::ExecutionModeId], |facts, instruction, found| {
             let [_, mode, sizes @ ..] = instruction.operands() else { return };
             if *mode != ExecutionMode::LocalSizeId.word() {
                 return;
             }
             if let Some(word) = sizes.iter().find(|word| !facts.is_constant(**word)) {
-                found.at(instruction, format!("{} is no constant, but a size of LocalSizeId", facts.name(*word)));
+                found.report(instruction, format!("operand {} of LocalSizeId is not a constant", facts.name(*word)));
             }
         }),
     },
     Rule {
         name: "workgroup-size-positive",
         id: "SPIR-V specification, LocalSize: sizes are at least 1",
-        says: "no dimension of a workgroup is 0",
+        says: "the workgroup size must be at least 1 in each dimension",
         severity: Severity::Error,
-        on: On::EntryPoints(|_, entry, found| {
+        check: Check::EntryPoints(|_, entry, found| {
             if entry.workgroup_size.is_some_and(|s| s.size.contains(&0)) {
-                found.at(entry.instruction, "a workgroup size of 0, expected at least 1 in each dimension");
+                found.report(entry.instruction, "workgroup size 0, expected at least 1 in each dimension");
             }
         }),
     },
     Rule {
         name: "derivative-quads",
         id: "VUID-StandaloneSpirv-DerivativeGroupQuadsKHR-10151 (DerivativeGroupQuadsNV-04684)",
-        says: "with derivative quads x and y of the workgroup are even",
+        says: "with DerivativeGroupQuadsKHR, the x and y dimensions of the workgroup must be multiples of 2",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let odd = entry.workgroup_size.is_some_and(|s| s.size[0] % 2 != 0 || s.size[1] % 2 != 0);
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::DerivativeGroupQuadsKHR)
                 && odd
             {
-                found.at(instruction, "derivative quads in a workgroup whose x or y is odd");
+                found.report(instruction, "DerivativeGroupQuadsKHR with an odd x or y dimension of the workgroup");
             }
         }),
     },
     Rule {
         name: "derivative-lines",
         id: "VUID-StandaloneSpirv-DerivativeGroupLinearKHR-10152 (DerivativeGroupLinearNV-04778)",
-        says: "with linear derivative groups a workgroup's invocations are a multiple of four",
+        says: "with DerivativeGroupLinearKHR, the number of invocations in the workgroup must be a multiple of 4",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let product = |s: WorkgroupSize| s.size.iter().fold(1u64, |p, n| p.saturating_mul(u64::from(*n)));
             let uneven = entry.workgroup_size.is_some_and(|s| product(s) % 4 != 0);
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::DerivativeGroupLinearKHR)
                 && uneven
             {
-                found.at(instruction, "linear derivative groups in a workgroup of a size that is no multiple of four");
+                found.report(instruction, "DerivativeGroupLinearKHR with a workgroup size that is not a multiple of 4");
             }
         }),
     },
     Rule {
         name: "split-barrier-stage",
         id: "VUID-StandaloneSpirv-SplitBarrierEXT-13552",
-        says: "split barriers only in compute",
+        says: "SplitBarrierEXT must be used in GLCompute entry points only",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             if facts.has(Capability::SplitBarrierEXT) && entry.model.is_some_and(|m| m != ExecutionModel::GLCompute) {
-                found.at(entry.instruction, "capability SplitBarrierEXT in a stage other than compute");
+                found.report(
+                    entry.instruction,
+                    "capability SplitBarrierEXT with an execution model other than GLCompute",
+                );
             }
         }),
     },
     Rule {
         name: "mesh-kinds",
         id: "VUID-StandaloneSpirv-MeshEXT-07102",
-        says: "a module has mesh stages of one kind, EXT or NV",
+        says: "a module must not have entry points of both the EXT and the NV task and mesh execution models",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{MeshEXT, MeshNV, TaskEXT, TaskNV};
             let of = |models: [ExecutionModel; 2]| {
                 facts.entries.iter().find(|e| e.model.is_some_and(|m| models.contains(&m)))
             };
             if let (Some(_), Some(nv)) = (of([TaskEXT, MeshEXT]), of([TaskNV, MeshNV])) {
-                found.at(nv.instruction, "an entry point of a kind NV beside one of a kind EXT");
+                found.report(
+                    nv.instruction,
+                    "entry point with an NV task or mesh execution model in a module that also has an EXT one",
+                );
             }
         }),
     },
     Rule {
         name: "mesh-vertices",
         id: "VUID-StandaloneSpirv-MeshEXT-07330",
-        says: "OutputVertices of a mesh shader is at least 1",
+        says: "OutputVertices of a MeshEXT entry point must be greater than 0",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let zero = entry.mode(ExecutionMode::OutputVertices).is_some_and(|m| m.operands.first() == Some(&0));
             if entry.model == Some(ExecutionModel::MeshEXT) && zero {
-                found.at(
+                found.report(
                     mode_instruction(facts, entry, ExecutionMode::OutputVertices).unwrap_or(entry.instruction),
                     "OutputVertices 0, expected at least 1",
                 );
@@ -315,12 +326,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "mesh-primitives",
         id: "VUID-StandaloneSpirv-MeshEXT-07331",
-        says: "OutputPrimitivesEXT of a mesh shader is at least 1",
+        says: "OutputPrimitivesEXT of a MeshEXT entry point must be greater than 0",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let zero = entry.mode(ExecutionMode::OutputPrimitivesEXT).is_some_and(|m| m.operands.first() == Some(&0));
             if entry.model == Some(ExecutionModel::MeshEXT) && zero {
-                found.at(
+                found.report(
                     mode_instruction(facts, entry, ExecutionMode::OutputPrimitivesEXT).unwrap_or(entry.instruction),
                     "OutputPrimitivesEXT 0, expected at least 1",
                 );
@@ -329,15 +340,15 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "float-controls-width",
-        id: "SPIR-V specification, DenormPreserve and its companions: Target Width is a width of a floating-point type",
-        says: "a float-controls mode names 16, 32 or 64 bits",
+        id: "SPIR-V specification, DenormPreserve and the other float-controls modes: Target Width is a width of a floating-point type",
+        says: "Target Width of a float-controls execution mode must be 16, 32 or 64",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             for mode in FLOAT_CONTROLS {
                 let modes = entry.modes.iter().filter(|m| m.mode == Some(mode));
                 for wrong in modes.filter(|m| !matches!(m.operands[..], [16 | 32 | 64])) {
                     if let Some(instruction) = facts.module.instruction_at(wrong.at) {
-                        found.at(instruction, format!("{mode} of a width other than 16, 32 or 64"));
+                        found.report(instruction, format!("{mode} for a width other than 16, 32 or 64"));
                     }
                 }
             }
@@ -346,9 +357,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "float-controls-conflict",
         id: "SPIR-V specification, Execution Mode: DenormPreserve and DenormFlushToZero, RoundingModeRTE and RoundingModeRTZ exclude each other",
-        says: "of a width's denormal modes, and of its rounding modes, an entry point has one",
+        says: "for each width, an entry point must not declare both DenormPreserve and DenormFlushToZero, nor both RoundingModeRTE and RoundingModeRTZ",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let pairs = [
                 [ExecutionMode::DenormPreserve, ExecutionMode::DenormFlushToZero],
                 [ExecutionMode::RoundingModeRTE, ExecutionMode::RoundingModeRTZ],
@@ -358,23 +369,23 @@ pub(super) static RULES: &[Rule] = &[
                     |mode| entry.modes.iter().filter(move |m| m.mode == Some(mode)).filter_map(|m| m.operands.first());
                 if let Some(width) = widths(one).find(|w| widths(other).any(|o| o == *w)) {
                     let instruction = mode_instruction(facts, entry, other).unwrap_or(entry.instruction);
-                    found.at(instruction, format!("{one} and {other} for the same width {width}"));
+                    found.report(instruction, format!("{one} and {other} for the same width {width}"));
                 }
             }
         }),
     },
     Rule {
         name: "fast-math-default-excludes",
-        id: "SPIR-V specification, FPFastMathDefault: not with SignedZeroInfNanPreserve, ContractionOff or NoContraction",
-        says: "an entry point with FPFastMathDefault uses none of the older ways to say the same",
+        id: "SPIR-V specification, FPFastMathDefault: must not be used with SignedZeroInfNanPreserve, ContractionOff or NoContraction",
+        says: "an entry point with FPFastMathDefault must not declare SignedZeroInfNanPreserve or ContractionOff",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             if entry.mode(ExecutionMode::FPFastMathDefault).is_none() {
                 return;
             }
             for mode in [ExecutionMode::SignedZeroInfNanPreserve, ExecutionMode::ContractionOff] {
                 if let Some(instruction) = mode_instruction(facts, entry, mode) {
-                    found.at(instruction, format!("{mode} in an entry point with FPFastMathDefault"));
+                    found.report(instruction, format!("{mode} in an entry point with FPFastMathDefault"));
                 }
             }
         }),
@@ -382,9 +393,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-default-decorations",
         id: "SPV_KHR_float_controls2: an entry point with FPFastMathDefault must not contain instructions decorated with NoContraction, nor a bitmask containing Fast",
-        says: "what an entry point with FPFastMathDefault reaches is not decorated with NoContraction or Fast",
+        says: "instructions reached by an entry point with FPFastMathDefault must not be decorated with NoContraction or Fast",
         severity: Severity::Error,
-        on: On::Decorations(
+        check: Check::Decorations(
             &[Decoration::NoContraction, Decoration::FPFastMathMode],
             |facts, target, decorated, found| {
                 let fast =
@@ -396,7 +407,7 @@ pub(super) static RULES: &[Rule] = &[
                 if facts.entries_at(made.index).any(|entry| entry.mode(ExecutionMode::FPFastMathDefault).is_some()) {
                     let what = if fast { "Fast" } else { "NoContraction" };
                     let name = facts.name(target);
-                    found.at(
+                    found.report(
                         decorated.instruction,
                         format!("{what} on {name}, in an entry point with FPFastMathDefault"),
                     );
@@ -406,37 +417,41 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "fast-math-default-operands",
-        id: "SPV_KHR_float_controls2, FPFastMathDefault: Target Type must be a scalar, floating-point type; Fast-Math Mode a constant instruction that is no specialization constant",
-        says: "FPFastMathDefault is for a float type, with flags that no specialization changes",
+        id: "SPV_KHR_float_controls2, FPFastMathDefault: Target Type must be a scalar, floating-point type; Fast-Math Mode a constant instruction that is not a specialization constant",
+        says: "Target Type of FPFastMathDefault must be a scalar floating-point type, and Fast-Math Mode an OpConstant or OpConstantNull",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             for mode in entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault)) {
                 let [ty, flags] = mode.operands[..] else { continue };
                 let Some(instruction) = facts.module.instruction_at(mode.at) else { continue };
                 let float = facts.module.type_declared(ty);
                 let made = facts.module.definition_of_word(flags).and_then(|made| made.op);
                 if !float.is_some_and(|ty| matches!(facts.module.ty(ty), Type::Float { .. })) {
-                    found.at(instruction, format!("FPFastMathDefault for {}, which is no float type", facts.name(ty)));
+                    found.report(
+                        instruction,
+                        format!("FPFastMathDefault for {}, which is not a float type", facts.name(ty)),
+                    );
                 } else if made.is_some_and(|op| !matches!(op, Op::Constant | Op::ConstantNull)) {
                     let name = facts.name(flags);
-                    found.at(instruction, format!("Fast-Math Mode {name} is none of OpConstant and OpConstantNull"));
+                    found
+                        .report(instruction, format!("Fast-Math Mode {name} is neither OpConstant nor OpConstantNull"));
                 }
             }
         }),
     },
     Rule {
         name: "fast-math-default-flags",
-        id: "SPIR-V specification, FP Fast Math Mode: AllowTransform needs AllowReassoc and AllowContract",
-        says: "AllowTransform comes with AllowReassoc and AllowContract",
+        id: "SPIR-V specification, FP Fast Math Mode: AllowTransform requires AllowReassoc and AllowContract",
+        says: "AllowTransform in FPFastMathDefault requires AllowReassoc and AllowContract",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let modes = entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault));
             for mode in modes {
                 let flags = mode.operands.get(1).and_then(|word| facts.module.constant_int(*word)).unwrap_or(0) as u32;
-                if super::decorations::lacks_for_transform(flags)
+                if super::decorations::has_incomplete_transform(flags)
                     && let Some(instruction) = facts.module.instruction_at(mode.at)
                 {
-                    found.at(instruction, "AllowTransform without AllowReassoc and AllowContract");
+                    found.report(instruction, "AllowTransform without AllowReassoc and AllowContract");
                 }
             }
         }),
@@ -444,9 +459,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "reconverging-repack",
         id: "VUID-StandaloneSpirv-MaximallyReconvergesKHR-09565",
-        says: "an entry point that reconverges maximally uses no instruction that repacks invocations",
+        says: "an entry point with MaximallyReconvergesKHR must not use instructions that repack invocations",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[
                 Op::TraceRayKHR,
                 Op::ExecuteCallableKHR,
@@ -457,9 +472,9 @@ pub(super) static RULES: &[Rule] = &[
             ],
             |facts, instruction, found| {
                 if facts.reconverges(instruction.index) {
-                    found.at(
+                    found.report(
                         instruction,
-                        "an instruction that repacks invocations, in an entry point with MaximallyReconvergesKHR",
+                        "instruction that repacks invocations in an entry point with MaximallyReconvergesKHR",
                     );
                 }
             },
@@ -468,9 +483,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "reconverging-predecessors",
         id: "SPV_KHR_maximal_reconvergence, 2.11 Structured Control Flow: the only Basic Blocks that may have multiple unique predecessors",
-        says: "under maximal reconvergence ways meet only where a loop begins, at merge blocks, continue targets and the targets of OpSwitch",
+        says: "in an entry point with MaximallyReconvergesKHR, only loop headers, merge blocks, Continue Targets and targets of OpSwitch may have several predecessors",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Label], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Label], |facts, instruction, found| {
             let module = facts.module;
             let Some(block) = instruction.result().and_then(|word| module.block_of(word)) else { return };
             let from = facts.parents(block);
@@ -490,7 +505,7 @@ pub(super) static RULES: &[Rule] = &[
             });
             if !is_case && !is_declared {
                 let name = facts.name(module.block(block).label);
-                found.at(
+                found.report(
                     instruction,
                     format!(
                         "block {name} has {} predecessors, in an entry point with MaximallyReconvergesKHR",

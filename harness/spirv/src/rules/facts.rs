@@ -1,15 +1,15 @@
-//! What rules ask about a module, found once.
+//! Properties of a module that several rules query, computed once.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Findings;
-use super::capabilities::Opcodes;
-use super::contents::{Contents, contents};
+use super::capabilities::EnablingCache;
 use super::operands::Typing;
 use super::structure;
-use crate::decode::Plan;
+use super::type_contents::{TypeContents, contents};
+use crate::decode::OperandLayout;
 use crate::grammar::{Class, Kind};
 use crate::module::{BlockIndex, Dominance, ImageType, Index, Instruction, Module, Section, Type, TypeId};
 use crate::reflect::{self, Layouts, Mode, Modes, Shape, Usage, WorkgroupSize, explicit};
@@ -17,14 +17,14 @@ use crate::tables::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, Op, StorageClass,
 };
 
-/// Whether an id is made by a constant instruction.
+/// Returns whether an id is the result of a constant instruction.
 pub(super) fn is_constant(module: &Module, word: u32) -> bool {
     let op = module.definition_of_word(word).and_then(|d| d.op);
     op.is_some_and(|op| op.info().class == Class::ConstantCreation)
 }
 
-/// An entry point with what belongs to it.
-pub(super) struct Entry<'a> {
+/// An entry point with its static usage, execution modes and workgroup size.
+pub(super) struct EntryPointFacts<'a> {
     pub(super) instruction: Instruction<'a>,
     pub(super) usage: Usage,
     pub(super) model: Option<ExecutionModel>,
@@ -32,39 +32,39 @@ pub(super) struct Entry<'a> {
     pub(super) workgroup_size: Option<WorkgroupSize>,
 }
 
-impl Entry<'_> {
+impl EntryPointFacts<'_> {
     pub(super) fn mode(&self, mode: ExecutionMode) -> Option<&Mode> {
         self.modes.iter().find(|m| m.mode == Some(mode))
     }
 }
 
 /// A module-scope variable.
-pub(super) struct Variable<'a> {
+pub(super) struct ModuleVariable<'a> {
     pub(super) instruction: Instruction<'a>,
     pub(super) word: u32,
     pub(super) class: StorageClass,
-    /// What it points to, and that without its arrays.
+    /// Type that the variable points to, and that type with all arrays removed.
     pub(super) ty: TypeId,
     pub(super) element: TypeId,
 }
 
-/// A variable, by its word, and an entry point, by its place, that names it.
+/// Use of a variable (by its word) by an entry point (by its index).
 #[derive(Clone, Copy)]
-struct User {
+struct VariableUse {
     variable: u32,
     entry: u32,
-    /// In a function that it reaches.
+    /// A function that the entry point reaches references the variable.
     statically: bool,
-    /// In its interface.
+    /// The interface of the entry point lists the variable.
     listed: bool,
 }
 
-/// The capabilities of a module, by their words.
+/// Set of capabilities as a bit set over their words.
 #[derive(Debug, Default)]
 struct Capabilities(Vec<u64>);
 
 impl Capabilities {
-    /// Whether the capability is new.
+    /// Inserts a capability. Returns whether it was absent.
     fn insert(&mut self, capability: Capability) -> bool {
         let (at, bit) = (capability.word() as usize / 64, 1 << (capability.word() % 64));
         if self.0.len() <= at {
@@ -81,52 +81,53 @@ impl Capabilities {
     }
 }
 
-/// A module, and what is known of it.
+/// A module with the properties that rules query.
 pub struct Facts<'a> {
     /// The module.
     pub module: &'a Module,
-    /// Capabilities that are declared, and those that these declare implicitly.
+    /// Declared capabilities, and those that they declare implicitly.
     capabilities: Capabilities,
-    /// Extensions that are declared.
+    /// Declared extensions.
     pub extensions: BTreeSet<String>,
-    pub(super) entries: Vec<Entry<'a>>,
-    pub(super) variables: Vec<Variable<'a>>,
-    /// The storage classes of variables and of pointers' types, each once, and whether some variable is an array.
+    pub(super) entries: Vec<EntryPointFacts<'a>>,
+    pub(super) variables: Vec<ModuleVariable<'a>>,
+    /// Storage classes of variables and of pointer types, without duplicates; and whether a
+    /// variable is an array.
     classes: Vec<StorageClass>,
     pub(super) has_arrays: bool,
-    /// Whether there is an 8-bit integer type.
+    /// True if the module declares an 8-bit integer type.
     pub(super) has_byte_type: bool,
-    /// Whether there is a 16-bit number's type.
+    /// True if the module declares a 16-bit integer or float type.
     pub(super) has_narrow_type: bool,
     pub(super) addressing_model: Option<AddressingModel>,
-    /// Entry points that reach each function, by their places.
+    /// For each function, the indices of the entry points that reach it.
     reached_by: Vec<Vec<u32>>,
-    /// Entry points that use each variable or list it, in the order of the variables' words and then their own.
-    users: OnceCell<Vec<User>>,
-    /// The word of each structure that variables are of, with their places, in this order.
-    of_structure: OnceCell<Vec<(u32, u32)>>,
+    /// Uses of variables by entry points, sorted by the variable's word, then by entry point.
+    users: OnceCell<Vec<VariableUse>>,
+    /// Pairs of the word of a structure and the index of a variable of that structure, sorted.
+    by_structure: OnceCell<Vec<(u32, u32)>>,
     structures: OnceCell<Vec<(TypeId, Arc<Shape>)>>,
-    contents: Vec<Contents>,
+    contents: Vec<TypeContents>,
     typing: OnceCell<Typing>,
-    /// Dominance in each function, by its place.
+    /// Dominance of each function, by its index.
     dominances: Vec<OnceCell<Dominance>>,
-    /// The branches of all functions, each once: where they lead to, and where from.
+    /// Branches of all functions as pairs (target, source), sorted and without duplicates.
     branches: OnceCell<Vec<(BlockIndex, BlockIndex)>>,
-    /// What is wrong with the structure of control flow.
-    structure: OnceCell<Vec<structure::Broken>>,
-    pub(super) opcodes: Opcodes,
+    /// Violations of the rules for structured control flow.
+    structure: OnceCell<Vec<structure::StructureViolation>>,
+    pub(super) enabling: EnablingCache,
 }
 
 impl<'a> Facts<'a> {
-    /// Finds what rules ask about.
+    /// Computes the properties that are not lazy.
     pub fn new(module: &'a Module) -> Self {
         let mut capabilities = Capabilities::default();
         let declared = module.section(Section::Capabilities).filter_map(|i| Capability::from_word(i.operand(0)?));
-        let mut waiting: Vec<Capability> = declared.collect();
-        while let Some(capability) = waiting.pop() {
+        let mut pending: Vec<Capability> = declared.collect();
+        while let Some(capability) = pending.pop() {
             if capabilities.insert(capability) {
                 let row = Kind::Capability.enumerant(capability.word());
-                waiting.extend(row.map_or(&[][..], |row| row.capabilities));
+                pending.extend(row.map_or(&[][..], |row| row.capabilities));
             }
         }
         let extensions = module.section(Section::Extensions).map(|i| module.string_at(i, 0)).collect();
@@ -141,7 +142,7 @@ impl<'a> Facts<'a> {
         let instructions = module.section(Section::EntryPoints).filter(|i| i.op == Some(Op::EntryPoint));
         let entries = instructions
             .zip(usages)
-            .map(|(instruction, usage)| Entry {
+            .map(|(instruction, usage)| EntryPointFacts {
                 instruction,
                 model: usage.model,
                 modes: modes.of(usage.function).to_vec(),
@@ -149,14 +150,14 @@ impl<'a> Facts<'a> {
                 usage,
             })
             .collect();
-        let variables: Vec<Variable> = module
+        let variables: Vec<ModuleVariable> = module
             .section(Section::Globals)
             .filter(|instruction| matches!(instruction.op, Some(Op::Variable | Op::UntypedVariableKHR)))
             .filter_map(|instruction| {
                 let word = instruction.result()?;
                 let (class, ty) = reflect::variable(module, word)?;
                 let (element, _) = reflect::elements(module, ty);
-                Some(Variable { instruction, word, class, ty, element })
+                Some(ModuleVariable { instruction, word, class, ty, element })
             })
             .collect();
         let mut classes = Vec::new();
@@ -185,28 +186,28 @@ impl<'a> Facts<'a> {
             variables,
             reached_by,
             users: OnceCell::new(),
-            of_structure: OnceCell::new(),
+            by_structure: OnceCell::new(),
             structures: OnceCell::new(),
             contents: contents(module),
             typing: OnceCell::new(),
             dominances: vec![OnceCell::new(); module.functions().len()],
             branches: OnceCell::new(),
             structure: OnceCell::new(),
-            opcodes: Opcodes::default(),
+            enabling: EnablingCache::default(),
         }
     }
 
-    /// The types as instructions ask for them.
+    /// Summaries of the types, and the type of each value.
     pub(super) fn typing(&self) -> &Typing {
         self.typing.get_or_init(|| Typing::new(self.module))
     }
 
-    /// Dominance in the function of that place.
+    /// Dominance in the function with this index.
     pub(super) fn dominance(&self, function: usize) -> &Dominance {
         self.dominances[function].get_or_init(|| self.module.dominance(&self.module.functions()[function]))
     }
 
-    /// The branches that lead to a block.
+    /// Branches to a block, as pairs (block, source).
     pub(super) fn parents(&self, block: BlockIndex) -> &[(BlockIndex, BlockIndex)] {
         let module = self.module;
         let all = self.branches.get_or_init(|| {
@@ -222,35 +223,36 @@ impl<'a> Facts<'a> {
         &rest[..rest.partition_point(|(to, _)| *to == block)]
     }
 
-    /// What is wrong with the structure of control flow.
-    pub(super) fn structure(&self) -> &[structure::Broken] {
-        self.structure.get_or_init(|| structure::broken(self))
+    /// Violations of the rules for structured control flow.
+    pub(super) fn structure(&self) -> &[structure::StructureViolation] {
+        self.structure.get_or_init(|| structure::violations(self))
     }
 
-    /// Whether a variable or a pointer's type is in a storage class.
+    /// Returns whether a variable or a pointer type has this storage class.
     pub(super) fn has_class(&self, class: StorageClass) -> bool {
         self.classes.contains(&class)
     }
 
-    /// Whether a capability is declared, be it implicitly.
+    /// Returns whether a capability is declared, explicitly or implicitly.
     pub fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(capability)
     }
 
-    /// The entry points that reach the function in which an instruction stands.
-    pub(super) fn entries_at(&self, index: Index) -> impl Iterator<Item = &Entry<'a>> {
+    /// Entry points that reach the function containing an instruction.
+    pub(super) fn entries_at(&self, index: Index) -> impl Iterator<Item = &EntryPointFacts<'a>> {
         let functions = self.module.functions();
         let after = functions.partition_point(|f| f.instructions.start <= index.0);
         let reached = after.checked_sub(1).and_then(|f| self.reached_by.get(f));
         reached.into_iter().flatten().filter_map(|entry| self.entries.get(*entry as usize))
     }
 
-    /// Whether an entry point that reconverges maximally reaches the function in which an instruction stands.
+    /// Returns whether an entry point with MaximallyReconvergesKHR reaches the function containing
+    /// an instruction.
     pub(super) fn reconverges(&self, index: Index) -> bool {
         self.entries_at(index).any(|entry| entry.mode(ExecutionMode::MaximallyReconvergesKHR).is_some())
     }
 
-    /// The first execution model in which an instruction is reached and that `allowed` does not hold for.
+    /// First execution model that reaches an instruction and that `allowed` rejects.
     pub(super) fn model_outside(
         &self,
         index: Index,
@@ -259,16 +261,16 @@ impl<'a> Facts<'a> {
         self.entries_at(index).filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }
 
-    /// The module-scope variable of that word.
-    pub(super) fn variable(&self, word: u32) -> Option<&Variable<'a>> {
+    /// The module-scope variable with this word.
+    pub(super) fn variable(&self, word: u32) -> Option<&ModuleVariable<'a>> {
         let index = self.module.definition_of_word(word)?.index;
         let place = self.variables.binary_search_by_key(&index, |v| v.instruction.index).ok()?;
         self.variables.get(place)
     }
 
-    /// The module-scope variables that are the structure of that word, or arrays of it.
-    pub(super) fn variables_of(&self, structure: u32) -> impl Iterator<Item = &Variable<'a>> {
-        let all = self.of_structure.get_or_init(|| {
+    /// Module-scope variables whose type is the structure with this word, or an array of it.
+    pub(super) fn variables_of(&self, structure: u32) -> impl Iterator<Item = &ModuleVariable<'a>> {
+        let all = self.by_structure.get_or_init(|| {
             let places = (0..).zip(&self.variables);
             let mut all: Vec<_> = places.filter_map(|(i, v)| Some((self.type_word(v.element)?, i))).collect();
             all.sort_unstable();
@@ -279,12 +281,12 @@ impl<'a> Facts<'a> {
         found.filter_map(|(_, place)| self.variables.get(*place as usize))
     }
 
-    fn users(&self, word: u32) -> &[User] {
+    fn users(&self, word: u32) -> &[VariableUse] {
         let all = self.users.get_or_init(|| {
             let mut all = Vec::new();
             for (entry, point) in (0..).zip(&self.entries) {
                 let used = point.usage.globals.iter().map(|id| self.module.word(*id));
-                let user = |variable, statically| User { variable, entry, statically, listed: !statically };
+                let user = |variable, statically| VariableUse { variable, entry, statically, listed: !statically };
                 all.extend(used.filter(|word| self.variable(*word).is_some()).map(|word| user(word, true)));
                 all.extend(point.usage.interface.iter().map(|word| user(*word, false)));
             }
@@ -304,23 +306,23 @@ impl<'a> Facts<'a> {
         &rest[..rest.partition_point(|user| user.variable == word)]
     }
 
-    fn users_if(&self, word: u32, wanted: fn(&User) -> bool) -> impl Iterator<Item = &Entry<'a>> {
+    fn users_if(&self, word: u32, wanted: fn(&VariableUse) -> bool) -> impl Iterator<Item = &EntryPointFacts<'a>> {
         let users = self.users(word).iter().filter(move |user| wanted(user));
         users.filter_map(|user| self.entries.get(user.entry as usize))
     }
 
-    /// The entry points that use a module-scope variable, statically or through their interface.
-    pub(super) fn entries_using(&self, word: u32) -> impl Iterator<Item = &Entry<'a>> {
+    /// Entry points that use a module-scope variable, statically or by their interface.
+    pub(super) fn entries_using(&self, word: u32) -> impl Iterator<Item = &EntryPointFacts<'a>> {
         self.users_if(word, |_| true)
     }
 
-    /// Whether an interface lists a variable.
+    /// Returns whether the interface of an entry point lists a variable.
     pub(super) fn is_listed(&self, word: u32) -> bool {
         self.users(word).iter().any(|user| user.listed)
     }
 
-    /// The first execution model whose functions name a module-scope variable and that `allowed` does not hold for. An
-    /// interface that only lists it does not count: the text speaks of use.
+    /// First execution model whose functions reference a module-scope variable and that `allowed`
+    /// rejects. A mere listing in the interface does not count, since the VUIDs speak of use.
     pub(super) fn static_user_outside(
         &self,
         word: u32,
@@ -330,22 +332,22 @@ impl<'a> Facts<'a> {
         using.filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }
 
-    /// The first execution model that uses a module-scope variable, or lists it in its interface, and that `allowed` does not
-    /// hold for.
+    /// First execution model that references a module-scope variable or lists it in its interface,
+    /// and that `allowed` rejects.
     pub(super) fn user_outside(&self, word: u32, allowed: impl Fn(ExecutionModel) -> bool) -> Option<ExecutionModel> {
         self.entries_using(word).filter_map(|entry| entry.model).find(|model| !allowed(*model))
     }
 
-    /// The structures that are laid out explicitly, those of buffers and push constants and what they hold, in the order of
-    /// their declarations.
+    /// Structures with an explicit layout, that is those of buffers and push constants with
+    /// everything that they contain, in declaration order.
     ///
-    /// A type that only pointers in a storage class point to is not asked for a layout: the rules speak of variables, and of
-    /// the objects behind physical pointers.
+    /// A type that is only the pointee of a pointer type needs no layout: the rules speak of
+    /// variables and of objects behind physical pointers.
     pub(super) fn structures(&self) -> &[(TypeId, Arc<Shape>)] {
         self.structures.get_or_init(|| {
-            // Workgroup memory has a layout where its structures are blocks.
+            // Workgroup variables have a layout if their type is a Block.
             let shared = self.has(Capability::WorkgroupMemoryExplicitLayoutKHR);
-            let is_laid_out = |variable: &&Variable| match variable.class {
+            let is_laid_out = |variable: &&ModuleVariable| match variable.class {
                 StorageClass::Workgroup => shared && self.type_has(variable.ty, Decoration::Block),
                 class => explicit::is_explicit(class),
             };
@@ -357,7 +359,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The types that physical pointers point to, as far as an instruction makes such a pointer.
+    /// Pointee types of the physical pointers that instructions of functions produce.
     fn behind_physical_pointers(&self) -> BTreeSet<TypeId> {
         if !self.has_class(StorageClass::PhysicalStorageBuffer) {
             return BTreeSet::new();
@@ -378,17 +380,17 @@ impl<'a> Facts<'a> {
         reflect::decoration(self.module, word, decoration)
     }
 
-    /// Whether the structure that a type is has a decoration.
+    /// Returns whether a type is a structure with a decoration.
     pub(super) fn type_has(&self, ty: TypeId, decoration: Decoration) -> bool {
         self.type_word(ty).is_some_and(|word| self.has_decoration(word, decoration))
     }
 
-    /// The word of the id that declares a type.
+    /// Word of the id that declares a type.
     pub(super) fn type_word(&self, ty: TypeId) -> Option<u32> {
         self.module.type_definition(ty).result()
     }
 
-    /// What an id or member is as a built-in.
+    /// Built-in that an id is decorated with.
     pub(super) fn built_in(&self, word: u32) -> Option<BuiltIn> {
         BuiltIn::from_word(self.decoration(word, Decoration::BuiltIn)?)
     }
@@ -397,27 +399,29 @@ impl<'a> Facts<'a> {
         self.module.names().display(word)
     }
 
-    /// The image operands of an instruction.
+    /// Image operands mask of an instruction.
     pub(super) fn image_operands(&self, instruction: Instruction) -> Option<ImageOperands> {
-        Plan::of(instruction.op?).image_operands(instruction.words).map(ImageOperands)
+        OperandLayout::of(instruction.op?).image_operands(instruction.words).map(ImageOperands)
     }
 
-    /// Storage class and pointee of the pointer that an operand is.
+    /// Storage class and pointee of an operand that is a pointer.
     pub(super) fn pointer(&self, word: Option<u32>) -> Option<(StorageClass, Option<TypeId>)> {
         self.module.pointer(self.module.type_of(word?)?)
     }
 
-    /// The image type of an operand that is an image, a sampled image or a pointer to one.
+    /// Image type of an operand that is an image, a sampled image or a pointer to one.
     pub(super) fn image(&self, word: Option<u32>) -> Option<ImageType> {
         let ty = self.module.type_of(word?)?;
         let ty = self.module.pointer(ty).map_or(Some(ty), |(_, pointee)| pointee)?;
         reflect::image_type(self.module, ty)
     }
 
-    /// The variable (or parameter, or other origin) that a pointer, or an object loaded through one, comes from.
+    /// Definition from which a pointer, or an object loaded through it, is derived: a variable, a
+    /// parameter or another instruction that is not a step of the derivation.
     pub(super) fn origin(&self, word: u32) -> Option<Instruction<'a>> {
         let mut at = self.module.definition_of_word(word)?;
-        // Definitions come before their uses but for phis, which end the walk; the bound is for modules that lie.
+        // Definitions precede uses except for phis, which end the walk. The bound is for invalid
+        // modules.
         for _ in 0..1_000 {
             let next = match at.op? {
                 Op::AccessChain
@@ -438,7 +442,7 @@ impl<'a> Facts<'a> {
         None
     }
 
-    /// The storage class of the variable that an object was loaded from.
+    /// Storage class of the variable that an object was loaded from.
     pub(super) fn origin_class(&self, word: Option<u32>) -> Option<StorageClass> {
         let origin = self.origin(word?)?;
         match origin.op? {
@@ -447,12 +451,12 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether an id is made by a constant instruction.
+    /// Returns whether an id is the result of a constant instruction.
     pub(super) fn is_constant(&self, word: u32) -> bool {
         is_constant(self.module, word)
     }
 
-    /// Width of the number, or of the vector's components, that a type is.
+    /// Width of a number, or of the components of a vector.
     pub(super) fn width(&self, ty: TypeId) -> Option<u32> {
         match *self.module.ty(ty) {
             Type::Int { width, .. } | Type::Float { width, .. } => Some(width),
@@ -461,15 +465,15 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// What a type is made of.
-    pub(super) fn contents(&self, ty: TypeId) -> Contents {
+    /// Contents of a type.
+    pub(super) fn contents(&self, ty: TypeId) -> TypeContents {
         self.contents.get(ty.0 as usize).copied().unwrap_or_default()
     }
 }
 
-impl Variable<'_> {
-    /// Reports the variable.
-    pub(super) fn breaks(&self, found: &mut Findings, message: impl Into<String>) {
-        found.at(self.instruction, message);
+impl ModuleVariable<'_> {
+    /// Reports a violation at the variable.
+    pub(super) fn report(&self, found: &mut Findings, message: impl Into<String>) {
+        found.report(self.instruction, message);
     }
 }

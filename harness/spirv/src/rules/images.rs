@@ -1,19 +1,19 @@
-//! Images: their types, formats and the instructions that use them.
+//! Images: their types and formats, and the instructions that use them.
 
-use super::ops::{IMAGE_ACCESSES, WITH_IMAGE_OPERANDS};
-use super::{On, Rule, Severity};
+use super::opcode_groups::{IMAGE_ACCESSES, WITH_IMAGE_OPERANDS};
+use super::{Check, Rule, Severity};
 use crate::module::{ImageType, Type};
 use crate::tables::{Capability, Dim, ImageFormat, ImageOperands, Op, StorageClass};
 
-/// What the specification's table says of an image format: whether texels are floats, their width in shaders, and
-/// their signedness.
+/// Properties of an image format in the specification's table: numeric type, width in shaders, and
+/// signedness.
 pub(crate) struct FormatRow {
     pub(crate) float: bool,
     pub(crate) width: u32,
     pub(crate) signed: Option<bool>,
 }
 
-/// The row of a format; `None` for Unknown, which matches everything.
+/// Row of a format. `None` for Unknown, which matches every type.
 pub(crate) fn format_row(format: ImageFormat) -> Option<FormatRow> {
     use ImageFormat as F;
     Some(match format {
@@ -56,7 +56,8 @@ pub(crate) fn format_row(format: ImageFormat) -> Option<FormatRow> {
     })
 }
 
-/// What an image type needs by the descriptions of capabilities; what its Dim alone needs is in the grammar.
+/// Capabilities that an image type requires by their descriptions. The requirements of Dim alone
+/// are in the grammar.
 fn image_capabilities(image: &ImageType) -> impl Iterator<Item = Capability> {
     use Capability as C;
     let storage = image.sampled == 2;
@@ -72,7 +73,7 @@ fn image_capabilities(image: &ImageType) -> impl Iterator<Item = Capability> {
     needs.into_iter().filter(|(_, needed)| *needed).map(|(capability, _)| capability)
 }
 
-/// The formats that image atomics work on.
+/// Returns whether image atomics support a format.
 fn is_atomic_format(format: Option<ImageFormat>) -> bool {
     matches!(
         format,
@@ -95,72 +96,75 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sampled-type",
         id: "VUID-StandaloneSpirv-OpTypeImage-04656",
-        says: "an image's sampled type is a 32-bit float or a 32 or 64-bit integer",
+        says: "Sampled Type of an image must be a 32-bit float, or a 32 or 64-bit integer",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_declared(word)) else { return };
             let numeric =
                 matches!(facts.module.ty(ty), Type::Float { width: 32, .. } | Type::Int { width: 32 | 64, .. });
             if !numeric {
-                found.at(instruction, "a sampled type other than a 32-bit float or a 32 or 64-bit integer");
+                found.report(instruction, "Sampled Type is neither a 32-bit float nor a 32 or 64-bit integer");
             }
         }),
     },
     Rule {
         name: "sampled-known",
         id: "VUID-StandaloneSpirv-OpTypeImage-04657",
-        says: "an image is made for a sampler or for none (Sampled 1 or 2)",
+        says: "Sampled of an image must be 1 or 2",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             if !matches!(instruction.operand(5), Some(1 | 2)) {
-                found.at(instruction, "Sampled is neither 1 nor 2");
+                found.report(instruction, "Sampled is neither 1 nor 2");
             }
         }),
     },
     Rule {
         name: "sampled-image-of-storage",
         id: "VUID-StandaloneSpirv-OpTypeSampledImage-06671",
-        says: "a sampled image is made of an image with Sampled 1",
+        says: "the image type of OpTypeSampledImage must have Sampled 1",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeSampledImage], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeSampledImage], |facts, instruction, found| {
             let ty = instruction.operand(0).and_then(|word| facts.module.type_declared(word));
             if let Some(Type::Image(image)) = ty.map(|ty| facts.module.ty(ty))
                 && image.sampled != 1
             {
-                found.at(instruction, "OpTypeSampledImage of an image whose Sampled is not 1");
+                found.report(instruction, "image of OpTypeSampledImage does not have Sampled 1");
             }
         }),
     },
     Rule {
         name: "format-type",
         id: "VUID-StandaloneSpirv-Image-04965",
-        says: "an image's format and sampled type match",
+        says: "Image Format and Sampled Type must match",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let format = instruction.operand(6).and_then(ImageFormat::from_word);
             let Some(row) = format.and_then(format_row) else { return };
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_declared(word)) else { return };
             let matches = match *facts.module.ty(ty) {
                 Type::Float { width, .. } => row.float && width == row.width,
                 Type::Int { width, .. } => !row.float && width == row.width,
-                // Other types are told by the rule on sampled types.
+                // Other types are rejected by sampled-type.
                 _ => true,
             };
             if let Some(format) = format.filter(|_| !matches) {
                 let kind = if row.float { "float" } else { "integer" };
-                found.at(instruction, format!("format {format} asks for a {}-bit {kind}", row.width));
+                found.report(
+                    instruction,
+                    format!("Image Format {format} requires a {}-bit {kind} as Sampled Type", row.width),
+                );
             }
         }),
     },
     Rule {
         name: "image-flags",
         id: "SPIR-V specification, OpTypeImage: Depth is 0, 1 or 2, Arrayed and MS are 0 or 1",
-        says: "an image type's Depth is 0 to 2, its Arrayed and MS 0 or 1",
+        says: "Depth of an image must be 0 to 2, Arrayed and MS 0 or 1",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             for (i, name, most) in [(2, "Depth", 2), (3, "Arrayed", 1), (4, "MS", 1)] {
                 if let Some(value) = instruction.operand(i).filter(|value| *value > most) {
-                    found.at(instruction, format!("{name} {value}, expected 0 to {most}"));
+                    found.report(instruction, format!("{name} {value}, expected 0 to {most}"));
                 }
             }
         }),
@@ -168,14 +172,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "image-capability",
         id: "SPIR-V specification, Capability: Image1D, ImageBuffer, ImageCubeArray, SampledCubeArray, StorageImageMultisample, ImageMSArray",
-        says: "storage images of one dimension, buffers, cube arrays and several samples are declared by a capability",
+        says: "1D, buffer, cube array and multisampled storage images, and sampled cube arrays, require their capabilities",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
             let Type::Image(image) = facts.module.ty(ty) else { return };
             for capability in image_capabilities(image) {
                 if !facts.has(capability) {
-                    found.at(instruction, format!("such an image without capability {capability}"));
+                    found.report(instruction, format!("image type without capability {capability}"));
                 }
             }
         }),
@@ -183,9 +187,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "access-signedness",
         id: "vulkan-environment-for-spirv, Image Format and Type Matching: signedness of an access",
-        says: "the signedness of an access is that of the image's format",
+        says: "the signedness of an image access must equal that of the Image Format",
         severity: Severity::Error,
-        on: On::Instructions(IMAGE_ACCESSES, |facts, instruction, found| {
+        check: Check::Instructions(IMAGE_ACCESSES, |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
             let signed = image.format.and_then(format_row).and_then(|row| row.signed);
             let operands = facts.image_operands(instruction).unwrap_or_default();
@@ -203,29 +207,30 @@ pub(super) static RULES: &[Rule] = &[
                 && format != access
             {
                 let name = |signed| if signed { "signed" } else { "unsigned" };
-                found.at(instruction, format!("a {} access to an image of a {} format", name(access), name(format)));
+                found
+                    .report(instruction, format!("{} access to an image with a {} format", name(access), name(format)));
             }
         }),
     },
     Rule {
         name: "texel-pointer-format",
         id: "VUID-StandaloneSpirv-OpImageTexelPointer-04658",
-        says: "image atomics work on R32i, R32ui, R32f, R64i and R64ui",
+        says: "Image Format of OpImageTexelPointer must be R64i, R64ui, R32f, R32i or R32ui",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             if let Some(image) = facts.image(instruction.operand(0))
                 && !is_atomic_format(image.format)
             {
-                found.at(instruction, "OpImageTexelPointer on an image whose format has no atomics");
+                found.report(instruction, "OpImageTexelPointer on an image whose format does not support atomics");
             }
         }),
     },
     Rule {
         name: "texel-pointer-use",
         id: "SPIR-V specification, OpImageTexelPointer: use of such a pointer is limited to atomic operations",
-        says: "pointers to texels are used by atomics only",
+        says: "the result of OpImageTexelPointer must be used by atomic instructions only",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized, Op::FunctionCall],
             |facts, instruction, found| {
                 let mut operands = instruction.operands().iter().take(match instruction.op {
@@ -236,17 +241,17 @@ pub(super) static RULES: &[Rule] = &[
                 let is_texel = |word: &u32| matches!(facts.pointer(Some(*word)), Some((StorageClass::Image, _)));
                 if operands.any(is_texel) {
                     let op = instruction.name();
-                    found.at(instruction, format!("{op} of a pointer to a texel, which only atomics may use"));
+                    found.report(instruction, format!("{op} of a texel pointer, expected an atomic instruction"));
                 }
             },
         ),
     },
     Rule {
         name: "texel-pointer-coordinate",
-        id: "SPIR-V specification, OpImageTexelPointer: Coordinate has the number of components that Dim and Arrayed ask for",
-        says: "the coordinate of a pointer to a texel has as many components as the image has dimensions",
+        id: "SPIR-V specification, OpImageTexelPointer: Coordinate has the number of components that Dim and Arrayed specify",
+        says: "Coordinate of OpImageTexelPointer must have the number of components that Dim and Arrayed require",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
             let expected = match (image.dim, image.arrayed) {
                 (Some(Dim::Dim1D | Dim::Buffer), false) => 1,
@@ -260,34 +265,34 @@ pub(super) static RULES: &[Rule] = &[
                 _ => 1,
             };
             if has != expected {
-                found.at(instruction, format!("a coordinate of {has} components, expected {expected}"));
+                found.report(instruction, format!("Coordinate has {has} components, expected {expected}"));
             }
         }),
     },
     Rule {
         name: "texel-pointer-sample",
         id: "SPIR-V specification, OpImageTexelPointer: undefined unless Sample is 0 where MS is 0",
-        says: "a pointer to a texel of an image without samples names sample 0",
+        says: "Sample of OpImageTexelPointer must be 0 if MS is 0",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             let single = facts.image(instruction.operand(0)).is_some_and(|image| !image.multisampled);
-            // What is no constant may be 0 whenever it is executed.
+            // A sample that is not a constant may be 0 at run time.
             let sample = instruction.operand(2).and_then(|word| facts.module.constant_int(word));
             if let Some(sample) = sample.filter(|sample| single && *sample != 0) {
-                found.at(instruction, format!("sample {sample} of an image without samples, expected 0"));
+                found.report(instruction, format!("Sample {sample} for an image with MS 0, expected 0"));
             }
         }),
     },
     Rule {
         name: "query-sampled",
         id: "VUID-StandaloneSpirv-OpImageQuerySizeLod-04659",
-        says: "queries of levels are asked of images with Sampled 1",
+        says: "the image of OpImageQuerySizeLod, OpImageQueryLod and OpImageQueryLevels must have Sampled 1",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[Op::ImageQuerySizeLod, Op::ImageQueryLod, Op::ImageQueryLevels],
             |facts, instruction, found| {
                 if facts.image(instruction.operand(0)).is_some_and(|image| image.sampled != 1) {
-                    found.at(instruction, "a query of levels on an image whose Sampled is not 1");
+                    found.report(instruction, "level-of-detail query of an image that does not have Sampled 1");
                 }
             },
         ),
@@ -295,32 +300,35 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "no-rectangles",
         id: "VUID-StandaloneSpirv-OpTypeImage-09638",
-        says: "Dim Rect is not used",
+        says: "Dim Rect must not be used",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             if instruction.operand(1) == Some(Dim::Rect.word()) {
-                found.at(instruction, "Dim Rect, which Vulkan does not have: expected 2D");
+                found.report(instruction, "Dim Rect, expected 2D");
             }
         }),
     },
     Rule {
         name: "subpass-type",
         id: "VUID-StandaloneSpirv-OpTypeImage-06214",
-        says: "Dim SubpassData comes with Arrayed 0 and Sampled 2",
+        says: "an image with Dim SubpassData must have Arrayed 0 and Sampled 2",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeImage], |_, instruction, found| {
+        check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             let subpass = instruction.operand(1) == Some(Dim::SubpassData.word());
             if subpass && (instruction.operand(3) != Some(0) || instruction.operand(5) == Some(1)) {
-                found.at(instruction, "SubpassData with Arrayed 1 or Sampled 1");
+                found.report(
+                    instruction,
+                    "Dim SubpassData with Arrayed 1 or Sampled 1, expected Arrayed 0 and Sampled 2",
+                );
             }
         }),
     },
     Rule {
         name: "subpass-coordinates",
         id: "VUID-StandaloneSpirv-SubpassData-04660",
-        says: "an input attachment is read at constant (0, 0)",
+        says: "Coordinate of a SubpassData image must be the constant (0, 0)",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let subpass = facts.image(instruction.operand(0)).is_some_and(|image| image.dim == Some(Dim::SubpassData));
             let zero = |word: u32| {
                 let Some(definition) = facts.module.definition_of_word(word) else { return false };
@@ -333,70 +341,70 @@ pub(super) static RULES: &[Rule] = &[
                 }
             };
             if subpass && !instruction.operand(1).is_some_and(zero) {
-                found.at(instruction, "coordinates of an input attachment other than constant (0, 0)");
+                found.report(instruction, "Coordinate of an input attachment is not the constant (0, 0)");
             }
         }),
     },
     Rule {
         name: "offset-sampled",
         id: "VUID-StandaloneSpirv-Offset-04865",
-        says: "offsets only with images whose Sampled is 1",
+        says: "ConstOffset, Offset and ConstOffsets require an image with Sampled 1",
         severity: Severity::Error,
-        on: On::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
+        check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let offsets =
                 ImageOperands(ImageOperands::OFFSET.0 | ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);
             let used = facts.image_operands(instruction).is_some_and(|mask| mask.intersects(offsets));
             if used && facts.image(instruction.operand(0)).is_some_and(|image| image.sampled != 1) {
-                found.at(instruction, "an offset with an image whose Sampled is not 1");
+                found.report(instruction, "offset with an image that does not have Sampled 1");
             }
         }),
     },
     Rule {
         name: "gather-component",
         id: "VUID-StandaloneSpirv-OpImageGather-04664",
-        says: "the component of a gather is a constant",
+        says: "Component of OpImageGather must be a constant",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageGather, Op::ImageSparseGather], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageGather, Op::ImageSparseGather], |facts, instruction, found| {
             if instruction.operand(2).is_some_and(|word| !facts.is_constant(word)) {
-                found.at(instruction, "a gather whose component is no constant");
+                found.report(instruction, "Component of the gather is not a constant");
             }
         }),
     },
     Rule {
         name: "depth-3d",
         id: "VUID-StandaloneSpirv-OpImage-04777",
-        says: "no depth comparison on 3D images",
+        says: "depth comparison instructions must not use an image with Dim 3D",
         severity: Severity::Error,
-        on: On::Instructions(DREF, |facts, instruction, found| {
+        check: Check::Instructions(DREF, |facts, instruction, found| {
             if facts.image(instruction.operand(0)).is_some_and(|image| image.dim == Some(Dim::Dim3D)) {
-                found.at(instruction, "a depth comparison on a 3D image");
+                found.report(instruction, "depth comparison on a 3D image");
             }
         }),
     },
     Rule {
         name: "read-result",
         id: "VUID-StandaloneSpirv-Result-04780",
-        says: "OpImageRead and OpImageSparseRead make four components",
+        says: "the texel that OpImageRead or OpImageSparseRead returns must have four components",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let Some(ty) = instruction.result_type().and_then(|word| facts.module.type_declared(word)) else { return };
-            // A sparse result is a residency code and the texel.
+            // A sparse result is a structure of a residency code and the texel.
             let texel = match facts.module.ty(ty) {
                 Type::Struct { .. } => facts.module.members(ty).get(1).copied(),
                 _ => Some(ty),
             };
             if texel.is_some_and(|ty| !matches!(facts.module.ty(ty), Type::Vector { count: 4, .. })) {
                 let op = instruction.name();
-                found.at(instruction, format!("{op} of other than four components"));
+                found.report(instruction, format!("{op} with a texel that does not have four components"));
             }
         }),
     },
     Rule {
         name: "write-components",
         id: "VUID-RuntimeSpirv-OpImageWrite-07112",
-        says: "a texel that is written has at least as many components as the image's format",
+        says: "Texel of OpImageWrite must have at least as many components as the Image Format",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let Some(format) = facts.image(instruction.operand(0)).and_then(|image| image.format) else { return };
             let Some(ty) = instruction.operand(2).and_then(|word| facts.module.type_of(word)) else { return };
             let has = match *facts.module.ty(ty) {
@@ -405,7 +413,7 @@ pub(super) static RULES: &[Rule] = &[
             };
             let needs = format_components(format);
             if has < needs {
-                found.at(instruction, format!("{has} components written to format {format}, which has {needs}"));
+                found.report(instruction, format!("Texel has {has} components, but Image Format {format} has {needs}"));
             }
         }),
     },

@@ -1,34 +1,35 @@
-//! What a module may not do: the rules of the Vulkan environment for SPIR-V, one item each.
+//! Validation rules for modules: the Vulkan environment for SPIR-V, the core specification and
+//! extensions.
 //!
-//! To add a rule: write its [`Rule`] in the file of its section, and its two snippets in `tests/rules/`. A rule that only
-//! running the shader can show goes into [`RUN_TIME_RULES`].
+//! To add a rule, write its [`Rule`] in the file of its section and its two modules in
+//! `tests/rules/`. A rule that only execution can show goes into [`RUN_TIME_RULES`].
 
 mod addressing;
+mod buffer_layout;
 mod built_ins;
 mod capabilities;
-mod contents;
+mod core_rules;
 mod decorations;
-mod document;
+mod descriptor_indexing;
 mod entry_points;
-mod every_module;
 mod facts;
 mod image_operands;
 mod images;
-mod indexing;
-mod layout;
 mod logical_pointers;
+mod memory_semantics;
 mod not_checked;
+pub(crate) mod opcode_groups;
 mod operands;
-pub(crate) mod ops;
-mod repetition;
-mod run_time;
+mod rules_document;
+mod run_time_rules;
+mod scope_operands;
 mod scopes;
-mod semantics;
-mod stated;
-mod storage;
 mod storage_16bit;
+mod storage_classes;
 mod structure;
+mod type_contents;
 mod types;
+mod uniqueness;
 mod variables;
 
 mod bindless_images;
@@ -38,45 +39,45 @@ mod tile_shading;
 
 use std::sync::LazyLock;
 
-pub(crate) use capabilities::OF_LISTED_EXTENSION;
-pub use document::document;
+pub use buffer_layout::LAYOUT_NOT_ALLOWED;
+pub(crate) use capabilities::LISTED_BY_EXTENSION;
+pub(crate) use descriptor_indexing::dynamic_indexing;
 pub use facts::Facts;
 pub(crate) use images::format_row;
-pub(crate) use indexing::dynamic as dynamic_indexing;
-pub use layout::LAYOUT_NOT_ALLOWED;
 pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_OF_CORE, NOT_CHECKED_ON_DEVICES};
-pub use run_time::{RUN_TIME_RULES, RunTimeRule};
+pub use rules_document::document;
+pub use run_time_rules::{RUN_TIME_RULES, RunTimeRule};
 
 use crate::grammar::{Enumerant, Kind};
 use crate::hash::FastMap;
 use crate::module::{Decorated, Index, Instruction, Module};
 use crate::tables::{Capability, Decoration, ExecutionModel, MemoryModel, Op};
 use capabilities::enumerants;
-use facts::{Entry, Variable};
+use facts::{EntryPointFacts, ModuleVariable};
 use operands::Signature;
-use stated::Stated;
+use scope_operands::ScopeOperands;
 
-/// A rule.
+/// A validation rule.
 pub struct Rule {
-    /// A short name, for messages and lists.
+    /// Short name, for messages and lists.
     pub name: &'static str,
-    /// Its name in the specification: a VUID, or the document and clause.
+    /// Reference to the specification: a VUID, or a document and clause.
     pub id: &'static str,
-    /// What it asks for, in a few words.
+    /// The requirement, in one sentence.
     pub says: &'static str,
-    /// The effect of breaking it.
+    /// Consequence of breaking the rule.
     pub severity: Severity,
-    on: On,
+    check: Check,
 }
 
-/// The effect of breaking a rule.
+/// Consequence of breaking a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The module is illegal, and no device is given it.
+    /// The module is invalid and is not run on any device.
     Error,
-    /// The breach is reported. Only who asks for strictness has the module refused.
+    /// The violation is reported. The module is rejected only if the caller asks for strictness.
     Warning {
-        /// The reason for not refusing it.
+        /// Reason why the module is not rejected.
         why: &'static str,
     },
 }
@@ -87,44 +88,46 @@ impl std::fmt::Debug for Rule {
     }
 }
 
-/// What a rule looks at, and how.
-enum On {
-    /// The module as a whole.
+/// The check of a rule, by the parts of the module that it is called for.
+enum Check {
+    /// The whole module.
     Module(fn(&Facts, &mut Findings)),
-    /// Each instruction of these opcodes.
+    /// Each instruction with one of these opcodes.
     Instructions(&'static [Op], fn(&Facts, Instruction, &mut Findings)),
-    /// Each instruction of these opcodes that has scopes or memory semantics, with what it states of them; of all opcodes if
-    /// none is named.
-    Stated(&'static [Op], fn(&Facts, Instruction, &Stated, &mut Findings)),
-    /// Each instruction that has one of these signatures, be it inside an `OpSpecConstantOp`.
+    /// Each instruction with one of these opcodes that has scopes or memory semantics, with these
+    /// operands. An empty list means every opcode.
+    Scoped(&'static [Op], fn(&Facts, Instruction, &ScopeOperands, &mut Findings)),
+    /// Each instruction that has one of these signatures, also as the operation of an
+    /// `OpSpecConstantOp`.
     Typed(&'static [Signature]),
     /// Each instruction.
-    Every(fn(&Facts, Instruction, &mut Findings)),
-    /// Each instruction whose opcode is known, and each enumerant that it names.
-    Named(fn(&Facts, Instruction, Op, &mut Findings), fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings)),
+    AllInstructions(fn(&Facts, Instruction, &mut Findings)),
+    /// Each instruction with a known opcode, and each enumerant among its operands.
+    Enabling(fn(&Facts, Instruction, Op, &mut Findings), fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings)),
     /// Each entry point.
-    EntryPoints(fn(&Facts, &Entry, &mut Findings)),
+    EntryPoints(fn(&Facts, &EntryPointFacts, &mut Findings)),
     /// Each module-scope variable.
-    Variables(fn(&Facts, &Variable, &mut Findings)),
-    /// Each use of these decorations, with the word of the id that is decorated.
+    Variables(fn(&Facts, &ModuleVariable, &mut Findings)),
+    /// Each use of one of these decorations, with the word of its target.
     Decorations(&'static [Decoration], fn(&Facts, u32, &Decorated, &mut Findings)),
 }
 
-/// A broken rule, and where.
+/// A violation of a rule.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// The rule.
+    /// The broken rule.
     pub rule: &'static Rule,
-    /// The instruction at fault; of a module without instructions, the one that is missing.
+    /// The offending instruction. Index 0 if the module has no instructions.
     pub index: Index,
-    /// Index of its first word in the module.
+    /// Index of the instruction's first word in the module; the number of words if the module has
+    /// no instructions.
     pub at: usize,
-    /// What is there and what would be right.
+    /// Description of the problem, and usually of the expected state.
     pub message: String,
 }
 
 impl Violation {
-    /// Whether the module is illegal for it.
+    /// Returns whether the violation makes the module invalid.
     pub fn refuses(&self) -> bool {
         self.rule.severity == Severity::Error
     }
@@ -136,17 +139,18 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// What has been found so far.
+/// Violations found so far, and the rule that is being checked.
 struct Findings {
     rule: &'static Rule,
     violations: Vec<Violation>,
 }
 
 impl Findings {
-    /// Tells of what the module as a whole lacks: at its first instruction, or behind the header where there is none.
-    fn of_module(&mut self, module: &Module, message: &str) {
+    /// Reports a problem of the whole module at its first instruction, or after the header if it
+    /// has none.
+    fn report_module(&mut self, module: &Module, message: &str) {
         match module.instructions().next() {
-            Some(first) => self.at(first, message),
+            Some(first) => self.report(first, message),
             None => self.violations.push(Violation {
                 rule: self.rule,
                 index: Index(0),
@@ -156,10 +160,10 @@ impl Findings {
         }
     }
 
-    fn at(&mut self, instruction: Instruction, message: impl Into<String>) {
+    fn report(&mut self, instruction: Instruction, message: impl Into<String>) {
         let violation =
             Violation { rule: self.rule, index: instruction.index, at: instruction.at, message: message.into() };
-        // One instruction breaks a rule once, however many ways lead to it.
+        // An instruction is reported once for each rule, however many paths lead to the violation.
         let known = |v: &Violation| std::ptr::eq(v.rule, self.rule) && v.index == violation.index;
         if !self.violations.iter().rev().take(64).any(known) {
             self.violations.push(violation);
@@ -167,43 +171,43 @@ impl Findings {
     }
 }
 
-/// Rules that stand together.
+/// Rules of one section.
 #[derive(Debug)]
 pub struct Group {
-    /// The section of the document, or the extension.
+    /// Section of the document, or name of the extension.
     pub section: &'static str,
-    /// Whether they are an extension's, and hold in every API.
+    /// True if the rules are those of an extension, and apply to every API.
     pub of_extension: bool,
     /// The rules.
     pub rules: &'static [Rule],
 }
 
-/// The rules, by section.
+/// All rules, by section.
 pub static GROUPS: &[Group] = &[
     Group { section: "capabilities, extensions and versions", of_extension: false, rules: capabilities::RULES },
-    Group { section: "the core specification", of_extension: false, rules: every_module::RULES },
+    Group { section: "the core specification", of_extension: false, rules: core_rules::RULES },
     Group { section: "entry points and execution modes", of_extension: false, rules: entry_points::RULES },
-    Group { section: "what is said once, and of what there is", of_extension: false, rules: repetition::RULES },
+    Group { section: "uniqueness and existence", of_extension: false, rules: uniqueness::RULES },
     Group { section: "scopes", of_extension: false, rules: scopes::RULES },
-    Group { section: "memory semantics and atomics", of_extension: false, rules: semantics::RULES },
-    Group { section: "storage classes", of_extension: false, rules: storage::RULES },
+    Group { section: "memory semantics and atomics", of_extension: false, rules: memory_semantics::RULES },
+    Group { section: "storage classes", of_extension: false, rules: storage_classes::RULES },
     Group { section: "variables and interfaces", of_extension: false, rules: variables::RULES },
     Group { section: "built-ins", of_extension: false, rules: built_ins::RULES },
     Group { section: "decorations", of_extension: false, rules: decorations::RULES },
-    Group { section: "layout", of_extension: false, rules: layout::RULES },
+    Group { section: "layout", of_extension: false, rules: buffer_layout::RULES },
     Group { section: "types", of_extension: false, rules: types::RULES },
     Group { section: "images", of_extension: false, rules: images::RULES },
     Group { section: "image operands", of_extension: false, rules: image_operands::RULES },
-    Group { section: "descriptor indexing", of_extension: false, rules: indexing::RULES },
+    Group { section: "descriptor indexing", of_extension: false, rules: descriptor_indexing::RULES },
     Group { section: "addressing", of_extension: false, rules: addressing::RULES },
     Group { section: "logical pointers", of_extension: false, rules: logical_pointers::RULES },
     Group { section: "16-bit storage", of_extension: false, rules: storage_16bit::RULES },
-    Group { section: "declarations of types", of_extension: false, rules: operands::DECLARATIONS },
+    Group { section: "type declarations", of_extension: false, rules: operands::DECLARATIONS },
     Group { section: "types of numeric instructions", of_extension: false, rules: operands::NUMBERS },
     Group { section: "composites and constants", of_extension: false, rules: operands::COMPOSITES },
-    Group { section: "types behind pointers", of_extension: false, rules: operands::MEMORY },
-    Group { section: "types of atomics", of_extension: false, rules: operands::ATOMICS },
-    Group { section: "types of group operations", of_extension: false, rules: operands::GROUPS },
+    Group { section: "types of memory instructions", of_extension: false, rules: operands::MEMORY },
+    Group { section: "types of atomic instructions", of_extension: false, rules: operands::ATOMICS },
+    Group { section: "types of group instructions", of_extension: false, rules: operands::GROUPS },
     Group { section: "types of extended instructions", of_extension: false, rules: operands::EXTENDED },
     Group { section: "types of image instructions", of_extension: false, rules: operands::IMAGES },
     Group { section: "functions and control flow", of_extension: false, rules: operands::CALLS },
@@ -215,26 +219,27 @@ pub static GROUPS: &[Group] = &[
     Group { section: "SPV_INTEL_bindless_images", of_extension: true, rules: bindless_images::RULES },
 ];
 
-/// Every rule, in the order of the groups.
+/// All rules, in the order of their groups.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     GROUPS.iter().flat_map(|group| group.rules)
 }
 
-/// The API that a module is for.
+/// API that a module is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Environment {
-    /// Vulkan: every rule holds.
+    /// Vulkan. All rules apply.
     Vulkan,
-    /// Another, such as OpenCL: the rules of the extensions hold.
+    /// Another API, such as OpenCL. Only the rules of extensions apply.
     Other,
 }
 
 impl Environment {
-    /// The environment that a module is written for.
+    /// Returns the environment that a module is written for.
     ///
-    /// Its entry points decide: a module for another API has entry points, and all of them are kernels. A library, which has
-    /// none, is for another API if its memory model is OpenCL's and it does not declare `Shader`. Capabilities of kernels
-    /// alone decide nothing: a compute shader that declares one is a Vulkan shader that breaks a rule.
+    /// The entry points decide: the module is for another API if it has entry points and all of
+    /// them are kernels. A module without entry points is for another API if its memory model is
+    /// OpenCL and it does not declare `Shader`. Kernel capabilities alone do not decide: a compute
+    /// shader that declares one is a Vulkan shader that breaks a rule.
     pub fn of(module: &Module) -> Environment {
         let facts = Facts::new(module);
         let mut models = facts.entries.iter().map(|entry| entry.model);
@@ -247,67 +252,71 @@ impl Environment {
     }
 }
 
-/// A rule with what it does, of one kind.
-type Check<F> = (&'static Rule, F);
-type OnInstruction = fn(&Facts, Instruction, &mut Findings);
-type OnOpcode = fn(&Facts, Instruction, Op, &mut Findings);
-type OnEnumerant = fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings);
-type OnStated = fn(&Facts, Instruction, &Stated, &mut Findings);
-type OnDecoration = fn(&Facts, u32, &Decorated, &mut Findings);
+/// A rule and its check function.
+type RuleCheck<F> = (&'static Rule, F);
+type InstructionCheck = fn(&Facts, Instruction, &mut Findings);
+type OpcodeCheck = fn(&Facts, Instruction, Op, &mut Findings);
+type EnumerantCheck = fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings);
+type ScopedCheck = fn(&Facts, Instruction, &ScopeOperands, &mut Findings);
+type DecorationCheck = fn(&Facts, u32, &Decorated, &mut Findings);
 
-/// The rules by what they ask for, so that each instruction and decoration is looked at once.
+/// The rules by opcode and decoration, so that each instruction and each decoration is visited
+/// once.
 struct Dispatch {
-    /// By opcode.
-    opcodes: Vec<OfOpcode>,
-    every: Vec<Check<OnInstruction>>,
-    named: Vec<Check<(OnOpcode, OnEnumerant)>>,
-    decorations: FastMap<Decoration, Vec<Check<OnDecoration>>>,
+    /// Checks of each opcode, by its number.
+    opcodes: Vec<OpcodeChecks>,
+    all_instructions: Vec<RuleCheck<InstructionCheck>>,
+    enabling: Vec<RuleCheck<(OpcodeCheck, EnumerantCheck)>>,
+    decorations: FastMap<Decoration, Vec<RuleCheck<DecorationCheck>>>,
 }
 
 #[derive(Clone, Default)]
-struct OfOpcode {
-    plain: Vec<Check<OnInstruction>>,
-    typed: Option<Check<&'static Signature>>,
-    stated: Vec<Check<OnStated>>,
+struct OpcodeChecks {
+    plain: Vec<RuleCheck<InstructionCheck>>,
+    typed: Option<RuleCheck<&'static Signature>>,
+    scoped: Vec<RuleCheck<ScopedCheck>>,
 }
 
 static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
     let opcodes = crate::grammar::INSTRUCTIONS.iter().map(|row| row.op as usize + 1).max().unwrap_or(0);
-    let opcodes = vec![OfOpcode::default(); opcodes];
-    let mut dispatch = Dispatch { opcodes, every: Vec::new(), named: Vec::new(), decorations: FastMap::default() };
+    let opcodes = vec![OpcodeChecks::default(); opcodes];
+    let mut dispatch =
+        Dispatch { opcodes, all_instructions: Vec::new(), enabling: Vec::new(), decorations: FastMap::default() };
     for rule in all() {
-        match rule.on {
-            On::Instructions(ops, check) => {
+        match rule.check {
+            Check::Instructions(ops, check) => {
                 ops.iter().for_each(|op| dispatch.opcodes[*op as usize].plain.push((rule, check)));
             }
-            On::Typed(signatures) => {
+            Check::Typed(signatures) => {
                 for signature in signatures {
                     signature.ops.iter().for_each(|op| dispatch.opcodes[*op as usize].typed = Some((rule, signature)));
                 }
             }
-            On::Stated([], check) => {
-                for row in crate::grammar::INSTRUCTIONS.iter().filter(|row| stated::may_state(row)) {
-                    dispatch.opcodes[row.op as usize].stated.push((rule, check));
+            Check::Scoped([], check) => {
+                for row in
+                    crate::grammar::INSTRUCTIONS.iter().filter(|row| scope_operands::may_have_scope_operands(row))
+                {
+                    dispatch.opcodes[row.op as usize].scoped.push((rule, check));
                 }
             }
-            On::Stated(ops, check) => {
-                ops.iter().for_each(|op| dispatch.opcodes[*op as usize].stated.push((rule, check)));
+            Check::Scoped(ops, check) => {
+                ops.iter().for_each(|op| dispatch.opcodes[*op as usize].scoped.push((rule, check)));
             }
-            On::Every(check) => dispatch.every.push((rule, check)),
-            On::Named(opcode, enumerant) => dispatch.named.push((rule, (opcode, enumerant))),
-            On::Decorations(decorations, check) => {
+            Check::AllInstructions(check) => dispatch.all_instructions.push((rule, check)),
+            Check::Enabling(opcode, enumerant) => dispatch.enabling.push((rule, (opcode, enumerant))),
+            Check::Decorations(decorations, check) => {
                 for decoration in decorations {
                     dispatch.decorations.entry(*decoration).or_default().push((rule, check));
                 }
             }
-            On::Module(_) | On::EntryPoints(_) | On::Variables(_) => {}
+            Check::Module(_) | Check::EntryPoints(_) | Check::Variables(_) => {}
         }
     }
     dispatch
 });
 
-/// Every violation of a rule that holds in an environment, in the order of the instructions; those of rules that only warn
-/// among them.
+/// Returns all violations of the rules that apply in an environment, including warnings, in the
+/// order of the instructions.
 pub fn violations(module: &Module, environment: Environment) -> Vec<Violation> {
     let mut violations = all_violations(module);
     if environment == Environment::Other {
@@ -318,8 +327,8 @@ pub fn violations(module: &Module, environment: Environment) -> Vec<Violation> {
     violations
 }
 
-/// What is wrong with the types of the operation inside an `OpSpecConstantOp`.
-fn specialized(facts: &Facts, instruction: Instruction) -> Option<(&'static Rule, String)> {
+/// Describes the violation in the operand types of the operation inside an `OpSpecConstantOp`.
+fn spec_constant_problem(facts: &Facts, instruction: Instruction) -> Option<(&'static Rule, String)> {
     if instruction.op != Some(Op::SpecConstantOp) {
         return None;
     }
@@ -333,41 +342,41 @@ fn all_violations(module: &Module) -> Vec<Violation> {
     let Some(first) = all().next() else { return Vec::new() };
     let mut found = Findings { rule: first, violations: Vec::new() };
     let dispatch = &*DISPATCH;
-    let mut stated = Stated::default();
+    let mut operands = ScopeOperands::default();
     for instruction in module.instructions() {
-        if let Some(of) = instruction.op.and_then(|op| dispatch.opcodes.get(op as usize)) {
-            for (rule, check) in &of.plain {
+        if let Some(checks) = instruction.op.and_then(|op| dispatch.opcodes.get(op as usize)) {
+            for (rule, check) in &checks.plain {
                 found.rule = rule;
                 check(&facts, instruction, &mut found);
             }
-            if let Some((rule, signature)) = of.typed
+            if let Some((rule, signature)) = checks.typed
                 && let Some(problem) = operands::problem(&facts, instruction, signature)
             {
                 found.rule = rule;
-                found.at(instruction, problem);
+                found.report(instruction, problem);
             }
-            if !of.stated.is_empty() && stated.read(&facts, instruction) {
-                for (rule, check) in &of.stated {
+            if !checks.scoped.is_empty() && operands.read(&facts, instruction) {
+                for (rule, check) in &checks.scoped {
                     found.rule = rule;
-                    check(&facts, instruction, &stated, &mut found);
+                    check(&facts, instruction, &operands, &mut found);
                 }
             }
         }
-        if let Some((rule, problem)) = specialized(&facts, instruction) {
+        if let Some((rule, problem)) = spec_constant_problem(&facts, instruction) {
             found.rule = rule;
-            found.at(instruction, problem);
+            found.report(instruction, problem);
         }
-        for (rule, check) in &dispatch.every {
+        for (rule, check) in &dispatch.all_instructions {
             found.rule = rule;
             check(&facts, instruction, &mut found);
         }
         let Some(op) = instruction.op else { continue };
-        for (rule, (check, _)) in &dispatch.named {
+        for (rule, (check, _)) in &dispatch.enabling {
             found.rule = rule;
             check(&facts, instruction, op, &mut found);
         }
         enumerants(module, instruction, op, |kind, row| {
-            for (rule, (_, check)) in &dispatch.named {
+            for (rule, (_, check)) in &dispatch.enabling {
                 found.rule = rule;
                 check(&facts, instruction, kind, row, &mut found);
             }
@@ -381,12 +390,12 @@ fn all_violations(module: &Module) -> Vec<Violation> {
     }
     for rule in all() {
         found.rule = rule;
-        match rule.on {
-            On::Instructions(..) | On::Typed(_) | On::Stated(..) => {}
-            On::Every(_) | On::Named(..) | On::Decorations(..) => {}
-            On::Module(check) => check(&facts, &mut found),
-            On::EntryPoints(check) => facts.entries.iter().for_each(|entry| check(&facts, entry, &mut found)),
-            On::Variables(check) => facts.variables.iter().for_each(|v| check(&facts, v, &mut found)),
+        match rule.check {
+            Check::Instructions(..) | Check::Typed(_) | Check::Scoped(..) => {}
+            Check::AllInstructions(_) | Check::Enabling(..) | Check::Decorations(..) => {}
+            Check::Module(check) => check(&facts, &mut found),
+            Check::EntryPoints(check) => facts.entries.iter().for_each(|entry| check(&facts, entry, &mut found)),
+            Check::Variables(check) => facts.variables.iter().for_each(|v| check(&facts, v, &mut found)),
         }
     }
     let mut violations = found.violations;

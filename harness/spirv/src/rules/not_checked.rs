@@ -1,6 +1,6 @@
-//! Rules of the text that are not among ours, and why.
+//! Rules of the specification that are not checked, with reasons.
 
-/// Rules of the text for modules alone that are not checked: why, and which (`VUID-StandaloneSpirv-..`).
+/// Unchecked `VUID-StandaloneSpirv-` rules: a reason, and the rules that it applies to.
 pub static NOT_CHECKED: &[(&str, &[&str])] = &[
     (
         "graphics pipelines: this project runs compute",
@@ -47,17 +47,17 @@ pub static NOT_CHECKED: &[(&str, &[&str])] = &[
         "descriptor heaps",
         &["DescriptorHeapEXT-11482", "OpUntypedVariableKHR-11347", "Result-11336", "Result-11337", "Result-11339"],
     ),
-    ("graphs of tensors", &["OpGraphInputARM-09931", "OpGraphSetOutputARM-09932"]),
+    ("tensor graphs", &["OpGraphInputARM-09931", "OpGraphSetOutputARM-09932"]),
     ("untyped image pointers", &["OpUntypedImageTexelPointerEXT-11416"]),
     ("vectors sized by specialization constants", &["Function-12294"]),
-    ("row-major matrices behind physical pointers", &["PhysicalStorageBuffer64-04709"]),
+    ("row-major matrices accessed through physical pointers", &["PhysicalStorageBuffer64-04709"]),
     ("conversions between two micro-scaling encodings", &["OpFConvert-12467"]),
 ];
 
-/// The same of the rules for modules on a device (`VUID-RuntimeSpirv-..`).
+/// Unchecked `VUID-RuntimeSpirv-` rules: a reason, and the rules that it applies to.
 pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
     (
-        "graphics pipelines and what passes between their stages: this project runs compute",
+        "graphics pipelines and the interfaces between their stages: this project runs compute",
         &[
             "None-09558",
             "Location-06272",
@@ -133,7 +133,7 @@ pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "ray queries and ray tracing: this project makes no acceleration structures",
+        "ray queries and ray tracing: this project creates no acceleration structures",
         &[
             "OpRayQueryInitializeKHR-06348",
             "OpRayQueryInitializeKHR-06349",
@@ -198,7 +198,7 @@ pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "weighted sampling, box filters and block matching of VK_QCOM_image_processing and _2: this project runs the third",
+        "weighted sampling, box filters and block matching of VK_QCOM_image_processing and VK_QCOM_image_processing2: this project runs SPV_QCOM_image_processing3 only",
         &[
             "OpImageSampleWeightedQCOM-06979",
             "OpImageSampleWeightedQCOM-06980",
@@ -233,7 +233,7 @@ pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "tensors and graphs of them: this project binds none",
+        "tensors and tensor graphs: this project binds none",
         &[
             "shaderTensorSupportedStages-09901",
             "OpTypeTensorARM-09902",
@@ -285,16 +285,16 @@ pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
             "OpCooperativeMatrixLoadNV-06324",
         ],
     ),
-    ("sparse images: this project makes none", &["None-06287"]),
-    ("protected memory: this project makes none", &["protectedNoFault-09645"]),
-    ("shader objects: this project makes pipelines", &["OpTypeCooperativeMatrixKHR-10771"]),
+    ("sparse images: this project creates none", &["None-06287"]),
+    ("protected memory: this project allocates none", &["protectedNoFault-09645"]),
+    ("shader objects: this project creates pipelines", &["OpTypeCooperativeMatrixKHR-10771"]),
     ("Vulkan SC: this project runs Vulkan", &["OpAtomic-05091"]),
-    ("what the capability tables decide already", &["TileShadingQCOM-10698"]),
+    ("already decided by the table of capabilities", &["TileShadingQCOM-10698"]),
     ("loops over several wait queues, which this project does not enable", &["maxShaderWaitQueues-12426"]),
 ];
 
-/// Rules that other ones imply, such as the same for an earlier version of Vulkan (`VUID-RuntimeSpirv-..`): which, and by
-/// which.
+/// `VUID-RuntimeSpirv-` rules that another rule implies, for example the same rule for an earlier
+/// version of Vulkan; each with the implying rule.
 pub static IMPLIED: &[(&str, &str)] = &[
     ("OpTypeImage-06269", "apiVersion-07954"),
     ("apiVersion-07952", "apiVersion-07954"),
@@ -311,18 +311,19 @@ pub static IMPLIED: &[(&str, &str)] = &[
     ("None-06339", "None-06284"),
 ];
 
-/// What of the core specification and of its extensions is not checked: nobody but `spirv-val` looks at it.
+/// Unchecked requirements of the core specification and of extensions. `spirv-val` checks most of
+/// them.
 pub static NOT_CHECKED_OF_CORE: &[&str] = &[
-    "instructions of extensions and kernels: the types of their operands, and what their capabilities allow, where no rule above names them",
-    "types of BFloat16 and of 8-bit floats: which instructions take them",
-    "16-bit values without Int16 and Float16: composites of them built, taken apart, loaded whole and copied in memory; values as indices and arguments",
-    "pointers: arguments of calls that are no memory object declarations, negative constant indices, parameters that calls pass variable pointers to, physical pointers to parts of matrices",
-    "images and samplers: objects that OpPhi and OpSelect choose, sampled images that another block made, dimensionalities that an instruction or image operand is not for",
+    "instructions of extensions and kernels: types of their operands and limits of their capabilities, unless a rule above names them",
+    "BFloat16KHR and 8-bit floats: the instructions that permit them",
+    "16-bit values without Int16 and Float16: construction, extraction, loads and copies of composites that contain them; use as indices and arguments",
+    "pointers: call arguments that are not memory object declarations, negative constant indices, parameters that receive variable pointers, physical pointers to parts of matrices",
+    "images and samplers: results of OpPhi and OpSelect, sampled images used outside the block of their OpSampledImage, values of Dim that an instruction or image operand does not permit",
     "image formats: StorageImageReadWithoutFormat and StorageImageWriteWithoutFormat, which Vulkan 1.3 replaced by a format feature",
     "tile attachments: initializers",
-    "the Vulkan memory model: that the capability and the model come together, classes of NonPrivatePointer, image operands that make texels available or visible",
-    "cooperative matrices: shapes and uses that belong together, strides",
-    "VK_QCOM_image_processing and _2: the decorations of their textures and samplers",
-    "decorations: what each may stand on, where no rule above says so; decorations that exclude each other",
-    "capabilities: RuntimeDescriptorArray",
+    "the Vulkan memory model: declaration of both the capability and the model, storage classes of NonPrivatePointer, image operands that make texels available or visible",
+    "cooperative matrices: matching shapes and uses, strides",
+    "VK_QCOM_image_processing and VK_QCOM_image_processing2: decorations of textures and samplers",
+    "decorations: permitted targets, unless a rule above states them; mutually exclusive decorations",
+    "capabilities: uses that require RuntimeDescriptorArray",
 ];

@@ -1,17 +1,17 @@
-//! Scopes of execution, memory and groups.
+//! Execution, memory and group scopes.
 
-use super::ops::{ORDERED, joined};
-use super::stated::ScopeRole;
-use super::{On, Rule, Severity};
+use super::opcode_groups::{WITH_MEMORY_SEMANTICS, joined};
+use super::scope_operands::ScopeRole;
+use super::{Check, Rule, Severity};
 use crate::tables::{Capability, ExecutionModel, MemoryModel, Op, Scope};
 
-/// Instructions with a scope operand.
-const SCOPED: &[Op] = &joined::<{ ORDERED.len() + ACCESSES.len() }>(ORDERED, ACCESSES);
+/// Instructions with a memory or execution scope operand.
+const SCOPED: &[Op] = &joined::<{ WITH_MEMORY_SEMANTICS.len() + ACCESSES.len() }>(WITH_MEMORY_SEMANTICS, ACCESSES);
 
 const ACCESSES: &[Op] = &[Op::Load, Op::Store, Op::CopyMemory, Op::ImageRead, Op::ImageWrite];
 
-/// Group operations with a scope operand.
-const GROUPED: &[Op] = &[
+/// Group instructions with a scope operand.
+const GROUP_OPERATIONS: &[Op] = &[
     Op::GroupNonUniformElect,
     Op::GroupNonUniformAll,
     Op::GroupNonUniformAny,
@@ -49,7 +49,7 @@ const GROUPED: &[Op] = &[
     Op::GroupNonUniformRotateKHR,
 ];
 
-/// Models whose invocations form workgroups that a barrier can wait for.
+/// Returns whether the invocations of a model form workgroups that a barrier can synchronise.
 pub(super) fn has_workgroup(model: ExecutionModel) -> bool {
     use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV, TessellationControl};
     matches!(model, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV | TessellationControl)
@@ -68,27 +68,30 @@ fn is_vulkan(scope: Scope) -> bool {
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "device-scope-capability",
-        id: "SPIR-V specification, 2.16.1 Universal Validation Rules: in the Vulkan memory model, Device scope needs VulkanMemoryModelDeviceScope",
-        says: "in the Vulkan memory model, scope Device for memory needs VulkanMemoryModelDeviceScope",
+        id: "SPIR-V specification, 2.16.1 Universal Validation Rules: in the Vulkan memory model, Device scope requires VulkanMemoryModelDeviceScope",
+        says: "in the Vulkan memory model, memory scope Device requires VulkanMemoryModelDeviceScope",
         severity: Severity::Error,
-        on: On::Stated(&[], |facts, instruction, stated, found| {
+        check: Check::Scoped(&[], |facts, instruction, operands, found| {
             let declared = facts.has(Capability::VulkanMemoryModelDeviceScope);
             let vulkan = facts.memory_model() == Some(MemoryModel::Vulkan);
-            if vulkan && !declared && stated.is(ScopeRole::Memory, Scope::Device) {
+            if vulkan && !declared && operands.has_scope(ScopeRole::Memory, Scope::Device) {
                 let op = instruction.name();
-                found.at(instruction, format!("{op} of scope Device without capability VulkanMemoryModelDeviceScope"));
+                found.report(
+                    instruction,
+                    format!("{op} with scope Device without capability VulkanMemoryModelDeviceScope"),
+                );
             }
         }),
     },
     Rule {
         name: "execution-scope",
         id: "VUID-StandaloneSpirv-None-04636",
-        says: "the scope for execution is Workgroup or Subgroup",
+        says: "the execution scope of OpControlBarrier must be Workgroup or Subgroup",
         severity: Severity::Error,
-        on: On::Stated(&[Op::ControlBarrier], |_, instruction, stated, found| {
-            for &(role, scope) in &stated.scopes {
+        check: Check::Scoped(&[Op::ControlBarrier], |_, instruction, operands, found| {
+            for &(role, scope) in &operands.scopes {
                 if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
-                    found.at(instruction, format!("scope for execution {scope}, expected Workgroup or Subgroup"));
+                    found.report(instruction, format!("execution scope {scope}, expected Workgroup or Subgroup"));
                 }
             }
         }),
@@ -96,14 +99,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "cooperative-matrix-scope",
         id: "VUID-StandaloneSpirv-Scope-12243",
-        says: "the scope of a cooperative matrix is Workgroup or Subgroup",
+        says: "the scope of OpTypeCooperativeMatrixKHR must be Workgroup or Subgroup",
         severity: Severity::Error,
-        on: On::Stated(&[Op::TypeCooperativeMatrixKHR], |_, instruction, stated, found| {
-            for &(_, scope) in &stated.scopes {
+        check: Check::Scoped(&[Op::TypeCooperativeMatrixKHR], |_, instruction, operands, found| {
+            for &(_, scope) in &operands.scopes {
                 if !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
-                    found.at(
+                    found.report(
                         instruction,
-                        format!("scope {scope} of a cooperative matrix, expected Workgroup or Subgroup"),
+                        format!("cooperative matrix with scope {scope}, expected Workgroup or Subgroup"),
                     );
                 }
             }
@@ -112,16 +115,16 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-04637",
-        says: "execution scope Workgroup only in task, mesh, tessellation control and compute",
+        says: "execution scope Workgroup must be used in task, mesh, tessellation control and compute execution models only",
         severity: Severity::Error,
-        on: On::Stated(
+        check: Check::Scoped(
             &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT],
-            |facts, instruction, stated, found| {
-                let workgroup = stated.is(ScopeRole::Execution, Scope::Workgroup);
-                // The models that have a rule of their own (04682) are told by that one.
-                let told = |model| has_workgroup(model) || barrier_is_subgroup_only(model);
-                if workgroup && let Some(model) = facts.model_outside(instruction.index, told) {
-                    found.at(instruction, format!("scope for execution Workgroup in {model}, which has no workgroups"));
+            |facts, instruction, operands, found| {
+                let workgroup = operands.has_scope(ScopeRole::Execution, Scope::Workgroup);
+                // Models of barrier-outside-workgroups (VUID 04682) are checked by that rule.
+                let exempt = |model| has_workgroup(model) || barrier_is_subgroup_only(model);
+                if workgroup && let Some(model) = facts.model_outside(instruction.index, exempt) {
+                    found.report(instruction, format!("execution scope Workgroup in {model}, which has no workgroups"));
                 }
             },
         ),
@@ -129,37 +132,40 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "barrier-outside-workgroups",
         id: "VUID-StandaloneSpirv-OpControlBarrier-04682",
-        says: "in stages without workgroups a control barrier has execution scope Subgroup",
+        says: "in execution models without workgroups, the execution scope of OpControlBarrier must be Subgroup",
         severity: Severity::Error,
-        on: On::Stated(&[Op::ControlBarrier], |facts, instruction, stated, found| {
-            let subgroup = stated.is(ScopeRole::Execution, Scope::Subgroup);
+        check: Check::Scoped(&[Op::ControlBarrier], |facts, instruction, operands, found| {
+            let subgroup = operands.has_scope(ScopeRole::Execution, Scope::Subgroup);
             if !subgroup && let Some(model) = facts.model_outside(instruction.index, |m| !barrier_is_subgroup_only(m)) {
-                found.at(instruction, format!("OpControlBarrier in {model}, expected scope for execution Subgroup"));
+                found.report(instruction, format!("OpControlBarrier in {model}, expected execution scope Subgroup"));
             }
         }),
     },
     Rule {
         name: "split-barrier-scope",
         id: "VUID-StandaloneSpirv-OpControlBarrierArriveEXT-13553",
-        says: "a split barrier has execution scope Workgroup or Subgroup",
+        says: "the execution scope of a split barrier must be Workgroup or Subgroup",
         severity: Severity::Error,
-        on: On::Stated(&[Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT], |_, instruction, stated, found| {
-            for &(role, scope) in &stated.scopes {
-                if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
-                    found.at(instruction, format!("scope for execution {scope}, expected Workgroup or Subgroup"));
+        check: Check::Scoped(
+            &[Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT],
+            |_, instruction, operands, found| {
+                for &(role, scope) in &operands.scopes {
+                    if role == ScopeRole::Execution && !matches!(scope, Scope::Workgroup | Scope::Subgroup) {
+                        found.report(instruction, format!("execution scope {scope}, expected Workgroup or Subgroup"));
+                    }
                 }
-            }
-        }),
+            },
+        ),
     },
     Rule {
         name: "memory-scope",
         id: "VUID-StandaloneSpirv-None-04638",
-        says: "the scope for memory is Device, QueueFamily, Workgroup, ShaderCallKHR, Subgroup or Invocation",
+        says: "the memory scope must be Device, QueueFamily, Workgroup, ShaderCallKHR, Subgroup or Invocation",
         severity: Severity::Error,
-        on: On::Stated(SCOPED, |_, instruction, stated, found| {
-            for &(role, scope) in &stated.scopes {
+        check: Check::Scoped(SCOPED, |_, instruction, operands, found| {
+            for &(role, scope) in &operands.scopes {
                 if role == ScopeRole::Memory && !is_vulkan(scope) {
-                    found.at(instruction, format!("scope for memory {scope}, which Vulkan does not have"));
+                    found.report(instruction, format!("memory scope {scope}, which Vulkan does not support"));
                 }
             }
         }),
@@ -167,39 +173,39 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-tessellation",
         id: "VUID-StandaloneSpirv-ExecutionModel-07320",
-        says: "in tessellation control with memory model GLSL450 the scope for memory is not Workgroup",
+        says: "in TessellationControl with memory model GLSL450, the memory scope must not be Workgroup",
         severity: Severity::Error,
-        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
-            let workgroup = stated.is(ScopeRole::Memory, Scope::Workgroup);
+        check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
+            let workgroup = operands.has_scope(ScopeRole::Memory, Scope::Workgroup);
             let control = || facts.model_outside(instruction.index, |m| m != ExecutionModel::TessellationControl);
             if workgroup && facts.memory_model() == Some(MemoryModel::GLSL450) && control().is_some() {
-                found.at(instruction, "scope for memory Workgroup in TessellationControl with memory model GLSL450");
+                found.report(instruction, "memory scope Workgroup in TessellationControl with memory model GLSL450");
             }
         }),
     },
     Rule {
         name: "memory-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-07321",
-        says: "memory scope Workgroup only in task, mesh, tessellation control and compute",
+        says: "memory scope Workgroup must be used in task, mesh, tessellation control and compute execution models only",
         severity: Severity::Error,
-        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
-            let workgroup = stated.is(ScopeRole::Memory, Scope::Workgroup);
+        check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
+            let workgroup = operands.has_scope(ScopeRole::Memory, Scope::Workgroup);
             if workgroup && let Some(model) = facts.model_outside(instruction.index, has_workgroup) {
-                found.at(instruction, format!("scope for memory Workgroup in {model}, which has no workgroups"));
+                found.report(instruction, format!("memory scope Workgroup in {model}, which has no workgroups"));
             }
         }),
     },
     Rule {
         name: "memory-scope-shader-call-model",
         id: "VUID-StandaloneSpirv-None-04640",
-        says: "memory scope ShaderCallKHR only in ray tracing stages",
+        says: "memory scope ShaderCallKHR must be used in ray tracing execution models only",
         severity: Severity::Error,
-        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
-            let call = stated.is(ScopeRole::Memory, Scope::ShaderCallKHR);
+        check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
+            let call = operands.has_scope(ScopeRole::Memory, Scope::ShaderCallKHR);
             if call && let Some(model) = facts.model_outside(instruction.index, is_ray_tracing) {
-                found.at(
+                found.report(
                     instruction,
-                    format!("scope for memory ShaderCallKHR in {model}, expected a ray tracing stage"),
+                    format!("memory scope ShaderCallKHR in {model}, expected a ray tracing execution model"),
                 );
             }
         }),
@@ -207,25 +213,25 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-invocation-semantics",
         id: "VUID-StandaloneSpirv-None-04641",
-        says: "with memory scope Invocation the memory order is relaxed",
+        says: "with memory scope Invocation, the memory semantics must have no memory order",
         severity: Severity::Error,
-        on: On::Stated(SCOPED, |_, instruction, stated, found| {
-            let invocation = stated.is(ScopeRole::Memory, Scope::Invocation);
-            let ordered = stated.orders(|s| s & super::semantics::ORDERS != 0);
+        check: Check::Scoped(SCOPED, |_, instruction, operands, found| {
+            let invocation = operands.has_scope(ScopeRole::Memory, Scope::Invocation);
+            let ordered = operands.any_semantics(|s| s & super::memory_semantics::ORDERS != 0);
             if invocation && ordered {
-                found.at(instruction, "scope for memory Invocation with a memory order, expected relaxed");
+                found.report(instruction, "memory scope Invocation with a memory order, expected no order");
             }
         }),
     },
     Rule {
         name: "group-scope",
         id: "VUID-StandaloneSpirv-None-04642",
-        says: "the scope of group operations is Subgroup",
+        says: "the scope of a group operation must be Subgroup",
         severity: Severity::Error,
-        on: On::Stated(GROUPED, |_, instruction, stated, found| {
-            for &(_, scope) in &stated.scopes {
+        check: Check::Scoped(GROUP_OPERATIONS, |_, instruction, operands, found| {
+            for &(_, scope) in &operands.scopes {
                 if scope != Scope::Subgroup {
-                    found.at(instruction, format!("{} of scope {scope}, expected Subgroup", instruction.name()));
+                    found.report(instruction, format!("{} with scope {scope}, expected Subgroup", instruction.name()));
                 }
             }
         }),
@@ -233,25 +239,29 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-subgroup-capability",
         id: "VUID-StandaloneSpirv-SubgroupVoteKHR-07951",
-        says: "memory scope Subgroup needs SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
+        says: "memory scope Subgroup requires SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
         severity: Severity::Error,
-        on: On::Stated(SCOPED, |facts, instruction, stated, found| {
-            let subgroup = stated.is(ScopeRole::Memory, Scope::Subgroup);
+        check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
+            let subgroup = operands.has_scope(ScopeRole::Memory, Scope::Subgroup);
             let any = [Capability::SubgroupVoteKHR, Capability::GroupNonUniform, Capability::SubgroupBallotKHR];
             if subgroup && !any.into_iter().any(|c| facts.has(c)) {
-                found.at(instruction, "scope for memory Subgroup without a subgroup capability (GroupNonUniform)");
+                found.report(
+                    instruction,
+                    "memory scope Subgroup without capability SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
+                );
             }
         }),
     },
     Rule {
         name: "clock-scope",
         id: "VUID-StandaloneSpirv-OpReadClockKHR-04652",
-        says: "the scope of OpReadClockKHR is Subgroup or Device",
+        says: "the scope of OpReadClockKHR must be Subgroup or Device",
         severity: Severity::Error,
-        on: On::Stated(&[Op::ReadClockKHR], |_, instruction, stated, found| {
-            for &(_, scope) in &stated.scopes {
+        check: Check::Scoped(&[Op::ReadClockKHR], |_, instruction, operands, found| {
+            for &(_, scope) in &operands.scopes {
                 if !matches!(scope, Scope::Subgroup | Scope::Device) {
-                    found.at(instruction, format!("OpReadClockKHR of scope {scope}, expected Subgroup or Device"));
+                    found
+                        .report(instruction, format!("OpReadClockKHR with scope {scope}, expected Subgroup or Device"));
                 }
             }
         }),

@@ -1,14 +1,15 @@
-//! What 16-bit values may do without `Int16` and `Float16`: the capabilities of 16-bit storage move and convert them.
+//! Uses of 16-bit values without `Int16` and `Float16`: the 16-bit storage capabilities only permit
+//! moving and converting them.
 
 use super::facts::Facts;
-use super::{On, Rule, Severity};
+use super::{Check, Rule, Severity};
 use crate::grammar::Class;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op};
 
-/// Whether a type is a 16-bit number, or a vector, matrix or array of them, whose own capability is not declared. Floats of another
-/// encoding are other extensions'.
-fn is_moved(facts: &Facts, ty: TypeId) -> bool {
+/// Returns whether a type is a 16-bit number without its arithmetic capability, or a vector, matrix
+/// or array of such numbers. Other 16-bit encodings belong to other extensions.
+fn is_storage_only(facts: &Facts, ty: TypeId) -> bool {
     match *facts.module.ty(ty) {
         Type::Int { width: 16, .. } => !facts.has(Capability::Int16),
         Type::Float { width: 16, encoding: None } => {
@@ -16,13 +17,13 @@ fn is_moved(facts: &Facts, ty: TypeId) -> bool {
         }
         Type::Vector { component: inner, .. }
         | Type::Matrix { column: inner, .. }
-        | Type::Array { element: inner, .. } => is_moved(facts, inner),
+        | Type::Array { element: inner, .. } => is_storage_only(facts, inner),
         _ => false,
     }
 }
 
-/// Whether an instruction computes with what it is given, rather than to move it or to change its width. Atomics and integer dot
-/// products are enabled by capabilities of their own.
+/// Returns whether an instruction computes with its operands rather than moving them or converting
+/// their width. Atomics and integer dot products have capabilities of their own.
 fn computes(op: Op) -> bool {
     match op.info().class {
         Class::Arithmetic => !op.name().contains("Dot") || op == Op::Dot,
@@ -35,18 +36,18 @@ fn computes(op: Op) -> bool {
 
 pub(super) static RULES: &[Rule] = &[Rule {
     name: "narrow-arithmetic",
-    id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer16BitAccess and its kin do not generally add 16-bit operations",
-    says: "without Int16 or Float16 a 16-bit value is moved and width-converted only, and is no constant",
+    id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer16BitAccess and the similar capabilities do not generally add 16-bit operations",
+    says: "without Int16 or Float16, 16-bit values must only be moved and width-converted, and must not be constants",
     severity: Severity::Error,
-    on: On::Every(|facts, instruction, found| {
+    check: Check::AllInstructions(|facts, instruction, found| {
         let Some(op) = instruction.op else { return };
         if !facts.has_narrow_type || !computes(op) {
             return;
         }
         let made = instruction.result_type().and_then(|word| facts.module.type_declared(word));
-        let moved = |ty: Option<TypeId>| ty.is_some_and(|ty| is_moved(facts, ty));
-        if moved(made) || uses(facts, instruction, |ty| is_moved(facts, ty)) {
-            found.at(instruction, format!("{op} of 16-bit values without capability Int16 or Float16"));
+        let moved = |ty: Option<TypeId>| ty.is_some_and(|ty| is_storage_only(facts, ty));
+        if moved(made) || uses(facts, instruction, |ty| is_storage_only(facts, ty)) {
+            found.report(instruction, format!("{op} of 16-bit values without capability Int16 or Float16"));
         }
     }),
 }];

@@ -1,8 +1,8 @@
-//! `SPV_QCOM_tile_shading`.
+//! Rules of `SPV_QCOM_tile_shading`.
 
 use super::built_ins::is_u32_of;
-use super::facts::{Entry, Facts, Variable};
-use super::{Findings, On, Rule, Severity};
+use super::facts::{EntryPointFacts, Facts, ModuleVariable};
+use super::{Check, Findings, Rule, Severity};
 use crate::module::{ImageType, Instruction, Type, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
@@ -10,32 +10,36 @@ fn is_tile_stage(model: ExecutionModel) -> bool {
     matches!(model, ExecutionModel::GLCompute | ExecutionModel::Fragment)
 }
 
-/// The instruction that gives an entry point a mode.
-fn mode_instruction<'a>(facts: &'a Facts, entry: &Entry, mode: ExecutionMode) -> Option<(Instruction<'a>, Vec<u32>)> {
+/// The instruction that declares an execution mode for an entry point, with the mode's operands.
+fn mode_instruction<'a>(
+    facts: &'a Facts,
+    entry: &EntryPointFacts,
+    mode: ExecutionMode,
+) -> Option<(Instruction<'a>, Vec<u32>)> {
     let mode = entry.mode(mode)?;
     Some((facts.module.instruction_at(mode.at)?, mode.operands.clone()))
 }
 
-/// Whether an image instruction's image is a tile attachment.
+/// Returns whether the image of an image instruction is a tile attachment.
 fn is_attachment(facts: &Facts, instruction: Instruction) -> bool {
     let tile = StorageClass::TileAttachmentQCOM;
     facts.has_class(tile) && facts.origin_class(instruction.operand(0)) == Some(tile)
 }
 
-/// The image type of a tile attachment.
-fn attachment(facts: &Facts, variable: &Variable) -> Option<ImageType> {
+/// Image type of a tile attachment.
+fn attachment(facts: &Facts, variable: &ModuleVariable) -> Option<ImageType> {
     if variable.class != StorageClass::TileAttachmentQCOM {
         return None;
     }
     crate::reflect::image_type(facts.module, variable.element)
 }
 
-/// The tile's built-ins with what they may be made of.
-fn built_in(facts: &Facts, variable: &Variable) -> Option<(BuiltIn, &'static [u32])> {
+/// Tile built-in of a variable, with the permitted component counts.
+fn built_in(facts: &Facts, variable: &ModuleVariable) -> Option<(BuiltIn, &'static [u32])> {
     match facts.built_in(variable.word)? {
         BuiltIn::TileOffsetQCOM => Some((BuiltIn::TileOffsetQCOM, &[2])),
         BuiltIn::TileApronSizeQCOM => Some((BuiltIn::TileApronSizeQCOM, &[2])),
-        // The Vulkan text says two components, the SPIR-V extension three: both are let pass.
+        // Vulkan requires two components, the SPIR-V extension three; both are accepted.
         BuiltIn::TileDimensionQCOM => Some((BuiltIn::TileDimensionQCOM, &[2, 3])),
         _ => None,
     }
@@ -45,11 +49,11 @@ fn is_any_u32(facts: &Facts, ty: TypeId, counts: &[u32]) -> bool {
     counts.iter().any(|count| is_u32_of(facts, ty, *count))
 }
 
-fn mode_needs(facts: &Facts, entry: &Entry, found: &mut Findings, mode: ExecutionMode) {
+fn require_tile_shading(facts: &Facts, entry: &EntryPointFacts, found: &mut Findings, mode: ExecutionMode) {
     if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
         && !facts.has(Capability::TileShadingQCOM)
     {
-        found.at(instruction, format!("{mode} without capability TileShadingQCOM"));
+        found.report(instruction, format!("{mode} without capability TileShadingQCOM"));
     }
 }
 
@@ -57,11 +61,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-stage",
         id: "VUID-StandaloneSpirv-TileShadingQCOM-10686",
-        says: "TileShadingQCOM only in compute and fragment stages",
+        says: "TileShadingQCOM must be used in GLCompute and Fragment only",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             if let Some(model) = entry.model.filter(|m| facts.has(Capability::TileShadingQCOM) && !is_tile_stage(*m)) {
-                found.at(
+                found.report(
                     entry.instruction,
                     format!("capability TileShadingQCOM in {model}, expected GLCompute or Fragment"),
                 );
@@ -71,117 +75,119 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-non-coherent-stage",
         id: "VUID-StandaloneSpirv-Execution-10687",
-        says: "NonCoherentTileAttachmentReadQCOM only in fragment stages",
+        says: "NonCoherentTileAttachmentReadQCOM must be used in Fragment only",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let mode = ExecutionMode::NonCoherentTileAttachmentReadQCOM;
             if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
                 && entry.model != Some(ExecutionModel::Fragment)
             {
-                found.at(instruction, format!("{mode} outside Fragment"));
+                found.report(instruction, format!("{mode} outside Fragment"));
             }
         }),
     },
     Rule {
         name: "tile-rate-stage",
         id: "VUID-StandaloneSpirv-Execution-10688",
-        says: "TileShadingRateQCOM only in compute stages",
+        says: "TileShadingRateQCOM must be used in GLCompute only",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let mode = ExecutionMode::TileShadingRateQCOM;
             if let Some((instruction, _)) = mode_instruction(facts, entry, mode)
                 && entry.model != Some(ExecutionModel::GLCompute)
             {
-                found.at(instruction, format!("{mode} outside GLCompute"));
+                found.report(instruction, format!("{mode} outside GLCompute"));
             }
         }),
     },
     Rule {
         name: "tile-attachment-capability",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10689",
-        says: "TileAttachmentQCOM needs capability TileShadingQCOM",
+        says: "TileAttachmentQCOM requires TileShadingQCOM",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let tile = instruction.operand(0) == Some(StorageClass::TileAttachmentQCOM.word());
             if tile && !facts.has(Capability::TileShadingQCOM) {
-                found.at(instruction, "TileAttachmentQCOM without capability TileShadingQCOM");
+                found.report(instruction, "TileAttachmentQCOM without capability TileShadingQCOM");
             }
         }),
     },
     Rule {
         name: "tile-non-coherent-capability",
         id: "VUID-StandaloneSpirv-NonCoherentTileAttachmentReadQCOM-10690",
-        says: "NonCoherentTileAttachmentReadQCOM needs capability TileShadingQCOM",
+        says: "NonCoherentTileAttachmentReadQCOM requires TileShadingQCOM",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            mode_needs(facts, entry, found, ExecutionMode::NonCoherentTileAttachmentReadQCOM);
+        check: Check::EntryPoints(|facts, entry, found| {
+            require_tile_shading(facts, entry, found, ExecutionMode::NonCoherentTileAttachmentReadQCOM);
         }),
     },
     Rule {
         name: "tile-rate-capability",
         id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10691",
-        says: "TileShadingRateQCOM needs capability TileShadingQCOM",
+        says: "TileShadingRateQCOM requires TileShadingQCOM",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| mode_needs(facts, entry, found, ExecutionMode::TileShadingRateQCOM)),
+        check: Check::EntryPoints(|facts, entry, found| {
+            require_tile_shading(facts, entry, found, ExecutionMode::TileShadingRateQCOM)
+        }),
     },
     Rule {
         name: "tile-rate-local-size",
         id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10692",
-        says: "TileShadingRateQCOM excludes LocalSize and LocalSizeId",
+        says: "an entry point with TileShadingRateQCOM must not declare LocalSize or LocalSizeId",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             let rate = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM);
             let size = entry.mode(ExecutionMode::LocalSize).or(entry.mode(ExecutionMode::LocalSizeId));
             if let (Some((instruction, _)), Some(_)) = (rate, size) {
-                found.at(instruction, "TileShadingRateQCOM beside LocalSize or LocalSizeId");
+                found.report(instruction, "both TileShadingRateQCOM and LocalSize or LocalSizeId");
             }
         }),
     },
     Rule {
         name: "tile-rate-powers",
         id: "SPV_QCOM_tile_shading, Validation Rules: x and y rate are powers of 2",
-        says: "x and y of the tile shading rate are powers of two",
+        says: "x rate and y rate of TileShadingRateQCOM must be powers of two",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             if let Some((instruction, rate)) = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM)
                 && rate.iter().take(2).any(|n| !n.is_power_of_two())
             {
-                found.at(instruction, "a tile shading rate that is no power of two in x or y");
+                found.report(instruction, "x or y rate of TileShadingRateQCOM is not a power of two");
             }
         }),
     },
     Rule {
         name: "tile-attachment-type",
         id: "vulkan-interfaces, Shader Resource and Storage Class Correspondence: OpTypeImage or OpTypeSampledImage in TileAttachmentQCOM",
-        says: "tile attachments are images or sampled images, or arrays of them",
+        says: "TileAttachmentQCOM variables must be images, sampled images or arrays of them",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             let tile = variable.class == StorageClass::TileAttachmentQCOM;
             if tile && !matches!(facts.module.ty(variable.element), Type::Image(_) | Type::SampledImage { .. }) {
                 let name = facts.name(variable.word);
-                variable.breaks(found, format!("tile attachment {name} is neither an image nor a sampled image"));
+                variable.report(found, format!("tile attachment {name} is neither an image nor a sampled image"));
             }
         }),
     },
     Rule {
         name: "tile-attachment-dim",
         id: "VUID-StandaloneSpirv-OpTypeImage-10693",
-        says: "tile attachments are 2D",
+        says: "tile attachments must have Dim 2D",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if attachment(facts, variable).is_some_and(|image| image.dim != Some(Dim::Dim2D)) {
-                variable.breaks(found, format!("tile attachment {} is not 2D", facts.name(variable.word)));
+                variable.report(found, format!("tile attachment {} is not 2D", facts.name(variable.word)));
             }
         }),
     },
     Rule {
         name: "tile-attachment-sampled",
         id: "VUID-StandaloneSpirv-OpTypeImage-10694",
-        says: "tile attachments have Sampled 1 or 2",
+        says: "tile attachments must have Sampled 1 or 2",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if attachment(facts, variable).is_some_and(|image| !matches!(image.sampled, 1 | 2)) {
-                variable.breaks(
+                variable.report(
                     found,
                     format!("tile attachment {} has Sampled other than 1 or 2", facts.name(variable.word)),
                 );
@@ -191,15 +197,15 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-binding",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10695",
-        says: "tile attachments have DescriptorSet and Binding",
+        says: "tile attachments must have DescriptorSet and Binding",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             let bound = facts.has_decoration(variable.word, Decoration::DescriptorSet)
                 && facts.has_decoration(variable.word, Decoration::Binding);
             if variable.class == StorageClass::TileAttachmentQCOM && !bound {
-                variable.breaks(
+                variable.report(
                     found,
-                    format!("tile attachment {} lacks DescriptorSet or Binding", facts.name(variable.word)),
+                    format!("tile attachment {} has no DescriptorSet or no Binding", facts.name(variable.word)),
                 );
             }
         }),
@@ -207,22 +213,22 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-component",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10696",
-        says: "tile attachments have no Component",
+        says: "tile attachments must not have Component",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if variable.class == StorageClass::TileAttachmentQCOM
                 && facts.has_decoration(variable.word, Decoration::Component)
             {
-                variable.breaks(found, format!("tile attachment {} has a Component", facts.name(variable.word)));
+                variable.report(found, format!("tile attachment {} has a Component", facts.name(variable.word)));
             }
         }),
     },
     Rule {
         name: "tile-attachment-query",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10697",
-        says: "tile attachments are not queried",
+        says: "tile attachments must not be queried",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[
                 Op::ImageQueryFormat,
                 Op::ImageQueryLevels,
@@ -234,7 +240,7 @@ pub(super) static RULES: &[Rule] = &[
             ],
             |facts, instruction, found| {
                 if is_attachment(facts, instruction) {
-                    found.at(instruction, "a query of a tile attachment");
+                    found.report(instruction, "query of a tile attachment");
                 }
             },
         ),
@@ -242,54 +248,54 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-store-stage",
         id: "vulkan-interfaces, Tile Attachment Interface: Tile attachment access using OpImageWrite instructions must be used only in the compute stage",
-        says: "fragment stages do not store to tile attachments",
+        says: "tile attachments must be written in GLCompute only",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
             if is_attachment(facts, instruction)
                 && let Some(model) = outside()
             {
-                found.at(instruction, format!("a store to a tile attachment in {model}, expected GLCompute"));
+                found.report(instruction, format!("write to a tile attachment in {model}, expected GLCompute"));
             }
         }),
     },
     Rule {
         name: "tile-built-in-stage",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10626, TileDimensionQCOM-10629, TileApronSizeQCOM-10632",
-        says: "the tile's built-ins only in fragment and compute stages",
+        says: "tile built-ins must be used in Fragment and GLCompute only",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             let Some((built_in, _)) = built_in(facts, variable) else { return };
-            // Other stages cannot have the capability: that is told by its own rule where it is declared.
+            // If the capability is declared, tile-stage rejects other stages.
             let outside = || facts.static_user_outside(variable.word, is_tile_stage);
             if !facts.has(Capability::TileShadingQCOM)
                 && let Some(model) = outside()
             {
-                variable.breaks(found, format!("{built_in} in {model}, expected Fragment or GLCompute"));
+                variable.report(found, format!("{built_in} in {model}, expected Fragment or GLCompute"));
             }
         }),
     },
     Rule {
         name: "tile-built-in-class",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10627, TileDimensionQCOM-10630, TileApronSizeQCOM-10633",
-        says: "the tile's built-ins are inputs",
+        says: "tile built-ins must be Input variables",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             if let Some((built_in, _)) = built_in(facts, variable).filter(|_| variable.class != StorageClass::Input) {
-                variable.breaks(found, format!("{built_in} in {}, expected Input", variable.class));
+                variable.report(found, format!("{built_in} in {}, expected Input", variable.class));
             }
         }),
     },
     Rule {
         name: "tile-built-in-type",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10628, TileDimensionQCOM-10631, TileApronSizeQCOM-10634",
-        says: "the tile's offset and apron are two 32-bit integers, its dimension three",
+        says: "TileOffsetQCOM and TileApronSizeQCOM must be two 32-bit integers, TileDimensionQCOM three",
         severity: Severity::Error,
-        on: On::Variables(|facts, variable, found| {
+        check: Check::Variables(|facts, variable, found| {
             let Some((built_in, counts)) = built_in(facts, variable) else { return };
             if !is_any_u32(facts, variable.ty, counts) {
                 let expected = counts.last().copied().unwrap_or(2);
-                variable.breaks(found, format!("{built_in} is not {expected} 32-bit integers"));
+                variable.report(found, format!("{built_in} does not consist of {expected} 32-bit integers"));
             }
         }),
     },

@@ -1,8 +1,8 @@
-//! Types and conversions between their encodings.
+//! Types and conversions between encodings.
 
-use super::contents::Contents;
 use super::facts::Facts;
-use super::{On, Rule, Severity};
+use super::type_contents::TypeContents;
+use super::{Check, Rule, Severity};
 use crate::module::{Type, TypeId};
 use crate::tables::{Capability, FPEncoding, Op, StorageClass};
 
@@ -10,10 +10,10 @@ fn is_micro_type(facts: &Facts, word: Option<u32>) -> bool {
     let Some(ty) = word.and_then(|word| facts.module.type_of(word).or_else(|| facts.module.type_declared(word))) else {
         return false;
     };
-    facts.contents(ty).any(Contents::MICRO)
+    facts.contents(ty).any(TypeContents::MICRO)
 }
 
-fn scalar<'a>(facts: &Facts<'a>, ty: TypeId) -> &'a Type {
+fn component_type<'a>(facts: &Facts<'a>, ty: TypeId) -> &'a Type {
     match facts.module.ty(ty) {
         Type::Vector { component, .. } => facts.module.ty(*component),
         other => other,
@@ -24,21 +24,21 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "vector-length",
         id: "VUID-StandaloneSpirv-None-12295",
-        says: "vectors have two to four components",
+        says: "vectors must have two to four components, except with LongVectorEXT",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeVector], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeVector], |facts, instruction, found| {
             let count = instruction.operand(1).unwrap_or(0);
             if !(2..=4).contains(&count) && !facts.has(Capability::LongVectorEXT) {
-                found.at(instruction, format!("a vector of {count} components, expected 2 to 4"));
+                found.report(instruction, format!("vector of {count} components, expected 2 to 4"));
             }
         }),
     },
     Rule {
         name: "long-vector-class",
         id: "VUID-StandaloneSpirv-Type-12297",
-        says: "vectors of more than four components only in memory that has them",
+        says: "vectors of more than four components must only be in Function, Private, Uniform, Workgroup, StorageBuffer, PhysicalStorageBuffer, PushConstant or ShaderRecordBufferKHR",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypePointer], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             use StorageClass as S;
             let Some((class, Some(pointee))) =
                 instruction.result().and_then(|word| facts.module.pointer(facts.module.type_declared(word)?))
@@ -56,17 +56,20 @@ pub(super) static RULES: &[Rule] = &[
                     | S::PushConstant
                     | S::ShaderRecordBufferKHR
             );
-            if !allowed && facts.contents(pointee).any(Contents::LONG_VECTOR) {
-                found.at(instruction, format!("a vector of more than four components in {class}"));
+            if !allowed && facts.contents(pointee).any(TypeContents::LONG_VECTOR) {
+                found.report(
+                    instruction,
+                    format!("vector of more than four components in {class}, which does not permit it"),
+                );
             }
         }),
     },
     Rule {
         name: "integer-width-capability",
-        id: "SPIR-V specification, OpTypeInt: widths other than 32 need their capability",
-        says: "8, 16 and 64-bit integers are declared by a capability",
+        id: "SPIR-V specification, OpTypeInt: widths other than 32 require their capability",
+        says: "8, 16 and 64-bit integer types require a capability for their width",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeInt], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeInt], |facts, instruction, found| {
             use Capability as C;
             let any = |capabilities: &[Capability]| capabilities.iter().any(|c| facts.has(*c));
             let width = instruction.operand(0).unwrap_or(0);
@@ -91,24 +94,24 @@ pub(super) static RULES: &[Rule] = &[
                     C::Kernel,
                 ]),
                 64 => any(&[C::Int64, C::Kernel]),
-                // Other widths are of extensions that are no concern of Vulkan.
+                // Other widths belong to extensions that Vulkan does not list.
                 _ => any(&[C::ArbitraryPrecisionIntegersALTERA]),
             };
             if !allowed {
-                found.at(instruction, format!("a {width}-bit integer without a capability that declares it"));
+                found.report(instruction, format!("{width}-bit integer type without a capability for its width"));
             }
         }),
     },
     Rule {
         name: "float-width-capability",
-        id: "SPIR-V specification, OpTypeFloat: widths other than 32, and encodings, need their capability",
-        says: "16 and 64-bit floats are declared by a capability",
+        id: "SPIR-V specification, OpTypeFloat: widths other than 32, and encodings, require their capability",
+        says: "16 and 64-bit float types require a capability for their width",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeFloat], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeFloat], |facts, instruction, found| {
             use Capability as C;
             let any = |capabilities: &[Capability]| capabilities.iter().any(|c| facts.has(*c));
             let width = instruction.operand(0).unwrap_or(0);
-            // Encodings have capabilities in the grammar.
+            // Encodings have their capabilities in the grammar.
             let allowed = instruction.operand(1).is_some()
                 || match width {
                     32 => true,
@@ -126,20 +129,20 @@ pub(super) static RULES: &[Rule] = &[
                     _ => false,
                 };
             if !allowed {
-                found.at(instruction, format!("a {width}-bit float without a capability that declares it"));
+                found.report(instruction, format!("{width}-bit float type without a capability for its width"));
             }
         }),
     },
     Rule {
         name: "micro-float-to-int",
         id: "VUID-StandaloneSpirv-OpConvertFToU-12465",
-        says: "conversions between integers and floats do not touch the micro encodings",
+        says: "conversions between integers and floats must not have an operand or result of a micro-scaling encoding",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[Op::ConvertFToU, Op::ConvertFToS, Op::ConvertSToF, Op::ConvertUToF],
             |facts, instruction, found| {
                 if is_micro_type(facts, instruction.operand(0)) || is_micro_type(facts, instruction.result_type()) {
-                    found.at(instruction, "a conversion between an integer and a micro-scaling encoding");
+                    found.report(instruction, "conversion between an integer and a micro-scaling encoding");
                 }
             },
         ),
@@ -147,20 +150,20 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "micro-float-result",
         id: "VUID-StandaloneSpirv-OpFConvert-12466",
-        says: "OpFConvert does not make micro encodings",
+        says: "the result of OpFConvert must not have a micro-scaling encoding",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::FConvert], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::FConvert], |facts, instruction, found| {
             if is_micro_type(facts, instruction.result_type()) {
-                found.at(instruction, "OpFConvert to a micro-scaling encoding");
+                found.report(instruction, "OpFConvert to a micro-scaling encoding");
             }
         }),
     },
     Rule {
         name: "bitcast-extract-result",
         id: "VUID-StandaloneSpirv-Result-12468",
-        says: "OpBitcastExtractEXT makes a 6 or 4-bit float",
+        says: "Result Type of OpBitcastExtractEXT must be a 6-bit or 4-bit float type",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
             use FPEncoding::{Float4E2M1EXT, Float6E2M3EXT, Float6E3M2EXT};
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             let small = ty.is_some_and(|ty| {
@@ -170,45 +173,50 @@ pub(super) static RULES: &[Rule] = &[
                 )
             });
             if !small {
-                found.at(instruction, "OpBitcastExtractEXT to a type other than a 6 or 4-bit float");
+                found.report(instruction, "Result Type of OpBitcastExtractEXT is not a 6-bit or 4-bit float");
             }
         }),
     },
     Rule {
         name: "bitcast-extract-base",
         id: "VUID-StandaloneSpirv-Base-12469",
-        says: "OpBitcastExtractEXT reads integers",
+        says: "Base of OpBitcastExtractEXT must be an integer or a vector of integers",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
             let ty = instruction.operand(0).and_then(|word| facts.module.type_of(word));
-            if ty.is_some_and(|ty| !matches!(scalar(facts, ty), Type::Int { .. })) {
-                found.at(instruction, "OpBitcastExtractEXT of something other than integers");
+            if ty.is_some_and(|ty| !matches!(component_type(facts, ty), Type::Int { .. })) {
+                found.report(instruction, "Base of OpBitcastExtractEXT is not an integer or a vector of integers");
             }
         }),
     },
     Rule {
         name: "ballot-bit-count",
         id: "VUID-StandaloneSpirv-OpGroupNonUniformBallotBitCount-04685",
-        says: "OpGroupNonUniformBallotBitCount reduces or scans",
+        says: "Operation of OpGroupNonUniformBallotBitCount must be Reduce, InclusiveScan or ExclusiveScan",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::GroupNonUniformBallotBitCount], |_, instruction, found| {
+        check: Check::Instructions(&[Op::GroupNonUniformBallotBitCount], |_, instruction, found| {
             if instruction.operand(1).is_some_and(|operation| operation > 2) {
-                found.at(instruction, "a group operation other than Reduce, InclusiveScan or ExclusiveScan");
+                found.report(instruction, "group operation other than Reduce, InclusiveScan or ExclusiveScan");
             }
         }),
     },
     Rule {
         name: "cooperative-matrix-pointer",
         id: "VUID-StandaloneSpirv-Pointer-08973",
-        says: "cooperative matrices are loaded from and stored to Workgroup, StorageBuffer or PhysicalStorageBuffer",
+        says: "Pointer of OpCooperativeMatrixLoadKHR and OpCooperativeMatrixStoreKHR must point into Workgroup, StorageBuffer or PhysicalStorageBuffer",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[Op::CooperativeMatrixLoadKHR, Op::CooperativeMatrixStoreKHR],
             |facts, instruction, found| {
                 use StorageClass::{PhysicalStorageBuffer, StorageBuffer, Workgroup};
                 let Some((class, _)) = facts.pointer(instruction.operand(0)) else { return };
                 if !matches!(class, Workgroup | StorageBuffer | PhysicalStorageBuffer) {
-                    found.at(instruction, format!("a cooperative matrix in {class}"));
+                    found.report(
+                        instruction,
+                        format!(
+                            "cooperative matrix in {class}, expected Workgroup, StorageBuffer or PhysicalStorageBuffer"
+                        ),
+                    );
                 }
             },
         ),
@@ -216,20 +224,20 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "array-length-width",
         id: "VUID-RuntimeSpirv-OpArrayLength-11807",
-        says: "OpArrayLength makes a 32-bit integer unless the entry point indexes with 64 bits",
+        says: "Result Type of OpArrayLength must be a 32-bit integer, or 64-bit with Shader64BitIndexingEXT",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             let Some(width) = ty.and_then(|ty| facts.width(ty)) else { return };
-            // A pipeline's flag would do as well as the mode, which this project does not set.
+            // A pipeline flag also enables 64-bit indexing, but this project does not set it.
             let indexes = || {
                 let mut entries = facts.entries_at(instruction.index);
                 entries.all(|e| e.mode(crate::tables::ExecutionMode::Shader64BitIndexingEXT).is_some())
             };
             if width == 64 && !indexes() {
-                found.at(instruction, "a 64-bit OpArrayLength without Shader64BitIndexingEXT");
+                found.report(instruction, "64-bit OpArrayLength without Shader64BitIndexingEXT");
             } else if !matches!(width, 32 | 64) {
-                found.at(instruction, format!("a {width}-bit OpArrayLength, expected 32 bits"));
+                found.report(instruction, format!("{width}-bit OpArrayLength, expected 32 bits"));
             }
         }),
     },

@@ -1,11 +1,12 @@
-//! Definitions come before their uses.
+//! Dominance of uses by definitions, and the order of declarations and blocks.
 
 use crate::grammar::{Class, ExtendedSet};
 use crate::module::{BlockIndex, Dominance, Function, Index, Instruction, Section, Type};
-use crate::rules::{Facts, Findings, On, Rule, Severity};
+use crate::rules::{Check, Facts, Findings, Rule, Severity};
 use crate::tables::Op;
 
-/// Whether the uses of an instruction are looked at: debug information may name what comes later.
+/// Returns whether the operands of an instruction must be defined before it. Debug information and
+/// forward declarations may refer to later ids.
 fn is_judged(facts: &Facts, instruction: Instruction) -> bool {
     match instruction.op {
         None | Some(Op::ExtInstWithForwardRefsKHR | Op::TypeForwardPointer) => false,
@@ -17,45 +18,45 @@ fn is_judged(facts: &Facts, instruction: Instruction) -> bool {
     }
 }
 
-/// Looks at the uses in one function.
-struct Scope<'f, 'm> {
+/// Checks the uses in one function.
+struct UseChecker<'f, 'm> {
     facts: &'f Facts<'m>,
-    /// The function, and its place.
+    /// The function and its index.
     function: &'f Function,
-    place: usize,
-    /// The first instruction of the first function: what is made before it, everything may use.
+    index: usize,
+    /// First instruction of the first function. Every function may use the definitions before it.
     first: u32,
 }
 
-impl Scope<'_, '_> {
+impl UseChecker<'_, '_> {
     fn dominance(&self) -> &Dominance {
-        self.facts.dominance(self.place)
+        self.facts.dominance(self.index)
     }
 
-    /// What is wrong with a use, in a block, of what is made at the instruction of that place, not before it in the same block; of a
-    /// phi's value in the parent.
-    fn problem(&self, word: u32, made: Index, block: BlockIndex) -> Option<String> {
+    /// Describes why a use in `block` of the id `word`, defined at `made`, is invalid. Definitions
+    /// that precede the use in the same block are not passed. For a phi, `block` is the parent.
+    fn use_problem(&self, word: u32, made: Index, block: BlockIndex) -> Option<String> {
         let module = self.facts.module;
-        // Labels are linked elsewhere, functions may be called before they are defined.
+        // Labels are checked with the branches, and a function may be called before its definition.
         if matches!(module.instruction(made).op, None | Some(Op::Label | Op::Function)) {
             return None;
         }
         let name = || self.facts.name(word);
         if !self.function.instructions.contains(&made.0) {
-            return Some(format!("{} is made in another function", name()));
+            return Some(format!("{} is defined in another function", name()));
         }
-        // A parameter is made in no block.
+        // Function parameters belong to no block.
         let from = module.block_at(made)?;
         if from == block {
-            return Some(format!("{} is used before it is made", name()));
+            return Some(format!("{} is used before its definition", name()));
         }
         let dominates = self.dominance().dominates(from, block);
-        (!dominates).then(|| format!("{} is made in a block that does not dominate its use", name()))
+        (!dominates).then(|| format!("{} is defined in a block that does not dominate its use", name()))
     }
 
-    fn block(&self, block: BlockIndex, found: &mut Findings) {
+    fn check_block(&self, block: BlockIndex, found: &mut Findings) {
         let module = self.facts.module;
-        // What nothing reaches is dominated by everything.
+        // Every definition dominates an unreachable block.
         let only = self.function.blocks.len() == 1;
         if !only && !self.dominance().reaches(block) {
             return;
@@ -63,25 +64,25 @@ impl Scope<'_, '_> {
         let own = module.block(block).instructions.clone();
         for instruction in module.instructions_in(own.clone()) {
             if instruction.op == Some(Op::Phi) {
-                self.phi(instruction, found);
+                self.check_phi(instruction, found);
                 continue;
             }
             let here = instruction.index.0;
             let mut far = None;
             module.uses(instruction, |word| {
-                // Nearly every use is of what its own block or the module has made.
+                // Nearly every use refers to a definition of its own block or of module scope.
                 let made = module.made_at(word).filter(|made| made.0 >= self.first);
                 if let Some(made) = made.filter(|made| !(own.start..here).contains(&made.0)) {
-                    far = far.take().or_else(|| self.problem(word, made, block));
+                    far = far.take().or_else(|| self.use_problem(word, made, block));
                 }
             });
             if let Some(problem) = far.filter(|_| is_judged(self.facts, instruction)) {
-                found.at(instruction, problem);
+                found.report(instruction, problem);
             }
         }
     }
 
-    fn phi(&self, instruction: Instruction, found: &mut Findings) {
+    fn check_phi(&self, instruction: Instruction, found: &mut Findings) {
         let module = self.facts.module;
         for pair in instruction.operands().chunks_exact(2) {
             let [word, parent] = *pair else { continue };
@@ -89,42 +90,42 @@ impl Scope<'_, '_> {
             let Some(parent) = parent.filter(|parent| self.dominance().reaches(*parent)) else { continue };
             let parent_has = &module.block(parent).instructions;
             let made = module.made_at(word).filter(|made| made.0 >= self.first && !parent_has.contains(&made.0));
-            if let Some(problem) = made.and_then(|made| self.problem(word, made, parent)) {
-                found.at(instruction, problem);
+            if let Some(problem) = made.and_then(|made| self.use_problem(word, made, parent)) {
+                found.report(instruction, problem);
             }
         }
     }
 }
 
-fn in_function(facts: &Facts, place: usize, found: &mut Findings) {
-    let function = &facts.module.functions()[place];
+fn check_function(facts: &Facts, index: usize, found: &mut Findings) {
+    let function = &facts.module.functions()[index];
     let first = facts.module.functions().first().map_or(0, |function| function.instructions.start);
-    let scope = Scope { facts, function, place, first };
+    let checker = UseChecker { facts, function, index, first };
     for block in function.blocks.clone().map(BlockIndex) {
-        scope.block(block, found);
+        checker.check_block(block, found);
     }
 }
 
-/// Blocks come after the blocks that dominate them, and nothing branches to the first.
-fn order(facts: &Facts, place: usize, found: &mut Findings) {
+/// Checks that a block follows its immediate dominator, and that no branch targets the first block.
+fn check_block_order(facts: &Facts, index: usize, found: &mut Findings) {
     let module = facts.module;
-    let function = &module.functions()[place];
+    let function = &module.functions()[index];
     let first = BlockIndex(function.blocks.start);
     let to_first = match function.blocks.len() {
         0 => None,
-        // Nothing else is asked of a block that is alone.
+        // A single block has no dominators to check.
         1 => Some(first).filter(|block| !module.targets(module.block(*block)).is_empty()),
-        _ => facts.dominance(place).branches_to_first(),
+        _ => facts.dominance(index).branches_to_first(),
     };
     if let Some(block) = to_first {
         let branch = module.instruction(module.block(block).terminator());
-        found.at(branch, "a branch to the first block of the function");
+        found.report(branch, "branch to the first block of the function");
     }
     for block in function.blocks.clone().skip(1).map(BlockIndex) {
-        if facts.dominance(place).immediate(block).is_some_and(|above| above > block) {
+        if facts.dominance(index).immediate(block).is_some_and(|above| above > block) {
             let label = module.instruction(Index(module.block(block).instructions.start));
             let name = facts.name(module.block(block).label);
-            found.at(label, format!("{name} stands before the block that dominates it"));
+            found.report(label, format!("{name} appears before its immediate dominator"));
         }
     }
 }
@@ -133,9 +134,9 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "definition-first",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: types, constants and global variables are declared before their uses",
-        says: "types, constants and module-scope variables are made of what stands before them",
+        says: "types, constants and module-scope variables must be declared before their uses",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             let module = facts.module;
             for instruction in module.section(Section::Globals).filter(|i| is_judged(facts, *i)) {
                 let declares = instruction.op.is_some_and(|op| op.info().class == Class::TypeDeclaration);
@@ -148,7 +149,7 @@ pub(in super::super) static RULES: &[Rule] = &[
                 let mut first = instruction.result_type().filter(|word| late(*word));
                 module.uses(instruction, |word| first = first.or(Some(word).filter(|word| late(*word))));
                 if let Some(word) = first {
-                    found.at(instruction, format!("{} is used before it is made", facts.name(word)));
+                    found.report(instruction, format!("{} is used before its definition", facts.name(word)));
                 }
             }
         }),
@@ -156,15 +157,19 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "dominance",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a definition dominates its uses, and the parents of phis that use it",
-        says: "what an instruction uses is made before it on every way that leads there",
+        says: "a definition must dominate all of its uses; the definition of an OpPhi variable must dominate the parent block",
         severity: Severity::Error,
-        on: On::Module(|facts, found| (0..facts.module.functions().len()).for_each(|f| in_function(facts, f, found))),
+        check: Check::Module(|facts, found| {
+            (0..facts.module.functions().len()).for_each(|f| check_function(facts, f, found))
+        }),
     },
     Rule {
         name: "block-order",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a block appears before all blocks that it dominates; OpFunction: no branch to the first block",
-        says: "a function's blocks come after those that dominate them, and nothing branches to the first",
+        says: "a block must appear after its immediate dominator, and no branch may go to the first block of a function",
         severity: Severity::Error,
-        on: On::Module(|facts, found| (0..facts.module.functions().len()).for_each(|f| order(facts, f, found))),
+        check: Check::Module(|facts, found| {
+            (0..facts.module.functions().len()).for_each(|f| check_block_order(facts, f, found))
+        }),
     },
 ];

@@ -1,19 +1,20 @@
-//! What instructions ask of the types of their results and operands: the sentences of their descriptions as tables, one item
-//! each, and what tables cannot say as functions.
+//! Type constraints of results and operands: the sentences of the instruction descriptions as
+//! tables, one item each, with functions for sentences that tables cannot express.
 //!
-//! A type of an extension that stands in for numbers or vectors (cooperative matrices and vectors, tensors, ..) passes wherever it
-//! stands, and so does what an unknown instruction makes: a rule refuses only what the text surely does.
+//! Two kinds of types satisfy every constraint: types of extensions that represent numbers or
+//! vectors (such as cooperative matrices and tensors), and the types of results of unknown
+//! instructions. A rule rejects only what the text certainly rejects.
 
-mod atomics;
-mod calls;
-mod composites;
-mod declarations;
+mod atomic_types;
+mod composite_types;
+mod control_flow_types;
 mod dominance;
-mod extended;
-mod groups;
-mod images;
-mod memory;
-mod numbers;
+mod extended_types;
+mod group_types;
+mod image_types;
+mod memory_types;
+mod numeric_types;
+mod type_declarations;
 mod typing;
 
 use std::cell::Cell;
@@ -22,130 +23,132 @@ use super::Facts;
 use crate::grammar::{ExtendedInstruction, Operand};
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op};
-pub(super) use atomics::RULES as ATOMICS;
-pub(super) use calls::RULES as CALLS;
-pub(super) use composites::RULES as COMPOSITES;
-pub(super) use declarations::RULES as DECLARATIONS;
+pub(super) use atomic_types::RULES as ATOMICS;
+pub(super) use composite_types::RULES as COMPOSITES;
+pub(super) use control_flow_types::RULES as CALLS;
 pub(super) use dominance::RULES as DOMINANCE;
-pub(super) use extended::RULES as EXTENDED;
-pub(super) use groups::RULES as GROUPS;
-pub(super) use images::{GATHERED, RULES as IMAGES};
-pub(super) use memory::RULES as MEMORY;
-pub(super) use numbers::RULES as NUMBERS;
-use typing::{Class, View, show};
-pub(super) use typing::{Typing, Value};
+pub(super) use extended_types::RULES as EXTENDED;
+pub(super) use group_types::RULES as GROUPS;
+pub(super) use image_types::{GATHERED, RULES as IMAGES};
+pub(super) use memory_types::RULES as MEMORY;
+pub(super) use numeric_types::RULES as NUMBERS;
+pub(super) use type_declarations::RULES as DECLARATIONS;
+pub(super) use typing::{IdType, Typing};
+use typing::{TypeClass, TypeSummary, show};
 
-/// What some instructions ask of their types.
+/// Type constraints that a group of instructions shares.
 pub(super) struct Signature {
     pub(super) ops: &'static [Op],
-    asks: &'static [Ask],
+    constraints: &'static [Constraint],
 }
 
-/// A type of an instruction: that of its result or of an operand, or a part of one.
+/// Path to a type of an instruction: that of its result or of an operand, or a part of it.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    /// The operand, from 0; [`RESULT`] is the Result Type.
+struct TypePath {
+    /// Index of the operand; [`RESULT`] denotes the Result Type.
     operand: u8,
-    parts: [Part; 2],
+    parts: [PathStep; 2],
 }
 
 const RESULT: u8 = u8::MAX;
 
-/// How a type leads to another.
+/// Step from a type to one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Whole,
-    /// What a pointer points to.
+enum PathStep {
+    Identity,
+    /// Pointee of a pointer type.
     Pointee,
-    /// A member of a structure.
+    /// Member of a structure.
     Member(u8),
-    /// A vector's component, a matrix' column, a sampled image's image, an image's sampled type; of a scalar itself.
-    Inner,
+    /// Component of a vector, column of a matrix, image of a sampled image, or Sampled Type of an
+    /// image. For a scalar, the scalar itself.
+    Element,
 }
 
-impl Place {
-    const fn operand(operand: u8) -> Place {
-        Place { operand, parts: [Part::Whole; 2] }
+impl TypePath {
+    const fn operand(operand: u8) -> TypePath {
+        TypePath { operand, parts: [PathStep::Identity; 2] }
     }
 
-    const fn part(self, part: Part) -> Place {
-        let Place { operand, parts: [first, _] } = self;
-        let parts = if matches!(first, Part::Whole) { [part, Part::Whole] } else { [first, part] };
-        Place { operand, parts }
+    const fn part(self, part: PathStep) -> TypePath {
+        let TypePath { operand, parts: [first, _] } = self;
+        let parts = if matches!(first, PathStep::Identity) { [part, PathStep::Identity] } else { [first, part] };
+        TypePath { operand, parts }
     }
 
-    const fn pointee(self) -> Place {
-        self.part(Part::Pointee)
+    const fn pointee(self) -> TypePath {
+        self.part(PathStep::Pointee)
     }
 
-    const fn member(self, member: u8) -> Place {
-        self.part(Part::Member(member))
+    const fn member(self, member: u8) -> TypePath {
+        self.part(PathStep::Member(member))
     }
 
-    const fn inner(self) -> Place {
-        self.part(Part::Inner)
+    const fn element(self) -> TypePath {
+        self.part(PathStep::Element)
     }
 }
 
-/// The Result Type, and the operands.
-const R: Place = Place::operand(RESULT);
-const A: Place = Place::operand(0);
-const B: Place = Place::operand(1);
-const C: Place = Place::operand(2);
-const D: Place = Place::operand(3);
-const E: Place = Place::operand(4);
-const F: Place = Place::operand(5);
+/// Paths of the Result Type and of the operands.
+const R: TypePath = TypePath::operand(RESULT);
+const A: TypePath = TypePath::operand(0);
+const B: TypePath = TypePath::operand(1);
+const C: TypePath = TypePath::operand(2);
+const D: TypePath = TypePath::operand(3);
+const E: TypePath = TypePath::operand(4);
+const F: TypePath = TypePath::operand(5);
 
-/// One sentence of a description.
-enum Ask {
-    /// The type is of a kind.
-    Is(Place, Class),
-    /// The first is the type that the second is.
-    Same(Place, Place),
+/// One sentence of an instruction's description.
+enum Constraint {
+    /// The type belongs to the class.
+    Is(TypePath, TypeClass),
+    /// Both types are the same.
+    Same(TypePath, TypePath),
     /// The types differ.
-    Differ(Place, Place),
-    /// The first has as many components as the second.
-    Count(Place, Place),
-    /// The first has so many components.
-    Components(Place, u32),
-    /// The components of the first are as wide as those of the second.
-    Width(Place, Place),
-    /// The components of the first are not as wide as those of the second.
-    OtherWidth(Place, Place),
+    Different(TypePath, TypePath),
+    /// Both types have the same number of components.
+    SameCount(TypePath, TypePath),
+    /// The type has this number of components.
+    Components(TypePath, u32),
+    /// The components of both types have the same width.
+    SameWidth(TypePath, TypePath),
+    /// The components of both types have different widths.
+    DifferentWidth(TypePath, TypePath),
     /// The components have one of these widths.
-    Bits(Place, &'static [u32]),
-    /// The structure has so many members.
-    Members(Place, usize),
-    /// Asked unless a capability is declared.
-    Unless(Capability, &'static Ask),
-    /// What no other item says: what is wrong.
-    Holds(fn(&Operands) -> Option<String>),
+    Bits(TypePath, &'static [u32]),
+    /// The structure has this number of members.
+    Members(TypePath, usize),
+    /// A constraint that applies unless the capability is declared.
+    Unless(Capability, &'static Constraint),
+    /// A constraint that no other variant expresses. Returns the problem.
+    Custom(fn(&Operands) -> Option<String>),
 }
 
-/// An instruction, or the operation inside another one, whose types are looked at.
+/// An instruction whose types are checked, or the operation inside `OpSpecConstantOp` or
+/// `OpExtInst`.
 struct Operands<'f> {
     facts: &'f Facts<'f>,
     typing: &'f Typing,
     instruction: Instruction<'f>,
-    /// The type that the Result Type declares.
+    /// Type that the Result Type denotes.
     result: Option<TypeId>,
-    /// What is asked about, by its name.
+    /// Name of the instruction, for messages.
     name: &'static str,
     words: &'f [u32],
     rows: &'static [Operand],
-    /// The operand that was asked about last: sentences about one stand together.
-    last: Cell<(u8, Value)>,
+    /// Cache of the last operand and its type: consecutive constraints mostly concern one operand.
+    last: Cell<(u8, IdType)>,
 }
 
-/// No operand has the number of the result.
-const NONE_ASKED: (u8, Value) = (RESULT, Value::Unknown);
+/// Empty cache, since no operand has the number of the result.
+const NO_CACHED_OPERAND: (u8, IdType) = (RESULT, IdType::Unknown);
 
-/// Why a place has no type.
-enum Missing {
-    /// It is none that could be judged.
+/// Reason why a path leads to no type.
+enum NoType {
+    /// The type is not known, and not checked.
     Unknown,
-    /// The operand is no value, but made by this; the Result Type is no type.
-    NoValue(Op),
+    /// The operand is not a value, but the result of this opcode.
+    NotAValue(Op),
 }
 
 impl<'f> Operands<'f> {
@@ -161,7 +164,7 @@ impl<'f> Operands<'f> {
             name: info.name,
             words,
             rows: info.operands.get(made..).unwrap_or_default(),
-            last: Cell::new(NONE_ASKED),
+            last: Cell::new(NO_CACHED_OPERAND),
         })
     }
 
@@ -170,195 +173,202 @@ impl<'f> Operands<'f> {
         let info = op.info();
         let rows = info.operands.get(2..).unwrap_or_default();
         let words = self.words.get(1..).unwrap_or_default();
-        Operands { name: info.name, words, rows, last: Cell::new(NONE_ASKED), ..*self }
+        Operands { name: info.name, words, rows, last: Cell::new(NO_CACHED_OPERAND), ..*self }
     }
 
     /// The extended instruction inside an `OpExtInst`.
     fn extended(&self, row: &'static ExtendedInstruction) -> Operands<'f> {
         let words = self.words.get(2..).unwrap_or_default();
-        Operands { name: row.name, words, rows: row.operands, last: Cell::new(NONE_ASKED), ..*self }
+        Operands { name: row.name, words, rows: row.operands, last: Cell::new(NO_CACHED_OPERAND), ..*self }
     }
 
     fn word(&self, operand: u8) -> Option<u32> {
         self.words.get(usize::from(operand)).copied()
     }
 
-    fn value(&self, word: u32) -> Value {
+    fn value(&self, word: u32) -> IdType {
         self.typing.value(self.facts.module, word)
     }
 
-    fn value_at(&self, operand: u8) -> Value {
+    fn value_at(&self, operand: u8) -> IdType {
         let (last, known) = self.last.get();
         if last == operand {
             return known;
         }
-        let value = self.word(operand).map_or(Value::Unknown, |word| self.value(word));
+        let value = self.word(operand).map_or(IdType::Unknown, |word| self.value(word));
         self.last.set((operand, value));
         value
     }
 
-    /// The type of an operand's value, where it has one that is known.
+    /// Type of an operand's value, if it is known.
     fn type_at(&self, operand: u8) -> Option<TypeId> {
-        self.find(Place::operand(operand)).ok()
+        self.resolve(TypePath::operand(operand)).ok()
     }
 
     fn result_type(&self) -> Option<TypeId> {
         self.result
     }
 
-    fn view(&self, ty: TypeId) -> View {
+    fn view(&self, ty: TypeId) -> TypeSummary {
         self.typing.view(ty)
     }
 
-    fn find(&self, place: Place) -> Result<TypeId, Missing> {
+    fn resolve(&self, place: TypePath) -> Result<TypeId, NoType> {
         let ty = if place.operand == RESULT {
-            // A Result Type that is none has a rule of its own.
-            self.result_type().ok_or(Missing::Unknown)?
+            // A Result Type that is not a type is checked by result-type.
+            self.result_type().ok_or(NoType::Unknown)?
         } else {
             match self.value_at(place.operand) {
-                Value::Of(ty) => ty,
-                Value::No(op) => return Err(Missing::NoValue(op)),
-                Value::Unknown => return Err(Missing::Unknown),
+                IdType::Known(ty) => ty,
+                IdType::NotAValue(op) => return Err(NoType::NotAValue(op)),
+                IdType::Unknown => return Err(NoType::Unknown),
             }
         };
-        place.parts.iter().try_fold(ty, |ty, part| self.part(ty, *part)).ok_or(Missing::Unknown)
+        place.parts.iter().try_fold(ty, |ty, part| self.part(ty, *part)).ok_or(NoType::Unknown)
     }
 
-    /// A part of a type; `None` where there is none.
-    fn part(&self, ty: TypeId, part: Part) -> Option<TypeId> {
+    /// Part of a type. `None` if the type has no such part.
+    fn part(&self, ty: TypeId, part: PathStep) -> Option<TypeId> {
         let module = self.facts.module;
         match (part, module.ty(ty)) {
-            (Part::Whole, _) => Some(ty),
-            (Part::Pointee, Type::Pointer { pointee, .. }) => *pointee,
-            (Part::Member(i), Type::Struct { .. }) => module.members(ty).get(usize::from(i)).copied(),
-            (Part::Inner, Type::Vector { component: inner, .. })
-            | (Part::Inner, Type::Matrix { column: inner, .. })
-            | (Part::Inner, Type::SampledImage { image: inner }) => Some(*inner),
-            (Part::Inner, Type::Image(image)) => Some(image.sampled_type),
-            (Part::Inner, Type::Bool | Type::Int { .. } | Type::Float { .. }) => Some(ty),
+            (PathStep::Identity, _) => Some(ty),
+            (PathStep::Pointee, Type::Pointer { pointee, .. }) => *pointee,
+            (PathStep::Member(i), Type::Struct { .. }) => module.members(ty).get(usize::from(i)).copied(),
+            (PathStep::Element, Type::Vector { component: inner, .. })
+            | (PathStep::Element, Type::Matrix { column: inner, .. })
+            | (PathStep::Element, Type::SampledImage { image: inner }) => Some(*inner),
+            (PathStep::Element, Type::Image(image)) => Some(image.sampled_type),
+            (PathStep::Element, Type::Bool | Type::Int { .. } | Type::Float { .. }) => Some(ty),
             _ => None,
         }
     }
 
-    /// A place in words.
-    fn show(&self, place: Place) -> String {
+    /// Describes a path for messages.
+    fn show(&self, place: TypePath) -> String {
         let row = self.rows.get(usize::from(place.operand)).or(self.rows.last());
         let name = if place.operand == RESULT { "Result Type" } else { row.map_or("an operand", |row| row.name) };
-        let part = |part: Part| match part {
-            Part::Whole => String::new(),
-            Part::Pointee => "what it points to in ".to_owned(),
-            Part::Member(i) => format!("member {i} of "),
-            Part::Inner => "the component type of ".to_owned(),
+        let part = |part: PathStep| match part {
+            PathStep::Identity => String::new(),
+            PathStep::Pointee => "the pointee of ".to_owned(),
+            PathStep::Member(i) => format!("member {i} of "),
+            PathStep::Element => "the component type of ".to_owned(),
         };
         let [first, second] = place.parts;
         format!("{}{}{name}", part(second), part(first))
     }
 
-    /// A type in words.
+    /// Describes a type for messages.
     fn show_type(&self, ty: TypeId) -> String {
         show(self.facts, ty)
     }
 
-    /// The first sentence that does not hold, in words.
-    fn problem(&self, asks: &[Ask]) -> Option<String> {
-        asks.iter().find_map(|ask| self.breaks(ask)).map(|problem| format!("{}: {problem}", self.name))
+    /// Describes the first violated constraint.
+    fn problem(&self, constraints: &[Constraint]) -> Option<String> {
+        constraints
+            .iter()
+            .find_map(|constraint| self.violation(constraint))
+            .map(|problem| format!("{}: {problem}", self.name))
     }
 
-    fn breaks(&self, ask: &Ask) -> Option<String> {
-        match ask {
-            Ask::Is(place, class) => match self.asked(*place)? {
+    fn violation(&self, constraint: &Constraint) -> Option<String> {
+        match constraint {
+            Constraint::Is(place, class) => match self.required_type(*place)? {
                 Err(no_value) => Some(no_value),
                 Ok(ty) if self.view(ty).is(*class) => None,
                 Ok(ty) => Some(format!("{} is {}, expected {}", self.show(*place), self.show_type(ty), class.text)),
             },
-            Ask::Same(place, with) => self.compare(*place, *with, |a, b| {
-                let judged = !(self.view(a).is_foreign() && self.view(b).is_foreign());
-                let problem = || format!("{}, expected {}", self.show_type(a), self.show_type(b));
+            Constraint::Same(place, with) => self.compare(*place, *with, |a, b| {
+                let judged = !(self.view(a).is_unconstrained() && self.view(b).is_unconstrained());
+                let problem = || format!("is {}, expected {} as in", self.show_type(a), self.show_type(b));
                 (a != b && judged).then(problem)
             }),
-            Ask::Differ(place, with) => self.compare(*place, *with, |a, b| {
-                let judged = !self.view(a).is_foreign();
-                (a == b && judged).then(|| format!("{}, expected another type", self.show_type(a)))
+            Constraint::Different(place, with) => self.compare(*place, *with, |a, b| {
+                let judged = !self.view(a).is_unconstrained();
+                (a == b && judged).then(|| format!("is {}, expected a type other than that of", self.show_type(a)))
             }),
-            Ask::Count(place, with) => self.compare_views(*place, *with, |a, b| {
-                (a.count != b.count).then(|| format!("{} components, expected {}", a.count, b.count))
+            Constraint::SameCount(place, with) => self.compare_views(*place, *with, |a, b| {
+                (a.count != b.count).then(|| format!("has {} components, expected {} as in", a.count, b.count))
             }),
-            Ask::Width(place, with) => self.compare_views(*place, *with, |a, b| {
-                (a.width != b.width).then(|| format!("{} bits, expected {}", a.width, b.width))
+            Constraint::SameWidth(place, with) => self.compare_views(*place, *with, |a, b| {
+                (a.width != b.width).then(|| format!("has {} bits, expected {} as in", a.width, b.width))
             }),
-            Ask::OtherWidth(place, with) => self.compare_views(*place, *with, |a, b| {
-                (a.width == b.width).then(|| format!("{} bits, expected another width", a.width))
+            Constraint::DifferentWidth(place, with) => self.compare_views(*place, *with, |a, b| {
+                (a.width == b.width).then(|| format!("has {} bits, expected a width other than that of", a.width))
             }),
-            Ask::Components(place, count) => {
-                let view = self.view(self.asked(*place)?.ok()?);
-                let fails = !view.is_foreign() && view.count != *count;
+            Constraint::Components(place, count) => {
+                let view = self.view(self.required_type(*place)?.ok()?);
+                let fails = !view.is_unconstrained() && view.count != *count;
                 fails.then(|| format!("{} has {} components, expected {count}", self.show(*place), view.count))
             }
-            Ask::Bits(place, widths) => {
-                let view = self.view(self.asked(*place)?.ok()?);
-                let fails = !view.is_foreign() && !widths.contains(&view.width);
+            Constraint::Bits(place, widths) => {
+                let view = self.view(self.required_type(*place)?.ok()?);
+                let fails = !view.is_unconstrained() && !widths.contains(&view.width);
                 fails.then(|| format!("{} has {} bits, expected {widths:?}", self.show(*place), view.width))
             }
-            Ask::Members(place, count) => {
-                let found = self.facts.module.members(self.asked(*place)?.ok()?).len();
+            Constraint::Members(place, count) => {
+                let found = self.facts.module.members(self.required_type(*place)?.ok()?).len();
                 (found != *count).then(|| format!("{} has {found} members, expected {count}", self.show(*place)))
             }
-            Ask::Unless(capability, ask) => {
+            Constraint::Unless(capability, constraint) => {
                 if self.facts.has(*capability) {
                     None
                 } else {
-                    self.breaks(ask)
+                    self.violation(constraint)
                 }
             }
-            Ask::Holds(problem) => problem(self),
+            Constraint::Custom(problem) => problem(self),
         }
     }
 
-    /// A type that has to be there, or the problem; `None` where it is not judged.
-    fn asked(&self, place: Place) -> Option<Result<TypeId, String>> {
-        match self.find(place) {
+    /// Type at a path, or the problem if the operand is not a value. `None` if it is not checked.
+    fn required_type(&self, place: TypePath) -> Option<Result<TypeId, String>> {
+        match self.resolve(place) {
             Ok(ty) => Some(Ok(ty)),
-            Err(Missing::Unknown) => None,
-            Err(Missing::NoValue(op)) => {
-                let whole = Place::operand(place.operand);
-                Some(Err(format!("{} is made by {op}, expected a value", self.show(whole))))
+            Err(NoType::Unknown) => None,
+            Err(NoType::NotAValue(op)) => {
+                let whole = TypePath::operand(place.operand);
+                Some(Err(format!("{} is the result of {op}, expected a value", self.show(whole))))
             }
         }
     }
 
-    fn compare(&self, place: Place, with: Place, problem: impl Fn(TypeId, TypeId) -> Option<String>) -> Option<String> {
-        match (self.asked(place)?, self.asked(with)?) {
+    fn compare(
+        &self,
+        place: TypePath,
+        with: TypePath,
+        problem: impl Fn(TypeId, TypeId) -> Option<String>,
+    ) -> Option<String> {
+        match (self.required_type(place)?, self.required_type(with)?) {
             (Err(no_value), _) | (_, Err(no_value)) => Some(no_value),
-            (Ok(a), Ok(b)) => {
-                problem(a, b).map(|what| format!("{} is {what} as {} is", self.show(place), self.show(with)))
-            }
+            (Ok(a), Ok(b)) => problem(a, b).map(|what| format!("{} {what} {}", self.show(place), self.show(with))),
         }
     }
 
     fn compare_views(
         &self,
-        place: Place,
-        with: Place,
-        problem: impl Fn(View, View) -> Option<String>,
+        place: TypePath,
+        with: TypePath,
+        problem: impl Fn(TypeSummary, TypeSummary) -> Option<String>,
     ) -> Option<String> {
         self.compare(place, with, |a, b| {
             let (a, b) = (self.view(a), self.view(b));
-            if a.is_foreign() || b.is_foreign() { None } else { problem(a, b) }
+            if a.is_unconstrained() || b.is_unconstrained() { None } else { problem(a, b) }
         })
     }
 }
 
-/// What an instruction's types break of its signature.
+/// Describes the first constraint of a signature that an instruction violates.
 pub(super) fn problem(facts: &Facts, instruction: Instruction, signature: &Signature) -> Option<String> {
-    Operands::of(facts, instruction)?.problem(signature.asks)
+    Operands::of(facts, instruction)?.problem(signature.constraints)
 }
 
-/// The same of the operation inside an `OpSpecConstantOp`.
+/// Describes the first constraint of a signature that the operation inside an `OpSpecConstantOp`
+/// violates.
 pub(super) fn specialized_problem(
     facts: &Facts,
     instruction: Instruction,
     op: Op,
     signature: &Signature,
 ) -> Option<String> {
-    Operands::of(facts, instruction)?.specialized(op).problem(signature.asks)
+    Operands::of(facts, instruction)?.specialized(op).problem(signature.constraints)
 }

@@ -1,4 +1,4 @@
-//! The types of a module as instructions ask for them, and the type of each value: found once.
+//! Summaries of a module's types and the type of each value, computed once.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use super::super::Facts;
 use crate::module::{Index, Module, Type, TypeId};
 use crate::tables::{Op, StorageClass};
 
-/// Kinds of types, as bits.
+/// Set of kinds of types, as bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Class {
+pub(super) struct TypeClass {
     pub(super) bits: u32,
-    /// The kinds in words: what is expected.
+    /// Description of the kinds, for messages.
     pub(super) text: &'static str,
 }
 
@@ -26,121 +26,125 @@ const IMAGE: u32 = 1 << 12;
 const SAMPLED_IMAGE: u32 = 1 << 13;
 const SAMPLER: u32 = 1 << 14;
 const VOID: u32 = 1 << 15;
-/// Whatever is none of the others: function types, events, ray queries, ..
+/// All other kinds: function types, events, ray queries and so on.
 const OPAQUE: u32 = 1 << 16;
-/// Types of extensions that stand in for numbers, vectors or arrays: they are not judged.
-const FOREIGN: u32 = 1 << 17;
+/// Types that satisfy every constraint: types of extensions that represent numbers, vectors or
+/// arrays, and unknown types.
+const UNCONSTRAINED: u32 = 1 << 17;
 
-/// The bits of vectors of scalars.
+/// Bits of vectors whose components have one of these scalar bits.
 const fn vector(scalars: u32) -> u32 {
     scalars << 4
 }
 
 const SCALARS: u32 = BOOL | SIGNED | UNSIGNED | FLOAT;
 
-impl Class {
-    const fn new(bits: u32, text: &'static str) -> Class {
-        Class { bits, text }
+impl TypeClass {
+    const fn new(bits: u32, text: &'static str) -> TypeClass {
+        TypeClass { bits, text }
     }
 
-    pub(super) const BOOL: Class = Class::new(BOOL, "a boolean");
-    pub(super) const BOOLS: Class = Class::new(BOOL | vector(BOOL), "a boolean or a vector of them");
-    pub(super) const BOOL_VECTOR: Class = Class::new(vector(BOOL), "a vector of booleans");
-    pub(super) const INT: Class = Class::new(SIGNED | UNSIGNED, "an integer");
-    pub(super) const UNSIGNED: Class = Class::new(UNSIGNED, "an unsigned integer");
-    pub(super) const INTS: Class =
-        Class::new(SIGNED | UNSIGNED | vector(SIGNED | UNSIGNED), "an integer or a vector of them");
-    pub(super) const INTS_OR_BOOLS: Class = Class::new(
+    pub(super) const BOOL: TypeClass = TypeClass::new(BOOL, "a boolean");
+    pub(super) const BOOLS: TypeClass = TypeClass::new(BOOL | vector(BOOL), "a boolean or a vector of booleans");
+    pub(super) const BOOL_VECTOR: TypeClass = TypeClass::new(vector(BOOL), "a vector of booleans");
+    pub(super) const INT: TypeClass = TypeClass::new(SIGNED | UNSIGNED, "an integer");
+    pub(super) const UNSIGNED: TypeClass = TypeClass::new(UNSIGNED, "an unsigned integer");
+    pub(super) const INTS: TypeClass =
+        TypeClass::new(SIGNED | UNSIGNED | vector(SIGNED | UNSIGNED), "an integer or a vector of integers");
+    pub(super) const INTS_OR_BOOLS: TypeClass = TypeClass::new(
         BOOL | SIGNED | UNSIGNED | vector(BOOL | SIGNED | UNSIGNED),
-        "an integer, a boolean or a vector of them",
+        "an integer, a boolean or a vector of these",
     );
-    pub(super) const UNSIGNED_INTS: Class =
-        Class::new(UNSIGNED | vector(UNSIGNED), "an unsigned integer or a vector of them");
-    pub(super) const INT_OR_UNSIGNED_VECTOR: Class =
-        Class::new(SIGNED | UNSIGNED | vector(UNSIGNED), "an integer or a vector of unsigned ones");
-    pub(super) const INT_VECTOR: Class = Class::new(vector(SIGNED | UNSIGNED), "a vector of integers");
-    pub(super) const UNSIGNED_VECTOR: Class = Class::new(vector(UNSIGNED), "a vector of unsigned integers");
-    pub(super) const FLOAT: Class = Class::new(FLOAT, "a float");
-    pub(super) const FLOATS: Class = Class::new(FLOAT | vector(FLOAT), "a float or a vector of them");
-    pub(super) const FLOAT_VECTOR: Class = Class::new(vector(FLOAT), "a vector of floats");
-    pub(super) const NUMBER: Class = Class::new(SIGNED | UNSIGNED | FLOAT, "a number");
-    pub(super) const NUMBERS: Class =
-        Class::new(SIGNED | UNSIGNED | FLOAT | vector(SIGNED | UNSIGNED | FLOAT), "a number or a vector of them");
-    pub(super) const NUMBER_VECTOR: Class = Class::new(vector(SIGNED | UNSIGNED | FLOAT), "a vector of numbers");
-    pub(super) const SCALAR: Class = Class::new(SCALARS, "a scalar");
-    pub(super) const SCALARS: Class = Class::new(SCALARS | vector(SCALARS), "a scalar or a vector of them");
-    pub(super) const VECTOR: Class = Class::new(vector(SCALARS), "a vector");
-    pub(super) const MATRIX: Class = Class::new(MATRIX, "a matrix");
-    pub(super) const POINTER: Class = Class::new(POINTER, "a pointer");
-    pub(super) const STRUCT: Class = Class::new(STRUCT, "a structure");
-    pub(super) const IMAGE: Class = Class::new(IMAGE, "an image");
-    pub(super) const SAMPLED_IMAGE: Class = Class::new(SAMPLED_IMAGE, "a sampled image");
-    pub(super) const SAMPLER: Class = Class::new(SAMPLER, "a sampler");
-    pub(super) const OBJECT: Class = Class::new(!VOID, "something other than void");
-    /// What `OpBitcast` takes and makes.
-    pub(super) const BITS: Class = Class::new(
+    pub(super) const UNSIGNED_INTS: TypeClass =
+        TypeClass::new(UNSIGNED | vector(UNSIGNED), "an unsigned integer or a vector of unsigned integers");
+    pub(super) const INT_OR_UNSIGNED_VECTOR: TypeClass =
+        TypeClass::new(SIGNED | UNSIGNED | vector(UNSIGNED), "an integer or a vector of unsigned integers");
+    pub(super) const INT_VECTOR: TypeClass = TypeClass::new(vector(SIGNED | UNSIGNED), "a vector of integers");
+    pub(super) const UNSIGNED_VECTOR: TypeClass = TypeClass::new(vector(UNSIGNED), "a vector of unsigned integers");
+    pub(super) const FLOAT: TypeClass = TypeClass::new(FLOAT, "a float");
+    pub(super) const FLOATS: TypeClass = TypeClass::new(FLOAT | vector(FLOAT), "a float or a vector of floats");
+    pub(super) const FLOAT_VECTOR: TypeClass = TypeClass::new(vector(FLOAT), "a vector of floats");
+    pub(super) const NUMBER: TypeClass = TypeClass::new(SIGNED | UNSIGNED | FLOAT, "a number");
+    pub(super) const NUMBERS: TypeClass = TypeClass::new(
+        SIGNED | UNSIGNED | FLOAT | vector(SIGNED | UNSIGNED | FLOAT),
+        "a number or a vector of numbers",
+    );
+    pub(super) const NUMBER_VECTOR: TypeClass =
+        TypeClass::new(vector(SIGNED | UNSIGNED | FLOAT), "a vector of numbers");
+    pub(super) const SCALAR: TypeClass = TypeClass::new(SCALARS, "a scalar");
+    pub(super) const SCALARS: TypeClass = TypeClass::new(SCALARS | vector(SCALARS), "a scalar or a vector");
+    pub(super) const VECTOR: TypeClass = TypeClass::new(vector(SCALARS), "a vector");
+    pub(super) const MATRIX: TypeClass = TypeClass::new(MATRIX, "a matrix");
+    pub(super) const POINTER: TypeClass = TypeClass::new(POINTER, "a pointer");
+    pub(super) const STRUCT: TypeClass = TypeClass::new(STRUCT, "a structure");
+    pub(super) const IMAGE: TypeClass = TypeClass::new(IMAGE, "an image");
+    pub(super) const SAMPLED_IMAGE: TypeClass = TypeClass::new(SAMPLED_IMAGE, "a sampled image");
+    pub(super) const SAMPLER: TypeClass = TypeClass::new(SAMPLER, "a sampler");
+    pub(super) const OBJECT: TypeClass = TypeClass::new(!VOID, "a type other than void");
+    /// Operands and results of `OpBitcast`.
+    pub(super) const BITS: TypeClass = TypeClass::new(
         SIGNED | UNSIGNED | FLOAT | vector(SIGNED | UNSIGNED | FLOAT) | POINTER,
-        "a number, a vector of them or a pointer",
+        "a number, a vector of numbers or a pointer",
     );
-    pub(super) const SELECTED: Class =
-        Class::new(SCALARS | vector(SCALARS) | POINTER, "a scalar, a vector or a pointer (before SPIR-V 1.4)");
+    pub(super) const SELECTED: TypeClass =
+        TypeClass::new(SCALARS | vector(SCALARS) | POINTER, "a scalar, a vector or a pointer (before SPIR-V 1.4)");
 }
 
-/// What there is to know of a type without looking further.
+/// Summary of a type that suffices for most constraints.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    /// One bit.
+pub(super) struct TypeSummary {
+    /// Kind of the type: exactly one bit.
     class: u32,
-    /// Bits of a number, or of a vector's or matrix' elements; 0 of all else.
+    /// Width of a number, or of the components of a vector or matrix; 0 for other types.
     pub(super) width: u32,
-    /// Components of a vector, columns of a matrix; 1 of all else.
+    /// Number of components of a vector or of columns of a matrix; 1 for other types.
     pub(super) count: u32,
-    /// Whether it has a null value.
+    /// True if the type has a null value.
     pub(super) has_null: bool,
 }
 
-impl View {
-    /// Whether the type is of an extension, and takes the place of others.
-    pub(super) fn is_foreign(self) -> bool {
-        self.class & FOREIGN != 0
+impl TypeSummary {
+    /// Returns whether the type satisfies every constraint.
+    pub(super) fn is_unconstrained(self) -> bool {
+        self.class & UNCONSTRAINED != 0
     }
 
-    pub(super) fn is(self, class: Class) -> bool {
-        self.class & (class.bits | FOREIGN) != 0
+    pub(super) fn is(self, class: TypeClass) -> bool {
+        self.class & (class.bits | UNCONSTRAINED) != 0
     }
 }
 
-/// No type.
-const NONE: u32 = u32::MAX;
+/// Marks an id without a type.
+const NO_TYPE: u32 = u32::MAX;
 
-/// The types of a module, and of its values.
+/// Summaries of all types, and the types of all values.
 pub(in super::super) struct Typing {
-    views: Vec<View>,
-    /// By dense id: the type of the value that it is.
+    views: Vec<TypeSummary>,
+    /// By dense id, the type of the value. [`NO_TYPE`] if the id is not a value.
     values: Vec<u32>,
-    /// Instructions whose Result Type is no type.
+    /// Instructions whose Result Type is not a type.
     pub(super) without_type: Vec<Index>,
 }
 
-/// What an id is as a value.
+/// Type of the value that an id denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Value {
-    /// One of this type.
-    Of(TypeId),
-    /// None: a type, a label, a function, ..
-    No(Op),
-    /// Nobody knows what makes it.
+pub(in super::super) enum IdType {
+    /// A value of this type.
+    Known(TypeId),
+    /// Not a value, but for example a type, label or function; with the opcode that defines it.
+    NotAValue(Op),
+    /// The id has no known definition.
     Unknown,
 }
 
 impl Typing {
     pub(in super::super) fn new(module: &Module) -> Typing {
-        let mut views: Vec<View> = Vec::new();
+        let mut views: Vec<TypeSummary> = Vec::new();
         for (id, ty) in module.types() {
             let view = view(ty, module.members(id), |part| views.get(part.0 as usize).copied());
             views.push(view);
         }
-        let mut values = vec![NONE; module.id_count()];
+        let mut values = vec![NO_TYPE; module.id_count()];
         let mut without_type = Vec::new();
         for instruction in module.instructions() {
             let Some(op) = instruction.op else { continue };
@@ -150,7 +154,7 @@ impl Typing {
             }
             let [_, word, result, ..] = *instruction.words else { continue };
             match module.type_declared(word) {
-                // A function's Result Type is what it returns, not its own.
+                // The Result Type of a function is its return type, not its own type.
                 Some(ty) if info.has_result() && op != Op::Function => {
                     if let Some(value) = module.id(result).and_then(|id| values.get_mut(id.0 as usize)) {
                         *value = ty.0;
@@ -164,43 +168,43 @@ impl Typing {
         Typing { views, values, without_type }
     }
 
-    pub(super) fn view(&self, ty: TypeId) -> View {
-        self.views.get(ty.0 as usize).copied().unwrap_or(UNKNOWN)
+    pub(super) fn view(&self, ty: TypeId) -> TypeSummary {
+        self.views.get(ty.0 as usize).copied().unwrap_or(UNKNOWN_TYPE)
     }
 
-    /// What the id of that word is as a value.
-    pub(in super::super) fn value(&self, module: &Module, word: u32) -> Value {
-        let Some(id) = module.id(word) else { return Value::Unknown };
+    /// Type of the value that an id denotes.
+    pub(in super::super) fn value(&self, module: &Module, word: u32) -> IdType {
+        let Some(id) = module.id(word) else { return IdType::Unknown };
         match self.values.get(id.0 as usize) {
-            Some(ty) if *ty != NONE => Value::Of(TypeId(*ty)),
+            Some(ty) if *ty != NO_TYPE => IdType::Known(TypeId(*ty)),
             _ => match module.definition(id).and_then(|made| Some((made, made.op?))) {
-                // What has a Result Type that is none has been told of.
-                Some((made, op)) if op == Op::Function || made.result_type().is_none() => Value::No(op),
-                _ => Value::Unknown,
+                // A definition whose Result Type is not a type is checked by result-type.
+                Some((made, op)) if op == Op::Function || made.result_type().is_none() => IdType::NotAValue(op),
+                _ => IdType::Unknown,
             },
         }
     }
 }
 
-/// What is not known may be anything.
-const UNKNOWN: View = View { class: FOREIGN, width: 0, count: 1, has_null: true };
+/// Unknown types satisfy every constraint.
+const UNKNOWN_TYPE: TypeSummary = TypeSummary { class: UNCONSTRAINED, width: 0, count: 1, has_null: true };
 
-/// What a type is, by the views of its parts, which are declared before it.
-fn view(ty: &Type, members: &[TypeId], of: impl Fn(TypeId) -> Option<View>) -> View {
-    let of = |part: TypeId| of(part).unwrap_or(UNKNOWN);
-    let plain = |class, has_null| View { class, width: 0, count: 1, has_null };
-    let number = |class, width| View { class, width, count: 1, has_null: true };
+/// Summarizes a type from the summaries of its parts, which are declared before it.
+fn view(ty: &Type, members: &[TypeId], of: impl Fn(TypeId) -> Option<TypeSummary>) -> TypeSummary {
+    let of = |part: TypeId| of(part).unwrap_or(UNKNOWN_TYPE);
+    let plain = |class, has_null| TypeSummary { class, width: 0, count: 1, has_null };
+    let number = |class, width| TypeSummary { class, width, count: 1, has_null: true };
     match *ty {
         Type::Void => plain(VOID, false),
         Type::Bool => plain(BOOL, true),
         Type::Int { width, signed } => number(if signed { SIGNED } else { UNSIGNED }, width),
         Type::Float { width, .. } => number(FLOAT, width),
         Type::Vector { component, count } => match of(component) {
-            part if part.class & SCALARS != 0 => View { class: vector(part.class), count, ..part },
-            // Vectors of pointers are an extension's.
-            _ => UNKNOWN,
+            part if part.class & SCALARS != 0 => TypeSummary { class: vector(part.class), count, ..part },
+            // Vectors of pointers belong to an extension.
+            _ => UNKNOWN_TYPE,
         },
-        Type::Matrix { column, count } => View { class: MATRIX, count, ..of(column) },
+        Type::Matrix { column, count } => TypeSummary { class: MATRIX, count, ..of(column) },
         Type::Image(_) => plain(IMAGE, false),
         Type::Sampler => plain(SAMPLER, false),
         Type::SampledImage { .. } => plain(SAMPLED_IMAGE, false),
@@ -213,18 +217,19 @@ fn view(ty: &Type, members: &[TypeId], of: impl Fn(TypeId) -> Option<View>) -> V
             plain(OPAQUE, false)
         }
         Type::Other(Op::TypeEvent | Op::TypeDeviceEvent | Op::TypeReserveId | Op::TypeQueue) => plain(OPAQUE, true),
-        Type::Other(_) => UNKNOWN,
+        Type::Other(_) => UNKNOWN_TYPE,
     }
 }
 
-/// A type in words.
+/// Describes a type for messages.
 pub(super) fn show(facts: &Facts, ty: TypeId) -> String {
     let mut out = String::new();
     write_type(facts, ty, false, &mut out).expect("writing to a string");
     out
 }
 
-/// `behind`: whether a pointer leads here, behind which another is not followed; types do not nest without end.
+/// `behind`: the type is a pointee. Pointers in it are not followed further, so the description is
+/// finite.
 fn write_type(facts: &Facts, ty: TypeId, behind: bool, out: &mut String) -> std::fmt::Result {
     match *facts.module.ty(ty) {
         Type::Void => write!(out, "void"),

@@ -1,69 +1,71 @@
-//! Types: what they are made of, and how often they are declared.
+//! Type declarations: their parts and their uniqueness.
 
-use super::typing::{Class, Value, show};
+use super::typing::{IdType, TypeClass, show};
 use crate::module::{Instruction, Type};
-use crate::rules::{Facts, On, Rule, Severity};
+use crate::rules::{Check, Facts, Rule, Severity};
 use crate::tables::{Capability, Op};
 
-/// What is wrong with a part of a type, if it has to be of a kind.
-fn part(facts: &Facts, word: u32, class: Class) -> Option<String> {
+/// Describes a part of a type that is not of the required class.
+fn part_problem(facts: &Facts, word: u32, class: TypeClass) -> Option<String> {
     let ty = facts.module.type_declared(word)?;
-    // Vectors of pointers are an extension's.
+    // Vectors of pointers belong to an extension.
     let pointers = facts.has(Capability::MaskedGatherScatterINTEL) && facts.module.pointer(ty).is_some();
     (!facts.typing().view(ty).is(class) && !pointers).then(|| format!("{}, expected {}", show(facts, ty), class.text))
 }
 
-/// What is wrong with a part that has to be something that memory holds, or a value is.
-fn held(facts: &Facts, word: u32) -> Option<String> {
+/// Describes a part of a type that is not a type of values.
+fn value_type_problem(facts: &Facts, word: u32) -> Option<String> {
     let ty = facts.module.type_declared(word)?;
     let held = !matches!(facts.module.ty(ty), Type::Void | Type::Function { .. });
-    (!held).then(|| format!("{}, which nothing can hold", show(facts, ty)))
+    (!held).then(|| format!("{}, which is not a type of values", show(facts, ty)))
 }
 
-/// What is wrong with the length of an array: a constant integer, of at least one.
-fn length(facts: &Facts, word: u32) -> Option<String> {
+/// Describes an array length that is not a constant integer of at least one.
+fn length_problem(facts: &Facts, word: u32) -> Option<String> {
     let module = facts.module;
     if let Some(made) = module.definition_of_word(word).and_then(|made| made.op)
         && !facts.is_constant(word)
     {
-        return Some(format!("a length that is made by {made}, expected a constant"));
+        return Some(format!("a length that is the result of {made}, expected a constant"));
     }
-    let Value::Of(ty) = facts.typing().value(module, word) else { return None };
-    if !facts.typing().view(ty).is(Class::INT) {
+    let IdType::Known(ty) = facts.typing().value(module, word) else { return None };
+    if !facts.typing().view(ty).is(TypeClass::INT) {
         return Some(format!("a length that is {}, expected an integer", show(facts, ty)));
     }
     let plain = module.definition_of_word(word)?.op == Some(Op::Constant);
     let length = module.constant_int(word).filter(|_| plain)?;
-    // The bits of an unsigned 64-bit length are taken as they are.
+    // An unsigned 64-bit length above `i64::MAX` appears negative here and is valid.
     let signed = matches!(module.ty(ty), Type::Int { signed: true, .. });
-    (length == 0 || (signed && length < 0)).then(|| format!("a length of {length}, expected 1 at least"))
+    (length == 0 || (signed && length < 0)).then(|| format!("length {length}, expected at least 1"))
 }
 
-fn problem(facts: &Facts, instruction: Instruction) -> Option<String> {
+fn declaration_problem(facts: &Facts, instruction: Instruction) -> Option<String> {
     match (instruction.op?, instruction.operands()) {
-        (Op::TypeVector, [component, ..]) => part(facts, *component, Class::SCALAR),
+        (Op::TypeVector, [component, ..]) => part_problem(facts, *component, TypeClass::SCALAR),
         (Op::TypeMatrix, [column, count, ..]) => {
             let columns = || (!(2..=4).contains(count)).then(|| format!("{count} columns, expected 2 to 4"));
-            part(facts, *column, Class::FLOAT_VECTOR).or_else(columns)
+            part_problem(facts, *column, TypeClass::FLOAT_VECTOR).or_else(columns)
         }
-        (Op::TypeArray, [element, count, ..]) => held(facts, *element).or_else(|| length(facts, *count)),
-        (Op::TypeRuntimeArray, [element, ..]) => held(facts, *element),
-        (Op::TypeStruct, members) => members.iter().find_map(|member| held(facts, *member)),
-        (Op::TypeSampledImage, [image, ..]) => part(facts, *image, Class::IMAGE),
+        (Op::TypeArray, [element, count, ..]) => {
+            value_type_problem(facts, *element).or_else(|| length_problem(facts, *count))
+        }
+        (Op::TypeRuntimeArray, [element, ..]) => value_type_problem(facts, *element),
+        (Op::TypeStruct, members) => members.iter().find_map(|member| value_type_problem(facts, *member)),
+        (Op::TypeSampledImage, [image, ..]) => part_problem(facts, *image, TypeClass::IMAGE),
         (Op::TypeFunction, [returns, parameters @ ..]) => {
             let function = |word: &u32| {
                 matches!(facts.module.type_declared(*word).map(|ty| facts.module.ty(ty)), Some(Type::Function { .. }))
             };
             if function(returns) {
-                return Some("a function that returns a function's type".to_owned());
+                return Some("a function type as Return Type".to_owned());
             }
-            parameters.iter().find_map(|parameter| held(facts, *parameter))
+            parameters.iter().find_map(|parameter| value_type_problem(facts, *parameter))
         }
         _ => None,
     }
 }
 
-/// Types that are what they are made of: a second declaration says nothing new.
+/// Types that must not be declared twice: all except aggregates and pointers.
 const PLAIN: &[Op] = &[
     Op::TypeVoid,
     Op::TypeBool,
@@ -81,9 +83,9 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "type-parts",
         id: "SPIR-V specification, Type-Declaration Instructions: Component, Column, Element, Member and Parameter Types, Length",
-        says: "types are made of types that they can hold, and arrays have constant lengths of at least one",
+        says: "the component, column, element, member and parameter types of a type must be of the required kind, and array lengths constant integers of at least 1",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[
                 Op::TypeVector,
                 Op::TypeMatrix,
@@ -94,9 +96,9 @@ pub(in super::super) static RULES: &[Rule] = &[
                 Op::TypeFunction,
             ],
             |facts, instruction, found| {
-                if let Some(problem) = problem(facts, instruction) {
+                if let Some(problem) = declaration_problem(facts, instruction) {
                     let name = instruction.name();
-                    found.at(instruction, format!("{name} of {problem}"));
+                    found.report(instruction, format!("{name} of {problem}"));
                 }
             },
         ),
@@ -104,15 +106,15 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "type-repeated",
         id: "SPIR-V specification, 2.8 Types and Variables: no two non-aggregate, non-pointer types have one opcode and the same operands",
-        says: "types other than aggregates and pointers are declared once",
+        says: "non-aggregate, non-pointer types must be declared only once",
         severity: Severity::Error,
-        on: On::Instructions(PLAIN, |facts, instruction, found| {
+        check: Check::Instructions(PLAIN, |facts, instruction, found| {
             let ty = instruction.result().and_then(|word| facts.module.type_declared(word));
-            // An enumerant that is newer than the tables tells types apart that look the same here.
+            // Two types that differ only in an enumerant unknown to the tables appear equal here.
             let Some(ty) = ty.filter(|_| facts.module.unknown_instructions() == 0) else { return };
             let first = facts.module.type_definition(ty);
             if first.index != instruction.index && first.operands() == instruction.operands() {
-                found.at(instruction, format!("a second declaration of {}", show(facts, ty)));
+                found.report(instruction, format!("second declaration of {}", show(facts, ty)));
             }
         }),
     },

@@ -1,13 +1,14 @@
-//! Indexing into arrays of descriptors.
+//! Indexing of descriptor arrays.
 
 use super::facts::{Facts, is_constant};
-use super::{Findings, On, Rule, Severity};
+use super::{Check, Findings, Rule, Severity};
 use crate::module::{Instruction, Module, Type};
 use crate::reflect;
 use crate::tables::{Capability, Decoration, Dim, Op, StorageClass};
 
-/// The capability that an access chain into an array of descriptors needs, if its first index is not a constant.
-pub(crate) fn dynamic(module: &Module, chain: Instruction) -> Option<Capability> {
+/// Capability that an access chain into a descriptor array requires. `None` if its first index is a
+/// constant, or if it does not index descriptors.
+pub(crate) fn dynamic_indexing(module: &Module, chain: Instruction) -> Option<Capability> {
     use Capability as C;
     let [base, index, ..] = *chain.operands() else { return None };
     let (class, pointee) = module.pointer(module.type_of(base)?)?;
@@ -19,7 +20,8 @@ pub(crate) fn dynamic(module: &Module, chain: Instruction) -> Option<Capability>
     let has = |decoration: Decoration| {
         module.type_definition(element).result().is_some_and(|word| reflect::has_decoration(module, word, decoration))
     };
-    // A pointer may also lead to an array of structures inside a buffer; those are no descriptors, and no blocks.
+    // The pointer may also lead to an array of structures inside a buffer, which are neither
+    // descriptors nor blocks.
     match (class, module.ty(element)) {
         (StorageClass::Uniform, Type::Struct { .. }) if has(Decoration::BufferBlock) => {
             Some(C::StorageBufferArrayDynamicIndexing)
@@ -44,14 +46,15 @@ pub(crate) fn dynamic(module: &Module, chain: Instruction) -> Option<Capability>
 }
 
 fn check(facts: &Facts, chain: Instruction, found: &mut Findings, capability: Capability) {
-    if facts.has_arrays && !facts.has(capability) && dynamic(facts.module, chain) == Some(capability) {
-        found.at(chain, format!("descriptor array indexed with a non-constant; this requires {capability}"));
+    if facts.has_arrays && !facts.has(capability) && dynamic_indexing(facts.module, chain) == Some(capability) {
+        found.report(chain, format!("descriptor array indexed with a non-constant; this requires {capability}"));
     }
 }
 
-/// The severity of what compilers leave undeclared: the capabilities of SPIR-V 1.0, but for input attachments.
-const TAKEN: Severity =
-    Severity::Warning { why: "compilers of GLSL do not declare the capability, and drivers take their modules" };
+/// Severity of the indexing rules for the capabilities of SPIR-V 1.0 other than
+/// InputAttachmentArrayDynamicIndexing.
+const UNDECLARED_BY_COMPILERS: Severity =
+    Severity::Warning { why: "GLSL compilers do not declare the capability, and drivers accept their modules" };
 
 const CHAINS: &[Op] = &[Op::AccessChain, Op::InBoundsAccessChain];
 
@@ -59,63 +62,63 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-buffer-index",
         id: "VUID-StandaloneSpirv-UniformBufferArrayDynamicIndexing-10127",
-        says: "uniform buffers are indexed by constants unless the capability is declared",
-        severity: TAKEN,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        says: "arrays of uniform buffers must be indexed with constants, except with UniformBufferArrayDynamicIndexing",
+        severity: UNDECLARED_BY_COMPILERS,
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::UniformBufferArrayDynamicIndexing);
         }),
     },
     Rule {
         name: "sampled-image-index",
         id: "VUID-StandaloneSpirv-SampledImageArrayDynamicIndexing-10128",
-        says: "sampled images and samplers are indexed by constants unless the capability is declared",
-        severity: TAKEN,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        says: "arrays of sampled images and samplers must be indexed with constants, except with SampledImageArrayDynamicIndexing",
+        severity: UNDECLARED_BY_COMPILERS,
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::SampledImageArrayDynamicIndexing);
         }),
     },
     Rule {
         name: "storage-buffer-index",
         id: "VUID-StandaloneSpirv-StorageBufferArrayDynamicIndexing-10129",
-        says: "storage buffers are indexed by constants unless the capability is declared",
-        severity: TAKEN,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        says: "arrays of storage buffers must be indexed with constants, except with StorageBufferArrayDynamicIndexing",
+        severity: UNDECLARED_BY_COMPILERS,
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::StorageBufferArrayDynamicIndexing);
         }),
     },
     Rule {
         name: "storage-image-index",
         id: "VUID-StandaloneSpirv-StorageImageArrayDynamicIndexing-10130",
-        says: "storage images are indexed by constants unless the capability is declared",
-        severity: TAKEN,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        says: "arrays of storage images must be indexed with constants, except with StorageImageArrayDynamicIndexing",
+        severity: UNDECLARED_BY_COMPILERS,
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::StorageImageArrayDynamicIndexing);
         }),
     },
     Rule {
         name: "input-attachment-index",
         id: "VUID-StandaloneSpirv-InputAttachmentArrayDynamicIndexing-10131",
-        says: "input attachments are indexed by constants unless the capability is declared",
+        says: "arrays of input attachments must be indexed with constants, except with InputAttachmentArrayDynamicIndexing",
         severity: Severity::Error,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::InputAttachmentArrayDynamicIndexing);
         }),
     },
     Rule {
         name: "uniform-texel-buffer-index",
         id: "VUID-StandaloneSpirv-UniformTexelBufferArrayDynamicIndexing-10132",
-        says: "uniform texel buffers are indexed by constants unless the capability is declared",
+        says: "arrays of uniform texel buffers must be indexed with constants, except with UniformTexelBufferArrayDynamicIndexing",
         severity: Severity::Error,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::UniformTexelBufferArrayDynamicIndexing);
         }),
     },
     Rule {
         name: "storage-texel-buffer-index",
         id: "VUID-StandaloneSpirv-StorageTexelBufferArrayDynamicIndexing-10133",
-        says: "storage texel buffers are indexed by constants unless the capability is declared",
+        says: "arrays of storage texel buffers must be indexed with constants, except with StorageTexelBufferArrayDynamicIndexing",
         severity: Severity::Error,
-        on: On::Instructions(CHAINS, |facts, chain, found| {
+        check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::StorageTexelBufferArrayDynamicIndexing);
         }),
     },

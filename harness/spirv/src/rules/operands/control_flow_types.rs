@@ -1,14 +1,15 @@
-//! Functions, what they are given and return, and what decides where control flow goes.
+//! Types of functions, calls, returns, branch conditions and phis.
 
-use super::Ask::{Holds, Is};
-use super::typing::{Class, Value};
+use super::Constraint::{Custom, Is};
+use super::typing::{IdType, TypeClass};
 use super::{A, Operands, R, Signature};
 use crate::module::{Instruction, Type, TypeId};
-use crate::rules::{Facts, Findings, On, Rule, Severity};
+use crate::rules::{Check, Facts, Findings, Rule, Severity};
 use crate::tables::Op;
 
-/// What a function's type says that it returns and takes; `None` where it is no function's type.
-fn declared<'m>(facts: &Facts<'m>, function: Instruction) -> Option<(TypeId, &'m [TypeId])> {
+/// Return type and parameter types that a function's type declares. `None` if its type is not a
+/// function type.
+fn declared_signature<'m>(facts: &Facts<'m>, function: Instruction) -> Option<(TypeId, &'m [TypeId])> {
     let ty = facts.module.type_declared(function.operand(1)?)?;
     match facts.module.ty(ty) {
         Type::Function { returns, .. } => Some((*returns, facts.module.members(ty))),
@@ -16,16 +17,16 @@ fn declared<'m>(facts: &Facts<'m>, function: Instruction) -> Option<(TypeId, &'m
     }
 }
 
-/// The function that an instruction stands in.
-fn around<'m>(facts: &Facts<'m>, instruction: Instruction) -> Option<Instruction<'m>> {
+/// The function that contains an instruction.
+fn containing_function<'m>(facts: &Facts<'m>, instruction: Instruction) -> Option<Instruction<'m>> {
     let function = facts.module.function_at(instruction.index)?;
     facts.module.definition_of_word(function.id)
 }
 
-fn function(operands: &Operands) -> Option<String> {
+fn function_problem(operands: &Operands) -> Option<String> {
     let module = operands.facts.module;
-    let Some((returns, parameters)) = declared(operands.facts, operands.instruction) else {
-        return Some("Function Type is no function's type".to_owned());
+    let Some((returns, parameters)) = declared_signature(operands.facts, operands.instruction) else {
+        return Some("Function Type is not a function type".to_owned());
     };
     let result = operands.result_type()?;
     if result != returns {
@@ -41,16 +42,16 @@ fn function(operands: &Operands) -> Option<String> {
     let odd = own.iter().zip(parameters).find(|(own, declared)| own.is_some_and(|own| own != **declared));
     odd.map(|(own, declared)| {
         let own = own.map_or_else(String::new, |own| operands.show_type(own));
-        format!("a parameter is {own}, in Function Type it is {}", operands.show_type(*declared))
+        format!("a parameter is {own}, expected {} as in Function Type", operands.show_type(*declared))
     })
 }
 
-fn call(operands: &Operands) -> Option<String> {
+fn call_problem(operands: &Operands) -> Option<String> {
     let called = operands.facts.module.definition_of_word(operands.word(0)?)?;
     if called.op? != Op::Function {
-        return Some(format!("Function is made by {}", called.op?));
+        return Some(format!("Function is the result of {}, expected OpFunction", called.op?));
     }
-    let (returns, parameters) = declared(operands.facts, called)?;
+    let (returns, parameters) = declared_signature(operands.facts, called)?;
     let result = operands.result_type()?;
     if result != returns {
         let (result, returns) = (operands.show_type(result), operands.show_type(returns));
@@ -61,77 +62,77 @@ fn call(operands: &Operands) -> Option<String> {
         return Some(format!("{} arguments for {} parameters", arguments.len(), parameters.len()));
     }
     arguments.iter().zip(parameters).find_map(|(word, parameter)| match operands.value(*word) {
-        Value::No(op) => Some(format!("an argument is made by {op}, expected a value")),
-        Value::Of(ty) if ty != *parameter => {
+        IdType::NotAValue(op) => Some(format!("an argument is the result of {op}, expected a value")),
+        IdType::Known(ty) if ty != *parameter => {
             Some(format!("an argument is {}, expected {}", operands.show_type(ty), operands.show_type(*parameter)))
         }
-        Value::Of(_) | Value::Unknown => None,
+        IdType::Known(_) | IdType::Unknown => None,
     })
 }
 
-fn returned(operands: &Operands) -> Option<String> {
-    let (returns, _) = declared(operands.facts, around(operands.facts, operands.instruction)?)?;
+fn return_value_problem(operands: &Operands) -> Option<String> {
+    let (returns, _) = declared_signature(operands.facts, containing_function(operands.facts, operands.instruction)?)?;
     let value = operands.type_at(0)?;
     let differs = || format!("Value is {}, expected {}", operands.show_type(value), operands.show_type(returns));
     (value != returns).then(differs)
 }
 
-fn nothing_returned(operands: &Operands) -> Option<String> {
-    let (returns, _) = declared(operands.facts, around(operands.facts, operands.instruction)?)?;
+fn return_problem(operands: &Operands) -> Option<String> {
+    let (returns, _) = declared_signature(operands.facts, containing_function(operands.facts, operands.instruction)?)?;
     let void = matches!(operands.facts.module.ty(returns), Type::Void);
-    (!void).then(|| format!("from a function that returns {}", operands.show_type(returns)))
+    (!void).then(|| format!("the function returns {}, expected OpReturnValue", operands.show_type(returns)))
 }
 
-fn incoming(operands: &Operands) -> Option<String> {
+fn phi_problem(operands: &Operands) -> Option<String> {
     let result = operands.result_type()?;
     if !operands.words.len().is_multiple_of(2) {
-        return Some("a Variable without its Parent".to_owned());
+        return Some("a Variable without a Parent".to_owned());
     }
     operands.words.iter().step_by(2).find_map(|word| match operands.value(*word) {
-        Value::No(op) => Some(format!("a Variable is made by {op}, expected a value")),
-        Value::Of(ty) if ty != result => {
+        IdType::NotAValue(op) => Some(format!("a Variable is the result of {op}, expected a value")),
+        IdType::Known(ty) if ty != result => {
             Some(format!("a Variable is {}, expected {}", operands.show_type(ty), operands.show_type(result)))
         }
-        Value::Of(_) | Value::Unknown => None,
+        IdType::Known(_) | IdType::Unknown => None,
     })
 }
 
 static CALLS: &[Signature] = &[
-    Signature { ops: &[Op::Function], asks: &[Holds(function)] },
-    Signature { ops: &[Op::FunctionCall], asks: &[Holds(call)] },
-    Signature { ops: &[Op::ReturnValue], asks: &[Is(A, Class::OBJECT), Holds(returned)] },
-    Signature { ops: &[Op::Return], asks: &[Holds(nothing_returned)] },
+    Signature { ops: &[Op::Function], constraints: &[Custom(function_problem)] },
+    Signature { ops: &[Op::FunctionCall], constraints: &[Custom(call_problem)] },
+    Signature { ops: &[Op::ReturnValue], constraints: &[Is(A, TypeClass::OBJECT), Custom(return_value_problem)] },
+    Signature { ops: &[Op::Return], constraints: &[Custom(return_problem)] },
 ];
 
 static BRANCHES: &[Signature] = &[
-    Signature { ops: &[Op::BranchConditional], asks: &[Is(A, Class::BOOL)] },
-    Signature { ops: &[Op::Switch], asks: &[Is(A, Class::INT)] },
-    Signature { ops: &[Op::Phi], asks: &[Is(R, Class::OBJECT), Holds(incoming)] },
+    Signature { ops: &[Op::BranchConditional], constraints: &[Is(A, TypeClass::BOOL)] },
+    Signature { ops: &[Op::Switch], constraints: &[Is(A, TypeClass::INT)] },
+    Signature { ops: &[Op::Phi], constraints: &[Is(R, TypeClass::OBJECT), Custom(phi_problem)] },
 ];
 
-/// Looks at the parents of a phi, and at where it stands.
-fn phi(facts: &Facts, instruction: Instruction, found: &mut Findings) {
+/// Checks the position and the parents of an `OpPhi`.
+fn check_phi(facts: &Facts, instruction: Instruction, found: &mut Findings) {
     let module = facts.module;
     let Some(block) = module.block_at(instruction.index) else { return };
     let start = module.block(block).instructions.start + 1;
     let before = module.instructions_in(start..instruction.index.0).next_back();
-    // Debug information may stand between phis, and an unknown instruction may be such.
+    // Debug instructions may occur between phis, and an unknown instruction may be one.
     if let Some(op) = before.and_then(|before| before.op)
         && !matches!(op, Op::Phi | Op::Line | Op::NoLine | Op::Nop | Op::ExtInst)
     {
-        return found.at(instruction, "OpPhi after other instructions of its block");
+        return found.report(instruction, "OpPhi after other instructions of its block");
     }
     let here = facts.parents(block);
     let mut parents: Vec<u32> = instruction.operands().iter().skip(1).step_by(2).copied().collect();
     let is_parent = |word: u32| module.block_of(word).is_some_and(|b| here.binary_search(&(block, b)).is_ok());
     if let Some(word) = parents.iter().find(|word| !is_parent(**word)) {
-        return found.at(instruction, format!("OpPhi: {} is no parent of the block", facts.name(*word)));
+        return found.report(instruction, format!("OpPhi: {} is not a parent of the block", facts.name(*word)));
     }
     parents.sort_unstable();
     parents.dedup();
     let operands = instruction.operands().len() / 2;
     if parents.len() != operands || operands != here.len() {
-        found.at(instruction, format!("OpPhi: {operands} parents are named, the block has {}", here.len()));
+        found.report(instruction, format!("OpPhi: {operands} parents, but the block has {}", here.len()));
     }
 }
 
@@ -139,22 +140,22 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "function-types",
         id: "SPIR-V specification, OpFunction, OpFunctionParameter, OpFunctionCall, OpReturn, OpReturnValue: types",
-        says: "functions, their calls and their returns are as their function's type says",
+        says: "functions, their parameters, calls and returns must match the function type",
         severity: Severity::Error,
-        on: On::Typed(CALLS),
+        check: Check::Typed(CALLS),
     },
     Rule {
         name: "control-flow-types",
         id: "SPIR-V specification, OpPhi, OpBranchConditional, OpSwitch: types",
-        says: "conditions are booleans, selectors integers, and a phi's values of its type",
+        says: "the condition of OpBranchConditional must be a boolean, Selector of OpSwitch an integer, and the variables of OpPhi of Result Type",
         severity: Severity::Error,
-        on: On::Typed(BRANCHES),
+        check: Check::Typed(BRANCHES),
     },
     Rule {
         name: "phi-parents",
         id: "SPIR-V specification, OpPhi: one Parent for each parent of the block, before all other instructions",
-        says: "a phi names each parent of its block once, and stands at the block's start",
+        says: "OpPhi must have exactly one operand pair for each parent block and precede all other instructions of its block",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Phi], phi),
+        check: Check::Instructions(&[Op::Phi], check_phi),
     },
 ];

@@ -1,11 +1,11 @@
-//! The scopes and memory semantics that instructions state.
+//! Scope and memory semantics operands of instructions.
 
 use super::Facts;
 use crate::grammar::{self, Class, Kind};
 use crate::module::{Instruction, Type};
 use crate::tables::{Op, Scope};
 
-/// What an `IdScope` operand is for.
+/// Purpose of an `IdScope` operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScopeRole {
     Execution,
@@ -15,52 +15,54 @@ pub(super) enum ScopeRole {
     CooperativeMatrix,
 }
 
-/// The scopes and the memory semantics of an instruction that are constants, in the order of its operands.
+/// Constant scope and memory semantics operands of an instruction, in operand order.
 #[derive(Debug, Default)]
-pub(super) struct Stated {
+pub(super) struct ScopeOperands {
     pub(super) scopes: Vec<(ScopeRole, Scope)>,
     pub(super) semantics: Vec<u32>,
-    /// The first operand that is neither a scope nor semantics, whatever else it is.
-    pub(super) odd: Option<Odd>,
+    /// Defect of the first operand that is not a valid scope or memory semantics.
+    pub(super) invalid: Option<InvalidOperand>,
 }
 
-/// What is wrong with an operand that has to be a scope or memory semantics.
+/// Defect of a scope or memory semantics operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Odd {
-    /// It is no 32-bit integer.
+pub(super) enum InvalidOperand {
+    /// The operand is not a 32-bit integer.
     Type,
-    /// It is no constant.
-    Variable,
-    /// It is a specialization constant.
+    /// The operand is not a constant.
+    NotConstant,
+    /// The operand is a specialization constant.
     Specialized,
-    /// It is a constant without a meaning.
-    Value(i64),
+    /// The operand is a constant that is not a scope.
+    UnknownScope(i64),
 }
 
-/// Whether an instruction may have scopes or memory semantics.
-pub(super) fn may_state(row: &grammar::Instruction) -> bool {
+/// Returns whether an instruction may have scope or memory semantics operands.
+pub(super) fn may_have_scope_operands(row: &grammar::Instruction) -> bool {
     let direct = row.operands.iter().any(|o| matches!(o.kind, Kind::IdScope | Kind::IdMemorySemantics));
     direct || matches!(row.op, Op::Load | Op::Store | Op::CopyMemory | Op::ImageRead | Op::ImageWrite)
 }
 
-impl Stated {
-    /// Whether an operand for this role is that scope.
-    pub(super) fn is(&self, role: ScopeRole, scope: Scope) -> bool {
+impl ScopeOperands {
+    /// Returns whether a scope operand with this role has this value.
+    pub(super) fn has_scope(&self, role: ScopeRole, scope: Scope) -> bool {
         self.scopes.contains(&(role, scope))
     }
 
-    /// Whether some memory semantics are as `test` says.
-    pub(super) fn orders(&self, test: impl Fn(u32) -> bool) -> bool {
+    /// Returns whether one of the memory semantics satisfies `test`.
+    pub(super) fn any_semantics(&self, test: impl Fn(u32) -> bool) -> bool {
         self.semantics.iter().any(|semantics| test(*semantics))
     }
 
-    /// Reads an instruction. Whether it has such operands, constants or not.
+    /// Reads the operands of an instruction. Returns whether it has a scope or memory semantics
+    /// operand, constant or not.
     pub(super) fn read(&mut self, facts: &Facts, instruction: Instruction) -> bool {
         self.scopes.clear();
         self.semantics.clear();
-        self.odd = None;
+        self.invalid = None;
         let Some(op) = instruction.op else { return false };
-        // Scopes among memory and image operands, which most instructions do without.
+        // Number of words up to which these instructions have no scope among their memory or image
+        // operands, which is the usual case.
         let plain = match op {
             Op::Load => 4,
             Op::Store | Op::CopyMemory => 3,
@@ -80,35 +82,35 @@ impl Stated {
             let word = instruction.words[operand.at];
             let ty = facts.module.type_of(word).map(|ty| facts.module.ty(ty));
             if !matches!(ty, Some(Type::Int { width: 32, .. })) {
-                self.odd = self.odd.or(Some(Odd::Type));
+                self.invalid = self.invalid.or(Some(InvalidOperand::Type));
                 return;
             }
-            // The scope of a cooperative matrix is any constant.
+            // The scope of a cooperative matrix may be a specialization constant.
             let made = facts.module.definition_of_word(word).and_then(|made| made.op);
             let matrix = op.info().class == Class::TypeDeclaration;
             if !matrix && matches!(made, Some(Op::SpecConstant | Op::SpecConstantOp)) {
-                self.odd = self.odd.or(Some(Odd::Specialized));
+                self.invalid = self.invalid.or(Some(InvalidOperand::Specialized));
             }
             let Some(value) = facts.module.constant_int(word) else {
-                // The value of an operation on specialization constants is left open.
-                self.odd = self.odd.or(Some(Odd::Variable).filter(|_| !facts.is_constant(word)));
+                // The value of an operation on specialization constants is not checked.
+                self.invalid = self.invalid.or(Some(InvalidOperand::NotConstant).filter(|_| !facts.is_constant(word)));
                 return;
             };
-            // Signed or not, the bits count.
+            // The signedness of the constant is irrelevant.
             let bits = value as u32;
             if operand.kind == Kind::IdMemorySemantics {
                 self.semantics.push(bits);
             } else if let Some(scope) = Scope::from_word(bits) {
                 self.scopes.push((role(op, first), scope));
             } else {
-                self.odd = self.odd.or(Some(Odd::Value(value)));
+                self.invalid = self.invalid.or(Some(InvalidOperand::UnknownScope(value)));
             }
         });
         has
     }
 }
 
-/// What a scope operand is for; barriers have that for execution first.
+/// Role of a scope operand. The first scope of a barrier is its execution scope.
 fn role(op: Op, first: bool) -> ScopeRole {
     match op {
         Op::ReadClockKHR => ScopeRole::Clock,

@@ -1,24 +1,24 @@
-//! What types are made of: themselves and what they hold directly, not through pointers. Found once, in the order of the
-//! declarations: what a type holds is declared before it.
+//! Contents of types: the kinds of types that a type is or contains, not through pointers. Computed
+//! once in declaration order, because parts are declared first.
 
 use crate::module::{Module, Type, TypeId};
 use crate::reflect::{self, explicit};
 use crate::tables::{Decoration, FPEncoding, Op, StorageClass};
 
-/// What a type is made of.
+/// Kinds of types that a type is or contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Contents {
+pub(super) struct TypeContents {
     bits: u16,
-    /// Bytes of the largest number or physical pointer; 0 where there is none.
+    /// Size in bytes of the largest number or physical pointer; 0 if the type contains neither.
     pub(super) largest: u8,
 }
 
-impl Contents {
+impl TypeContents {
     pub(super) const BOOL: u16 = 1 << 0;
     /// 8-bit integers.
     pub(super) const BYTE: u16 = 1 << 1;
-    /// Integers of any width, and 64-bit floats: what is not interpolated.
-    pub(super) const EXACT: u16 = 1 << 2;
+    /// Integers of any width and 64-bit floats, which cannot be interpolated.
+    pub(super) const NOT_INTERPOLATED: u16 = 1 << 2;
     pub(super) const BFLOAT16: u16 = 1 << 3;
     pub(super) const FLOAT8: u16 = 1 << 4;
     /// Encodings of the micro-scaling formats.
@@ -29,23 +29,23 @@ impl Contents {
     pub(super) const LONG_VECTOR: u16 = 1 << 8;
     /// Arrays whose length is a specialization constant.
     pub(super) const SPECIALIZED_ARRAY: u16 = 1 << 9;
-    /// A layout: decorations such as Block, Offset and ArrayStride.
+    /// Layout decorations, such as Block, Offset and ArrayStride.
     pub(super) const LAYOUT: u16 = 1 << 10;
-    /// Structures decorated `Block` or `BufferBlock`.
+    /// Structures decorated Block or BufferBlock.
     pub(super) const BLOCK: u16 = 1 << 11;
     pub(super) const MATRIX: u16 = 1 << 12;
 
-    /// Whether any of these is there.
+    /// Returns whether the type contains any of these kinds.
     pub(super) fn any(self, bits: u16) -> bool {
         self.bits & bits != 0
     }
 }
 
-/// The contents of every type, by its place.
-pub(super) fn contents(module: &Module) -> Vec<Contents> {
-    let mut all: Vec<Contents> = Vec::new();
+/// Contents of every type, by its index.
+pub(super) fn contents(module: &Module) -> Vec<TypeContents> {
+    let mut all: Vec<TypeContents> = Vec::new();
     for (id, ty) in module.types() {
-        let mut own = Contents { bits: own(module, id, ty), largest: largest(ty) };
+        let mut own = TypeContents { bits: own_bits(module, id, ty), largest: largest(ty) };
         let mut holds = |inner: TypeId| {
             let inner = all.get(inner.0 as usize).copied().unwrap_or_default();
             own.bits |= inner.bits;
@@ -65,39 +65,39 @@ pub(super) fn contents(module: &Module) -> Vec<Contents> {
     all
 }
 
-fn own(module: &Module, id: TypeId, ty: &Type) -> u16 {
-    let layout = || if explicit::layout_of(module, id).next().is_some() { Contents::LAYOUT } else { 0 };
+fn own_bits(module: &Module, id: TypeId, ty: &Type) -> u16 {
+    let layout = || if explicit::layout_of(module, id).next().is_some() { TypeContents::LAYOUT } else { 0 };
     match *ty {
-        Type::Bool => Contents::BOOL,
-        Type::Int { width: 8, .. } => Contents::BYTE | Contents::EXACT,
-        Type::Int { .. } | Type::Float { width: 64, .. } => Contents::EXACT,
-        Type::Float { encoding: Some(encoding), .. } => of_encoding(encoding),
-        Type::RuntimeArray { .. } => Contents::RUNTIME_ARRAY | layout(),
+        Type::Bool => TypeContents::BOOL,
+        Type::Int { width: 8, .. } => TypeContents::BYTE | TypeContents::NOT_INTERPOLATED,
+        Type::Int { .. } | Type::Float { width: 64, .. } => TypeContents::NOT_INTERPOLATED,
+        Type::Float { encoding: Some(encoding), .. } => encoding_bits(encoding),
+        Type::RuntimeArray { .. } => TypeContents::RUNTIME_ARRAY | layout(),
         Type::Array { length, .. } => {
             let length = module.definition_of_word(length).and_then(|d| d.op);
             let specialized = matches!(length, Some(Op::SpecConstant | Op::SpecConstantOp));
-            layout() | if specialized { Contents::SPECIALIZED_ARRAY } else { 0 }
+            layout() | if specialized { TypeContents::SPECIALIZED_ARRAY } else { 0 }
         }
         Type::Struct { .. } => {
             let declared = module.type_definition(id).result();
             let block = |decoration| declared.is_some_and(|word| reflect::has_decoration(module, word, decoration));
             let is_block = block(Decoration::Block) || block(Decoration::BufferBlock);
-            layout() | if is_block { Contents::BLOCK } else { 0 }
+            layout() | if is_block { TypeContents::BLOCK } else { 0 }
         }
-        Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => Contents::PHYSICAL_POINTER,
-        Type::Matrix { .. } => Contents::MATRIX,
-        Type::Vector { count, .. } if count > 4 => Contents::LONG_VECTOR,
+        Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. } => TypeContents::PHYSICAL_POINTER,
+        Type::Matrix { .. } => TypeContents::MATRIX,
+        Type::Vector { count, .. } if count > 4 => TypeContents::LONG_VECTOR,
         _ => 0,
     }
 }
 
-fn of_encoding(encoding: FPEncoding) -> u16 {
+fn encoding_bits(encoding: FPEncoding) -> u16 {
     use FPEncoding as E;
     match encoding {
-        E::BFloat16KHR => Contents::BFLOAT16,
-        E::Float8E4M3EXT | E::Float8E5M2EXT => Contents::FLOAT8,
+        E::BFloat16KHR => TypeContents::BFLOAT16,
+        E::Float8E4M3EXT | E::Float8E5M2EXT => TypeContents::FLOAT8,
         E::Float6E2M3EXT | E::Float6E3M2EXT | E::Float4E2M1EXT | E::Float8UnsignedE8M0EXT | E::MXInt8EXT => {
-            Contents::MICRO
+            TypeContents::MICRO
         }
     }
 }

@@ -1,15 +1,16 @@
-//! Rules of the core specification that a module has to keep before it may reach a driver.
+//! Rules of the core specification whose breach may crash a driver.
 
-use super::facts::{Entry, Facts};
-use super::ops::FIRST_OF_EXTENSIONS;
-use super::stated::Odd;
-use super::{On, Rule, Severity};
+use super::facts::{EntryPointFacts, Facts};
+use super::opcode_groups::FIRST_EXTENSION_NUMBER;
+use super::scope_operands::InvalidOperand;
+use super::{Check, Rule, Severity};
 use crate::grammar::Version;
 use crate::hash::FastSet;
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
-/// Storage class of a module-scope variable; `None` for other ids, and for classes that the tables do not know.
+/// Storage class of a module-scope variable. `None` for other ids and for storage classes that the
+/// tables do not know.
 fn global_class(facts: &Facts, word: u32) -> Option<StorageClass> {
     let definition = facts.module.definition_of_word(word)?;
     let variable = matches!(definition.op, Some(Op::Variable | Op::UntypedVariableKHR));
@@ -17,27 +18,30 @@ fn global_class(facts: &Facts, word: u32) -> Option<StorageClass> {
     (class != StorageClass::Function).then_some(class)
 }
 
-/// Whether an interface lists variables of every storage class, not only inputs and outputs.
-fn lists_all(facts: &Facts) -> bool {
+/// Returns whether the interface lists variables of every storage class (from SPIR-V 1.4 on), not
+/// only Input and Output.
+fn lists_all_classes(facts: &Facts) -> bool {
     facts.module.version() >= Version { major: 1, minor: 4 }
 }
 
-fn is_listed_early(class: StorageClass) -> bool {
+fn is_listed_before_1_4(class: StorageClass) -> bool {
     matches!(class, StorageClass::Input | StorageClass::Output)
 }
 
-/// The variables that an entry point's functions name and that its interface would have to list.
-fn missing(facts: &Facts, entry: &Entry) -> Vec<u32> {
+/// Variables that an entry point references and that its interface must list, but does not.
+fn missing_interface_variables(facts: &Facts, entry: &EntryPointFacts) -> Vec<u32> {
     let listed: FastSet<u32> = entry.usage.interface.iter().copied().collect();
     let words = entry.usage.globals.iter().map(|id| facts.module.word(*id));
     words
         .filter(|word| !listed.contains(word))
-        .filter(|word| global_class(facts, *word).is_some_and(|class| lists_all(facts) || is_listed_early(class)))
+        .filter(|word| {
+            global_class(facts, *word).is_some_and(|class| lists_all_classes(facts) || is_listed_before_1_4(class))
+        })
         .collect()
 }
 
-/// What `OpSpecConstantOp` lists; extensions add to it.
-const SPECIALIZED: &[Op] = &[
+/// Opcodes that `OpSpecConstantOp` permits in shaders. Extensions add further ones.
+const SHADER_SPEC_CONSTANT_OPS: &[Op] = &[
     Op::SConvert,
     Op::UConvert,
     Op::FConvert,
@@ -78,7 +82,7 @@ const SPECIALIZED: &[Op] = &[
     Op::SGreaterThanEqual,
 ];
 
-const SPECIALIZED_IN_KERNELS: &[Op] = &[
+const KERNEL_SPEC_CONSTANT_OPS: &[Op] = &[
     Op::ConvertFToS,
     Op::ConvertSToF,
     Op::ConvertFToU,
@@ -105,13 +109,13 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-memory-model",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: the single required OpMemoryModel",
-        says: "a module has one OpMemoryModel",
+        says: "a module must have exactly one OpMemoryModel",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             let mut models = facts.module.section(Section::MemoryModel).filter(|i| i.op == Some(Op::MemoryModel));
             match (models.next(), models.next()) {
-                (None, _) => found.of_module(facts.module, "the module has no OpMemoryModel, expected one"),
-                (Some(_), Some(second)) => found.at(second, "a second OpMemoryModel, expected one"),
+                (None, _) => found.report_module(facts.module, "the module has no OpMemoryModel, expected one"),
+                (Some(_), Some(second)) => found.report(second, "second OpMemoryModel, expected one"),
                 (Some(_), None) => {}
             }
         }),
@@ -119,36 +123,43 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interface-complete",
         id: "SPIR-V specification, OpEntryPoint: Interface is a superset of the variables that the call tree references (before 1.4: of Input and Output)",
-        says: "an entry point's interface lists each module-scope variable that its functions use (before SPIR-V 1.4: each Input and Output)",
+        says: "the interface of an entry point must list every module-scope variable that its call tree references (before SPIR-V 1.4: every Input and Output variable)",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            let missing = missing(facts, entry);
+        check: Check::EntryPoints(|facts, entry, found| {
+            let missing = missing_interface_variables(facts, entry);
             let Some((first, rest)) = missing.split_first() else { return };
             let class = global_class(facts, *first).map_or_else(String::new, |class| format!(" ({class})"));
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            found.at(
+            found.report(
                 entry.instruction,
-                format!("{}{class}{more}: used, but not in the interface of {}", facts.name(*first), entry.usage.name),
+                format!(
+                    "{}{class}{more}: referenced, but not in the interface of {}",
+                    facts.name(*first),
+                    entry.usage.name
+                ),
             );
         }),
     },
     Rule {
         name: "interface-classes",
         id: "SPIR-V specification, OpEntryPoint: Interface is global variables (before 1.4: Input and Output)",
-        says: "an interface lists module-scope variables and nothing else (before SPIR-V 1.4: Input and Output ones)",
+        says: "the interface of an entry point must list module-scope variables only (before SPIR-V 1.4: Input and Output variables only)",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
+        check: Check::EntryPoints(|facts, entry, found| {
             for word in &entry.usage.interface {
                 let definition = facts.module.definition_of_word(*word).and_then(|definition| definition.op);
-                // Graphs and their likes list what is no variable; the tables may not know them.
+                // Graph entry points list results that are not variables; an id without a known
+                // definition is not checked.
                 let what = match (definition, global_class(facts, *word)) {
                     (None, _) => continue,
-                    (Some(_), Some(class)) if lists_all(facts) || is_listed_early(class) => continue,
-                    (Some(_), Some(class)) => format!("is in {class}, which interfaces list from SPIR-V 1.4 on"),
-                    (Some(Op::Variable | Op::UntypedVariableKHR), None) => "is no module-scope variable".to_owned(),
-                    (Some(op), None) => format!("is made by {}, expected a module-scope variable", op.name()),
+                    (Some(_), Some(class)) if lists_all_classes(facts) || is_listed_before_1_4(class) => continue,
+                    (Some(_), Some(class)) => {
+                        format!("is in {class}, which an interface must not list before SPIR-V 1.4")
+                    }
+                    (Some(Op::Variable | Op::UntypedVariableKHR), None) => "is not a module-scope variable".to_owned(),
+                    (Some(op), None) => format!("is the result of {}, expected a module-scope variable", op.name()),
                 };
-                found.at(entry.instruction, format!("{} in the interface {what}", facts.name(*word)));
+                found.report(entry.instruction, format!("interface: {} {what}", facts.name(*word)));
                 return;
             }
         }),
@@ -156,29 +167,32 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interface-repeated",
         id: "SPIR-V specification, OpEntryPoint: from 1.4 on an Interface id must not appear more than once",
-        says: "from SPIR-V 1.4 on an interface lists a variable once",
+        says: "from SPIR-V 1.4 on, the interface of an entry point must not list a variable twice",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            if !lists_all(facts) {
+        check: Check::EntryPoints(|facts, entry, found| {
+            if !lists_all_classes(facts) {
                 return;
             }
             let mut seen = FastSet::default();
             if let Some(word) = entry.usage.interface.iter().find(|word| !seen.insert(**word)) {
-                found.at(entry.instruction, format!("{} twice in the interface", facts.name(*word)));
+                found.report(entry.instruction, format!("the interface lists {} twice", facts.name(*word)));
             }
         }),
     },
     Rule {
         name: "entry-point-names",
-        id: "SPIR-V specification, OpEntryPoint: a name once for each execution model",
-        says: "no two entry points have one name and one execution model",
+        id: "SPIR-V specification, OpEntryPoint: no two entry points with the same name and execution model",
+        says: "no two entry points may have the same name and execution model",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             let mut seen = FastSet::default();
             for entry in &facts.entries {
                 if !seen.insert((entry.model, &entry.usage.name)) {
                     let name = &entry.usage.name;
-                    found.at(entry.instruction, format!("a second entry point {name:?} of its execution model"));
+                    found.report(
+                        entry.instruction,
+                        format!("second entry point {name:?} with the same execution model"),
+                    );
                 }
             }
         }),
@@ -186,29 +200,32 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-mode-entry-point",
         id: "SPIR-V specification, OpExecutionMode: Entry Point is the Entry Point of an OpEntryPoint",
-        says: "execution modes are those of entry points",
+        says: "the target of an execution mode must be an entry point",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             let functions: FastSet<u32> = facts.entries.iter().map(|entry| entry.usage.function).collect();
             for instruction in facts.module.section(Section::ExecutionModes) {
                 if let Some(word) = instruction.operand(0).filter(|word| !functions.contains(word)) {
-                    found.at(instruction, format!("{} is no entry point, but has an execution mode", facts.name(word)));
+                    found.report(
+                        instruction,
+                        format!("execution mode for {}, which is not an entry point", facts.name(word)),
+                    );
                 }
             }
         }),
     },
     Rule {
         name: "variable-pointer",
-        id: "SPIR-V specification, OpVariable: Result Type is a pointer, its Storage Class that of the variable",
-        says: "a variable is made by the pointer type of its storage class",
+        id: "SPIR-V specification, OpVariable: Result Type is a pointer with the Storage Class of the variable",
+        says: "Result Type of OpVariable must be a pointer type with the Storage Class of the variable",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             match ty.and_then(|ty| facts.module.pointer(ty)) {
-                None => found.at(instruction, "a variable whose Result Type is no pointer"),
+                None => found.report(instruction, "Result Type of the variable is not a pointer type"),
                 Some((of, _)) if of != class => {
-                    found.at(instruction, format!("a variable in {class} whose type is a pointer into {of}"));
+                    found.report(instruction, format!("variable in {class}, but its Result Type points into {of}"));
                 }
                 Some(_) => {}
             }
@@ -217,124 +234,125 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-place",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: all OpVariable instructions in a function have Storage Class Function, are in its first block, and are its first instructions; outside of functions Function cannot be used",
-        says: "variables in Function stand at the start of a function, and no others do",
+        says: "a variable in a function must have Storage Class Function and be among the first instructions of the function's first block; a module-scope variable must not have Storage Class Function",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
             let local = class == StorageClass::Function;
             let Some(function) = facts.module.function_at(instruction.index) else {
                 if local {
-                    found.at(instruction, "a variable in Function outside of functions");
+                    found.report(instruction, "variable in Function outside of a function");
                 }
                 return;
             };
             if !local {
-                return found.at(instruction, format!("a variable in {class} inside a function, expected Function"));
+                return found.report(instruction, format!("variable in {class} inside a function, expected Function"));
             }
             let Some(block) = facts.module.block_at(instruction.index) else { return };
             if block.0 != function.blocks.start {
-                return found.at(instruction, "a variable that is not in the first block of its function");
+                return found.report(instruction, "variable outside the first block of its function");
             }
             let start = facts.module.block(block).instructions.start + 1;
-            // Debug information may stand between variables, and an unknown instruction may be such.
+            // Debug instructions may occur between variables, and an unknown instruction may be
+            // one.
             let before = facts.module.instructions_in(start..instruction.index.0).next_back();
             if let Some(op) = before.and_then(|before| before.op)
                 && !matches!(op, Op::Variable | Op::UntypedVariableKHR | Op::Line | Op::NoLine | Op::Nop | Op::ExtInst)
             {
-                found.at(instruction, format!("a variable behind {op}"));
+                found.report(instruction, format!("variable after {op}, expected at the start of the block"));
             }
         }),
     },
     Rule {
         name: "read-only-store",
         id: "SPIR-V specification, Storage Class: Input, UniformConstant and PushConstant are read-only",
-        says: "nothing is stored to Input, UniformConstant and PushConstant",
+        says: "Input, UniformConstant and PushConstant variables must not be written",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Store, Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Store, Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
             use StorageClass::{Input, PushConstant, UniformConstant};
             let class = facts.pointer(instruction.operand(0)).map(|(class, _)| class);
             if let Some(class @ (Input | UniformConstant | PushConstant)) = class {
-                found.at(instruction, format!("a store to {class}, which is read-only"));
+                found.report(instruction, format!("write to {class}, which is read-only"));
             }
         }),
     },
     Rule {
         name: "specialized-opcode",
         id: "SPIR-V specification, OpSpecConstantOp: Opcode must equal one of the following opcodes",
-        says: "what OpSpecConstantOp computes is an operation that it lists; those on floats and pointers take kernels",
+        says: "the opcode of OpSpecConstantOp must be one that its description lists; most floating-point and pointer operations require Kernel",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::SpecConstantOp], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::SpecConstantOp], |facts, instruction, found| {
             let op = instruction.operand(0).and_then(|opcode| Op::from_opcode(u16::try_from(opcode).ok()?));
-            let Some(op) = op.filter(|op| u32::from(*op as u16) < FIRST_OF_EXTENSIONS) else { return };
+            let Some(op) = op.filter(|op| u32::from(*op as u16) < FIRST_EXTENSION_NUMBER) else { return };
             let kernel = facts.has(Capability::Kernel);
             let quantize = op == Op::QuantizeToF16 && facts.has(Capability::Shader);
-            if !(SPECIALIZED.contains(&op) || quantize || kernel && SPECIALIZED_IN_KERNELS.contains(&op)) {
-                let other = if SPECIALIZED_IN_KERNELS.contains(&op) { "without capability Kernel" } else { "at all" };
-                found.at(instruction, format!("OpSpecConstantOp does not compute {op} {other}"));
+            if !(SHADER_SPEC_CONSTANT_OPS.contains(&op) || quantize || kernel && KERNEL_SPEC_CONSTANT_OPS.contains(&op))
+            {
+                let other = if KERNEL_SPEC_CONSTANT_OPS.contains(&op) { " without capability Kernel" } else { "" };
+                found.report(instruction, format!("OpSpecConstantOp does not permit {op}{other}"));
             }
         }),
     },
     Rule {
         name: "scope-value",
         id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: 32-bit integers, with Shader (2.16.2) of an OpConstant",
-        says: "scopes and memory semantics are constant 32-bit integers that no specialization changes, scopes such as there are",
+        says: "scopes and memory semantics must be 32-bit integers; with Shader they must be OpConstant; a scope must have a defined value",
         severity: Severity::Error,
-        on: On::Stated(&[], |facts, instruction, stated, found| match stated.odd {
+        check: Check::Scoped(&[], |facts, instruction, stated, found| match stated.invalid {
             None => {}
-            Some(Odd::Type) => found.at(instruction, "a scope or memory semantics that is no 32-bit integer"),
-            Some(Odd::Variable) if facts.has(Capability::Shader) => {
-                found.at(instruction, "a scope or memory semantics that is no constant");
+            Some(InvalidOperand::Type) => {
+                found.report(instruction, "scope or memory semantics is not a 32-bit integer")
             }
-            Some(Odd::Specialized) if facts.has(Capability::Shader) => {
-                found.at(
-                    instruction,
-                    "a scope or memory semantics that is a specialization constant, expected an OpConstant",
-                );
+            Some(InvalidOperand::NotConstant) if facts.has(Capability::Shader) => {
+                found.report(instruction, "scope or memory semantics is not a constant");
             }
-            Some(Odd::Variable | Odd::Specialized) => {}
-            Some(Odd::Value(value)) => found.at(instruction, format!("scope {value}, which is none")),
+            Some(InvalidOperand::Specialized) if facts.has(Capability::Shader) => {
+                found
+                    .report(instruction, "scope or memory semantics is a specialization constant, expected OpConstant");
+            }
+            Some(InvalidOperand::NotConstant | InvalidOperand::Specialized) => {}
+            Some(InvalidOperand::UnknownScope(value)) => found.report(instruction, format!("unknown scope {value}")),
         }),
     },
     Rule {
         name: "signedness",
         id: "SPIR-V specification, OpTypeInt: Signedness is 0 or 1",
-        says: "an integer type is unsigned (0) or signed (1)",
+        says: "Signedness of OpTypeInt must be 0 or 1",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeInt], |_, instruction, found| {
+        check: Check::Instructions(&[Op::TypeInt], |_, instruction, found| {
             if let Some(other @ 2..) = instruction.operand(1) {
-                found.at(instruction, format!("Signedness {other}, expected 0 or 1"));
+                found.report(instruction, format!("Signedness {other}, expected 0 or 1"));
             }
         }),
     },
     Rule {
         name: "unsigned-result",
         id: "SPIR-V specification, OpUDiv, OpUMod, OpUConvert, OpConvertFToU: Result Type's Signedness is 0",
-        says: "unsigned division, remainder and conversions make unsigned integers",
+        says: "the results of OpUDiv, OpUMod, OpUConvert and OpConvertFToU must have an integer type with Signedness 0",
         severity: Severity::Error,
-        on: On::Instructions(
+        check: Check::Instructions(
             &[Op::UDiv, Op::UMod, Op::UConvert, Op::ConvertFToU, Op::SpecConstantOp],
             |facts, instruction, found| {
-                let Some(op) = operation(instruction) else { return };
+                let Some(op) = effective_opcode(instruction) else { return };
                 let unsigned = matches!(op, Op::UDiv | Op::UMod | Op::UConvert | Op::ConvertFToU);
                 let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
                 if unsigned && ty.is_some_and(|ty| is_signed(facts, ty)) {
-                    found
-                        .at(instruction, format!("{op} that makes signed integers, expected a type with Signedness 0"));
+                    found.report(instruction, format!("{op} with a signed Result Type, expected Signedness 0"));
                 }
             },
         ),
     },
 ];
 
-/// The operation of an instruction: of an `OpSpecConstantOp` the one inside.
-fn operation(instruction: Instruction) -> Option<Op> {
+/// Opcode of an instruction; for `OpSpecConstantOp`, the opcode that it names.
+fn effective_opcode(instruction: Instruction) -> Option<Op> {
     match instruction.op? {
         Op::SpecConstantOp => Op::from_opcode(u16::try_from(instruction.operand(0)?).ok()?),
         op => Some(op),
     }
 }
 
-/// Whether a type is a signed integer, or a vector of them.
+/// Returns whether a type is a signed integer or a vector of signed integers.
 fn is_signed(facts: &Facts, ty: TypeId) -> bool {
     match *facts.module.ty(ty) {
         Type::Int { signed, .. } => signed,

@@ -1,87 +1,92 @@
-//! Composites: how they are made, and what indexes lead to; constants among them.
+//! Types of composite and constant instructions: constituents and indexes.
 
-use super::Ask::{Holds, Is, Same};
-use super::typing::{Class, Value};
+use super::Constraint::{Custom, Is, Same};
+use super::typing::{IdType, TypeClass};
 use super::{A, B, C, Operands, R, Signature};
 use crate::hash::FastSet;
 use crate::module::{Type, TypeId};
-use crate::rules::{On, Rule, Severity};
+use crate::rules::{Check, Rule, Severity};
 use crate::tables::{Capability, Op};
 
-/// What an index leads to.
-pub(super) enum Step {
+/// Result of applying one index to a type.
+pub(super) enum IndexStep {
     /// A part of this type.
     To(TypeId),
-    /// A part that is not judged.
+    /// A part whose type is not checked.
     Unknown,
 }
 
 impl Operands<'_> {
-    /// The part of a type that an index leads to; `index` is `None` where only running the shader tells.
-    pub(super) fn step(&self, ty: TypeId, index: Option<u64>) -> Result<Step, String> {
+    /// Applies an index to a type. `index` is `None` if only execution shows its value.
+    pub(super) fn step(&self, ty: TypeId, index: Option<u64>) -> Result<IndexStep, String> {
         let module = self.facts.module;
         let outside = |count: u64| index.is_some_and(|index| index >= count);
-        let refuse = |count: u64| Err(format!("index {} into {} of {count}", index.unwrap_or(0), self.show_type(ty)));
+        let refuse = |count: u64| {
+            Err(format!("index {} is out of bounds for {} of {count}", index.unwrap_or(0), self.show_type(ty)))
+        };
         match module.ty(ty) {
             Type::Vector { component: inner, count } | Type::Matrix { column: inner, count } => {
-                if outside(u64::from(*count)) { refuse(u64::from(*count)) } else { Ok(Step::To(*inner)) }
+                if outside(u64::from(*count)) { refuse(u64::from(*count)) } else { Ok(IndexStep::To(*inner)) }
             }
             Type::Array { element, length } => match self.length(*length) {
                 Some(count) if outside(count) => refuse(count),
-                _ => Ok(Step::To(*element)),
+                _ => Ok(IndexStep::To(*element)),
             },
-            Type::RuntimeArray { element } => Ok(Step::To(*element)),
+            Type::RuntimeArray { element } => Ok(IndexStep::To(*element)),
             Type::Struct { .. } => {
                 let members = module.members(ty);
                 let Some(index) = index else {
-                    return Err("an index into a structure that is no constant".to_owned());
+                    return Err("index into a structure is not a constant".to_owned());
                 };
                 match usize::try_from(index).ok().and_then(|index| members.get(index)) {
-                    Some(member) => Ok(Step::To(*member)),
+                    Some(member) => Ok(IndexStep::To(*member)),
                     None => refuse(members.len() as u64),
                 }
             }
-            _ if self.view(ty).is_foreign() => Ok(Step::Unknown),
-            _ => Err(format!("an index into {}, which has no parts", self.show_type(ty))),
+            _ if self.view(ty).is_unconstrained() => Ok(IndexStep::Unknown),
+            _ => Err(format!("index into {}, which is not a composite", self.show_type(ty))),
         }
     }
 
-    /// The length of an array, where no specialization changes it.
+    /// Length of an array. `None` if specialization can change it.
     fn length(&self, word: u32) -> Option<u64> {
         let plain = self.facts.module.definition_of_word(word)?.op == Some(Op::Constant);
         let length = self.facts.module.constant_int(word).filter(|_| plain)?;
         u64::try_from(length).ok()
     }
 
-    /// The type that literal indexes from operand `from` on lead to; `None` where it is not judged.
+    /// Type that the literal indexes from operand `from` on lead to. `None` if it is not checked.
     fn indexed(&self, ty: TypeId, from: usize) -> Option<Result<TypeId, String>> {
         let mut at = ty;
         for index in self.words.get(from..).unwrap_or_default() {
             match self.step(at, Some(u64::from(*index))) {
-                Ok(Step::To(part)) => at = part,
-                Ok(Step::Unknown) => return None,
+                Ok(IndexStep::To(part)) => at = part,
+                Ok(IndexStep::Unknown) => return None,
                 Err(problem) => return Some(Err(problem)),
             }
         }
         Some(Ok(at))
     }
 
-    /// The types of the operands; `None` where one of them is not judged.
+    /// Types of the operands. `None` if one of them is not checked.
     fn constituents(&self) -> Option<Result<Vec<TypeId>, String>> {
         let mut types = Vec::with_capacity(self.words.len());
         for word in self.words {
             match self.value(*word) {
-                Value::Of(ty) if self.view(ty).is_foreign() => return None,
-                Value::Of(ty) => types.push(ty),
-                Value::No(op) => return Some(Err(format!("a Constituent is made by {op}, expected a value"))),
-                Value::Unknown => return None,
+                IdType::Known(ty) if self.view(ty).is_unconstrained() => return None,
+                IdType::Known(ty) => types.push(ty),
+                IdType::NotAValue(op) => {
+                    return Some(Err(format!("a Constituent is the result of {op}, expected a value")));
+                }
+                IdType::Unknown => return None,
             }
         }
         Some(Ok(types))
     }
 
-    /// What is wrong with the parts that a composite is made of; `joins` says whether vectors are made of vectors.
-    fn made_of_parts(&self, joins: bool) -> Option<String> {
+    /// Describes a mismatch between a composite and its constituents. `joins`: a vector may be
+    /// constructed from vectors.
+    fn constituents_problem(&self, joins: bool) -> Option<String> {
         let result = self.result_type()?;
         let types = match self.constituents()? {
             Ok(types) => types,
@@ -92,7 +97,7 @@ impl Operands<'_> {
             format!("a Constituent is {}, expected {}", self.show_type(found), self.show_type(expected))
         };
         let count = |found: u64, expected: u64| {
-            (found != expected).then(|| format!("{found} parts for {} of {expected}", self.show_type(result)))
+            (found != expected).then(|| format!("{found} constituents for {} of {expected}", self.show_type(result)))
         };
         let all = |expected: TypeId| types.iter().find(|ty| **ty != expected).map(|ty| other(*ty, expected));
         match *module.ty(result) {
@@ -105,7 +110,7 @@ impl Operands<'_> {
                     return Some(other(*odd, component));
                 }
                 if types.len() < 2 && !self.facts.has(Capability::LongVectorEXT) {
-                    return Some("a vector of one Constituent, expected two at least".to_owned());
+                    return Some("one Constituent for a vector, expected at least two".to_owned());
                 }
                 count(types.iter().filter_map(|ty| fits(*ty)).sum(), u64::from(size))
             }
@@ -121,17 +126,17 @@ impl Operands<'_> {
                 let odd = types.iter().zip(members).find(|(ty, member)| ty != member);
                 odd.map(|(ty, member)| other(*ty, *member)).or_else(|| count(types.len() as u64, members.len() as u64))
             }
-            _ if self.view(result).is_foreign() => None,
+            _ if self.view(result).is_unconstrained() => None,
             _ => Some(format!("Result Type is {}, expected a composite", self.show_type(result))),
         }
     }
 }
 
-fn constructed(operands: &Operands) -> Option<String> {
-    operands.made_of_parts(true)
+fn construct_problem(operands: &Operands) -> Option<String> {
+    operands.constituents_problem(true)
 }
 
-fn constant_parts(operands: &Operands) -> Option<String> {
+fn constant_problem(operands: &Operands) -> Option<String> {
     let made = |word: &u32| Some((*word, operands.facts.module.definition_of_word(*word)?.op?));
     let odd = operands
         .words
@@ -139,39 +144,39 @@ fn constant_parts(operands: &Operands) -> Option<String> {
         .filter_map(made)
         .find(|(word, op)| !operands.facts.is_constant(*word) && !matches!(op, Op::Undef | Op::PoisonKHR));
     if let Some((word, op)) = odd {
-        return Some(format!("{} is made by {op}, expected constants", operands.facts.name(word)));
+        return Some(format!("{} is the result of {op}, expected a constant", operands.facts.name(word)));
     }
-    operands.made_of_parts(false)
+    operands.constituents_problem(false)
 }
 
-fn extracted(operands: &Operands) -> Option<String> {
+fn extract_problem(operands: &Operands) -> Option<String> {
     let (result, composite) = (operands.result_type()?, operands.type_at(0)?);
-    leads_to(operands, composite, 1, result)
+    indexed_type_problem(operands, composite, 1, result)
 }
 
-fn inserted(operands: &Operands) -> Option<String> {
+fn insert_problem(operands: &Operands) -> Option<String> {
     let (object, composite) = (operands.type_at(0)?, operands.type_at(1)?);
-    leads_to(operands, composite, 2, object)
+    indexed_type_problem(operands, composite, 2, object)
 }
 
-fn leads_to(operands: &Operands, composite: TypeId, from: usize, expected: TypeId) -> Option<String> {
+fn indexed_type_problem(operands: &Operands, composite: TypeId, from: usize, expected: TypeId) -> Option<String> {
     match operands.indexed(composite, from)? {
         Err(problem) => Some(problem),
         Ok(part) if part == expected => None,
-        Ok(part) if operands.view(part).is_foreign() && operands.view(expected).is_foreign() => None,
+        Ok(part) if operands.view(part).is_unconstrained() && operands.view(expected).is_unconstrained() => None,
         Ok(part) => {
-            Some(format!("the indexes lead to {}, not to {}", operands.show_type(part), operands.show_type(expected)))
+            Some(format!("the indexes lead to {}, expected {}", operands.show_type(part), operands.show_type(expected)))
         }
     }
 }
 
-/// Components of a shuffle that are left undefined.
+/// Component literal of `OpVectorShuffle` for an undefined component.
 const UNDEFINED: u32 = u32::MAX;
 
-fn shuffled(operands: &Operands) -> Option<String> {
+fn shuffle_problem(operands: &Operands) -> Option<String> {
     let size = |ty: TypeId| operands.view(ty).count;
     let views = [operands.result_type()?, operands.type_at(0)?, operands.type_at(1)?];
-    if views.iter().any(|ty| operands.view(*ty).is_foreign()) {
+    if views.iter().any(|ty| operands.view(*ty).is_unconstrained()) {
         return None;
     }
     let [result, first, second] = views.map(size);
@@ -180,11 +185,15 @@ fn shuffled(operands: &Operands) -> Option<String> {
         return Some(format!("{} components for a vector of {result}", components.len()));
     }
     let beyond = |component: &&u32| **component != UNDEFINED && **component >= first.saturating_add(second);
-    components.iter().find(beyond).map(|component| format!("component {component} of {first} and {second}"))
+    components
+        .iter()
+        .find(beyond)
+        .map(|component| format!("component {component} is out of bounds for vectors of {first} and {second}"))
 }
 
-/// Whether one aggregate is a copy of another as far as members go: arrays of one length, structures of as many members. `known`
-/// has the pairs that have been looked at: a structure may hold another many times.
+/// Returns whether two aggregates logically match: arrays of equal length, or structures with as
+/// many members, whose parts match. `known` holds the pairs already compared, because a structure
+/// may contain another many times.
 fn match_logically(operands: &Operands, a: TypeId, b: TypeId, known: &mut FastSet<(u32, u32)>) -> bool {
     let module = operands.facts.module;
     if a == b || !known.insert((a.0, b.0)) {
@@ -199,90 +208,93 @@ fn match_logically(operands: &Operands, a: TypeId, b: TypeId, known: &mut FastSe
             let (a, b) = (module.members(a), module.members(b));
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| match_logically(operands, *a, *b, known))
         }
-        _ => operands.view(a).is_foreign() && operands.view(b).is_foreign(),
+        _ => operands.view(a).is_unconstrained() && operands.view(b).is_unconstrained(),
     }
 }
 
-fn copied(operands: &Operands) -> Option<String> {
+fn copy_problem(operands: &Operands) -> Option<String> {
     let (result, operand) = (operands.result_type()?, operands.type_at(0)?);
-    if operands.view(result).is_foreign() {
+    if operands.view(result).is_unconstrained() {
         return None;
     }
     let (to, from) = (operands.show_type(result), operands.show_type(operand));
     if result == operand {
-        return Some(format!("Result Type is the operand's, {from}, expected another type"));
+        return Some(format!("Result Type equals the operand's type {from}, expected another type"));
     }
     let matches = match_logically(operands, result, operand, &mut FastSet::default());
-    (!matches).then(|| format!("{from} and {to} do not match"))
+    (!matches).then(|| format!("{from} and {to} do not logically match"))
 }
 
-fn null(operands: &Operands) -> Option<String> {
+fn null_problem(operands: &Operands) -> Option<String> {
     let ty = operands.result_type()?;
-    (!operands.view(ty).has_null).then(|| format!("{}, which has no null value", operands.show_type(ty)))
+    (!operands.view(ty).has_null).then(|| format!("{} has no null value", operands.show_type(ty)))
 }
 
 static COMPOSITES: &[Signature] = &[
     Signature {
         ops: &[Op::VectorExtractDynamic],
-        asks: &[Is(A, Class::VECTOR), Same(R, A.inner()), Is(B, Class::INT)],
+        constraints: &[Is(A, TypeClass::VECTOR), Same(R, A.element()), Is(B, TypeClass::INT)],
     },
     Signature {
         ops: &[Op::VectorInsertDynamic],
-        asks: &[Is(R, Class::VECTOR), Same(A, R), Same(B, R.inner()), Is(C, Class::INT)],
+        constraints: &[Is(R, TypeClass::VECTOR), Same(A, R), Same(B, R.element()), Is(C, TypeClass::INT)],
     },
     Signature {
         ops: &[Op::VectorShuffle],
-        asks: &[
-            Is(R, Class::VECTOR),
-            Is(A, Class::VECTOR),
-            Is(B, Class::VECTOR),
-            Same(A.inner(), R.inner()),
-            Same(B.inner(), R.inner()),
-            Holds(shuffled),
+        constraints: &[
+            Is(R, TypeClass::VECTOR),
+            Is(A, TypeClass::VECTOR),
+            Is(B, TypeClass::VECTOR),
+            Same(A.element(), R.element()),
+            Same(B.element(), R.element()),
+            Custom(shuffle_problem),
         ],
     },
-    Signature { ops: &[Op::CompositeConstruct], asks: &[Holds(constructed)] },
-    Signature { ops: &[Op::CompositeExtract], asks: &[Is(A, Class::OBJECT), Holds(extracted)] },
-    Signature { ops: &[Op::CompositeInsert], asks: &[Same(B, R), Is(A, Class::OBJECT), Holds(inserted)] },
-    Signature { ops: &[Op::CopyObject], asks: &[Is(R, Class::OBJECT), Same(A, R)] },
-    Signature { ops: &[Op::CopyLogical], asks: &[Is(A, Class::OBJECT), Holds(copied)] },
+    Signature { ops: &[Op::CompositeConstruct], constraints: &[Custom(construct_problem)] },
+    Signature { ops: &[Op::CompositeExtract], constraints: &[Is(A, TypeClass::OBJECT), Custom(extract_problem)] },
+    Signature {
+        ops: &[Op::CompositeInsert],
+        constraints: &[Same(B, R), Is(A, TypeClass::OBJECT), Custom(insert_problem)],
+    },
+    Signature { ops: &[Op::CopyObject], constraints: &[Is(R, TypeClass::OBJECT), Same(A, R)] },
+    Signature { ops: &[Op::CopyLogical], constraints: &[Is(A, TypeClass::OBJECT), Custom(copy_problem)] },
 ];
 
 static CONSTANTS: &[Signature] = &[
     Signature {
         ops: &[Op::ConstantTrue, Op::ConstantFalse, Op::SpecConstantTrue, Op::SpecConstantFalse],
-        asks: &[Is(R, Class::BOOL)],
+        constraints: &[Is(R, TypeClass::BOOL)],
     },
-    Signature { ops: &[Op::ConstantComposite, Op::SpecConstantComposite], asks: &[Holds(constant_parts)] },
-    Signature { ops: &[Op::ConstantNull], asks: &[Holds(null)] },
-    Signature { ops: &[Op::Undef], asks: &[Is(R, Class::OBJECT)] },
+    Signature { ops: &[Op::ConstantComposite, Op::SpecConstantComposite], constraints: &[Custom(constant_problem)] },
+    Signature { ops: &[Op::ConstantNull], constraints: &[Custom(null_problem)] },
+    Signature { ops: &[Op::Undef], constraints: &[Is(R, TypeClass::OBJECT)] },
 ];
 
 pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "composite-types",
         id: "SPIR-V specification, Composite Instructions: Result Type, operands and indexes",
-        says: "composites are made of parts that fit, and indexes lead to parts that are there and of the type that is named",
+        says: "constituents must match the composite's parts, and indexes must lead to an existing part of the required type",
         severity: Severity::Error,
-        on: On::Typed(COMPOSITES),
+        check: Check::Typed(COMPOSITES),
     },
     Rule {
         name: "constant-types",
         id: "SPIR-V specification, Constant-Creation Instructions: Result Type and Constituents",
-        says: "constants are of types that have them, made of constants that fit",
+        says: "constants must have a type that permits them, and constituents of matching types that are constants",
         severity: Severity::Error,
-        on: On::Typed(CONSTANTS),
+        check: Check::Typed(CONSTANTS),
     },
     Rule {
         name: "result-type",
         id: "SPIR-V specification, Result Type: the <id> of a type instruction",
-        says: "a Result Type is a type",
+        says: "Result Type must be a type",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             for index in &facts.typing().without_type {
                 let instruction = facts.module.instruction(*index);
                 let name = instruction.result_type().map_or_else(String::new, |word| facts.name(word));
-                found.at(instruction, format!("Result Type {name} is no type"));
+                found.report(instruction, format!("Result Type {name} is not a type"));
             }
         }),
     },

@@ -1,41 +1,60 @@
-//! Atomic instructions.
+//! Types of atomic instructions.
 
-use super::Ask::{Is, Same, Unless};
-use super::{A, Ask, Class, D, E, F, R, Signature};
+use super::Constraint::{Is, Same, Unless};
+use super::{A, Constraint, D, E, F, R, Signature, TypeClass};
 use crate::module::{Type, TypeId};
-use crate::rules::ops::ATOMIC_INTEGERS;
-use crate::rules::{Facts, On, Rule, Severity};
+use crate::rules::opcode_groups::ATOMIC_INTEGERS;
+use crate::rules::{Check, Facts, Rule, Severity};
 use crate::tables::{Capability, Op};
 
-/// Vectors of two or four halves are NVIDIA's.
-const NO_VECTOR: Ask = Unless(Capability::AtomicFloat16VectorNV, &Is(R, Class::NUMBER));
+/// Vectors of two or four 16-bit floats require `AtomicFloat16VectorNV`.
+const NO_VECTOR: Constraint = Unless(Capability::AtomicFloat16VectorNV, &Is(R, TypeClass::NUMBER));
 
 static ATOMICS: &[Signature] = &[
-    Signature { ops: &[Op::AtomicLoad], asks: &[Is(R, Class::NUMBER), Is(A, Class::POINTER), Same(A.pointee(), R)] },
-    Signature { ops: &[Op::AtomicStore], asks: &[Is(D, Class::NUMBER), Is(A, Class::POINTER), Same(A.pointee(), D)] },
+    Signature {
+        ops: &[Op::AtomicLoad],
+        constraints: &[Is(R, TypeClass::NUMBER), Is(A, TypeClass::POINTER), Same(A.pointee(), R)],
+    },
+    Signature {
+        ops: &[Op::AtomicStore],
+        constraints: &[Is(D, TypeClass::NUMBER), Is(A, TypeClass::POINTER), Same(A.pointee(), D)],
+    },
     Signature {
         ops: &[Op::AtomicExchange],
-        asks: &[Is(R, Class::NUMBERS), NO_VECTOR, Is(A, Class::POINTER), Same(A.pointee(), R), Same(D, R)],
+        constraints: &[
+            Is(R, TypeClass::NUMBERS),
+            NO_VECTOR,
+            Is(A, TypeClass::POINTER),
+            Same(A.pointee(), R),
+            Same(D, R),
+        ],
     },
     Signature {
         ops: &[Op::AtomicCompareExchange, Op::AtomicCompareExchangeWeak],
-        asks: &[Is(R, Class::INT), Is(A, Class::POINTER), Same(A.pointee(), R), Same(E, R), Same(F, R)],
+        constraints: &[Is(R, TypeClass::INT), Is(A, TypeClass::POINTER), Same(A.pointee(), R), Same(E, R), Same(F, R)],
     },
     Signature {
         ops: &[Op::AtomicIIncrement, Op::AtomicIDecrement],
-        asks: &[Is(R, Class::INT), Is(A, Class::POINTER), Same(A.pointee(), R)],
+        constraints: &[Is(R, TypeClass::INT), Is(A, TypeClass::POINTER), Same(A.pointee(), R)],
     },
     Signature {
         ops: ATOMIC_INTEGERS,
-        asks: &[Is(R, Class::INT), Is(A, Class::POINTER), Same(A.pointee(), R), Same(D, R)],
+        constraints: &[Is(R, TypeClass::INT), Is(A, TypeClass::POINTER), Same(A.pointee(), R), Same(D, R)],
     },
     Signature {
         ops: &[Op::AtomicFAddEXT, Op::AtomicFMinEXT, Op::AtomicFMaxEXT],
-        asks: &[Is(R, Class::FLOATS), NO_VECTOR, Is(A, Class::POINTER), Same(A.pointee(), R), Same(D, R)],
+        constraints: &[
+            Is(R, TypeClass::FLOATS),
+            NO_VECTOR,
+            Is(A, TypeClass::POINTER),
+            Same(A.pointee(), R),
+            Same(D, R),
+        ],
     },
 ];
 
-/// The capability of an atomic on numbers of a width; `None` where it needs none of its own.
+/// Capability that an atomic requires for the type that it operates on. `None` if it requires none
+/// for it.
 fn of_width(facts: &Facts, op: Op, ty: TypeId) -> Option<Capability> {
     match (op, facts.module.ty(ty)) {
         (_, Type::Int { width: 64, .. }) => Some(Capability::Int64Atomics),
@@ -59,21 +78,21 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "atomic-types",
         id: "SPIR-V specification, Atomic Instructions: Result Type, Pointer, Value and Comparator",
-        says: "an atomic's pointer points to the type of its result and of its value, a number of the kind that it names",
+        says: "Pointer of an atomic instruction must point to the type of its result and value, which must be a number of the required kind",
         severity: Severity::Error,
-        on: On::Typed(ATOMICS),
+        check: Check::Typed(ATOMICS),
     },
     Rule {
         name: "atomic-width",
         id: "SPIR-V specification, Int64Atomics; SPV_EXT_shader_atomic_float_add, _min_max, 16_add: the capability must be declared",
-        says: "atomics on 64-bit integers, and float atomics of each width, are declared",
+        says: "64-bit integer atomics, and float atomics of each width, require their capability",
         severity: Severity::Error,
-        on: On::Instructions(crate::rules::ops::ATOMICS, |facts, instruction, found| {
+        check: Check::Instructions(crate::rules::opcode_groups::ATOMICS, |facts, instruction, found| {
             let Some(op) = instruction.op else { return };
             let Some((_, Some(ty))) = facts.pointer(instruction.operand(0)) else { return };
             if let Some(capability) = of_width(facts, op, ty).filter(|capability| !facts.has(*capability)) {
                 let shown = super::typing::show(facts, ty);
-                found.at(instruction, format!("{op} on {shown} without capability {capability}"));
+                found.report(instruction, format!("{op} on {shown} without capability {capability}"));
             }
         }),
     },

@@ -1,11 +1,12 @@
-//! Groups of instructions that several rules are about.
+//! Groups of opcodes that several rules refer to.
 
 use crate::tables::Op;
 
-/// Opcodes and execution modes from here on are those of extensions, which may change what the core says of them.
-pub(super) const FIRST_OF_EXTENSIONS: u32 = 4096;
+/// First opcode and execution mode of extensions, which may change requirements of the core
+/// specification.
+pub(super) const FIRST_EXTENSION_NUMBER: u32 = 4096;
 
-/// Atomic instructions that combine what they find with an integer.
+/// Atomic read-modify-write instructions with an integer operand.
 pub(super) const ATOMIC_INTEGERS: &[Op] = &[
     Op::AtomicIAdd,
     Op::AtomicISub,
@@ -18,7 +19,7 @@ pub(super) const ATOMIC_INTEGERS: &[Op] = &[
     Op::AtomicXor,
 ];
 
-const OTHER_CHANGES: &[Op] = &[
+const OTHER_ATOMIC_WRITES: &[Op] = &[
     Op::AtomicStore,
     Op::AtomicExchange,
     Op::AtomicCompareExchange,
@@ -29,20 +30,20 @@ const OTHER_CHANGES: &[Op] = &[
     Op::AtomicFMaxEXT,
 ];
 
-/// Atomic instructions that may change what they point to.
-pub(super) const ATOMIC_CHANGES: &[Op] =
-    &joined::<{ ATOMIC_INTEGERS.len() + OTHER_CHANGES.len() }>(ATOMIC_INTEGERS, OTHER_CHANGES);
+/// Atomic instructions that may modify memory.
+pub(super) const ATOMIC_WRITES: &[Op] =
+    &joined::<{ ATOMIC_INTEGERS.len() + OTHER_ATOMIC_WRITES.len() }>(ATOMIC_INTEGERS, OTHER_ATOMIC_WRITES);
 
-/// Atomic instructions, whose first operand after the result is a pointer.
-pub(super) const ATOMICS: &[Op] = &joined::<{ 1 + ATOMIC_CHANGES.len() }>(&[Op::AtomicLoad], ATOMIC_CHANGES);
+/// Atomic instructions. Their first operand after the result is a pointer.
+pub(super) const ATOMICS: &[Op] = &joined::<{ 1 + ATOMIC_WRITES.len() }>(&[Op::AtomicLoad], ATOMIC_WRITES);
 
 const BARRIERS: &[Op] =
     &[Op::ControlBarrier, Op::MemoryBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT];
 
 /// Instructions with memory semantics.
-pub(super) const ORDERED: &[Op] = &joined::<{ ATOMICS.len() + BARRIERS.len() }>(ATOMICS, BARRIERS);
+pub(super) const WITH_MEMORY_SEMANTICS: &[Op] = &joined::<{ ATOMICS.len() + BARRIERS.len() }>(ATOMICS, BARRIERS);
 
-/// Samples whose level of detail is implicit.
+/// Sampling instructions with an implicit level of detail.
 pub(super) const IMPLICIT_LOD: &[Op] = &[
     Op::ImageSampleImplicitLod,
     Op::ImageSampleDrefImplicitLod,
@@ -54,7 +55,7 @@ pub(super) const IMPLICIT_LOD: &[Op] = &[
     Op::ImageSparseSampleProjDrefImplicitLod,
 ];
 
-/// Samples whose level of detail is an operand.
+/// Sampling instructions with an explicit level of detail.
 pub(super) const EXPLICIT_LOD: &[Op] = &[
     Op::ImageSampleExplicitLod,
     Op::ImageSampleDrefExplicitLod,
@@ -66,15 +67,15 @@ pub(super) const EXPLICIT_LOD: &[Op] = &[
     Op::ImageSparseSampleProjDrefExplicitLod,
 ];
 
-/// Gathers.
+/// Gather instructions.
 pub(crate) const GATHERS: &[Op] =
     &[Op::ImageGather, Op::ImageDrefGather, Op::ImageSparseGather, Op::ImageSparseDrefGather, Op::ImageGatherQCOM];
 
-/// Fetches, reads and writes of texels.
+/// Texel fetches, reads and writes.
 pub(super) const TEXELS: &[Op] =
     &[Op::ImageFetch, Op::ImageSparseFetch, Op::ImageRead, Op::ImageSparseRead, Op::ImageWrite];
 
-/// Instructions that take image operands, behind an image or a sampled image.
+/// Instructions with image operands. Their first operand is an image or a sampled image.
 pub(super) const WITH_IMAGE_OPERANDS: &[Op] =
     &joined::<{ IMPLICIT_LOD.len() + EXPLICIT_LOD.len() + GATHERS.len() + TEXELS.len() }>(
         &joined::<{ IMPLICIT_LOD.len() + EXPLICIT_LOD.len() }>(IMPLICIT_LOD, EXPLICIT_LOD),
@@ -85,7 +86,7 @@ pub(super) const WITH_IMAGE_OPERANDS: &[Op] =
 pub(super) const IMAGE_ACCESSES: &[Op] =
     &joined::<{ WITH_IMAGE_OPERANDS.len() + 1 }>(WITH_IMAGE_OPERANDS, &[Op::ImageTexelPointer]);
 
-/// The instructions of two groups; `N` is how many they are together.
+/// Concatenates two groups. `N` is the total number of opcodes.
 pub(super) const fn joined<const N: usize>(some: &[Op], others: &[Op]) -> [Op; N] {
     let mut all = [Op::Nop; N];
     let mut i = 0;

@@ -1,27 +1,34 @@
-//! Explicit layouts of buffers: what every device asks for, whatever alignments its features relax.
+//! Explicit layouts of buffers: the requirements that hold whatever alignment features a device
+//! has.
 
-use super::contents::Contents;
-use super::facts::{Entry, Facts};
-use super::{Findings, On, Rule, Severity};
+use super::facts::{EntryPointFacts, Facts};
+use super::type_contents::TypeContents;
+use super::{Check, Findings, Rule, Severity};
 use crate::module::{Type, TypeId};
 use crate::reflect::{Shape, explicit};
 use crate::tables::{Capability, Decoration, Op, StorageClass};
 
-/// Calls `check` for each member of each structure: its number, its offset, its type.
-fn members(facts: &Facts, found: &mut Findings, check: impl Fn(&crate::reflect::Member, TypeId) -> Option<String>) {
+/// Calls `check` for each member of each explicitly laid out structure and reports the problem that
+/// it returns.
+fn check_members(
+    facts: &Facts,
+    found: &mut Findings,
+    check: impl Fn(&crate::reflect::Member, TypeId) -> Option<String>,
+) {
     for (ty, shape) in facts.structures() {
         let Shape::Struct { members, .. } = &**shape else { continue };
         for (i, (member, of)) in members.iter().zip(facts.module.members(*ty)).enumerate() {
             if let Some(problem) = check(member, *of) {
                 let name = facts.type_word(*ty).map_or_else(String::new, |word| facts.name(word));
-                found.at(facts.module.type_definition(*ty), format!("member {i} of {name}: {problem}"));
+                found.report(facts.module.type_definition(*ty), format!("member {i} of {name}: {problem}"));
             }
         }
     }
 }
 
-/// The Workgroup variables in an entry point's interface, and whether each is a block; none where they have no layout.
-fn shared(facts: &Facts, entry: &Entry) -> Vec<(u32, bool)> {
+/// Workgroup variables in the interface of an entry point, each with whether its type is a Block.
+/// Empty without `WorkgroupMemoryExplicitLayoutKHR`.
+fn workgroup_variables(facts: &Facts, entry: &EntryPointFacts) -> Vec<(u32, bool)> {
     if !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR) {
         return Vec::new();
     }
@@ -36,16 +43,16 @@ fn shared(facts: &Facts, entry: &Entry) -> Vec<(u32, bool)> {
     words.filter_map(|word| Some((*word, block(pointee(*word)?)))).collect()
 }
 
-/// The first array without its stride, or with one that is too small, inside a member.
+/// Describes the first array inside a member whose ArrayStride is missing, too small or misaligned.
 fn array_problem(shape: &Shape) -> Option<String> {
     match shape {
         Shape::Array { element, stride: None, .. } if !matches!(**element, Shape::Opaque) => {
-            Some("an array without ArrayStride".to_owned())
+            Some("array without ArrayStride".to_owned())
         }
         Shape::Array { element, stride: Some(stride), count } => {
             let (size, alignment) = (element.size(), element.scalar_alignment());
             if u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
-                return Some(format!("ArrayStride {stride} of elements of {size} bytes"));
+                return Some(format!("ArrayStride {stride}, expected at least the element size {size}"));
             }
             if !u64::from(*stride).is_multiple_of(alignment) {
                 return Some(format!("ArrayStride {stride}, expected a multiple of {alignment}"));
@@ -58,12 +65,12 @@ fn array_problem(shape: &Shape) -> Option<String> {
 
 fn matrix_problem(shape: &Shape) -> Option<String> {
     match shape {
-        Shape::Matrix { stride: None, .. } => Some("a matrix without MatrixStride".to_owned()),
+        Shape::Matrix { stride: None, .. } => Some("matrix without MatrixStride".to_owned()),
         Shape::Matrix { component, columns, rows, stride: Some(stride), row_major } => {
             let line = component.size() * u64::from(if *row_major { *columns } else { *rows });
             let alignment = component.scalar_alignment();
             match u64::from(*stride) {
-                stride if stride < line => Some(format!("MatrixStride {stride} of lines of {line} bytes")),
+                stride if stride < line => Some(format!("MatrixStride {stride}, expected at least {line}")),
                 stride if !stride.is_multiple_of(alignment) => {
                     Some(format!("MatrixStride {stride}, expected a multiple of {alignment}"))
                 }
@@ -75,32 +82,32 @@ fn matrix_problem(shape: &Shape) -> Option<String> {
     }
 }
 
-/// Name of the rule that layout decorations are only on types of the storage classes that take them.
+/// Name of the rule that forbids layout decorations in storage classes without an explicit layout.
 pub const LAYOUT_NOT_ALLOWED: &str = "layout-not-allowed";
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: LAYOUT_NOT_ALLOWED,
-        id: "VUID-StandaloneSpirv-None-10684 (no layout where none is allowed)",
-        says: "types of Workgroup variables (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, of Private and Function variables carry no Block, BufferBlock, Offset, ArrayStride or MatrixStride",
+        id: "VUID-StandaloneSpirv-None-10684 (no layout decorations in storage classes without a layout)",
+        says: "types of Workgroup variables (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, of Private and Function variables must not have Block, BufferBlock, Offset, ArrayStride or MatrixStride",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Variable], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Variable], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
             if !explicit::forbids_layout(facts, class) {
                 return;
             }
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
             let Some((_, Some(pointee))) = ty.and_then(|ty| facts.module.pointer(ty)) else { return };
-            if !facts.contents(pointee).any(Contents::LAYOUT) {
+            if !facts.contents(pointee).any(TypeContents::LAYOUT) {
                 return;
             }
             let Some((holder, decorated)) = explicit::first_layout(facts.module, pointee) else { return };
             let (Some(decoration), Some(variable)) = (decorated.decoration, instruction.result()) else { return };
             let (variable, holder) = (facts.name(variable), facts.name(holder));
-            found.at(
+            found.report(
                 instruction,
                 format!(
-                    "{variable} in {class} is of a type with {decoration} (on {holder}), which {class} does not allow"
+                    "{variable} in {class} has a type with {decoration} (on {holder}), which {class} does not permit"
                 ),
             );
         }),
@@ -108,47 +115,50 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-blocks",
         id: "SPV_KHR_workgroup_memory_explicit_layout: Either all or none of the Workgroup variables in the entry point interface must point to struct types decorated with Block",
-        says: "with WorkgroupMemoryExplicitLayoutKHR, all Workgroup variables of an entry point are blocks or none is",
+        says: "with WorkgroupMemoryExplicitLayoutKHR, either all or none of the Workgroup variables in an interface must point to types decorated Block",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            let shared = shared(facts, entry);
+        check: Check::EntryPoints(|facts, entry, found| {
+            let shared = workgroup_variables(facts, entry);
             let (block, other) = (shared.iter().find(|one| one.1), shared.iter().find(|one| !one.1));
             if let Some((block, other)) = block.zip(other) {
                 let (block, other) = (facts.name(block.0), facts.name(other.0));
-                found.at(entry.instruction, format!("{block} in Workgroup is a Block, {other} is none"));
+                found.report(entry.instruction, format!("Workgroup variable {block} is a Block, but {other} is not"));
             }
         }),
     },
     Rule {
         name: "workgroup-blocks-aliased",
         id: "SPV_KHR_workgroup_memory_explicit_layout: If more than one Workgroup variable in the entry point interface point to a type decorated with Block, all of them must be decorated with Aliased",
-        says: "with WorkgroupMemoryExplicitLayoutKHR, several Workgroup blocks of an entry point are Aliased",
+        says: "with WorkgroupMemoryExplicitLayoutKHR, if an interface lists several Workgroup blocks, all of them must be decorated Aliased",
         severity: Severity::Error,
-        on: On::EntryPoints(|facts, entry, found| {
-            let mut blocks = shared(facts, entry);
+        check: Check::EntryPoints(|facts, entry, found| {
+            let mut blocks = workgroup_variables(facts, entry);
             blocks.retain(|(_, block)| *block);
             let aliased = |word: u32| facts.has_decoration(word, Decoration::Aliased);
             if let (true, Some((word, _))) = (blocks.len() > 1, blocks.iter().find(|(word, _)| !aliased(*word))) {
                 let name = facts.name(*word);
-                found.at(entry.instruction, format!("{name} shares its memory with other blocks, but is not Aliased"));
+                found.report(
+                    entry.instruction,
+                    format!("Workgroup block {name} is not decorated Aliased, but the interface lists several blocks"),
+                );
             }
         }),
     },
     Rule {
         name: "offsets",
         id: "VUID-StandaloneSpirv-None-10684 (every member has an Offset)",
-        says: "members of buffers' structures have an Offset",
+        says: "every member of an explicitly laid out structure must have an Offset",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
-            members(facts, found, |member, _| member.offset.is_none().then(|| "no Offset".to_owned()));
+        check: Check::Module(|facts, found| {
+            check_members(facts, found, |member, _| member.offset.is_none().then(|| "no Offset".to_owned()));
         }),
     },
     Rule {
         name: "offset-overlap",
         id: "VUID-StandaloneSpirv-None-10684 (members do not overlap)",
-        says: "members of a buffer's structure do not overlap",
+        says: "members of an explicitly laid out structure must not overlap",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             for (ty, shape) in facts.structures() {
                 let Shape::Struct { members, .. } = &**shape else { continue };
                 let mut spans: Vec<(u64, u64)> = Vec::new();
@@ -159,7 +169,7 @@ pub(super) static RULES: &[Rule] = &[
                 spans.sort_unstable();
                 if spans.windows(2).any(|pair| pair[1].0 < pair[0].1) {
                     let name = facts.type_word(*ty).map_or_else(String::new, |word| facts.name(word));
-                    found.at(facts.module.type_definition(*ty), format!("members of {name} overlap"));
+                    found.report(facts.module.type_definition(*ty), format!("members of {name} overlap"));
                 }
             }
         }),
@@ -167,10 +177,10 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "scalar-alignment",
         id: "VUID-StandaloneSpirv-None-10684 (offsets are multiples of the scalar alignment)",
-        says: "offsets are aligned to the largest number that a member holds",
+        says: "Offset must be a multiple of the member's scalar alignment",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
-            members(facts, found, |member, _| {
+        check: Check::Module(|facts, found| {
+            check_members(facts, found, |member, _| {
                 let alignment = member.shape.scalar_alignment();
                 let offset = u64::from(member.offset?);
                 (!offset.is_multiple_of(alignment))
@@ -180,24 +190,24 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "array-stride",
-        id: "VUID-StandaloneSpirv-None-10684 (arrays have an ArrayStride that fits)",
-        says: "arrays in buffers have an ArrayStride of at least an element's size, a multiple of the largest number that it holds",
+        id: "VUID-StandaloneSpirv-None-10684 (valid ArrayStride)",
+        says: "ArrayStride must be present, at least the element's size and a multiple of the element's scalar alignment",
         severity: Severity::Error,
-        on: On::Module(|facts, found| members(facts, found, |member, _| array_problem(&member.shape))),
+        check: Check::Module(|facts, found| check_members(facts, found, |member, _| array_problem(&member.shape))),
     },
     Rule {
         name: "matrix-stride",
-        id: "VUID-StandaloneSpirv-None-10684 (matrices have a MatrixStride that fits)",
-        says: "matrices in buffers have a MatrixStride of at least a column's (or row's) size, a multiple of a component's",
+        id: "VUID-StandaloneSpirv-None-10684 (valid MatrixStride)",
+        says: "MatrixStride must be present, at least the size of a column (row-major: of a row) and a multiple of the component's size",
         severity: Severity::Error,
-        on: On::Module(|facts, found| members(facts, found, |member, _| matrix_problem(&member.shape))),
+        check: Check::Module(|facts, found| check_members(facts, found, |member, _| matrix_problem(&member.shape))),
     },
     Rule {
         name: "matrix-order",
         id: "SPIR-V specification, 2.16.2: members that are matrices have MatrixStride and one of RowMajor and ColMajor",
-        says: "matrices in buffers are RowMajor or ColMajor, and not both",
+        says: "a matrix member must have exactly one of RowMajor and ColMajor",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             for (ty, _) in facts.structures() {
                 let Some(word) = facts.type_word(*ty) else { continue };
                 let is_matrix = |member: &TypeId| {
@@ -216,55 +226,55 @@ pub(super) static RULES: &[Rule] = &[
                         _ => continue,
                     };
                     let message = format!("member {i} of {}: {both} of RowMajor and ColMajor", facts.name(word));
-                    found.at(facts.module.type_definition(*ty), message);
+                    found.report(facts.module.type_definition(*ty), message);
                 }
             }
         }),
     },
     Rule {
         name: "pointer-stride",
-        id: "VUID-StandaloneSpirv-None-10684 (no ArrayStride on pointers into memory without a layout)",
-        says: "pointers into Workgroup (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, Private and Function have no ArrayStride",
+        id: "VUID-StandaloneSpirv-None-10684 (no ArrayStride on pointers into storage classes without a layout)",
+        says: "pointer types into Workgroup (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, into Private and Function must not have ArrayStride",
         severity: Severity::Warning {
-            why: "the rule speaks of variables, the chapter that it cites of any use of ArrayStride",
+            why: "the VUID speaks of variables, but the chapter that it cites speaks of any use of ArrayStride",
         },
-        on: On::Decorations(&[Decoration::ArrayStride], |facts, target, decorated, found| {
+        check: Check::Decorations(&[Decoration::ArrayStride], |facts, target, decorated, found| {
             let pointer = facts.module.type_declared(target).and_then(|ty| facts.module.pointer(ty));
             if let Some((class, _)) = pointer.filter(|(class, _)| explicit::forbids_layout(facts, *class)) {
                 let name = facts.name(target);
-                found.at(
+                found.report(
                     decorated.instruction,
-                    format!("ArrayStride on {name}, a pointer into {class} without a layout"),
+                    format!("ArrayStride on {name}, a pointer into {class}, which has no explicit layout"),
                 );
             }
         }),
     },
     Rule {
         name: "boolean-in-buffer",
-        id: "SPIR-V specification, OpTypeBool: no bit pattern, so not in memory that others see",
-        says: "buffers hold no booleans",
+        id: "SPIR-V specification, OpTypeBool: booleans have no bit pattern and must not be in externally visible memory",
+        says: "explicitly laid out structures must not contain booleans",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
-            members(facts, found, |_, ty| {
+        check: Check::Module(|facts, found| {
+            check_members(facts, found, |_, ty| {
                 let (element, _) = crate::reflect::elements(facts.module, ty);
                 let boolean = match facts.module.ty(element) {
                     Type::Vector { component, .. } => *facts.module.ty(*component) == Type::Bool,
                     other => *other == Type::Bool,
                 };
-                boolean.then(|| "a boolean, which has no layout".to_owned())
+                boolean.then(|| "a boolean, which has no bit pattern".to_owned())
             });
         }),
     },
     Rule {
         name: "block-nesting",
-        id: "SPIR-V specification, Block: not on a structure inside a Block",
-        says: "a Block holds no Block",
+        id: "SPIR-V specification, Block: a structure inside a Block must not be a Block",
+        says: "a structure decorated Block or BufferBlock must not contain another one",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
             let is_block = |ty| facts.type_has(ty, Decoration::Block) || facts.type_has(ty, Decoration::BufferBlock);
-            if is_block(ty) && facts.module.members(ty).iter().any(|m| facts.contents(*m).any(Contents::BLOCK)) {
-                found.at(instruction, "a Block inside a Block");
+            if is_block(ty) && facts.module.members(ty).iter().any(|m| facts.contents(*m).any(TypeContents::BLOCK)) {
+                found.report(instruction, "Block that contains another Block");
             }
         }),
     },

@@ -1,11 +1,11 @@
-//! Storage classes: which there are, and which stages may use them.
+//! Storage classes: availability in Vulkan and execution models.
 
 use super::facts::Facts;
-use super::{On, Rule, Severity};
+use super::{Check, Rule, Severity};
 use crate::module::Instruction;
 use crate::tables::{ExecutionModel, Op, StorageClass};
 
-/// Storage classes that Vulkan has, those of extensions in a list of their own in the specification included.
+/// Returns whether Vulkan has a storage class, in its core or by an extension.
 fn is_vulkan(class: StorageClass) -> bool {
     use StorageClass as S;
     match class {
@@ -27,7 +27,7 @@ fn is_vulkan(class: StorageClass) -> bool {
         | S::ShaderRecordBufferKHR
         | S::PhysicalStorageBuffer
         | S::TileImageEXT => true,
-        // The rule's text was not brought up to date for these; their extensions define them for Vulkan.
+        // The VUID does not list these; their extensions define them for Vulkan.
         S::TileAttachmentQCOM
         | S::TaskPayloadWorkgroupEXT
         | S::HitObjectAttributeNV
@@ -37,13 +37,13 @@ fn is_vulkan(class: StorageClass) -> bool {
     }
 }
 
-/// The storage class that a variable or a pointer type states.
-fn stated(instruction: Instruction) -> Option<StorageClass> {
+/// Storage class of a variable or pointer type declaration.
+fn declared_class(instruction: Instruction) -> Option<StorageClass> {
     StorageClass::from_word(instruction.operand(0)?)
 }
 
-/// Tells of a variable of `class` that is used in a model that `allowed` does not hold for.
-fn limit(
+/// Reports variables of `class` that an execution model uses which `allowed` rejects.
+fn restrict_models(
     facts: &Facts,
     found: &mut super::Findings,
     class: StorageClass,
@@ -56,19 +56,19 @@ fn limit(
     for variable in facts.variables.iter().filter(|v| v.class == class) {
         if let Some(model) = facts.static_user_outside(variable.word, allowed) {
             let name = facts.name(variable.word);
-            variable.breaks(found, format!("{name} in {class} is used in {model}, expected {expected}"));
+            variable.report(found, format!("{name} in {class} is used in {model}, expected {expected}"));
         }
     }
 }
 
-/// Tells of entry points whose interface lists several variables of `class`.
+/// Reports entry points whose interface lists several variables of `class`.
 fn at_most_one(facts: &Facts, found: &mut super::Findings, class: StorageClass) {
     for entry in facts.entries.iter().filter(|_| facts.has_class(class)) {
         let of_class = |word: &&u32| facts.variable(**word).is_some_and(|variable| variable.class == class);
         let mut listed = entry.usage.interface.iter().filter(of_class);
         let first = listed.next();
         if listed.any(|other| Some(other) != first) {
-            found.at(entry.instruction, format!("several variables in {class} in one interface, at most 1 can be"));
+            found.report(entry.instruction, format!("several {class} variables in the interface, expected at most 1"));
         }
     }
 }
@@ -77,24 +77,24 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "storage-class",
         id: "VUID-StandaloneSpirv-None-04643",
-        says: "storage classes are Vulkan's",
+        says: "the storage class must be one that Vulkan supports",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypePointer, Op::TypeUntypedPointerKHR], |_, instruction, found| {
-            if let Some(class) = stated(instruction).filter(|c| !is_vulkan(*c)) {
-                found.at(instruction, format!("storage class {class}, which Vulkan does not have"));
+        check: Check::Instructions(&[Op::TypePointer, Op::TypeUntypedPointerKHR], |_, instruction, found| {
+            if let Some(class) = declared_class(instruction).filter(|c| !is_vulkan(*c)) {
+                found.report(instruction, format!("Vulkan does not support storage class {class}"));
             }
         }),
     },
     Rule {
         name: "output-stage",
         id: "VUID-StandaloneSpirv-None-04644",
-        says: "Output is not used in compute and ray tracing stages",
+        says: "Output must not be used in GLCompute and ray tracing execution models",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{
                 AnyHitKHR, CallableKHR, ClosestHitKHR, GLCompute, IntersectionKHR, MissKHR, RayGenerationKHR,
             };
-            limit(facts, found, StorageClass::Output, "a stage that has outputs", |m| {
+            restrict_models(facts, found, StorageClass::Output, "an execution model with outputs", |m| {
                 !matches!(
                     m,
                     GLCompute | RayGenerationKHR | IntersectionKHR | AnyHitKHR | ClosestHitKHR | MissKHR | CallableKHR
@@ -105,11 +105,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-stage",
         id: "VUID-StandaloneSpirv-None-04645",
-        says: "Workgroup only in task, mesh and compute stages",
+        says: "Workgroup must be used in task, mesh and compute execution models only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
-            limit(facts, found, StorageClass::Workgroup, "task, mesh or compute", |m| {
+            restrict_models(facts, found, StorageClass::Workgroup, "task, mesh or compute", |m| {
                 matches!(m, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV)
             });
         }),
@@ -117,20 +117,20 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-image-stage",
         id: "VUID-StandaloneSpirv-None-08720",
-        says: "TileImageEXT only in fragment stages",
+        says: "TileImageEXT must be used in Fragment only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
-            limit(facts, found, StorageClass::TileImageEXT, "Fragment", |m| m == ExecutionModel::Fragment);
+        check: Check::Module(|facts, found| {
+            restrict_models(facts, found, StorageClass::TileImageEXT, "Fragment", |m| m == ExecutionModel::Fragment);
         }),
     },
     Rule {
         name: "ray-payload-stage",
         id: "VUID-StandaloneSpirv-RayPayloadKHR-04698",
-        says: "RayPayloadKHR only in ray generation, closest hit and miss stages",
+        says: "RayPayloadKHR must be used in RayGenerationKHR, ClosestHitKHR and MissKHR only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{ClosestHitKHR, MissKHR, RayGenerationKHR};
-            limit(facts, found, StorageClass::RayPayloadKHR, "ray generation, closest hit or miss", |m| {
+            restrict_models(facts, found, StorageClass::RayPayloadKHR, "ray generation, closest hit or miss", |m| {
                 matches!(m, RayGenerationKHR | ClosestHitKHR | MissKHR)
             });
         }),
@@ -138,11 +138,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "incoming-ray-payload-stage",
         id: "VUID-StandaloneSpirv-IncomingRayPayloadKHR-04699",
-        says: "IncomingRayPayloadKHR only in closest hit, any-hit and miss stages",
+        says: "IncomingRayPayloadKHR must be used in ClosestHitKHR, AnyHitKHR and MissKHR only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, ClosestHitKHR, MissKHR};
-            limit(facts, found, StorageClass::IncomingRayPayloadKHR, "closest hit, any-hit or miss", |m| {
+            restrict_models(facts, found, StorageClass::IncomingRayPayloadKHR, "closest hit, any-hit or miss", |m| {
                 matches!(m, ClosestHitKHR | AnyHitKHR | MissKHR)
             });
         }),
@@ -150,18 +150,18 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-incoming-ray-payload",
         id: "VUID-StandaloneSpirv-IncomingRayPayloadKHR-04700",
-        says: "an interface has one IncomingRayPayloadKHR variable at most",
+        says: "the interface of an entry point must not list more than one IncomingRayPayloadKHR variable",
         severity: Severity::Error,
-        on: On::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingRayPayloadKHR)),
+        check: Check::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingRayPayloadKHR)),
     },
     Rule {
         name: "hit-attribute-stage",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04701",
-        says: "HitAttributeKHR only in intersection, any-hit and closest hit stages",
+        says: "HitAttributeKHR must be used in IntersectionKHR, AnyHitKHR and ClosestHitKHR only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, ClosestHitKHR, IntersectionKHR};
-            limit(facts, found, StorageClass::HitAttributeKHR, "intersection, any-hit or closest hit", |m| {
+            restrict_models(facts, found, StorageClass::HitAttributeKHR, "intersection, any-hit or closest hit", |m| {
                 matches!(m, IntersectionKHR | AnyHitKHR | ClosestHitKHR)
             });
         }),
@@ -169,43 +169,47 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-hit-attribute",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04702",
-        says: "an interface has one HitAttributeKHR variable at most",
+        says: "the interface of an entry point must not list more than one HitAttributeKHR variable",
         severity: Severity::Error,
-        on: On::Module(|facts, found| at_most_one(facts, found, StorageClass::HitAttributeKHR)),
+        check: Check::Module(|facts, found| at_most_one(facts, found, StorageClass::HitAttributeKHR)),
     },
     Rule {
         name: "hit-attribute-store",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04703",
-        says: "HitAttributeKHR is written in intersection stages only",
+        says: "HitAttributeKHR variables must be written in IntersectionKHR only",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::Store], |facts, instruction, found| {
+        check: Check::Instructions(&[Op::Store], |facts, instruction, found| {
             let attribute = facts.has_class(StorageClass::HitAttributeKHR)
                 && facts.origin_class(instruction.operand(0)) == Some(StorageClass::HitAttributeKHR);
             let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::IntersectionKHR);
             if attribute && let Some(model) = outside() {
-                found.at(instruction, format!("a store to HitAttributeKHR in {model}, expected IntersectionKHR"));
+                found.report(instruction, format!("write to HitAttributeKHR in {model}, expected IntersectionKHR"));
             }
         }),
     },
     Rule {
         name: "callable-data-stage",
         id: "VUID-StandaloneSpirv-CallableDataKHR-04704",
-        says: "CallableDataKHR only in ray generation, closest hit, miss and callable stages",
+        says: "CallableDataKHR must be used in RayGenerationKHR, ClosestHitKHR, MissKHR and CallableKHR only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{CallableKHR, ClosestHitKHR, MissKHR, RayGenerationKHR};
-            limit(facts, found, StorageClass::CallableDataKHR, "ray generation, closest hit, miss or callable", |m| {
-                matches!(m, RayGenerationKHR | ClosestHitKHR | MissKHR | CallableKHR)
-            });
+            restrict_models(
+                facts,
+                found,
+                StorageClass::CallableDataKHR,
+                "ray generation, closest hit, miss or callable",
+                |m| matches!(m, RayGenerationKHR | ClosestHitKHR | MissKHR | CallableKHR),
+            );
         }),
     },
     Rule {
         name: "incoming-callable-data-stage",
         id: "VUID-StandaloneSpirv-IncomingCallableDataKHR-04705",
-        says: "IncomingCallableDataKHR only in callable stages",
+        says: "IncomingCallableDataKHR must be used in CallableKHR only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
-            limit(facts, found, StorageClass::IncomingCallableDataKHR, "callable", |m| {
+        check: Check::Module(|facts, found| {
+            restrict_models(facts, found, StorageClass::IncomingCallableDataKHR, "callable", |m| {
                 m == ExecutionModel::CallableKHR
             });
         }),
@@ -213,18 +217,18 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-incoming-callable-data",
         id: "VUID-StandaloneSpirv-IncomingCallableDataKHR-04706",
-        says: "an interface has one IncomingCallableDataKHR variable at most",
+        says: "the interface of an entry point must not list more than one IncomingCallableDataKHR variable",
         severity: Severity::Error,
-        on: On::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingCallableDataKHR)),
+        check: Check::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingCallableDataKHR)),
     },
     Rule {
         name: "shader-record-stage",
         id: "VUID-StandaloneSpirv-ShaderRecordBufferKHR-07119",
-        says: "ShaderRecordBufferKHR only in ray tracing stages",
+        says: "ShaderRecordBufferKHR must be used in ray tracing execution models only",
         severity: Severity::Error,
-        on: On::Module(|facts, found| {
+        check: Check::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, CallableKHR, ClosestHitKHR, IntersectionKHR, MissKHR, RayGenerationKHR};
-            limit(facts, found, StorageClass::ShaderRecordBufferKHR, "a ray tracing stage", |m| {
+            restrict_models(facts, found, StorageClass::ShaderRecordBufferKHR, "a ray tracing execution model", |m| {
                 matches!(m, RayGenerationKHR | IntersectionKHR | AnyHitKHR | ClosestHitKHR | CallableKHR | MissKHR)
             });
         }),
@@ -232,9 +236,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "untyped-pointer-class",
         id: "VUID-StandaloneSpirv-OpTypeUntypedPointerKHR-11417",
-        says: "untyped pointers point into Image, UniformConstant, Workgroup, StorageBuffer, Uniform, PushConstant or PhysicalStorageBuffer",
+        says: "the Storage Class of OpTypeUntypedPointerKHR must be Image, UniformConstant, Workgroup, StorageBuffer, Uniform, PushConstant or PhysicalStorageBuffer",
         severity: Severity::Error,
-        on: On::Instructions(&[Op::TypeUntypedPointerKHR], |_, instruction, found| {
+        check: Check::Instructions(&[Op::TypeUntypedPointerKHR], |_, instruction, found| {
             use StorageClass::{
                 Image, PhysicalStorageBuffer, PushConstant, StorageBuffer, Uniform, UniformConstant, Workgroup,
             };
@@ -250,9 +254,9 @@ pub(super) static RULES: &[Rule] = &[
                         | PhysicalStorageBuffer
                 )
             };
-            // Classes that Vulkan does not have at all are told by their own rule.
-            if let Some(class) = stated(instruction).filter(|c| is_vulkan(*c) && !allowed(*c)) {
-                found.at(instruction, format!("an untyped pointer into {class}"));
+            // Storage classes that Vulkan does not have are checked by storage-class.
+            if let Some(class) = declared_class(instruction).filter(|c| is_vulkan(*c) && !allowed(*c)) {
+                found.report(instruction, format!("untyped pointer into {class}, which does not permit it"));
             }
         }),
     },
