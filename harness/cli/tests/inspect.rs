@@ -19,13 +19,13 @@ fn the_examples_are_legal_and_say_what_they_need() {
     for (name, need) in [
         ("gather_qcom", "capability ImageGatherLinearQCOM: feature imageGatherLinear"),
         ("tile_shading_qcom", "capability TileShadingQCOM: feature tileShading"),
-        ("bindless_kernel_intel", "a kernel, which is not for Vulkan"),
+        ("bindless_kernel_intel", "a kernel, which does not target Vulkan"),
         ("storage_8bit", "capability StorageBuffer8BitAccess: feature storageBuffer8BitAccess"),
     ] {
         let output = inspect(&[&shader(name)]);
         assert_eq!(output.code, 0, "{output:?}");
         assert!(output.stdout.contains(need), "{output:?}");
-        assert!(output.stdout.contains("legal: no rule is broken"), "{output:?}");
+        assert!(output.stdout.contains("legal: no rule in "), "{output:?}");
     }
 }
 
@@ -74,7 +74,7 @@ fn what_cannot_be_read_gets_one_message_and_code_2() {
     let cases: [(&str, Vec<u8>, &str); 20] = [
         ("a.spv", b"".to_vec(), "the file is empty"),
         ("a.spv", b"\x03\x02\x23\x07\x00\x06".to_vec(), "6 bytes are not a whole number of words"),
-        ("a.spv", words(&[0x0723_0203, 0x0001_0600, 0]), "word 0: 3 words are too few for a header of 5"),
+        ("a.spv", words(&[0x0723_0203, 0x0001_0600, 0]), "word 0: a header has 5 words, found 3"),
         ("a.spv", words(&[0x0723_0204, 0x0001_0600, 0, 1, 0]), "starts with 0x07230204, not with the magic number"),
         (
             "a.spv",
@@ -87,23 +87,23 @@ fn what_cannot_be_read_gets_one_message_and_code_2() {
         (
             "a.spv",
             module(10, &[0x0003_001e, 1, 1]),
-            "word 10: OpTypeStruct is built of id 1, which is no type declared",
+            "word 10: OpTypeStruct refers to id 1, which is not a type declared",
         ),
-        ("a.spv", module(10, &[0x0003_001d, 1, 1]), "word 10: OpTypeRuntimeArray is built of id 1"),
+        ("a.spv", module(10, &[0x0003_001d, 1, 1]), "word 10: OpTypeRuntimeArray refers to id 1"),
         ("a.spvasm", b"\xff\xfe".to_vec(), "byte 0 is not UTF-8"),
         ("a.spvasm", b"OpExtension \"abc".to_vec(), "line 1, column 13: string literal has no closing quote"),
-        ("a.spvasm", b"OpMemoryModel Logical".to_vec(), "line 1, column 22: expected MemoryModel, found the end"),
-        ("a.spvasm", b"OpCapability Shader 1".to_vec(), "line 1, column 21: OpCapability takes no more operands"),
-        ("a.spvasm", b"%i = OpTypeInt 99999999999 0".to_vec(), "99999999999 does not fit into 32 bits"),
         (
             "a.spvasm",
-            b"OpCapability Shadr".to_vec(),
-            "expected Capability, found \"Shadr\"; the nearest known name is Shader",
+            b"OpMemoryModel Logical".to_vec(),
+            "line 1, column 22: expected MemoryModel, found the end of the text",
         ),
+        ("a.spvasm", b"OpCapability Shader 1".to_vec(), "line 1, column 21: OpCapability takes no more operands"),
+        ("a.spvasm", b"%i = OpTypeInt 99999999999 0".to_vec(), "99999999999 does not fit into 32 bits"),
+        ("a.spvasm", b"OpCapability Shadr".to_vec(), "expected Capability, found \"Shadr\"; did you mean 'Shader'?"),
         (
             "a.spvasm",
             b"OpCapabilty Shader".to_vec(),
-            "line 1, column 1: expected an instruction, found \"OpCapabilty\"; the nearest known name is OpCapability",
+            "line 1, column 1: expected an instruction, found \"OpCapabilty\"; did you mean 'OpCapability'?",
         ),
         ("a.wgsl", b"fn main() {}\n// \xff".to_vec(), "line 2: byte 16 is not UTF-8"),
         ("a.wgsl", b"@compute fn main( { }".to_vec(), "a.wgsl:1:19"),
@@ -127,7 +127,7 @@ fn a_swapped_extended_instruction_is_guessed_and_either_byte_order_is_read() {
     let text = "%g = OpExtInstImport \"GLSL.std.450\"\n%r = OpExtInst %f %g Sqtr %one\n";
     std::fs::write(&path, text).unwrap();
     let output = inspect(&[path.to_str().unwrap()]);
-    assert!(output.stderr.contains("the nearest known name is Sqrt"), "{output:?}");
+    assert!(output.stderr.contains("did you mean 'Sqrt'?"), "{output:?}");
 
     let little = folder.path().join("little.spv");
     assert_eq!(inspect(&[&shader("gather_qcom"), "--emit", little.to_str().unwrap()]).code, 0);
@@ -158,7 +158,7 @@ fn wgsl_goes_through_naga() {
     std::fs::write(path, shader).unwrap();
     let output = inspect(&[path]);
     assert_eq!(output.code, 0, "{output:?}");
-    assert!(output.stdout.contains("workgroups of 64 x 1 x 1"), "{output:?}");
+    assert!(output.stdout.contains("workgroup size 64 x 1 x 1"), "{output:?}");
     std::fs::write(path, shader.replace("2u", "2.5")).unwrap();
     let output = inspect(&[path]);
     assert_eq!(output.code, 2, "{output:?}");
@@ -205,7 +205,7 @@ fn a_warning_leaves_the_exit_code_and_strictness_refuses() {
     let output = inspect(&[&path]);
     assert_eq!(output.code, 0, "{output:?}");
     assert!(output.stdout.contains("warning: descriptor array indexed with a non-constant"), "{output:?}");
-    assert!(output.stdout.contains("legal, with 1 warning (--strict refuses the module)"), "{output:?}");
+    assert!(output.stdout.contains("legal, with 1 warning (--strict rejects the module)"), "{output:?}");
     let json: serde_json::Value = serde_json::from_str(&inspect(&["--json", &path]).stdout).unwrap();
     assert_eq!(json["report"]["warnings"][0]["name"], "storage-buffer-index");
     assert_eq!(json["report"]["violations"].as_array().map(Vec::len), Some(0));

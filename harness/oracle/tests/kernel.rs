@@ -207,7 +207,7 @@ fn calls_that_do_not_fit_are_refused() {
     assert!(refused(|d| call(d).arguments.truncate(3)).contains("3 arguments for a kernel with 4 parameters"));
     assert!(refused(|d| call(d).arguments.swap(1, 2)).contains("argument 1"));
     assert!(refused(|d| call(d).arguments[3] = Argument::Value { offset: 12 }).contains("argument 3"));
-    assert!(refused(|d| call(d).images[1].handle = 0x40).contains("names two images"));
+    assert!(refused(|d| call(d).images[1].handle = 0x40).contains("denotes two images"));
     assert!(refused(|d| call(d).images[1].at.binding = 2).contains("where no image is bound"));
     let shader = spirv(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\

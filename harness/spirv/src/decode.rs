@@ -103,7 +103,7 @@ pub enum Anomaly {
         kind: Kind,
     },
     /// A word is not a valid operand of the expected kind.
-    #[error("operand word {at} is no {}", kind.info().name)]
+    #[error("operand word {at} is not a valid {}", kind.info().name)]
     Unreadable {
         /// Index of the word in the instruction.
         at: usize,
@@ -111,7 +111,7 @@ pub enum Anomaly {
         kind: Kind,
     },
     /// Words follow the last operand.
-    #[error("operand word {at} is one too many")]
+    #[error("operand word {at} is unexpected")]
     TooMany {
         /// Index of the word in the instruction.
         at: usize,

@@ -48,22 +48,22 @@ pub enum InspectError {
     #[error(transparent)]
     Words(#[from] WordsError),
     /// The file is empty.
-    #[error("the file is empty: expected SPIR-V words or text")]
+    #[error("the file is empty: expected binary SPIR-V or its text")]
     Empty,
     /// The file is binary, and does not start with the magic number.
     #[error(
-        "the file starts with {found:#010x}, not with the magic number {MAGIC:#010x}: expected SPIR-V words or text"
+        "the file starts with {found:#010x}, not with the magic number {MAGIC:#010x}: expected binary SPIR-V or its text"
     )]
     Magic {
         /// The first word, read as little-endian.
         found: u32,
     },
     /// A target environment is given for binary input, which declares its version itself.
-    #[error("words state their version of SPIR-V: a target environment goes with text")]
+    #[error("a binary module declares its own version of SPIR-V; a target environment applies to text only")]
     TargetOfWords,
     /// The file is not UTF-8, and does not start with the magic number.
     #[error(
-        "byte {at} is not UTF-8, and the file does not start with the magic number 0x07230203: expected SPIR-V words or text"
+        "byte {at} is not UTF-8, and the file does not start with the magic number 0x07230203: expected binary SPIR-V or its text"
     )]
     Neither {
         /// Offset of the first byte that is not UTF-8.
@@ -318,8 +318,8 @@ impl Report {
                 // Languages other than SPIR-V have no decorations, so their authors cannot remove
                 // one.
                 Some(_) if v.rule.name == rules::LAYOUT_NOT_ALLOWED => format!(
-                    "{}. The translation to SPIR-V put it there, as a buffer holds the same type: in the shader, give \
-                     the variable a type of its own, such as a structure",
+                    "{}. The translation to SPIR-V added it because a buffer has the same type; in the shader, give \
+                     the variable its own type, such as a structure",
                     v.message
                 ),
                 _ => v.message,
@@ -378,7 +378,7 @@ impl Report {
         for entry in &self.entry_points {
             write!(out, "  entry point {} ({})", entry.name, entry.model)?;
             match entry.workgroup_size {
-                Some([x, y, z]) => writeln!(out, ", workgroups of {x} x {y} x {z}")?,
+                Some([x, y, z]) => writeln!(out, ", workgroup size {x} x {y} x {z}")?,
                 None => writeln!(out)?,
             }
             for b in &entry.bindings {
@@ -387,7 +387,8 @@ impl Report {
             }
         }
         if self.unknown > 0 {
-            writeln!(out, "  {} instructions or operands are newer than the tables and not checked", self.unknown)?;
+            let unknown = pluralised(self.unknown as usize, "instruction");
+            writeln!(out, "  not checked: {unknown} with parts newer than the grammar tables")?;
         }
         if !self.needs.is_empty() {
             writeln!(out, "\nneeds:")?;
@@ -406,7 +407,7 @@ impl Report {
             }
             writeln!(out, "  {}\n  rule: {}", line.rule, line.says)?;
             if let Some(why) = &line.why {
-                writeln!(out, "  reported, and refused with --strict only: {why}")?;
+                writeln!(out, "  a violation with --strict only: {why}")?;
             }
         }
         if self.environment == "other" {
@@ -416,19 +417,19 @@ impl Report {
             };
             writeln!(
                 out,
-                "\na kernel, which is not for Vulkan{unlisted}: only the rules of the extensions are checked"
+                "\na kernel, which does not target Vulkan{unlisted}: only the rules of the extensions are checked"
             )?;
         }
         let warnings = pluralised(self.warnings.len(), "warning");
         match (self.violations.len(), self.warnings.len()) {
             (0, 0) => writeln!(
                 out,
-                "\nlegal: no rule is broken of those in harness/spirv/RULES.md, whose last section names what is not looked at"
+                "\nlegal: no rule in harness/spirv/RULES.md is violated (its last section lists what is not checked)"
             )?,
             (0, _) => writeln!(
                 out,
-                "\nlegal, with {warnings} (--strict refuses the module): no other rule is broken of those in \
-                 harness/spirv/RULES.md, whose last section names what is not looked at"
+                "\nlegal, with {warnings} (--strict rejects the module): no other rule in harness/spirv/RULES.md is \
+                 violated (its last section lists what is not checked)"
             )?,
             (count, 0) => writeln!(out, "\n{}", pluralised(count, "violation"))?,
             (count, _) => writeln!(out, "\n{}, {warnings}", pluralised(count, "violation"))?,

@@ -99,7 +99,7 @@ pub struct KernelCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// A handle denotes two descriptors.
-    #[error("handle {handle:#x} names two {kind}s; each handle of a kind names one")]
+    #[error("handle {handle:#x} denotes two {kind}s; use a different handle for each")]
     Twice {
         /// Kind of the handle.
         kind: HandleKind,
@@ -107,13 +107,13 @@ pub enum CallError {
         handle: u64,
     },
     /// A sampled image handle denotes a storage image.
-    #[error("sampled image handle {handle:#x} names a storage image; give it a combined image sampler")]
+    #[error("sampled image handle {handle:#x} denotes a storage image; use a combined image sampler")]
     SampledStorage {
         /// The handle.
         handle: u64,
     },
     /// The format of an image is `Unknown`.
-    #[error("handle {handle:#x} names an image of no known format")]
+    #[error("handle {handle:#x} denotes an image without a known format")]
     Format {
         /// The handle.
         handle: u64,
@@ -170,7 +170,7 @@ mod tests {
         let twice = KernelCall { images: vec![image; 2], ..call.clone() };
         assert_eq!(
             twice.check().unwrap_err().to_string(),
-            "handle 0x7 names two images; each handle of a kind names one"
+            "handle 0x7 denotes two images; use a different handle for each"
         );
         let storage = KernelCall { sampled_images: vec![ImageHandle { storage: true, ..image }], ..call.clone() };
         assert_eq!(storage.check(), Err(CallError::SampledStorage { handle: 7 }));

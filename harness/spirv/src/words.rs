@@ -41,7 +41,7 @@ pub enum WordsError {
         bytes: usize,
     },
     /// The input has fewer words than a header.
-    #[error("{words} words are too few for a header of 5")]
+    #[error("a header has 5 words, found {words}")]
     NoHeader {
         /// Length of the input.
         words: usize,

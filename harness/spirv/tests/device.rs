@@ -149,7 +149,7 @@ fn each_missing_capability_is_named() {
     };
     type Change = fn(&mut Have);
     let cases: [(Change, &str); 8] = [
-        (|h| h.api_version = ApiVersion::v1(2), "SPIR-V 1.6 needs Vulkan 1.3 (it is 1.2)"),
+        (|h| h.api_version = ApiVersion::v1(2), "SPIR-V 1.6 needs Vulkan 1.3 (the device has 1.2)"),
         (
             |h| {
                 h.features.remove("shaderInt8");
@@ -174,20 +174,20 @@ fn each_missing_capability_is_named() {
                 h.properties.insert("subgroupSupportedOperations".into(), 1);
             },
             "capability GroupNonUniformVote needs VK_SUBGROUP_FEATURE_VOTE_BIT in property \
-             subgroupSupportedOperations (it is 1)",
+             subgroupSupportedOperations (the device has 1)",
         ),
         (
             |h| {
                 h.properties.insert("subgroupSupportedStages".into(), 0x10);
             },
             "group operations in GLCompute needs VK_SHADER_STAGE_COMPUTE_BIT in property subgroupSupportedStages \
-             (it is 16)",
+             (the device has 16)",
         ),
         (
             |h| {
                 h.properties.insert("maxComputeWorkGroupInvocations".into(), 127);
             },
-            "workgroup size 64 x 2 x 1 needs property maxComputeWorkGroupInvocations of at least 128 (it is 127)",
+            "workgroup size 64 x 2 x 1 needs property maxComputeWorkGroupInvocations of at least 128 (the device has 127)",
         ),
         (
             |h| {
@@ -228,7 +228,7 @@ fn float_modes_that_differ_by_width_require_independence() {
     };
     let independence = |modes: &str| {
         let need = need_of(&shader(modes));
-        need.items.iter().find(|i| i.because.contains("different")).map(|i| i.expression.to_string())
+        need.items.iter().find(|i| i.because.contains("differ by width")).map(|i| i.expression.to_string())
     };
     let both = "OpExecutionMode %main RoundingModeRTE 16\nOpExecutionMode %main RoundingModeRTE 32";
     assert_eq!(independence(both), None);
@@ -341,13 +341,19 @@ fn stores_of_fragment_shaders_are_a_requirement() {
     };
     // The shader stores to a buffer, but not to its attachments.
     let text = include_str!("lower/fragment.spvasm");
-    assert_eq!(needs(text), ["%marks, without NonWritable in Fragment"]);
+    assert_eq!(needs(text), ["%marks without NonWritable in a Fragment entry point"]);
     assert!(
         needs(&text.replace("OpDecorate %array Arr", "OpDecorate %marks NonWritable\nOpDecorate %array Arr"))
             .is_empty()
     );
     let both = needs(&text.replace("OpDecorate %source NonWritable\n", ""));
-    assert_eq!(both, ["%source, without NonWritable in Fragment", "%marks, without NonWritable in Fragment"]);
+    assert_eq!(
+        both,
+        [
+            "%source without NonWritable in a Fragment entry point",
+            "%marks without NonWritable in a Fragment entry point"
+        ]
+    );
     assert!(needs(include_str!("lower/tile.spvasm")).is_empty());
 }
 

@@ -126,12 +126,12 @@ fn lowered_fragment_module_is_compute_and_then_core() {
 fn features_of_rasterisation_are_named_in_errors() {
     let load = "%centre = OpLoad %v4float %position\n";
     let changes = [
-        ("BuiltIn FragCoord", "BuiltIn PointCoord", "an input other than FragCoord and the tile's built-ins"),
-        ("Location 0", "Location 1", "an output that is no colour attachment's"),
+        ("BuiltIn FragCoord", "BuiltIn PointCoord", "an input other than FragCoord and the tile built-ins"),
+        ("Location 0", "Location 1", "an output that is not a colour attachment"),
         (
             "OpDecorate %color Location 0",
             "OpDecorate %color BuiltIn FragDepth",
-            "an output that is no colour attachment's",
+            "an output that is not a colour attachment",
         ),
         ("%image = OpTypeImage %uint 2D 0 0 0 2 R32ui", "%image = OpTypeImage %uint 2D 0 0 0 2 R32i", "another image"),
         ("NonCoherentTileAttachmentReadQCOM", "DepthReplacing", "this execution mode of a fragment shader"),

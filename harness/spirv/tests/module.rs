@@ -143,45 +143,45 @@ fn invalid_modules_are_rejected_with_a_position() {
     let cases = [
         (
             "OpMemoryModel Logical GLSL450\nOpCapability Shader".to_owned(),
-            "word 8: OpCapability belongs to the section Capabilities, but stands after the section MemoryModel began",
+            "word 8: OpCapability belongs to section Capabilities, but follows the start of section MemoryModel",
         ),
-        ("OpName %1 \"x\"".to_owned(), "word 5: id 1 is used, but no instruction makes it"),
-        ("%1 = OpTypeVoid\n%1 = OpTypeBool".to_owned(), "word 7: id 1 is made a second time"),
+        ("OpName %1 \"x\"".to_owned(), "word 5: id 1 is used but not defined"),
+        ("%1 = OpTypeVoid\n%1 = OpTypeBool".to_owned(), "word 7: id 1 is defined twice"),
         (
             "%1 = OpTypeStruct %1".to_owned(),
-            "word 5: OpTypeStruct is built of id 1, which is no type declared before it",
+            "word 5: OpTypeStruct refers to id 1, which is not a type declared before it",
         ),
-        (format!("{function}OpReturn"), "word 18: OpReturn stands outside a block"),
-        ("OpReturn".to_owned(), "word 5: OpReturn stands outside a function"),
-        (function.to_owned(), "word 18: the end inside a function, expected its end"),
-        (format!("{function}%4 = OpLabel\n%5 = OpLabel"), "word 20: OpLabel inside a block, expected its end"),
+        (format!("{function}OpReturn"), "word 18: OpReturn is outside a block"),
+        ("OpReturn".to_owned(), "word 5: OpReturn is outside a function"),
+        (function.to_owned(), "word 18: the end of the module inside an unfinished function"),
+        (format!("{function}%4 = OpLabel\n%5 = OpLabel"), "word 20: OpLabel inside an unfinished block"),
         (
             format!("{function}%4 = OpLabel\nOpBranch %2\nOpFunctionEnd"),
-            "word 20: OpBranch names id 2, which is no block of its function",
+            "word 20: OpBranch refers to id 2, which is not a block of its function",
         ),
         (
             format!("{function}%4 = OpLabel\nOpSelectionMerge %4 None\nOpNop\nOpBranch %4\nOpFunctionEnd"),
-            "word 23: OpSelectionMerge does not stand right before the last instruction of its block",
+            "word 23: OpSelectionMerge does not immediately precede the last instruction of its block",
         ),
         (
             format!("{function}%4 = OpLabel\nOpDecorate %3 Block\nOpReturn\nOpFunctionEnd"),
-            "word 20: OpDecorate belongs to the section Annotations, but stands after the section Functions began",
+            "word 20: OpDecorate belongs to section Annotations, but follows the start of section Functions",
         ),
         (
             format!("{function}%4 = OpLabel\n%5 = OpTypeBool\nOpReturn\nOpFunctionEnd"),
-            "word 20: OpTypeBool belongs to the section Globals, but stands after the section Functions began",
+            "word 20: OpTypeBool belongs to section Globals, but follows the start of section Functions",
         ),
-        ("OpCapability Shader !7".to_owned(), "word 5: OpCapability: operand word 2 is one too many"),
+        ("OpCapability Shader !7".to_owned(), "word 5: OpCapability: operand word 2 is unexpected"),
         ("!0x00010017".to_owned(), "word 5: OpTypeVector: operand IdResult is missing"),
     ];
     for (text, expected) in cases {
         assert_eq!(Module::parse(assemble(&text).unwrap()).unwrap_err().to_string(), expected, "{text}");
     }
     for (bytes, expected) in [
-        (&[][..], "word 0: 0 words are too few for a header of 5"),
+        (&[][..], "word 0: a header has 5 words, found 0"),
         (&[1, 2, 3], "word 0: 3 bytes are not a whole number of words"),
         (&[0; 20], "word 0: first word is 0x00000000, expected the magic number 0x07230203 in either byte order"),
-        (&[3, 2, 0x23, 7, 0, 0, 0, 0], "word 0: 2 words are too few for a header of 5"),
+        (&[3, 2, 0x23, 7, 0, 0, 0, 0], "word 0: a header has 5 words, found 2"),
     ] {
         assert_eq!(Module::from_bytes(bytes).unwrap_err().to_string(), expected);
     }

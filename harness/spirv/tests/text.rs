@@ -100,29 +100,26 @@ fn errors_state_position_expectation_and_nearest_name() {
     let cases = [
         (
             "OpCapability Shader\n  OpFad",
-            "line 2, column 3: expected an instruction, found \"OpFad\"; the nearest known name is OpFAdd",
+            "line 2, column 3: expected an instruction, found \"OpFad\"; did you mean 'OpFAdd'?",
         ),
-        (
-            "OpCapability Shade",
-            "line 1, column 14: expected Capability, found \"Shade\"; the nearest known name is Shader",
-        ),
-        ("%1 = OpTypeInt 32", "line 1, column 18: expected LiteralInteger (Signedness), found the end"),
+        ("OpCapability Shade", "line 1, column 14: expected Capability, found \"Shade\"; did you mean 'Shader'?"),
+        ("%1 = OpTypeInt 32", "line 1, column 18: expected LiteralInteger (Signedness), found the end of the text"),
         (
             "%1 = OpTypeInt 32\n%2 = OpTypeVoid",
             "line 2, column 1: expected LiteralInteger (Signedness), found the next instruction",
         ),
-        ("OpTypeVoid", "line 1, column 1: OpTypeVoid makes a result: expected %name = in front"),
-        ("%1 = OpReturn", "line 1, column 1: OpReturn makes no result"),
+        ("OpTypeVoid", "line 1, column 1: OpTypeVoid has a result: expected '%name =' before it"),
+        ("%1 = OpReturn", "line 1, column 1: OpReturn has no result"),
         ("OpName %1 \"abc", "line 1, column 11: string literal has no closing quote"),
         ("OpReturn %1", "line 1, column 10: OpReturn takes no more operands, found \"%1\""),
         (
             "%1 = OpConstant %2 5",
-            "line 1, column 20: the result type is no number type that was declared before: its literals cannot be read",
+            "line 1, column 20: cannot read the literal: the result type is not a number type declared before",
         ),
-        ("OpName %4194303 \"a\"", "line 1, column 8: ids go up to 4194302"),
+        ("OpName %4194303 \"a\"", "line 1, column 8: the id exceeds the limit of 4194302"),
         (
             "%g = OpExtInstImport \"GLSL.std.450\"\n%f = OpTypeFloat 32\n%s = OpExtInst %f %g Sine %f",
-            "line 3, column 22: expected an extended instruction, found \"Sine\"; the nearest known name is Sin",
+            "line 3, column 22: expected an extended instruction, found \"Sine\"; did you mean 'Sin'?",
         ),
     ];
     for (text, expected) in cases {

@@ -160,7 +160,7 @@ fn main() {
     let wanted = if wanted.is_empty() { Shape::ALL.to_vec() } else { wanted };
     let folder = tempfile::tempdir().expect("a temporary folder");
     println!(
-        "MB per second of the processor, of words (assemble and spirv-as: of text), tools with their start; rules/parse: times as long; memory: times the module\n\n\
+        "MB per second of processor time, of words (assemble, spirv-as: of text; tools include their start); r/p: rules time / parse time; mem: memory / module size\n\n\
          {:<11} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>9} {:>8} {:>9} {:>6} {:>7}",
         "module",
         "MB",

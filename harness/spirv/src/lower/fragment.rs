@@ -172,7 +172,7 @@ impl<'a> Pass<'a> {
                     tile_offset = Some((word, module.pointee(variable).unwrap_or_default()))
                 }
                 Some(BuiltIn::TileDimensionQCOM | BuiltIn::TileApronSizeQCOM) => {}
-                _ => return Err(LowerError::at(variable, "an input other than FragCoord and the tile's built-ins")),
+                _ => return Err(LowerError::at(variable, "an input other than FragCoord and the tile built-ins")),
             }
             // Interpolation decorations are not permitted outside fragment shaders.
             self.undecorate(word, |decoration| decoration == Decoration::Flat.word());
@@ -205,12 +205,12 @@ impl<'a> Pass<'a> {
             let whole = !partial.into_iter().any(|wanted| decoration(module, word, wanted).is_some_and(|n| n != 0));
             let color = location.filter(|_| whole).and_then(|location| colors.get(location as usize)?.as_ref());
             let Some(color) = color else {
-                return Err(LowerError::at(variable, "an output that is no colour attachment's"));
+                return Err(LowerError::at(variable, "an output that is not a colour attachment"));
             };
             let held = module.pointee(variable).and_then(|ty| module.type_declared(ty));
             let Some(plain) = held.and_then(|ty| Plain::of(module, ty)).filter(|p| p.count == 4 && p.width == 32)
             else {
-                return Err(LowerError::at(variable, "an output that is no vector of four 32-bit numbers"));
+                return Err(LowerError::at(variable, "an output that is not a vector of four 32-bit numbers"));
             };
             let image = self.image(variable, color, plain)?;
             outputs.push(Output { value: self.privatise(variable)?, image });
@@ -308,7 +308,7 @@ impl<'a> Pass<'a> {
         let module = self.module;
         let main = self.entry.operand(1).unwrap_or_default();
         let Some(definition) = module.definition_of_word(main) else {
-            return Err(LowerError::at(self.entry, "an entry point without function"));
+            return Err(LowerError::at(self.entry, "an entry point without a function"));
         };
         if let Some(call) = uses(module, main).find(|i| i.op == Some(Op::FunctionCall)) {
             return Err(LowerError::at(call, "a call of the entry point"));
@@ -349,7 +349,7 @@ impl<'a> Pass<'a> {
             // FragCoord is a vector of four floats.
             let held = module.definition_of_word(variable).and_then(|v| module.pointee(v));
             let plain = held.and_then(|ty| Plain::of(module, module.type_declared(ty)?));
-            let Some(plain) = plain else { return Err(LowerError::at(self.entry, "a FragCoord that is no vector")) };
+            let Some(plain) = plain else { return Err(LowerError::at(self.entry, "a FragCoord that is not a vector")) };
             let float = plain.component;
             let floats = editor.vector(float, 2);
             let mut constant = |value: f32| editor.constant(float, 32, u64::from(value.to_bits()));

@@ -113,7 +113,7 @@ impl<'a> GatherInstruction<'a> {
         let value = module.constant_int(mode).and_then(|mode| u32::try_from(mode).ok());
         let mode = match value.and_then(GatherMode::from_qcom) {
             Some(mode) if !specialised => mode,
-            _ => return Err(wrong("an OpImageGatherQCOM whose mode is no plain constant")),
+            _ => return Err(wrong("an OpImageGatherQCOM whose mode is not a plain constant")),
         };
         let mask = ImageOperands(rest.first().copied().unwrap_or(0));
         let plain = ImageOperands::NON_PRIVATE_TEXEL.0
@@ -171,13 +171,17 @@ impl<'a> GatherInstruction<'a> {
         let [result_type, result, sampled, coordinate, component] = self.ids;
         let word = |ty| module.type_definition(ty).result().ok_or_else(|| wrong("a gather of unknown types"));
         let of = |id: u32| module.type_of(id).map(|ty| module.ty(ty));
-        let Some(Type::SampledImage { image }) = of(sampled) else { return Err(wrong("a gather from no image")) };
-        let Type::Image(image_type) = module.ty(*image) else { return Err(wrong("a gather from no image")) };
+        let Some(Type::SampledImage { image }) = of(sampled) else {
+            return Err(wrong("a gather whose operand is not an image"));
+        };
+        let Type::Image(image_type) = module.ty(*image) else {
+            return Err(wrong("a gather whose operand is not an image"));
+        };
         let Some(Type::Vector { component: float, .. }) = of(coordinate) else {
-            return Err(wrong("a gather at no coordinate"));
+            return Err(wrong("a gather whose coordinate is not a vector"));
         };
         if *module.ty(*float) != (Type::Float { width: 32, encoding: None }) {
-            return Err(wrong("a gather at a coordinate that has not 32 bits"));
+            return Err(wrong("a gather whose coordinate is not of 32-bit floats"));
         }
         let (image, float) = (word(*image)?, word(*float)?);
         let scalar = word(image_type.sampled_type)?;
@@ -209,7 +213,7 @@ impl<'a> GatherInstruction<'a> {
                 Some((_, Some(value))) => constant_part = value[axis as usize],
                 Some((offset, None)) => {
                     let Some(Type::Vector { component, .. }) = of(offset) else {
-                        return Err(wrong("a gather whose offset is no vector"));
+                        return Err(wrong("a gather whose offset is not a vector"));
                     };
                     let part = word(*component)?;
                     let offset = code.op(Op::CompositeExtract, part, &[offset, axis]);

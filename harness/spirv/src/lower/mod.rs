@@ -25,13 +25,13 @@ pub enum LowerError {
     #[error("the module has no capability {0}, so there is nothing to lower")]
     NothingToDo(Capability),
     /// The module does not have exactly one entry point.
-    #[error("the module has {0} entry points; lowering takes modules of one")]
+    #[error("the module has {0} entry points, but lowering requires exactly one")]
     EntryPoints(usize),
     /// The call does not match the kernel, or does not determine valid descriptors.
-    #[error("the kernel's call: {0}")]
+    #[error("invalid kernel call: {0}")]
     Call(String),
     /// The module uses something that the lowering does not support.
-    #[error("{what} (word {at}) is not lowered")]
+    #[error("cannot lower {what} (word {at})")]
     NotLowered {
         /// Description of the unsupported use.
         what: String,

@@ -196,7 +196,7 @@ impl Pass<'_> {
             Some(variable) => {
                 let word = variable.result().unwrap_or_default();
                 let ty = module.type_of(word).and_then(|ty| module.pointer(ty)).and_then(|(_, ty)| ty);
-                let Some(ty) = ty else { return Err(LowerError::at(variable, "push constants of no type")) };
+                let Some(ty) = ty else { return Err(LowerError::at(variable, "push constants without a type")) };
                 // The block's type changes, which matters only to uses of the whole block.
                 for i in uses(module, word) {
                     let chain = matches!(i.op, Some(Op::AccessChain | Op::InBoundsAccessChain));
@@ -291,7 +291,10 @@ impl Pass<'_> {
                     self.editor.replace(i.at, instruction(Op::CopyObject, &[ty, result, value]));
                 }
                 _ => {
-                    return Err(LowerError::at(i, "WorkgroupSize, other than loaded whole as three unsigned integers"));
+                    return Err(LowerError::at(
+                        i,
+                        "a use of WorkgroupSize other than a load of three unsigned integers",
+                    ));
                 }
             }
         }
@@ -304,7 +307,7 @@ impl Pass<'_> {
     fn guard(&mut self, function: u32) -> Result<(u32, u32), LowerError> {
         let module = self.module;
         let Some(definition) = module.definition_of_word(function) else {
-            return Err(LowerError::at(self.entry, "an entry point without function"));
+            return Err(LowerError::at(self.entry, "an entry point without a function"));
         };
         if let Some(call) = uses(module, function).find(|i| i.op == Some(Op::FunctionCall)) {
             return Err(LowerError::at(call, "a call of the entry point"));

@@ -45,19 +45,19 @@ pub enum ModuleErrorKind {
         bound: u32,
     },
     /// Two instructions define the same id.
-    #[error("id {id} is made a second time")]
+    #[error("id {id} is defined twice")]
     Redefined {
         /// The id.
         id: u32,
     },
     /// An id is used, but no instruction defines it.
-    #[error("id {id} is used, but no instruction makes it")]
+    #[error("id {id} is used but not defined")]
     Undefined {
         /// The id.
         id: u32,
     },
     /// A type declaration refers to an id that no earlier instruction declares as a type.
-    #[error("{op} is built of id {id}, which is no type declared before it")]
+    #[error("{op} refers to id {id}, which is not a type declared before it")]
     NotAType {
         /// The instruction.
         op: Op,
@@ -65,7 +65,7 @@ pub enum ModuleErrorKind {
         id: u32,
     },
     /// An instruction is in the wrong section.
-    #[error("{op} belongs to the section {belongs:?}, but stands after the section {after:?} began")]
+    #[error("{op} belongs to section {belongs:?}, but follows the start of section {after:?}")]
     Section {
         /// The instruction.
         op: Op,
@@ -75,7 +75,7 @@ pub enum ModuleErrorKind {
         after: Section,
     },
     /// An instruction is outside a function, or outside a block.
-    #[error("{op} stands outside a {expected}")]
+    #[error("{op} is outside a {expected}")]
     Outside {
         /// The instruction.
         op: Op,
@@ -83,7 +83,7 @@ pub enum ModuleErrorKind {
         expected: &'static str,
     },
     /// A block or function has no end, or another one starts inside it.
-    #[error("{found} inside a {unfinished}, expected its end")]
+    #[error("{found} inside an unfinished {unfinished}")]
     Unfinished {
         /// The unexpected instruction, or the end of the module.
         found: &'static str,
@@ -91,7 +91,7 @@ pub enum ModuleErrorKind {
         unfinished: &'static str,
     },
     /// A branch or merge instruction refers to an id that is not a block of its function.
-    #[error("{op} names id {id}, which is no block of its function")]
+    #[error("{op} refers to id {id}, which is not a block of its function")]
     NotABlock {
         /// The instruction.
         op: Op,
@@ -99,13 +99,13 @@ pub enum ModuleErrorKind {
         id: u32,
     },
     /// A merge instruction does not immediately precede the last instruction of its block.
-    #[error("{op} does not stand right before the last instruction of its block")]
+    #[error("{op} does not immediately precede the last instruction of its block")]
     MergePlace {
         /// The instruction.
         op: Op,
     },
     /// A size exceeds a limit.
-    #[error("{what}: {found}, at most {limit} can be")]
+    #[error("{what} {found} exceeds the limit of {limit}")]
     Limit {
         /// The limited quantity.
         what: &'static str,

@@ -63,7 +63,7 @@ impl Module {
     pub fn parse(words: Vec<u32>) -> Result<Module, ModuleError> {
         let (header, _) = words::split_header(&words).map_err(words_error)?;
         if words.len() > MAX_WORDS {
-            let kind = ModuleErrorKind::Limit { what: "words", found: words.len(), limit: MAX_WORDS };
+            let kind = ModuleErrorKind::Limit { what: "number of words", found: words.len(), limit: MAX_WORDS };
             return Err(ModuleError { at: 0, kind });
         }
         if header.bound == 0 || header.bound > MAX_ID + 1 {
@@ -117,7 +117,10 @@ impl Parser {
         let end = self.module.words.len().max(HEADER_WORDS);
         if self.block.is_some() || self.function.is_some() {
             let unfinished = if self.block.is_some() { "block" } else { "function" };
-            return Err(ModuleError { at: end, kind: ModuleErrorKind::Unfinished { found: "the end", unfinished } });
+            return Err(ModuleError {
+                at: end,
+                kind: ModuleErrorKind::Unfinished { found: "the end of the module", unfinished },
+            });
         }
         let count = self.module.spans.len() as u32;
         self.enter(Section::Functions, count);

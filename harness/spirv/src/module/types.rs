@@ -215,7 +215,7 @@ impl Types {
             _ => return Ok(0),
         };
         inner.checked_add(1).ok_or(ModuleErrorKind::Limit {
-            what: "nesting of types",
+            what: "nesting depth of types",
             found: usize::from(inner) + 1,
             limit: MAX_DEPTH,
         })

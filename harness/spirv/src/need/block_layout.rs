@@ -130,14 +130,14 @@ impl Derivation<'_> {
             (AlignmentRules::Extended, _) | (AlignmentRules::Base, false) => return,
             (AlignmentRules::Base, true) => (
                 Expression::Any(vec![feature("uniformBufferStandardLayout"), feature("scalarBlockLayout")]),
-                "like a storage buffer",
+                "only storage buffers always support (std430)",
             ),
             (AlignmentRules::Scalar, _) if workgroup => {
-                (feature("workgroupMemoryExplicitLayoutScalarBlockLayout"), "by its numbers' sizes only")
+                (feature("workgroupMemoryExplicitLayoutScalarBlockLayout"), "aligns scalars only")
             }
-            (AlignmentRules::Scalar, _) => (feature("scalarBlockLayout"), "by its numbers' sizes only"),
+            (AlignmentRules::Scalar, _) => (feature("scalarBlockLayout"), "aligns scalars only"),
         };
-        let because = format!("{class} {}, which is laid out {how},", module.names().display(word));
+        let because = format!("{class} {} with a layout that {how}", module.names().display(word));
         self.push(instruction.at, because, None, needs);
     }
 }

@@ -130,7 +130,10 @@ impl Derivation<'_> {
             (1, 4) => Expression::Any(vec![api(2), extension("VK_KHR_spirv_1_4")]),
             (1, 5) => api(2),
             (1, 6) => api(3),
-            _ => Expression::Never(format!("a version that Vulkan knows: it ends at {}", Version::NEWEST)),
+            _ => Expression::Never(format!(
+                "a newer version of Vulkan than 1.4, which supports SPIR-V up to {}",
+                Version::NEWEST
+            )),
         };
         self.push(1, format!("SPIR-V {version}"), None, needs);
     }
@@ -140,7 +143,7 @@ impl Derivation<'_> {
         for instruction in module.section(Section::Capabilities).filter(|i| i.op == Some(Op::Capability)) {
             let Some(word) = instruction.operand(0) else { continue };
             let Some(capability) = Capability::from_word(word) else {
-                let why = Expression::Never("a capability that the grammar knows".to_owned());
+                let why = Expression::Never("a newer grammar: the tables do not define it".to_owned());
                 self.push(instruction.at, format!("capability {word}"), None, why);
                 continue;
             };
@@ -263,12 +266,12 @@ impl Derivation<'_> {
             };
             if !reflect::has_decoration(module, word, Decoration::NonWritable) {
                 let rule = Some("VUID-RuntimeSpirv-apiVersion-07954");
-                let because = format!("storage image {name} without format that may be written");
+                let because = format!("writable storage image {name} without a format");
                 self.push(instruction.at, because, rule, unformatted("shaderStorageImageWriteWithoutFormat"));
             }
             if !reflect::has_decoration(module, word, Decoration::NonReadable) {
                 let rule = Some("VUID-RuntimeSpirv-apiVersion-07955");
-                let because = format!("storage image {name} without format that may be read");
+                let because = format!("readable storage image {name} without a format");
                 self.push(instruction.at, because, rule, unformatted("shaderStorageImageReadWithoutFormat"));
             }
         }

@@ -144,7 +144,7 @@ impl Derivation<'_> {
             let used = *self.floats.get_or_init(|| [16, 32, 64].map(|width| uses_float(self.module, width)));
             let of = [16, 32, 64].map(|width| pair.into_iter().find(|mode| widths(*mode).contains(&width)));
             let differ = |a: usize, b: usize| used[a] && used[b] && of[a] != of[b];
-            let because = format!("{} or {} different by width", pair[0], pair[1]);
+            let because = format!("execution modes {} or {} that differ by width", pair[0], pair[1]);
             if differ(0, 2) {
                 self.push(at, because, Some(both_same), property(name, Test::OneOf(&[INDEPENDENCE_ALL])));
             } else if differ(0, 1) || differ(1, 2) {
@@ -163,8 +163,9 @@ impl Derivation<'_> {
             let Some((flags, width)) = flags.zip(width) else { continue };
             for (of, name, rule, _) in SPECIAL_VALUES {
                 if of == width && keeps_special_values(flags) {
-                    let because =
-                        format!("execution mode FPFastMathDefault of {width}-bit floats, which keeps special values");
+                    let because = format!(
+                        "execution mode FPFastMathDefault of {width}-bit floats, which preserves special values"
+                    );
                     self.push(mode.at, because, Some(rule), property(name, Test::True));
                 }
             }
@@ -184,7 +185,7 @@ impl Derivation<'_> {
             let widths = self.float_widths(instruction);
             for (width, name, _, rule) in SPECIAL_VALUES {
                 if widths.contains(&width) {
-                    let because = format!("FPFastMathMode on {width}-bit floats, which keeps special values");
+                    let because = format!("FPFastMathMode on {width}-bit floats, which preserves special values");
                     self.push(decorated.instruction.at, because, Some(rule), property(name, Test::True));
                 }
             }

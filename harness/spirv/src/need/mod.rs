@@ -248,10 +248,10 @@ impl Requirement {
         match self {
             Requirement::Property(_, Test::True) => self.to_string(),
             Requirement::Property(name, _) => match have.properties.get(*name) {
-                Some(value) => format!("{self} (it is {value})"),
+                Some(value) => format!("{self} (the device has {value})"),
                 None => self.to_string(),
             },
-            Requirement::Api(_) => format!("{self} (it is {})", have.api_version),
+            Requirement::Api(_) => format!("{self} (the device has {})", have.api_version),
             Requirement::Feature(_) | Requirement::Extension(_) => self.to_string(),
         }
     }

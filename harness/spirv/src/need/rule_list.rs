@@ -34,25 +34,34 @@ pub static NEED_RULES: &[NeedRule] = &[
         id: "VUID-RuntimeSpirv-None-06279",
         says: "64-bit atomics in workgroup memory need shaderSharedInt64Atomics",
     },
-    NeedRule { id: "VUID-RuntimeSpirv-None-06284", says: "float atomics in buffers need their feature" },
-    NeedRule { id: "VUID-RuntimeSpirv-None-06285", says: "float atomics in workgroup memory need their feature" },
-    NeedRule { id: "VUID-RuntimeSpirv-None-06286", says: "float atomics in images need their feature" },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-None-06284",
+        says: "float atomics in buffers need the feature of their width and operation",
+    },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-None-06285",
+        says: "float atomics in workgroup memory need the feature of their width and operation",
+    },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-None-06286",
+        says: "float atomics in images need the feature of their width and operation",
+    },
     NeedRule { id: "VUID-RuntimeSpirv-None-06288", says: "64-bit atomics in images need shaderImageInt64Atomics" },
     NeedRule {
         id: "VUID-RuntimeSpirv-denormBehaviorIndependence-06289",
-        says: "denormal modes of 16 and 64 bits are the same unless the device has them independent",
+        says: "denormal modes of 16 and 64 bits are equal unless denormBehaviorIndependence permits otherwise",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-denormBehaviorIndependence-06290",
-        says: "denormal modes of all widths are the same unless the device has them independent",
+        says: "denormal modes of all widths are equal unless denormBehaviorIndependence permits otherwise",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-roundingModeIndependence-06291",
-        says: "rounding modes of 16 and 64 bits are the same unless the device has them independent",
+        says: "rounding modes of 16 and 64 bits are equal unless roundingModeIndependence permits otherwise",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-roundingModeIndependence-06292",
-        says: "rounding modes of all widths are the same unless the device has them independent",
+        says: "rounding modes of all widths are equal unless roundingModeIndependence permits otherwise",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat16-06293",
@@ -136,11 +145,11 @@ pub static NEED_RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-NonWritable-06340",
-        says: "what fragment stages may store to needs fragmentStoresAndAtomics",
+        says: "writable buffers and images in fragment shaders need fragmentStoresAndAtomics",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-None-06343",
-        says: "group operations only in the stages of subgroupSupportedStages",
+        says: "group operations occur only in the stages of subgroupSupportedStages",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-shaderZeroInitializeWorkgroupMemory-06372",
@@ -150,9 +159,18 @@ pub static NEED_RULES: &[NeedRule] = &[
         id: "VUID-RuntimeSpirv-SubgroupUniformControlFlowKHR-06379",
         says: "SubgroupUniformControlFlowKHR needs shaderSubgroupUniformControlFlow",
     },
-    NeedRule { id: "VUID-RuntimeSpirv-x-06429", says: "x of the workgroup is at most maxComputeWorkGroupSize[0]" },
-    NeedRule { id: "VUID-RuntimeSpirv-y-06430", says: "y of the workgroup is at most maxComputeWorkGroupSize[1]" },
-    NeedRule { id: "VUID-RuntimeSpirv-z-06431", says: "z of the workgroup is at most maxComputeWorkGroupSize[2]" },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-x-06429",
+        says: "the x size of a workgroup is at most maxComputeWorkGroupSize[0]",
+    },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-y-06430",
+        says: "the y size of a workgroup is at most maxComputeWorkGroupSize[1]",
+    },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-z-06431",
+        says: "the z size of a workgroup is at most maxComputeWorkGroupSize[2]",
+    },
     NeedRule {
         id: "VUID-RuntimeSpirv-x-06432",
         says: "a workgroup has at most maxComputeWorkGroupInvocations invocations",
@@ -164,15 +182,15 @@ pub static NEED_RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-apiVersion-07954",
-        says: "a storage image without format is NonWritable, or may be written so",
+        says: "a storage image without a format is NonWritable, or the device supports writing without a format",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-apiVersion-07955",
-        says: "a storage image without format is NonReadable, or may be read so",
+        says: "a storage image without a format is NonReadable, or the device supports reading without a format",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-cooperativeMatrixSupportedStages-08985",
-        says: "cooperative matrices only in the stages of cooperativeMatrixSupportedStages",
+        says: "cooperative matrices occur only in the stages of cooperativeMatrixSupportedStages",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat16-09559",
@@ -208,7 +226,7 @@ pub static NEED_RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-cooperativeVectorSupportedStages-10091",
-        says: "cooperative vectors only in the stages of cooperativeVectorSupportedStages",
+        says: "cooperative vectors occur only in the stages of cooperativeVectorSupportedStages",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-maxCooperativeVectorComponents-10094",
@@ -228,26 +246,29 @@ pub static NEED_RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-x-10702",
-        says: "x of the tile shading rate is at most maxTileShadingRate.width",
+        says: "the x component of the tile shading rate is at most maxTileShadingRate.width",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-y-10703",
-        says: "y of the tile shading rate is at most maxTileShadingRate.height",
+        says: "the y component of the tile shading rate is at most maxTileShadingRate.height",
     },
     NeedRule { id: "VUID-RuntimeSpirv-OpImage-10706", says: "atomics on tile attachments need tileShadingAtomicOps" },
     NeedRule {
         id: "VUID-RuntimeSpirv-workgroupMemoryExplicitLayout8BitAccess-10756",
-        says: "8-bit values in laid out workgroup memory need workgroupMemoryExplicitLayout8BitAccess",
+        says: "8-bit values in explicitly laid out workgroup memory need workgroupMemoryExplicitLayout8BitAccess",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-workgroupMemoryExplicitLayout16BitAccess-10757",
-        says: "16-bit values in laid out workgroup memory need workgroupMemoryExplicitLayout16BitAccess",
+        says: "16-bit values in explicitly laid out workgroup memory need workgroupMemoryExplicitLayout16BitAccess",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-shaderRelaxedExtendedInstruction-10773",
         says: "OpExtInstWithForwardRefsKHR needs shaderRelaxedExtendedInstruction",
     },
-    NeedRule { id: "VUID-RuntimeSpirv-None-10824", says: "bit instructions on other than 32 bits need maintenance9" },
+    NeedRule {
+        id: "VUID-RuntimeSpirv-None-10824",
+        says: "bit instructions on other widths than 32 bits need maintenance9",
+    },
     NeedRule { id: "VUID-RuntimeSpirv-shaderFmaFloat16-10977", says: "16-bit OpFmaKHR needs shaderFmaFloat16" },
     NeedRule { id: "VUID-RuntimeSpirv-shaderFmaFloat32-10978", says: "32-bit OpFmaKHR needs shaderFmaFloat32" },
     NeedRule { id: "VUID-RuntimeSpirv-shaderFmaFloat64-10979", says: "64-bit OpFmaKHR needs shaderFmaFloat64" },
@@ -257,7 +278,7 @@ pub static NEED_RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-storageInputOutput16-11162",
-        says: "16-bit values in interfaces need storageInputOutput16",
+        says: "16-bit values in input and output variables need storageInputOutput16",
     },
     NeedRule {
         id: "VUID-RuntimeSpirv-shaderUniformBufferUnsizedArray-11806",

@@ -89,7 +89,7 @@ impl Derivation<'_> {
         for variable in writable.filter_map(|word| module.definition_of_word(word)) {
             let rule = Some("VUID-RuntimeSpirv-NonWritable-06340");
             let name = module.names().display(variable.result().unwrap_or_default());
-            let because = format!("{name}, without NonWritable in Fragment");
+            let because = format!("{name} without NonWritable in a Fragment entry point");
             self.push(variable.at, because, rule, feature("fragmentStoresAndAtomics"));
         }
     }

@@ -12,7 +12,7 @@ use crate::words::{self, HEADER_WORDS, MAGIC, MAX_ID};
 
 /// A syntax error in the text of a module, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {message}{}", nearest.as_ref().map_or(String::new(), |n| format!("; the nearest known name is {n}")))]
+#[error("line {line}, column {column}: {message}{}", nearest.as_ref().map_or(String::new(), |n| format!("; did you mean '{n}'?")))]
 pub struct AssembleError {
     /// Line, counted from 1.
     pub line: usize,
@@ -164,7 +164,7 @@ impl<'a> Assembler<'a> {
             return Err(SyntaxError {
                 at,
                 len: 0,
-                message: format!("expected {expected}, found the end"),
+                message: format!("expected {expected}, found the end of the text"),
                 nearest: None,
             });
         };
@@ -196,9 +196,9 @@ impl<'a> Assembler<'a> {
             return Ok(());
         }
         let (result, name) = if first.text.starts_with('%') {
-            let equals = self.take("= after the result id")?;
+            let equals = self.take("'=' after the result id")?;
             if equals.text != "=" {
-                return Err(error(equals, "expected = after the result id"));
+                return Err(error(equals, "expected '=' after the result id"));
             }
             (Some(first), self.take("an instruction after =")?)
         } else {
@@ -225,9 +225,9 @@ impl<'a> Assembler<'a> {
             }
             (false, None) => {}
             (true, None) => {
-                return Err(error(name, &format!("{} makes a result: expected %name = in front", name.text)));
+                return Err(error(name, &format!("{} has a result: expected '%name =' before it", name.text)));
             }
-            (false, Some(id)) => return Err(error(id, &format!("{} makes no result", name.text))),
+            (false, Some(id)) => return Err(error(id, &format!("{} has no result", name.text))),
         }
         self.operands(operands)?;
         if self.has_raw_word {
@@ -235,7 +235,7 @@ impl<'a> Assembler<'a> {
         }
         let length = self.words.len() - self.start;
         let Ok(count) = u16::try_from(length) else {
-            return Err(error(name, &format!("instruction of {length} words, at most 65535 can be")));
+            return Err(error(name, &format!("the instruction has {length} words, but the limit is 65535")));
         };
         if !self.at_end() {
             self.extra_operand(instruction)?;
@@ -334,7 +334,7 @@ impl<'a> Assembler<'a> {
                 let Some(number) = self.context.number_of_value(selector) else {
                     return Err(error(
                         token,
-                        "the selector is no integer that was declared before: its literals cannot be read",
+                        "cannot read the literal: the selector is not an integer declared before",
                     ));
                 };
                 self.number(token, number)?;
@@ -345,7 +345,7 @@ impl<'a> Assembler<'a> {
                 let Some(number) = self.context.number(ty) else {
                     return Err(error(
                         token,
-                        "the result type is no number type that was declared before: its literals cannot be read",
+                        "cannot read the literal: the result type is not a number type declared before",
                     ));
                 };
                 self.number(token, number)
@@ -462,9 +462,9 @@ impl<'a> Assembler<'a> {
         let mut escaped = false;
         for byte in inner.bytes() {
             match byte {
-                0 => return Err(error(token, "a string cannot hold a zero byte")),
+                0 => return Err(error(token, "a string cannot contain a zero byte")),
                 b'\\' if !escaped => escaped = true,
-                b'"' if !escaped => return Err(error(token, "expected a blank after the closing quote")),
+                b'"' if !escaped => return Err(error(token, "expected a space after the closing quote")),
                 _ => {
                     bytes.push(byte);
                     escaped = false;
@@ -480,7 +480,7 @@ impl<'a> Assembler<'a> {
         let number = |token: &Token| token.text[1..].parse::<u32>().ok().filter(|_| !token.text.starts_with("%0"));
         let mut numbers: Vec<u32> = self.names.iter().map(|token| number(token).unwrap_or(0)).collect();
         if let Some(i) = numbers.iter().position(|n| *n > MAX_ID) {
-            return Err(error(self.names[i], &format!("ids go up to {MAX_ID}")));
+            return Err(error(self.names[i], &format!("the id exceeds the limit of {MAX_ID}")));
         }
         let mut taken: Vec<u32> = numbers.iter().copied().filter(|n| *n != 0).collect();
         taken.sort_unstable();
@@ -498,7 +498,7 @@ impl<'a> Assembler<'a> {
             *number = next_free();
         }
         if let Some(i) = numbers.iter().position(|n| *n > MAX_ID) {
-            return Err(error(self.names[i], &format!("ids go up to {MAX_ID}")));
+            return Err(error(self.names[i], &format!("the id exceeds the limit of {MAX_ID}")));
         }
         for &at in &self.id_positions {
             let word = &mut self.words[at as usize];
@@ -582,6 +582,6 @@ fn immediate(token: Token) -> SyntaxResult<u32> {
     let digits = token.text.strip_prefix('!').unwrap_or_default();
     let word = NumberType::U32
         .parse(digits)
-        .map_err(|_| error(token, &format!("expected ! and a word, found {:?}", token.text)))?;
+        .map_err(|_| error(token, &format!("expected '!' and a number, found {:?}", token.text)))?;
     Ok(word as u32)
 }

@@ -230,7 +230,7 @@ fn unsupported_features_are_named_in_errors() {
     for (body, said) in [
         ("%q = OpImageQueryFormat %uint %made\n%texel = OpImageRead %v4uint %made %at", "OpImageQueryFormat"),
         ("%texel = OpImageRead %v4uint %made %at ConstOffset %at", "OpImageRead with these image operands"),
-        ("%texel = OpImageRead %v4uint %made %u1", "at 1 coordinates where 2 are needed"),
+        ("%texel = OpImageRead %v4uint %made %u1", "at 1 of 2 required coordinates"),
         ("%n = OpConvertPtrToU %long %to\n%texel = OpImageRead %v4uint %made %at", "OpConvertPtrToU"),
         (
             "%n = OpPtrEqual %bool %to %result\n%texel = OpImageRead %v4uint %made %at",
@@ -240,7 +240,7 @@ fn unsupported_features_are_named_in_errors() {
         (
             "%which = OpIEqual %bool %number %u1\nOpBranchConditional %which %then %met\n%then = OpLabel\nOpBranch %met\n\
              %met = OpLabel\n%texel = OpImageRead %v4uint %made %at",
-            "control flow without structure",
+            "unstructured control flow",
         ),
     ] {
         let found = error(body, |_| ());
@@ -249,10 +249,10 @@ fn unsupported_features_are_named_in_errors() {
     for (change, said) in [
         ((|c| c.arguments.truncate(2)) as fn(&mut KernelCall), "2 arguments for a kernel with 6 parameters"),
         (|c| c.arguments[0] = Argument::Value { offset: 0 }, "for this parameter"),
-        (|c| c.images[1].at.binding = 0, "descriptors of one binding are of different types"),
-        (|c| c.images[1].handle = 0x1001, "names two images"),
-        (|c| c.images[0].dim = Dim::Rect, "dimensionality Rect, which no kernel has"),
-        (|c| c.images.clear(), "a handle converted where no image has one"),
+        (|c| c.images[1].at.binding = 0, "the descriptors of a binding have different types"),
+        (|c| c.images[1].handle = 0x1001, "denotes two images"),
+        (|c| c.images[0].dim = Dim::Rect, "unsupported dimensionality Rect"),
+        (|c| c.images.clear(), "a conversion of a handle, as no image has a handle"),
         (|c| c.images.retain(|i| i.storage), "OpImageRead of storage images of different formats"),
     ] {
         // The remaining images with float texels have two formats.
@@ -266,5 +266,5 @@ fn unsupported_features_are_named_in_errors() {
     let mut long = call();
     long.images[0].handle = 1 << 32;
     let found = lower(&module(false, &format!("{MADE}{read}")), &long, Indexing::Switch).unwrap_err().to_string();
-    assert!(found.contains("a handle of 64 bits, under addressing model Physical32"), "{found}");
+    assert!(found.contains("a 64-bit handle under addressing model Physical32"), "{found}");
 }

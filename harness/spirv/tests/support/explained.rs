@@ -33,36 +33,36 @@ const NEW: &[Judge] = &[Judge::Layer];
 const BOTH: &[Judge] = &[Judge::SpirvVal, Judge::Layer];
 
 /// The rule is newer than the tool.
-const YOUNGER: &str = "the rule is younger than this validator";
+const YOUNGER: &str = "the rule is newer than this validator";
 /// The specification is clear, but the tool does not check it.
-const MISSING: &str = "the text has the rule; this validator has no check of it";
+const MISSING: &str = "the specification has the rule, but this validator does not check it";
 /// A rule about a module and a device.
-const RUNTIME: &str = "a RuntimeSpirv rule: the layer asks it of pipelines, not of modules alone";
+const RUNTIME: &str = "a RuntimeSpirv rule: the layer checks it for pipelines, not for modules alone";
 
 const GAPS: &[Gap] = &[
     // Neither validator checks these.
-    gap("extension-listed", BOTH, "the table of extensions: this validator lets unknown extensions pass"),
+    gap("extension-listed", BOTH, "the table of extensions: this validator accepts unknown extensions"),
     gap(
         "instruction-set",
         BOTH,
-        "Versions and Formats names GLSL.std.450 alone: this validator takes every set that it knows",
+        "Versions and Formats lists GLSL.std.450 only: this validator accepts every set that it knows",
     ),
     gap("float-controls-conflict", BOTH, MISSING),
     gap("float-controls-width", BOTH, MISSING),
-    gap("offset-sampled", BOTH, "Offset-04865 speaks of every image instruction; this validator has no check of it"),
-    gap("specialized-array", BOTH, "Function-04681; this validator has no check of it"),
-    gap("opaque-undef", BOTH, "OpUndef-12464 is younger than both validators"),
-    gap("uniform-buffer-index", BOTH, "10127; this validator has no check of it"),
-    gap("sampled-image-index", BOTH, "10128; this validator has no check of it"),
-    gap("storage-buffer-index", BOTH, "10129; this validator has no check of it"),
-    gap("storage-image-index", BOTH, "10130; this validator has no check of it"),
-    gap("input-attachment-index", BOTH, "10131; this validator has no check of it"),
-    gap("uniform-texel-buffer-index", BOTH, "10132; this validator has no check of it"),
-    gap("storage-texel-buffer-index", BOTH, "10133; this validator has no check of it"),
+    gap("offset-sampled", BOTH, "Offset-04865 applies to every image instruction; this validator does not check it"),
+    gap("specialized-array", BOTH, "Function-04681; this validator does not check it"),
+    gap("opaque-undef", BOTH, "OpUndef-12464 is newer than both validators"),
+    gap("uniform-buffer-index", BOTH, "10127; this validator does not check it"),
+    gap("sampled-image-index", BOTH, "10128; this validator does not check it"),
+    gap("storage-buffer-index", BOTH, "10129; this validator does not check it"),
+    gap("storage-image-index", BOTH, "10130; this validator does not check it"),
+    gap("input-attachment-index", BOTH, "10131; this validator does not check it"),
+    gap("uniform-texel-buffer-index", BOTH, "10132; this validator does not check it"),
+    gap("storage-texel-buffer-index", BOTH, "10133; this validator does not check it"),
     gap(
         "capability-of-extension",
         BOTH,
-        "the table of capabilities lacks Groups: this validator takes it beside SPV_AMD_shader_ballot; ours is a warning",
+        "the table of capabilities lacks Groups: this validator accepts it with SPV_AMD_shader_ballot; ours is a warning",
     ),
     gap("byte-interface", BOTH, RUNTIME),
     gap("input-attachment-array", BOTH, RUNTIME),
@@ -71,67 +71,67 @@ const GAPS: &[Gap] = &[
     gap(
         "memory-scope-subgroup-capability",
         BOTH,
-        "SubgroupVoteKHR-07951 names no version; this validator asks it for Vulkan 1.0 only, or not at all",
+        "SubgroupVoteKHR-07951 states no version; this validator checks it for Vulkan 1.0 only, or not at all",
     ),
     gap(
         "location-missing",
         BOTH,
-        "Location-04917 speaks of every user-defined variable; this validator looks at stages with locations, not at compute",
+        "Location-04917 applies to every user-defined variable; this validator checks stages with locations, not compute",
     ),
     gap(
         "pointer-stride",
         BOTH,
-        "Shader Interfaces: uses of ArrayStride that the chapter does not name are invalid; this validator looks at what variables hold",
+        "Shader Interfaces: uses of ArrayStride that the chapter does not list are invalid; this validator checks the types of variables only",
     ),
     gap(
         "quad-swap-direction",
         BOTH,
-        "Direction must be one of the values that OpGroupNonUniformQuadSwap names; this validator looks whether it is a constant",
+        "Direction must be one of the values that OpGroupNonUniformQuadSwap names; this validator checks only that it is a constant",
     ),
-    gap("image-capability", BOTH, "Capability: the type needs it; this validator asks for it at accesses to the image"),
+    gap("image-capability", BOTH, "Capability: the type requires it; this validator checks accesses to the image only"),
     gap(
         "selection-structured",
         BOTH,
-        "2.16.2 exempts declared merge blocks and Continue Targets; this validator every label that came before, and one of two suffices",
+        "2.16.2 exempts declared merge blocks and Continue Targets; this validator exempts every earlier label, and one of two suffices",
     ),
-    gap("switch-cases", BOTH, "2.11.3: targets with one label appear consecutively; this validator has no check of it"),
+    gap("switch-cases", BOTH, "2.11.3: targets with one label appear consecutively; this validator does not check it"),
     gap(
         "extended-texel",
         BOTH,
-        "SignExtend and ZeroExtend: not both, of integers only; this validator does not look at the type of texels",
+        "SignExtend and ZeroExtend: not both, for integers only; this validator does not check the type of texels",
     ),
-    gap("signedness", BOTH, "OpTypeInt: this validator looks at the signedness of 32-bit integers only"),
+    gap("signedness", BOTH, "OpTypeInt: this validator checks the signedness of 32-bit integers only"),
     // The module cannot be read because of invalid UTF-8.
     gap(
-        "no module: word OpName: operand word is no LiteralString",
+        "no module: word OpName: operand word is not a valid LiteralString",
         BOTH,
-        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not check it",
     ),
     gap(
-        "no module: word OpEntryPoint: operand word is no LiteralString",
+        "no module: word OpEntryPoint: operand word is not a valid LiteralString",
         BOTH,
-        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not check it",
     ),
     gap(
-        "no module: word OpExtension: operand word is no LiteralString",
+        "no module: word OpExtension: operand word is not a valid LiteralString",
         BOTH,
-        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not check it",
     ),
     gap(
-        "no module: word OpExtInstImport: operand word is no LiteralString",
+        "no module: word OpExtInstImport: operand word is not a valid LiteralString",
         BOTH,
-        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not check it",
     ),
     gap(
-        "no module: word OpMemberName: operand word is no LiteralString",
+        "no module: word OpMemberName: operand word is not a valid LiteralString",
         BOTH,
-        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not look",
+        "SPIR-V 2.2.1: a literal string is UTF-8; this validator does not check it",
     ),
-    gap("function-types", BOTH, "OpFunctionCall: this validator lets a function be an argument, by what it returns"),
+    gap("function-types", BOTH, "OpFunctionCall: this validator accepts a function as an argument, by its return type"),
     gap(
         "arithmetic-types",
         OLD,
-        "integer dot products, and arithmetic inside constants: this validator has no check of them",
+        "integer dot products, and arithmetic inside constants: this validator does not check them",
     ),
     gap(
         "constant-types",
@@ -139,18 +139,18 @@ const GAPS: &[Gap] = &[
         "OpConstantComposite: this validator compares the kinds of Constituents, not their widths",
     ),
     gap("group-types", OLD, MISSING),
-    gap("access-chain-types", OLD, "OpPtrAccessChain: this validator has no check of Element"),
+    gap("access-chain-types", OLD, "OpPtrAccessChain: this validator does not check Element"),
     // Only the older validator lacks these.
     gap("alignment-power", OLD, MISSING),
-    gap("branch-labels", BOTH, "OpBranchConditional: this validator does not look at the weights"),
+    gap("branch-labels", BOTH, "OpBranchConditional: this validator does not check the weights"),
     gap("execution-mode-once", OLD, MISSING),
     gap(
         "explicit-level",
         BOTH,
-        "OpImageSampleExplicitLod: this validator asks for some image operand, not for Lod or Grad",
+        "OpImageSampleExplicitLod: this validator requires some image operand, not Lod or Grad",
     ),
     gap("switch-literals", BOTH, "OpSwitch: this validator does not compare the literals"),
-    gap("unsigned-result", OLD, "operations inside OpSpecConstantOp: this validator has no check of them"),
+    gap("unsigned-result", OLD, "operations inside OpSpecConstantOp: this validator does not check them"),
     gap("access-signedness", OLD, MISSING),
     gap(
         "array-stride",
@@ -158,37 +158,37 @@ const GAPS: &[Gap] = &[
         "SPIR-V 2.16.2: checked against the last member of a structure, not the one that ends last",
     ),
     gap("binding", OLD, MISSING),
-    gap("built-in-class", OLD, "04237 and its siblings: checked of built-ins that functions use"),
+    gap("built-in-class", OLD, "04237 and its siblings: checked for built-ins that functions use only"),
     gap("built-in-model", OLD, MISSING),
-    gap("built-in-type", OLD, "04238 and its siblings: checked of built-ins that functions use"),
+    gap("built-in-type", OLD, "04238 and its siblings: checked for built-ins that functions use only"),
     gap("capability-listed", OLD, MISSING),
     gap("class-needs-order", OLD, YOUNGER),
     gap("format-type", OLD, MISSING),
     gap("layout-not-allowed", OLD, YOUNGER),
-    gap("matrix-order", OLD, "SPIR-V 2.16.2: checked of matrices, not of arrays of them"),
-    gap("matrix-stride", OLD, "SPIR-V 2.16.2: checked of some of the members of nested structures"),
-    gap("memory-scope-invocation-semantics", OLD, "None-04641: checked of some instructions"),
+    gap("matrix-order", OLD, "SPIR-V 2.16.2: checked for matrices, not for arrays of them"),
+    gap("matrix-stride", OLD, "SPIR-V 2.16.2: checked for some members of nested structures"),
+    gap("memory-scope-invocation-semantics", OLD, "None-04641: checked for some instructions"),
     gap("mesh-primitives", OLD, MISSING),
     gap("mesh-vertices", OLD, MISSING),
     gap("no-rectangles", OLD, YOUNGER),
     gap("no-sequential-consistency", OLD, YOUNGER),
-    gap("block-nesting", OLD, "SPIR-V, Block: checked of a Block's members, not of what these hold"),
+    gap("block-nesting", OLD, "SPIR-V, Block: checked for a Block's members, not for their members"),
     gap("local-size-id-constant", OLD, MISSING),
-    gap("block", BOTH, "PushConstant-06675 and its siblings: checked of variables that functions use"),
+    gap("block", BOTH, "PushConstant-06675 and its siblings: checked for variables that functions use only"),
     gap("interpolation-class", OLD, MISSING),
     gap(
         "split-barrier-stage",
         NEW,
-        "SplitBarrierEXT-13552 speaks of the capability; this validator looks at the instructions",
+        "SplitBarrierEXT-13552 applies to the capability; this validator checks the instructions",
     ),
-    gap("offsets", BOTH, "None-10684: this validator looks at what functions access, not at every pointer's type"),
+    gap("offsets", BOTH, "None-10684: this validator checks accesses of functions, not every pointer type"),
     gap("one-hit-attribute", OLD, MISSING),
     gap("one-incoming-callable-data", OLD, MISSING),
     gap("one-incoming-ray-payload", OLD, MISSING),
-    gap("one-push-constant-in-interface", OLD, "OpVariable-06673: interfaces are not looked at"),
+    gap("one-push-constant-in-interface", OLD, "OpVariable-06673: this validator does not check interfaces"),
     gap("opaque-store", OLD, MISSING),
     gap("physical-matrix", OLD, MISSING),
-    gap("pointer-chain-stride", OLD, "OpPtrDiff: this validator looks at the type of OpPtrAccessChain's Base only"),
+    gap("pointer-chain-stride", OLD, "OpPtrDiff: this validator checks the type of OpPtrAccessChain's Base only"),
     gap("texel-pointer-use", OLD, MISSING),
     gap("variable-pointer-class", OLD, MISSING),
     gap("variable-pointer-length", OLD, MISSING),
@@ -208,18 +208,18 @@ const GAPS: &[Gap] = &[
     gap(
         "gather-qcom-dim",
         NEW,
-        "SPV_QCOM_image_processing3, OpImageGatherQCOM: Dim of 2D or Rect; this validator takes every Dim",
+        "SPV_QCOM_image_processing3, OpImageGatherQCOM: Dim of 2D or Rect; this validator accepts every Dim",
     ),
     gap(
         "gather-qcom-offsets",
         NEW,
-        "SPV_QCOM_image_processing3: this validator takes ConstOffsets, and Offset beside ConstOffset",
+        "SPV_QCOM_image_processing3: this validator accepts ConstOffsets, and Offset together with ConstOffset",
     ),
-    gap("long-vector-class", NEW, "Type-12297 speaks of pointer types; this validator looks at variables"),
+    gap("long-vector-class", NEW, "Type-12297 applies to pointer types; this validator checks variables"),
     gap(
         "tile-store-stage",
         NEW,
-        "Tile Attachment Interface: OpImageWrite in compute only; this validator does not look at the stage",
+        "Tile Attachment Interface: OpImageWrite in compute only; this validator does not check the stage",
     ),
 ];
 
@@ -233,7 +233,7 @@ pub(crate) fn why_accepted(judge: Judge, rule: &str) -> Option<&'static str> {
 /// messages. The last section of `RULES.md` lists the subjects.
 const FOREIGN: &[(&str, &[&str])] = &[
     (
-        "types of what the rules do not look at: instructions of extensions and kernels, and what decorations and modes name",
+        "types outside the rules: instructions of extensions and kernels, and operands of decorations and modes",
         &[
             "OpTypeForwardPointer is not a pointer",
             "Operand cannot be a type",
@@ -244,9 +244,9 @@ const FOREIGN: &[(&str, &[&str])] = &[
         ],
     ),
     ("branches and variables", &["requires either or parameters", "First block of function", "must appear in a block"]),
-    ("decorations that are repeated with the value that they had", &["multiple times"]),
+    ("decorations that are repeated with the same value", &["multiple times"]),
     (
-        "what decorations and modes may stand on",
+        "permitted targets of decorations and modes",
         &[
             "decoration on target",
             "xecution mode can only be used",
@@ -256,11 +256,11 @@ const FOREIGN: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "layouts that scalarBlockLayout and its like relax: what a device has decides, so they are needs",
+        "layouts that features such as scalarBlockLayout relax, which are device requirements here",
         &["straddl", "must satisfy alignment", "not satisfying alignment", "is not aligned to"],
     ),
     (
-        "the product of a workgroup's sides, which this validator computes in 32 bits: 2^33 invocations are 0 to it",
+        "the number of invocations of a workgroup, which this validator computes in 32 bits, so that 2^33 counts as 0",
         &["must not have a product"],
     ),
 ];
@@ -301,10 +301,10 @@ const OUR_BUILT_INS: &[&str] = &[
 pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str> {
     let says = |parts: &[&str]| parts.iter().any(|part| complaint.contains(part));
     if judge == Judge::SpirvVal && says(UNKNOWN) {
-        return Some("younger than this validator");
+        return Some("newer than this validator");
     }
     if says(NO_LONGER_ASKED) {
-        return Some("the grammar of 2026 names no capability for FPRoundingMode; this validator's older one does");
+        return Some("the grammar of 2026 requires no capability for FPRoundingMode; this validator's older one does");
     }
     if complaint.contains("MeshEXT execution model entry points") {
         return Some("mesh stages, which this project does not run");

@@ -84,9 +84,9 @@ impl Descriptors {
         };
         let common = |image: &ImageHandle| match component_type(image.format) {
             _ if !matches!(image.dim, Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::Cube | Dim::Buffer) => {
-                Err(refused(image.at, &format!("dimensionality {}, which no kernel has", image.dim.name())))
+                Err(refused(image.at, &format!("unsupported dimensionality {}", image.dim.name())))
             }
-            None => Err(refused(image.at, &format!("texels of {:?}", image.format))),
+            None => Err(refused(image.at, &format!("unsupported texel format {:?}", image.format))),
             Some(component) => {
                 let ImageHandle { dim, arrayed, storage, format, .. } = *image;
                 let format = if storage { format } else { ImageFormat::Unknown };
@@ -102,7 +102,7 @@ impl Descriptors {
                 return Err(refused(at, "too many descriptors"));
             }
             if width == 32 && handle > u64::from(u32::MAX) {
-                return Err(refused(at, "a handle of 64 bits, under addressing model Physical32"));
+                return Err(refused(at, "a 64-bit handle under addressing model Physical32"));
             }
             let fresh = || DescriptorArray { kind, image, count: 0, elements: Vec::new(), declared: None };
             let array = images.arrays.entry((at.set, at.binding)).or_insert_with(fresh);
@@ -114,7 +114,7 @@ impl Descriptors {
             }
             let format = array.image.map_or(ImageFormat::Unknown, |image| image.format);
             if array.kind != kind || array.image != image.map(|image| ImageProperties { format, ..image }) {
-                return Err(refused(at, "descriptors of one binding are of different types"));
+                return Err(refused(at, "the descriptors of a binding have different types"));
             }
             array.count = array.count.max(at.element + 1);
             array.elements.push((handle, at.element));
@@ -141,7 +141,7 @@ impl Descriptors {
         kind: HandleKind,
         code: &mut Code,
     ) -> Result<(), LowerError> {
-        let wrong = || LowerError::at(i, format!("a handle converted where no {kind} has one"));
+        let wrong = || LowerError::at(i, format!("a conversion of a handle, as no {kind} has a handle"));
         let (Some(handle), Some(result)) = (i.operand(0), i.result()) else { return Err(wrong()) };
         let uint = builder.uint(32);
         let lookup = match self.lookups.get(&kind) {
@@ -181,7 +181,7 @@ impl Descriptors {
                 self.pairs.insert(result, (*image, *sampler));
                 Ok(())
             }
-            _ => Err(LowerError::at(i, "the image of a sampled image with another sampler")),
+            _ => Err(LowerError::at(i, "the image of a sampled image combined with another sampler")),
         }
     }
 
@@ -189,7 +189,7 @@ impl Descriptors {
     /// combined it with a sampler, otherwise by the number of the sampled image.
     pub(super) fn extract_image(&mut self, builder: &mut Builder<'_>, i: Instruction<'_>) -> Result<(), LowerError> {
         let (Some(result), Some(sampled)) = (i.result(), i.operand(0)) else {
-            return Err(LowerError::at(i, "an OpImage without operand"));
+            return Err(LowerError::at(i, "an OpImage without an operand"));
         };
         match self.pairs.get(&sampled) {
             Some((image, _)) => builder.replace_id(result, *image),
@@ -223,9 +223,9 @@ impl Descriptors {
             Some((_, Type::Image(image))) => *image,
             Some((_, Type::SampledImage { image })) => match module.ty(*image) {
                 Type::Image(image) => *image,
-                _ => return Err(wrong("of no image")),
+                _ => return Err(wrong("without an image")),
             },
-            _ => return Err(wrong("of no image")),
+            _ => return Err(wrong("without an image")),
         };
         let sampled = matches!(ty(image), Some((_, Type::SampledImage { .. }))) || self.extracted.contains(&image);
         let source = match (self.pairs.get(&image), sampled) {
@@ -255,18 +255,18 @@ impl Descriptors {
         };
         let texel = texel.map(components);
         if texel.is_some_and(|(_, count)| count != 4) {
-            return Err(wrong("of texels that are no vectors of 4"));
+            return Err(wrong("with texels that are not vectors of 4"));
         }
         let given = ids.first().and_then(|word| module.type_of(*word)).map(components);
         match (op, given) {
             (op, Some((Type::Float { width: 32, .. }, _))) if samples(op) => {}
-            (op, _) if samples(op) => return Err(wrong("at coordinates that are no 32-bit floats")),
+            (op, _) if samples(op) => return Err(wrong("at coordinates that are not 32-bit floats")),
             (_, None | Some((Type::Int { width: 32, .. }, _))) => {}
-            _ => return Err(wrong("at coordinates that are no 32-bit integers")),
+            _ => return Err(wrong("at coordinates that are not 32-bit integers")),
         }
         let word = |ty: TypeId| module.type_definition(ty).result().unwrap_or_default();
         let types = ids.iter().map(|id| module.type_of(*id).map(|ty| builder.resolve(word(ty))));
-        let operands = types.collect::<Option<Vec<u32>>>().ok_or_else(|| wrong("with operands of no type"))?;
+        let operands = types.collect::<Option<Vec<u32>>>().ok_or_else(|| wrong("with operands without a type"))?;
         let result = match i.result_type() {
             Some(ty) => builder.resolve(ty),
             None => builder.void(),
@@ -277,7 +277,7 @@ impl Descriptors {
                 module.type_declared(ty).is_some_and(|ty| matches!(components(ty).0, Type::Int { width: 32, .. }))
             })
         {
-            return Err(wrong("with a result that has not 32 bits"));
+            return Err(wrong("with a result that is not a 32-bit integer"));
         }
         let used = ImageUse {
             op,
@@ -286,7 +286,7 @@ impl Descriptors {
             result,
             scalar: texel.map(|(ty, _)| ty),
             mask,
-            given: given.map_or(0, |(_, n)| n),
+            coordinate_count: given.map_or(0, |(_, n)| n),
         };
         let mut arguments = match source {
             ImageSource::Image(image, sampler) => [Some(image), sampler].into_iter().flatten().collect(),
@@ -322,7 +322,7 @@ impl Descriptors {
     /// Returns the variable of an array and the type of its elements, declaring them first if
     /// needed.
     pub(super) fn declared(&mut self, builder: &mut Builder<'_>, at: (u32, u32)) -> Result<(u32, u32), String> {
-        let Some(array) = self.arrays.get_mut(&at) else { return Err("of no image".into()) };
+        let Some(array) = self.arrays.get_mut(&at) else { return Err("without an image".into()) };
         if let Some(declared) = array.declared {
             return Ok(declared);
         }

@@ -57,9 +57,7 @@ impl Pass<'_> {
         };
         let leaves = |block: &Block| module_targets(self, block).iter().any(|to| ends.contains(to));
         match blocks().filter(decides).find(|block| block.merge.is_none() && !leaves(block)) {
-            Some(block) => {
-                Err(LowerError::at(module.instruction(block.terminator()), "control flow without structure"))
-            }
+            Some(block) => Err(LowerError::at(module.instruction(block.terminator()), "unstructured control flow")),
             None => Ok(()),
         }
     }
@@ -118,7 +116,7 @@ impl Pass<'_> {
             return Err(LowerError::at(i, "a call of the kernel itself"));
         }
         if ids.iter().any(|word| self.descriptors.lacks_number(*word)) {
-            return Err(LowerError::at(i, format!("an image that is not its handle's own in {op}")));
+            return Err(LowerError::at(i, format!("an image separated from its handle in {op}")));
         }
         code.words.extend(self.builder.rewritten(i));
         if let Some(result) = i.result() {
@@ -139,13 +137,13 @@ impl Pass<'_> {
 
     /// Lowers a load or a store. Alignment operands are dropped: logical pointers do not need them.
     fn access(&mut self, i: Instruction<'_>, op: Op, code: &mut Code) -> Result<(), LowerError> {
-        let Some(pointer) = i.operand(0) else { return Err(LowerError::at(i, "an access without pointer")) };
+        let Some(pointer) = i.operand(0) else { return Err(LowerError::at(i, "an access without a pointer")) };
         let module = self.builder.module;
         if let (Some(built), Op::Load, Some(result)) = (self.built.get(&pointer).copied(), op, i.result()) {
             return self.load_built_in(i, (pointer, built.ty), result, code);
         }
         if self.is_global(i.result()) || (op == Op::Store && self.is_global(i.operand(1))) {
-            return Err(LowerError::at(i, "a pointer to global memory that is kept in memory"));
+            return Err(LowerError::at(i, "a pointer to global memory that is stored in memory"));
         }
         let mut words = self.builder.rewritten(i);
         let fixed = if op == Op::Load { 4 } else { 3 };
@@ -194,21 +192,21 @@ impl Pass<'_> {
     fn chain(&mut self, i: Instruction<'_>, element: bool, code: &mut Code) -> Result<(), LowerError> {
         let module = self.builder.module;
         let (Some(result), Some(ty), [base, indices @ ..]) = (i.result(), i.result_type(), i.operands()) else {
-            return Err(LowerError::at(i, "a pointer from nothing"));
+            return Err(LowerError::at(i, "an access chain without operands"));
         };
         if self.built.contains_key(base) {
-            return Err(LowerError::at(i, "a part of a built-in reached by a pointer"));
+            return Err(LowerError::at(i, "a pointer into a built-in"));
         }
         let (first, rest) = match (element, indices) {
             (true, [first, rest @ ..]) => (Some(*first), rest),
-            (true, []) => return Err(LowerError::at(i, "a pointer without element")),
+            (true, []) => return Err(LowerError::at(i, "an access chain without an element index")),
             (false, rest) => (None, rest),
         };
         let ty = self.builder.resolve(ty);
         let Some(origin) = self.origins.get(base).copied() else {
             let none = |word| is_plain(module, word) && module.constant_int(word) == Some(0);
             if self.is_global(Some(*base)) || first.is_some_and(|word| !none(word)) {
-                return Err(LowerError::at(i, "a pointer of unknown origin that is stepped on"));
+                return Err(LowerError::at(i, "pointer arithmetic on a pointer of unknown origin"));
             }
             let mut operands = vec![self.builder.resolve(*base)];
             for index in rest {
@@ -221,7 +219,7 @@ impl Pass<'_> {
         let at = match (first, origin.element) {
             (None, element) => element,
             (Some(_), _) if origin.inside => {
-                return Err(LowerError::at(i, "a step from inside an element of global memory"));
+                return Err(LowerError::at(i, "pointer arithmetic from inside an element of global memory"));
             }
             (Some(first), None) => Some(self.index(code, first)),
             (Some(first), Some(before)) => {

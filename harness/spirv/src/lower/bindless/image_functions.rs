@@ -19,7 +19,17 @@ struct Candidate {
     /// Value of the selector for this candidate: the descriptor number or, if the index is selected
     /// at run time, its upper half.
     literal: u32,
-    place: Option<u32>,
+    index: Option<u32>,
+}
+
+/// A branch to candidates.
+struct CandidateBranch {
+    /// Label of each candidate; empty if there is only one.
+    labels: Vec<u32>,
+    /// Label after the candidates; `None` if there is only one.
+    merge: Option<u32>,
+    /// Index into the array, if it is selected at run time.
+    index: Option<u32>,
 }
 
 /// An image instruction that becomes a function.
@@ -34,7 +44,7 @@ pub(super) struct ImageUse<'m> {
     /// Image operands that are kept.
     pub(super) mask: u32,
     /// Number of components of its coordinate.
-    pub(super) given: u32,
+    pub(super) coordinate_count: u32,
 }
 
 impl Descriptors {
@@ -61,7 +71,7 @@ impl Descriptors {
         let images = self.candidates(kind, |image| fits(used, samplers, image));
         let samplers = if samplers { self.candidates(HandleKind::Sampler, |_| true) } else { Vec::new() };
         if images.is_empty() {
-            return Err("where no handle names an image that it could take".into());
+            return Err("without a handle of a suitable image".into());
         }
         let uint = builder.uint(32);
         let mut parameters = vec![uint; 1 + usize::from(!samplers.is_empty())];
@@ -82,21 +92,30 @@ impl Descriptors {
         });
         let image = given.remove(0);
         let sampler = if samplers.is_empty() { None } else { Some(given.remove(0)) };
-        self.trim(builder, used, &mut given, &mut code)?;
-        let (labels, merge, at) = self.fork(builder, &images, image, &mut code);
+        self.trim_coordinate(builder, used, &mut given, &mut code)?;
+        let CandidateBranch { labels, merge, index: image_index } =
+            self.branch_to_candidates(builder, &images, image, &mut code);
         for (k, candidate) in images.iter().enumerate() {
             if let Some(label) = labels.get(k) {
                 code.emit(Op::Label, &[*label]);
             }
             match sampler {
-                None => self.leaf(builder, used, (candidate, at), None, (&given, result), &mut code)?,
+                None => self.execute(builder, used, (candidate, image_index), None, (&given, result), &mut code)?,
                 Some(sampler) => {
-                    let (labels, merge, place) = self.fork(builder, &samplers, sampler, &mut code);
+                    let CandidateBranch { labels, merge, index } =
+                        self.branch_to_candidates(builder, &samplers, sampler, &mut code);
                     for (k, by) in samplers.iter().enumerate() {
                         if let Some(label) = labels.get(k) {
                             code.emit(Op::Label, &[*label]);
                         }
-                        self.leaf(builder, used, (candidate, at), Some((by, place)), (&given, result), &mut code)?;
+                        self.execute(
+                            builder,
+                            used,
+                            (candidate, image_index),
+                            Some((by, index)),
+                            (&given, result),
+                            &mut code,
+                        )?;
                         if let Some(merge) = merge {
                             code.emit(Op::Branch, &[merge]);
                         }
@@ -134,13 +153,13 @@ impl Descriptors {
         let arrays = arrays.filter(|(_, (_, array))| array.kind == kind && fits(array.image.as_ref()));
         let candidates = arrays.flat_map(|(ordinal, (at, array))| match self.indexing {
             Indexing::Runtime | Indexing::NonUniform => {
-                vec![Candidate { array: *at, literal: ordinal, place: None }]
+                vec![Candidate { array: *at, literal: ordinal, index: None }]
             }
             Indexing::Switch => {
-                let one = |(_, place): &(u64, u32)| Candidate {
+                let one = |(_, index): &(u64, u32)| Candidate {
                     array: *at,
-                    literal: ordinal << 16 | place,
-                    place: Some(*place),
+                    literal: ordinal << 16 | index,
+                    index: Some(*index),
                 };
                 array.elements.iter().map(one).collect()
             }
@@ -151,29 +170,28 @@ impl Descriptors {
         candidates
     }
 
-    /// Branches to the candidates, if there are several; unknown numbers lead to the first. Returns
-    /// the candidates' labels, the merge label, and the index if the array is indexed at run time.
-    fn fork(
+    /// Branches to the candidates, if there are several; unknown numbers lead to the first.
+    fn branch_to_candidates(
         &self,
         builder: &mut Builder<'_>,
         candidates: &[Candidate],
         number: u32,
         code: &mut Code,
-    ) -> (Vec<u32>, Option<u32>, Option<u32>) {
+    ) -> CandidateBranch {
         let uint = builder.uint(32);
         let mut selector = number;
-        let mut place = None;
+        let mut index = None;
         if self.indexing.indexes() {
             let (half, low) = (builder.number(16), builder.number(0xffff));
             let at = code.op(builder, Op::BitwiseAnd, uint, &[number, low]);
             builder.decorate(at, Decoration::NonUniform, &[]);
-            place = Some(at);
+            index = Some(at);
             if candidates.len() > 1 {
                 selector = code.op(builder, Op::ShiftRightLogical, uint, &[number, half]);
             }
         }
         if candidates.len() < 2 {
-            return (Vec::new(), None, place);
+            return CandidateBranch { labels: Vec::new(), merge: None, index };
         }
         let labels: Vec<u32> = candidates.iter().map(|_| builder.id()).collect();
         let merge = builder.id();
@@ -182,18 +200,18 @@ impl Descriptors {
         operands
             .extend(candidates.iter().zip(&labels).skip(1).flat_map(|(candidate, label)| [candidate.literal, *label]));
         code.emit(Op::Switch, &operands);
-        (labels, Some(merge), place)
+        CandidateBranch { labels, merge: Some(merge), index }
     }
 
     /// Drops components of a coordinate that the dimensionality does not have.
-    fn trim(
+    fn trim_coordinate(
         &self,
         builder: &mut Builder<'_>,
         used: &ImageUse<'_>,
         given: &mut [u32],
         code: &mut Code,
     ) -> Result<(), String> {
-        if used.given == 0 || matches!(used.op, Op::ImageQuerySizeLod) {
+        if used.coordinate_count == 0 || matches!(used.op, Op::ImageQuerySizeLod) {
             return Ok(());
         }
         // Without a sampler, the coordinates of a cube array count faces.
@@ -206,8 +224,8 @@ impl Descriptors {
             + u32::from(used.op == Op::ImageSampleProjExplicitLod);
         let Some(coordinate) = given.first_mut() else { return Ok(()) };
         let component = if samples(used.op) { builder.declare(Op::TypeFloat, &[32]) } else { builder.uint(32) };
-        match used.given {
-            n if n < axes => return Err(format!("at {n} coordinates where {axes} are needed")),
+        match used.coordinate_count {
+            n if n < axes => return Err(format!("at {n} of {axes} required coordinates")),
             n if n == axes => {}
             _ if axes == 1 => *coordinate = code.op(builder, Op::CompositeExtract, component, &[*coordinate, 0]),
             _ => {
@@ -225,18 +243,18 @@ impl Descriptors {
         &mut self,
         builder: &mut Builder<'_>,
         candidate: &Candidate,
-        place: Option<u32>,
+        index: Option<u32>,
         code: &mut Code,
     ) -> Result<(u32, u32), String> {
         let (variable, element) = self.declared(builder, candidate.array)?;
-        let at = match candidate.place {
-            Some(place) => builder.number(place),
-            None => place.unwrap_or_default(),
+        let at = match candidate.index {
+            Some(index) => builder.number(index),
+            None => index.unwrap_or_default(),
         };
         let pointer = builder.pointer(StorageClass::UniformConstant, element);
         let pointer = code.op(builder, Op::AccessChain, pointer, &[variable, at]);
         let loaded = code.op(builder, Op::Load, element, &[pointer]);
-        if candidate.place.is_none() {
+        if candidate.index.is_none() {
             builder.decorate(pointer, Decoration::NonUniform, &[]);
             builder.decorate(loaded, Decoration::NonUniform, &[]);
         }
@@ -244,41 +262,41 @@ impl Descriptors {
     }
 
     /// Executes the instruction on one descriptor.
-    fn leaf(
+    fn execute(
         &mut self,
         builder: &mut Builder<'_>,
         used: &ImageUse<'_>,
-        (candidate, at): (&Candidate, Option<u32>),
+        (candidate, index): (&Candidate, Option<u32>),
         sampler: Option<(&Candidate, Option<u32>)>,
         (given, result): (&[u32], Option<u32>),
         code: &mut Code,
     ) -> Result<(), String> {
         let Some(DescriptorArray { kind, image: Some(image), .. }) = self.arrays.get(&candidate.array) else {
-            return Err("of no image".into());
+            return Err("without an image".into());
         };
         let (kind, image) = (*kind, *image);
-        let mut apart = Vec::new();
-        let (mut what, mut ty) = self.load(builder, candidate, at, code)?;
-        if let Some((sampler, place)) = sampler {
-            let (by, _) = self.load(builder, sampler, place, code)?;
+        let mut separate = Vec::new();
+        let (mut image_id, mut ty) = self.load(builder, candidate, index, code)?;
+        if let Some((sampler, index)) = sampler {
+            let (by, _) = self.load(builder, sampler, index, code)?;
             ty = builder.declare(Op::TypeSampledImage, &[ty]);
-            what = code.op(builder, Op::SampledImage, ty, &[what, by]);
-            apart.push(what);
+            image_id = code.op(builder, Op::SampledImage, ty, &[image_id, by]);
+            separate.push(image_id);
         }
         let fetches = matches!(used.op, Op::ImageRead | Op::ImageFetch);
         let queries = matches!(used.op, Op::ImageQuerySize | Op::ImageQuerySizeLod | Op::ImageQueryLevels);
         if kind == HandleKind::SampledImage && (fetches || queries) {
             let (alone, _) = image_ty(builder, &image);
-            what = code.op(builder, Op::Image, alone, &[what]);
-            apart.push(what);
+            image_id = code.op(builder, Op::Image, alone, &[image_id]);
+            separate.push(image_id);
         }
-        if candidate.place.is_none() {
-            apart.iter().for_each(|id| builder.decorate(*id, Decoration::NonUniform, &[]));
+        if candidate.index.is_none() {
+            separate.iter().for_each(|id| builder.decorate(*id, Decoration::NonUniform, &[]));
         }
         let (_, scalar) = image_ty(builder, &image);
         let texel = builder.vector(scalar, 4);
         let zero = builder.number(0);
-        let mut operands = vec![what];
+        let mut operands = vec![image_id];
         let found = match used.op {
             Op::ImageWrite => {
                 if image.format == ImageFormat::Unknown {
@@ -288,7 +306,7 @@ impl Descriptors {
                 if used.operands.get(1) != Some(&texel) {
                     value = code.op(builder, Op::Bitcast, texel, &[value]);
                 }
-                code.emit(Op::ImageWrite, &[what, coordinate, value]);
+                code.emit(Op::ImageWrite, &[image_id, coordinate, value]);
                 return Ok(());
             }
             Op::ImageRead if image.storage => {
@@ -296,10 +314,10 @@ impl Descriptors {
                     return Err("of storage images of different formats".into());
                 }
                 let [coordinate] = *given else { return Err("of a level of a storage image".into()) };
-                code.op(builder, Op::ImageRead, texel, &[what, coordinate])
+                code.op(builder, Op::ImageRead, texel, &[image_id, coordinate])
             }
             Op::ImageRead | Op::ImageFetch if image.dim == Dim::Cube => {
-                return Err("of a cube that is no storage image: Vulkan fetches from none".into());
+                return Err("of a cube that is not a storage image, as Vulkan does not fetch from cubes".into());
             }
             Op::ImageRead | Op::ImageFetch => {
                 operands.extend(&given[..1]);

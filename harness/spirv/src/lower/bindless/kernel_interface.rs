@@ -172,7 +172,7 @@ impl Pass<'_> {
     fn lay_out(&mut self, i: Instruction<'_>, ty: TypeId) -> Result<(), LowerError> {
         let module = self.builder.module;
         let Some(_) = self.size(ty, false) else {
-            let what = "a pointer to memory with vectors of 3, vectors in structures, or what has no size";
+            let what = "a pointer to memory with vectors of 3, vectors in structures, or types without a size";
             return Err(LowerError::at(i, what));
         };
         let word = module.type_definition(ty).result().unwrap_or_default();
@@ -213,7 +213,7 @@ impl Pass<'_> {
             ) => self.builder.vector(uint, 3),
             Some(BuiltIn::LocalInvocationIndex) => uint,
             other => {
-                let name = other.map_or("none that is known", BuiltIn::name);
+                let name = other.map_or("unknown", BuiltIn::name);
                 return Err(LowerError::at(i, format!("an input whose built-in is {name}")));
             }
         };
