@@ -71,7 +71,7 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
 pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, limit: u64) -> io::Result<usize> {
     let read = reader.take(limit + 1).read_until(b'\n', line)?;
     if read as u64 > limit {
-        let what = format!("a line is longer than {limit} bytes, the longest that Assay reads");
+        let what = format!("a line is longer than {limit} bytes, the limit for lines");
         return Err(io::Error::new(io::ErrorKind::InvalidData, what));
     }
     Ok(read)
@@ -125,7 +125,7 @@ fn must_be_regular(there: &fs::Metadata) -> io::Result<()> {
 }
 
 fn too_long(limit: u64) -> io::Error {
-    let what = format!("it is longer than {limit} bytes, the most that is read of such a file");
+    let what = format!("it is longer than {limit} bytes, the limit for such files");
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 

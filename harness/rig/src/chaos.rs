@@ -63,7 +63,7 @@ pub fn chaos(args: &ChaosArgs) -> anyhow::Result<()> {
     let took = began.elapsed().as_secs_f64();
     let cases = args.run.cases;
     say(&format!(
-        "{cases} cases, each with its one right result, in {took:.1} s; killed: {coordinators} coordinators, {workers} workers"
+        "{cases} cases, each with one correct result, in {took:.1} s; killed: {coordinators} coordinators, {workers} workers"
     ));
     Ok(())
 }

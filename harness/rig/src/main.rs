@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use std::time::Duration;
 
 #[derive(Debug, Parser)]
-#[command(name = "assay-rig", about = "Runs cases on a device that goes wrong on demand")]
+#[command(name = "assay-rig", about = "Runs cases on a device with injected faults")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -25,7 +25,7 @@ pub struct Mock {
 /// Returns the description of the device.
 pub fn device() -> DeviceInfo {
     DeviceInfo {
-        name: "a device that goes wrong on demand".to_owned(),
+        name: "a device with injected faults".to_owned(),
         api: "vulkan".to_owned(),
         kind: "other".to_owned(),
         vendor_id: 0,
@@ -91,7 +91,7 @@ fn forever() -> ! {
 impl Mock {
     fn go_wrong(&mut self, fault: Fault, name: &str, teller: &Teller) -> (Status, &'static str) {
         if self.lost {
-            return (Status::Fail, "what comes after a loss is wrong");
+            return (Status::Fail, "results after a device loss are wrong");
         }
         match fault {
             Fault::None | Fault::Unsupported | Fault::Silent => {}

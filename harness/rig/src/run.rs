@@ -80,7 +80,7 @@ pub fn run(args: &RunArgs, resume: bool) -> anyhow::Result<()> {
     };
     if let Some(journal) = &journal {
         if journal.info.selection != info.selection {
-            bail!("{} is of other cases", args.out.display());
+            bail!("{} is a run of other cases", args.out.display());
         }
         info = journal.info.clone();
     }

@@ -31,7 +31,7 @@ fn repeatedly_killed_run_ends_with_correct_results() {
     let ended = rig(&[&chaos[..], &CASES].concat());
     assert!(ended.status.success(), "{ended:?}");
     let said = String::from_utf8(ended.stdout).unwrap();
-    assert!(said.starts_with("3000 cases, each with its one right result"), "{said}");
+    assert!(said.starts_with("3000 cases, each with one correct result"), "{said}");
     // A complete run can be resumed, and a second coordinator is refused while another one uses the
     // directory.
     let again = rig(&[&["run", "--resume", "--out", path(&out)][..], &CASES].concat());

@@ -25,7 +25,7 @@ pub fn manifest(library: &Path) -> String {
     format!(
         "{{\"file_format_version\": \"1.2.0\", \"layer\": {{\"name\": \"{NAME}\", \"type\": \"GLOBAL\", \
          \"library_path\": \"{}\", \"api_version\": \"1.4.0\", \"implementation_version\": \"1\", \
-         \"description\": \"Assay's answers of a device with tile shading, for tests\"}}}}\n",
+         \"description\": \"Properties of a device with tile shading, for Assay's tests\"}}}}\n",
         library.display()
     )
 }
