@@ -150,7 +150,7 @@ impl Pass<'_> {
                 let (size, _) = self.size(component, false)?;
                 (size * count, size * count)
             }
-            Type::DescriptorArray { element, length } => {
+            Type::Array { element, length } => {
                 let (size, align) = self.size(element, inside)?;
                 let count = u32::try_from(module.constant_int(length)?).ok()?;
                 (size.checked_next_multiple_of(align)?.checked_mul(count)?, align)
@@ -178,7 +178,7 @@ impl Pass<'_> {
         let word = module.type_definition(ty).result().unwrap_or_default();
         if self.laid_out.insert(word) {
             match *module.ty(ty) {
-                Type::DescriptorArray { element, .. } => {
+                Type::Array { element, .. } => {
                     let (size, align) = self.size(element, false).unwrap_or((0, 1));
                     self.builder.decorate(word, Decoration::ArrayStride, &[size.next_multiple_of(align)]);
                     self.lay_out(i, element)?;
