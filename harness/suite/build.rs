@@ -1,4 +1,4 @@
-//! Embeds the shaders under `shaders/compute/`, each with the case file beside it if it has one.
+//! Embeds the shaders of `shaders/compute/`, each with its case file if it has one.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -30,9 +30,9 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("compute.rs"), text)
 }
 
-/// Every file in a folder, in the order of their paths.
+/// Collects the files of a folder recursively, sorted by path.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    // A folder stands for its list of files: one that is added or goes away is noticed.
+    // Cargo tracks the folder's listing, so added and removed files trigger a rebuild.
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     entries.sort();

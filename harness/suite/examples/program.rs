@@ -1,5 +1,5 @@
-//! Prints the module of a case, for whoever looks into it: `cargo run -p assay-suite --example program storage8.array.nested.dynamic`.
-//! With a path after the name, that of the path.
+//! Prints the module of a case: `cargo run -p assay-suite --example program
+//! storage8.array.nested.dynamic`. A second argument selects the path.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for a terminal")]
 

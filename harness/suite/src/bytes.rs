@@ -1,90 +1,95 @@
-//! Contents of buffers, and where values go in them: the second reference of suites about memory.
+//! Buffer contents, and moves of bytes between buffers: the independent reference of the memory
+//! suites.
 
 use assay_check::{AddressWord, BindingName, CheckError, Options, PointedForm, Source, pointed_slot};
 use assay_oracle::{Dispatch, Resource, Slot};
 use std::collections::BTreeMap;
 
-/// Bytes that differ from their neighbours, half of them with the sign bit set.
+/// Returns a test pattern: neighbouring bytes differ, and about half have the sign bit set.
 pub(crate) fn pattern(bytes: u32, seed: u32) -> Vec<u8> {
     (0..bytes).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9d) ^ (i >> 3)).wrapping_add(0x83) as u8).collect()
 }
 
-/// A binding of set 0 with those bytes.
-pub(crate) fn given(binding: u32, bytes: Vec<u8>) -> (BindingName, Source) {
-    (name(binding), Source::Bytes(bytes))
+/// Contents of a binding of set 0, as options take them.
+pub(crate) fn bytes_input(binding: u32, bytes: Vec<u8>) -> (BindingName, Source) {
+    (binding_name(binding), Source::Bytes(bytes))
 }
 
-/// How options name a binding of set 0.
-pub(crate) fn name(binding: u32) -> BindingName {
+/// The name by which options refer to a binding of set 0.
+pub(crate) fn binding_name(binding: u32) -> BindingName {
     let parsed: Result<BindingName, CheckError> = binding.to_string().parse();
     parsed.expect("a number names a binding")
 }
 
-/// A buffer that no descriptor binds, of those bytes, whose address lies so many bytes into the push constants: 64 bits, pointing so
-/// many bytes into it. Gives its slot.
-pub(crate) fn pointed(options: &mut Options, name: &str, bytes: Vec<u8>, (at, into): (u32, u32)) -> Slot {
+/// Adds a buffer that is reached only by its device address, and returns its slot.
+///
+/// The 64-bit address is at byte `at` of the push constants and points to byte `into` of the
+/// buffer.
+pub(crate) fn add_addressed_buffer(options: &mut Options, name: &str, bytes: Vec<u8>, (at, into): (u32, u32)) -> Slot {
     let slot = pointed_slot(options.buffers.len() as u32);
     let form: Result<PointedForm, CheckError> = format!("{}*u8", bytes.len()).parse();
-    options.buffers.push((name.to_owned(), form.expect("bytes are what a buffer may have")));
+    options.buffers.push((name.to_owned(), form.expect("a byte count is a valid buffer description")));
     let word = AddressWord::parse(&format!("push@{at}"), &format!("{name}+{into}"));
     options.addresses.push(word.expect("that is how such words are written"));
     options.inputs.push((name.parse().expect("a name names a buffer"), Source::Bytes(bytes)));
     slot
 }
 
-/// Where a value is read.
+/// Source of a moved value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum MoveSource {
     /// A binding of set 0.
     Binding(u32),
-    /// The buffer of that number that no descriptor binds.
+    /// The buffer with this number among those that only an address reaches.
     Pointed(u32),
     Push,
 }
 
-/// A value that goes from one place to another, and what becomes of its width.
+/// Copy of an integer from a source to the output, widened or narrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Move {
-    pub(crate) from: From,
-    /// First byte, and bytes.
+pub(crate) struct ByteMove {
+    pub(crate) from: MoveSource,
+    /// First byte in the source, and size in bytes.
     pub(crate) at: (u32, u32),
-    /// First byte in the output, and bytes: more are the sign's or zero, fewer are the lowest.
+    /// First byte in the output, and size in bytes. A larger size extends the value with its sign
+    /// (if `signed`) or with zeros; a smaller one keeps the low bytes.
     pub(crate) to: (u32, u32),
     pub(crate) signed: bool,
 }
 
-/// What a binding of set 0 holds before a dispatch.
-pub(crate) fn before(dispatch: &Dispatch, binding: u32) -> &[u8] {
-    held(dispatch, Slot::new(0, binding))
+/// Contents of a binding of set 0 before the dispatch.
+pub(crate) fn contents_before(dispatch: &Dispatch, binding: u32) -> &[u8] {
+    buffer_contents(dispatch, Slot::new(0, binding))
 }
 
-fn held(dispatch: &Dispatch, slot: Slot) -> &[u8] {
+fn buffer_contents(dispatch: &Dispatch, slot: Slot) -> &[u8] {
     match dispatch.bindings.get(&slot) {
         Some(Resource::Buffer(buffer)) => &buffer.data,
         _ => &[],
     }
 }
 
-/// A second reference: all moves, from what was there before, into `output`.
-pub(crate) fn moved(
+/// Returns an independent reference that applies the moves to the buffer at binding `output`. The
+/// sources are read as they were before the dispatch.
+pub(crate) fn apply_moves(
     output: u32,
-    moves: Vec<Move>,
+    moves: Vec<ByteMove>,
 ) -> impl Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync + 'static {
-    moved_to(Slot::new(0, output), moves)
+    apply_moves_to(Slot::new(0, output), moves)
 }
 
-/// The same into any buffer.
-pub(crate) fn moved_to(
+/// As [`apply_moves`], for a buffer in any slot.
+pub(crate) fn apply_moves_to(
     output: Slot,
-    moves: Vec<Move>,
+    moves: Vec<ByteMove>,
 ) -> impl Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync + 'static {
     move |dispatch| {
-        let mut memory = held(dispatch, output).to_vec();
-        for Move { from, at: (at, wide), to: (to, bytes), signed } in &moves {
+        let mut memory = buffer_contents(dispatch, output).to_vec();
+        for ByteMove { from, at: (at, wide), to: (to, bytes), signed } in &moves {
             let source = match from {
-                From::Binding(binding) => before(dispatch, *binding),
-                From::Pointed(number) => held(dispatch, pointed_slot(*number)),
-                From::Push => &dispatch.push_constants,
+                MoveSource::Binding(binding) => contents_before(dispatch, *binding),
+                MoveSource::Pointed(number) => buffer_contents(dispatch, pointed_slot(*number)),
+                MoveSource::Push => &dispatch.push_constants,
             };
             let value = source.get(*at as usize..(at + wide) as usize).unwrap_or_default();
             let fill = if *signed && value.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
@@ -104,14 +109,16 @@ mod tests {
     use assay_oracle::Buffer;
 
     #[test]
-    fn moves_extend_and_cut() {
+    fn moves_extend_and_truncate() {
         let mut dispatch = Dispatch { push_constants: vec![0x80, 1, 2, 3], ..Dispatch::default() };
         let buffer = Buffer { data: vec![9; 8], address: None };
         dispatch.bindings.insert(Slot::new(0, 1), Resource::Buffer(buffer));
-        let extend = Move { from: From::Push, at: (0, 1), to: (0, 2), signed: true };
-        let cut = Move { from: From::Push, at: (1, 2), to: (3, 1), signed: true };
-        let memory =
-            moved(1, vec![extend, cut, Move { from: From::Push, at: (3, 1), to: (7, 1), signed: false }])(&dispatch);
+        let extend = ByteMove { from: MoveSource::Push, at: (0, 1), to: (0, 2), signed: true };
+        let cut = ByteMove { from: MoveSource::Push, at: (1, 2), to: (3, 1), signed: true };
+        let memory = apply_moves(
+            1,
+            vec![extend, cut, ByteMove { from: MoveSource::Push, at: (3, 1), to: (7, 1), signed: false }],
+        )(&dispatch);
         assert_eq!(memory[&Slot::new(0, 1)], [0x80, 0xff, 9, 1, 9, 9, 9, 3]);
     }
 

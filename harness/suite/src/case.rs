@@ -1,4 +1,4 @@
-//! A case of a suite, and the program that it is run as.
+//! Cases of suites, and the programs that they run.
 
 use crate::tile::Pass;
 use assay_check::{CheckError, Options};
@@ -8,22 +8,22 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// How a case is run.
+/// The path on which a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RunPath {
-    /// With the extension or feature itself.
+    /// The case's own module, with the extension or feature itself.
     Native,
-    /// Rewritten to core SPIR-V: says nothing about native support.
+    /// A module rewritten to core SPIR-V. The result says nothing about native support.
     Lowered,
-    /// By the oracle alone, held against the suite's own reference: says nothing about any device.
+    /// No device: the oracle is compared with the suite's independent reference.
     Reference,
 }
 
 impl RunPath {
-    /// Every path, best first.
+    /// All paths, the preferred one first.
     pub const ALL: [RunPath; 3] = [RunPath::Native, RunPath::Lowered, RunPath::Reference];
 
-    /// `native`, `lowered`, `reference`.
+    /// Returns `native`, `lowered` or `reference`.
     pub const fn name(self) -> &'static str {
         match self {
             RunPath::Native => "native",
@@ -39,7 +39,7 @@ impl fmt::Display for RunPath {
     }
 }
 
-/// A text that names no path.
+/// Error of parsing an unknown path name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPath(String);
 
@@ -59,97 +59,109 @@ impl FromStr for RunPath {
     }
 }
 
-/// What a case is about, for reports and for the table of what is covered.
+/// Subject of a case, for reports and the coverage table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// The instruction whose meaning is at stake, as SPIR-V spells it: `OpLoad`.
+    /// The instruction under test, as SPIR-V spells it: `OpLoad`.
     pub instruction: &'static str,
-    /// Types of results and operands, as reports write them: `u32 <- u8`.
+    /// Types of results and operands, as reports print them: `u32 <- u8`.
     pub types: String,
-    /// What is required, in words.
+    /// The requirement, in words.
     pub rule: &'static str,
-    /// The clause or document that requires it: `SPV_KHR_8bit_storage`.
+    /// The clause or document that states the requirement: `SPV_KHR_8bit_storage`.
     pub clause: &'static str,
 }
 
-/// A second reference: what each buffer and image that it knows of holds after a dispatch.
-pub type Second = Box<dyn Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync>;
+/// An independent reference: computes the contents after a dispatch of each buffer and image that
+/// it covers.
+pub type Reference = Box<dyn Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync>;
 
-/// A module that a device is given in place of another one.
+/// A lowered module, which a device runs in place of the program's own.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// The module, as text.
+    /// The module as text.
     pub text: String,
-    /// Features of the program's own module that it does without.
+    /// Features that the program's own module requires and this one does not.
     pub features: &'static [&'static str],
-    /// Device extensions of the program's own module that it does without.
+    /// Device extensions that the program's own module requires and this one does not.
     pub extensions: &'static [&'static str],
 }
 
-/// What a case is run as.
+/// A shader with its dispatch and resources.
 pub struct Program {
-    /// The shader, as text. Comments in it are for whoever looks into a failure.
+    /// The shader as text. Its comments help in examining a failure.
     pub text: String,
-    /// The ending of a file with that text: `spvasm`, `wgsl`.
+    /// The file extension of the text: `spvasm` or `wgsl`.
     pub ending: &'static str,
-    /// Its dispatch and what its resources hold; [`Options::rounds`] is usually 1.
+    /// The dispatch and the contents of resources; [`Options::rounds`] is usually 1.
     pub options: Options,
-    /// A second reference, which shares nothing with the oracle.
-    pub second: Option<Second>,
-    /// Of a lowered program: what a device is given in place of the module, best first; the first that it can run.
+    /// The independent reference, which shares no code with the oracle.
+    pub reference: Option<Reference>,
+    /// Lowered modules, best first; a device gets the first that it can run. Empty if the program
+    /// is not lowered.
     pub lowered: Vec<Lowered>,
 }
 
 impl Program {
-    /// A program of SPIR-V text, of one round and without a second reference.
+    /// A program of SPIR-V text with one round and without a reference.
     pub fn new(text: String, options: Options) -> Program {
-        Program { text, ending: "spvasm", options: Options { rounds: 1, ..options }, second: None, lowered: Vec::new() }
+        Program {
+            text,
+            ending: "spvasm",
+            options: Options { rounds: 1, ..options },
+            reference: None,
+            lowered: Vec::new(),
+        }
     }
 
-    /// A program from a file with that ending, of as many rounds as it says.
-    pub fn written(text: &str, ending: &'static str, options: Options) -> Program {
-        Program { text: text.to_owned(), ending, options, second: None, lowered: Vec::new() }
+    /// A program from a file with this extension; its options set the number of rounds.
+    pub fn from_text(text: &str, ending: &'static str, options: Options) -> Program {
+        Program { text: text.to_owned(), ending, options, reference: None, lowered: Vec::new() }
     }
 
-    /// A device is given another module, the first of these that it can run; what it has to leave is what the program's own
-    /// module means.
+    /// Sets the lowered modules: a device gets the first that it can run. The permitted results
+    /// remain those of the program's own module.
     pub fn lowered(self, lowered: Vec<Lowered>) -> Program {
         Program { lowered, ..self }
     }
 
-    /// With a second reference.
-    pub fn with_second(self, second: impl Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync + 'static) -> Program {
-        Program { second: Some(Box::new(second)), ..self }
+    /// Sets the independent reference.
+    pub fn with_reference(
+        self,
+        reference: impl Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + Sync + 'static,
+    ) -> Program {
+        Program { reference: Some(Box::new(reference)), ..self }
     }
 }
 
-/// Writes the program of a path; only asked for the paths that the case has.
-type Make = dyn Fn(RunPath) -> Program + Send + Sync;
+/// Builds the program of a path; called only for paths that the case has.
+type MakeProgram = dyn Fn(RunPath) -> Program + Send + Sync;
 
-/// Writes the render pass of tile shading of a path.
+/// Builds the tile-shading render pass of a path.
 type MakePass = dyn Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync;
 
-/// What a case is run as.
+/// The function that builds the program or the render pass of a case.
 #[derive(Clone)]
-enum Work {
-    Program(Arc<Make>),
+enum CaseBody {
+    Program(Arc<MakeProgram>),
     Pass(Arc<MakePass>),
 }
 
-/// A case: its name, what it is about, and how its program is written when it is needed.
+/// A case: its name, its subject, and a function that builds its program on demand.
 #[derive(Clone)]
 pub struct Case {
-    /// Its name: `storage8.ssbo.load.u8.offset3`.
+    /// The name: `storage8.ssbo.load.u8.offset3`.
     pub name: String,
-    /// Whether the quick budget includes it without being asked for it by name.
+    /// Set if the quick budget includes the case.
     pub quick: bool,
-    /// What it is about.
+    /// The subject.
     pub about: About,
-    /// Statements that it is about where its module does not show that: names of `harness/coverage/statements`.
+    /// Names of the statements (`harness/coverage/statements`) that the case covers, where its
+    /// module does not show that.
     pub covers: Vec<&'static str>,
-    /// The paths that it can be run on, best first.
+    /// The paths that the case has, best first.
     pub paths: &'static [RunPath],
-    work: Work,
+    body: CaseBody,
 }
 
 impl fmt::Debug for Case {
@@ -159,7 +171,8 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
-    /// A case of core Vulkan: there is nothing to lower, so it is run natively, or as the reference, with one program.
+    /// A case of core Vulkan. There is nothing to lower: it has one program, which runs natively or
+    /// as the reference.
     pub fn core(name: String, about: About, make: impl Fn() -> Program + Send + Sync + 'static) -> Case {
         const PATHS: [RunPath; 2] = [RunPath::Native, RunPath::Reference];
         Case {
@@ -168,54 +181,69 @@ impl Case {
             about,
             covers: Vec::new(),
             paths: &PATHS,
-            work: Work::Program(Arc::new(move |_| make())),
+            body: CaseBody::Program(Arc::new(move |_| make())),
         }
     }
 
-    /// A case of an extension, which can be lowered: the program of each path.
+    /// A case of an extension that can be lowered, with one program for each path.
     pub fn extension(name: String, about: About, make: impl Fn(RunPath) -> Program + Send + Sync + 'static) -> Case {
-        Case { name, quick: true, about, covers: Vec::new(), paths: &RunPath::ALL, work: Work::Program(Arc::new(make)) }
+        Case {
+            name,
+            quick: true,
+            about,
+            covers: Vec::new(),
+            paths: &RunPath::ALL,
+            body: CaseBody::Program(Arc::new(make)),
+        }
     }
 
-    /// A case of tile shading: a render pass.
+    /// A case that runs a tile-shading render pass.
     pub fn tiles(
         name: String,
         about: About,
         make: impl Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync + 'static,
     ) -> Case {
-        Case { name, quick: true, about, covers: Vec::new(), paths: &RunPath::ALL, work: Work::Pass(Arc::new(make)) }
+        Case {
+            name,
+            quick: true,
+            about,
+            covers: Vec::new(),
+            paths: &RunPath::ALL,
+            body: CaseBody::Pass(Arc::new(make)),
+        }
     }
 
-    /// Left out by the quick budget, where its likes say nearly as much.
+    /// Excludes the case from the quick budget if `thinned` is set, because similar cases remain.
     #[must_use]
     pub fn thinned(self, thinned: bool) -> Case {
         Case { quick: !thinned, ..self }
     }
 
-    /// With the statements that it is about, where its module does not show that.
+    /// Sets the statements that the case covers, where its module does not show that.
     #[must_use]
     pub fn covering(self, covers: impl Into<Vec<&'static str>>) -> Case {
         Case { covers: covers.into(), ..self }
     }
 
-    /// The program of a path; `None` if the case has none, or is a render pass.
+    /// Builds the program of a path. `None` if the case does not have that path, or runs a render
+    /// pass.
     pub fn program(&self, path: RunPath) -> Option<Program> {
-        match &self.work {
-            Work::Program(make) => self.paths.contains(&path).then(|| make(path)),
-            Work::Pass(_) => None,
+        match &self.body {
+            CaseBody::Program(make) => self.paths.contains(&path).then(|| make(path)),
+            CaseBody::Pass(_) => None,
         }
     }
 
-    /// The render pass of a path; `None` if the case is a program.
+    /// Builds the render pass of a path. `None` if the case runs a program.
     pub fn pass(&self, path: RunPath) -> Option<Result<Pass, CheckError>> {
-        match &self.work {
-            Work::Program(_) => None,
-            Work::Pass(make) => Some(make(path)),
+        match &self.body {
+            CaseBody::Program(_) => None,
+            CaseBody::Pass(make) => Some(make(path)),
         }
     }
 }
 
-/// A group of cases with the statements that all of them are about.
+/// Sets the same covered statements for all the cases.
 pub(crate) fn covering(cases: Vec<Case>, covers: &[&'static str]) -> Vec<Case> {
     cases.into_iter().map(|case| case.covering(covers)).collect()
 }

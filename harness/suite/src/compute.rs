@@ -1,5 +1,6 @@
-//! `compute.*`: shaders as people write them, under `shaders/compute/`, each for something that a driver or a translator gets
-//! wrong; those that need other inputs than any have a case file beside them.
+//! `compute.*`: hand-written shaders under `shaders/compute/`. Each exercises something that a
+//! driver or translator gets wrong. A shader that requires particular inputs has a case file next
+//! to it.
 
 use crate::{About, Case, Program, Suite};
 use assay_check::{CaseFile, Options};
@@ -9,7 +10,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Compute;
 
-/// Path under `shaders/compute/`, the shader's text, its case file's text.
+/// Path under `shaders/compute/`, text of the shader, text of its case file.
 const SHADERS: &[(&str, &str, Option<&str>)] = include!(concat!(env!("OUT_DIR"), "/compute.rs"));
 
 impl Suite for Compute {
@@ -29,13 +30,13 @@ impl Suite for Compute {
 fn case(path: &'static str, text: &'static str, file: Option<&'static str>) -> Case {
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
     let (group, _) = stem.split_once('/').unwrap_or((stem, ""));
-    let about = About { instruction: group, types: language(ending).to_owned(), rule: why(text), clause: "SPIR-V" };
+    let about = About { instruction: group, types: language(ending).to_owned(), rule: purpose(text), clause: "SPIR-V" };
     let name = format!("compute.{}", stem.replace('/', "."));
-    Case::core(name, about, move || Program::written(text, ending, options(path, file)))
+    Case::core(name, about, move || Program::from_text(text, ending, options(path, file)))
 }
 
-/// What the shader is for: its first line, a comment.
-fn why(text: &'static str) -> &'static str {
+/// Returns the purpose of a shader: the comment on its first line.
+fn purpose(text: &'static str) -> &'static str {
     text.lines().next().unwrap_or_default().trim_start_matches(['/', ';', ' '])
 }
 
@@ -43,7 +44,7 @@ fn language(ending: &str) -> &'static str {
     if ending == "wgsl" { "WGSL" } else { "SPIR-V" }
 }
 
-/// What its case file says; a test sees to it that it can be read.
+/// Returns the options of the case file. A test checks that every case file parses.
 fn options(path: &str, file: Option<&str>) -> Options {
     let read = file.and_then(|text| CaseFile::parse(path, text, Path::new("")).ok());
     read.map_or_else(Options::default, |case| case.options)
@@ -54,9 +55,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shader_says_what_it_is_for_and_its_case_file_is_read() {
+    fn every_shader_states_its_purpose_and_every_case_file_parses() {
         for (path, text, file) in SHADERS {
-            let why = why(text);
+            let why = purpose(text);
             assert!(text.starts_with(['/', ';']) && why.len() > 15, "{path} begins with `{why}`");
             assert!(path.ends_with(".wgsl") || path.ends_with(".spvasm"), "{path}");
             let Some(file) = file else { continue };

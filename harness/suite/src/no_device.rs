@@ -1,4 +1,4 @@
-//! In place of a device where none takes part.
+//! A target without a device, for the reference path.
 
 use assay_case::{Case, Columns};
 use assay_check::{Job, Left, Target, TargetError};
@@ -6,7 +6,7 @@ use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
 use assay_spirv::need::Have;
 use std::collections::BTreeMap;
 
-/// In place of a device on the reference path: it runs nothing and says so.
+/// A target that runs nothing: every request fails with a reason.
 #[derive(Debug)]
 pub struct NoDevice {
     info: DeviceInfo,
@@ -37,7 +37,8 @@ impl Default for NoDevice {
                 environment: BTreeMap::new(),
                 host_cpu: std::env::consts::ARCH.to_owned(),
             },
-            // What decides meanings, and that the text has meanings for; subgroups in which there is something to hand over.
+            // `maintenance8` defines results that are undefined without it. A subgroup size above 1
+            // makes the subgroup instructions exchange values.
             have: Have {
                 features: ["maintenance8".to_owned()].into(),
                 properties: [("subgroupSize".to_owned(), 8)].into(),

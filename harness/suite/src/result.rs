@@ -1,11 +1,11 @@
-//! From what a check of a program came to, to the result of its case.
+//! Conversion of a check's result to the result of its case.
 
 use crate::{Case, RunPath};
 use assay_float::Format;
 use assay_oracle::CauseKind;
 use assay_runner::{CaseResult, CheckResult, Mismatch, Status};
 
-/// The result of a case of which nothing was run.
+/// The result of a case that was not run.
 pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
     CaseResult {
         reason: Some(reason),
@@ -45,8 +45,9 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
     }
 }
 
-/// A program is written so that all that it leaves is determined: what is not is no pass. What the text itself leaves open for accesses
-/// beyond the end is not checked, and counted as that.
+/// Returns the status and its reason. Programs are written so that every element is determined, so
+/// a Pass with undetermined elements becomes Undetermined. The exception is elements that the
+/// specification leaves open for out-of-bounds accesses.
 fn status(check: &CheckResult) -> (Status, Option<String>) {
     let left_open = CauseKind::Robustness.to_string();
     let open = !check.undetermined.is_empty() && check.undetermined.iter().all(|u| u.cause == left_open);
@@ -63,7 +64,7 @@ fn status(check: &CheckResult) -> (Status, Option<String>) {
     (check.status, reason)
 }
 
-/// The bits that the device left, of a float with their value.
+/// Formats the bits from the device; for a float, with its value.
 fn got(Mismatch { got, scalar, .. }: &Mismatch) -> String {
     let bits = u64::from_str_radix(got.trim_start_matches("0x"), 16).ok();
     let value = Format::from_name(scalar).zip(bits).map(|(format, bits)| format!(" = {}", format.decimal(bits)));

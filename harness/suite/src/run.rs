@@ -1,7 +1,7 @@
-//! Running programs: several at a time on one device, their results in the order of the cases.
+//! Runs programs concurrently on one device and reports their results in the order of the cases.
 
 use crate::result::{blank, result};
-use crate::{Case, Lowered, Program, RunPath, Second, tile};
+use crate::{Case, Lowered, Program, Reference, RunPath, tile};
 use assay_check::{Check, CheckError, Job, Left, Placed, Subject, Target, TargetError, made_up};
 use assay_oracle::Resource;
 use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status, panic_message};
@@ -13,33 +13,35 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// How programs are run.
+/// Settings for running programs.
 #[derive(Clone, Debug)]
 pub struct RunWith {
-    /// The path; `None` for the best that there is.
+    /// The path; `None` selects the best one.
     pub path: Option<RunPath>,
-    /// The seed of what programs do not fix themselves.
+    /// Seed of the inputs that programs do not fix.
     pub seed: u64,
-    /// Programs that are run at a time.
+    /// Number of programs that run concurrently.
     pub jobs: usize,
-    /// The options with which `assay run` runs a case again in this way: see [`assay_runner::again`].
+    /// Options with which `assay run` reproduces this run for one case: see
+    /// [`assay_runner::again`].
     pub again: String,
 }
 
-/// Programs to be run on a target.
+/// A set of programs to run on a target.
 pub struct Programs<'a> {
     /// The cases.
     pub cases: &'a [Case],
-    /// What runs them: a device, or [`NoDevice`](crate::NoDevice).
+    /// The target: a device, or [`NoDevice`](crate::NoDevice).
     pub target: &'a (dyn Target + Sync),
-    /// How.
+    /// The settings.
     pub with: RunWith,
 }
 
 impl More for Programs<'_> {
     fn run(&self, interrupted: &AtomicBool, tell: &mut dyn FnMut(Event) -> ControlFlow<()>) {
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        // A device that is lost takes along whatever else runs on it: who is at fault shows when a case runs alone.
+        // A lost device fails all programs that run on it, so a case that loses it or times out is
+        // run again alone.
         let alone = RwLock::new(());
         let (sender, results) = mpsc::channel();
         let (next, stopped, alone) = (&next, &stopped, &alone);
@@ -82,7 +84,7 @@ impl More for Programs<'_> {
 }
 
 impl Programs<'_> {
-    /// Runs one case and says what came of it, on the path asked for or the best one that the target can take.
+    /// Runs one case on the requested path, or on the best path that the target supports.
     pub fn one(&self, case: &Case) -> CaseResult {
         let best = [RunPath::Native, RunPath::Lowered];
         let wanted: &[RunPath] = self.with.path.as_ref().map_or(&best, std::slice::from_ref);
@@ -96,7 +98,7 @@ impl Programs<'_> {
                 return found;
             }
             first = Some(match first {
-                // It is the second that decided; without the first, nobody would know why that was tried.
+                // The first path's reason is kept: it explains why the second path was tried.
                 Some(first) => {
                     let why = |found: &CaseResult| found.reason.clone().unwrap_or_default();
                     let reason = Some(format!("{}: {}; {path}: {}", first.path, why(&first), why(&found)));
@@ -114,14 +116,16 @@ impl Programs<'_> {
 
     fn on(&self, case: &Case, path: RunPath) -> CaseResult {
         let started = Instant::now();
-        // A panic is a defect of the reference or of the suite: it costs this case, not the run.
+        // A panic is a defect of the oracle or the suite. It fails this case and does not end the
+        // run.
         let ran = catch_unwind(AssertUnwindSafe(|| match case.pass(path) {
             Some(pass) => pass.map(|pass| tile::run(case, &pass, path, self.target, self.with.seed)),
             None => self.check(case, path).map(|check| result(case, path, check)),
         }));
         let mut found = match ran {
             Ok(Ok(found)) => found,
-            // The programs are ours: one that is illegal, undefined or not understood is no driver's fault.
+            // The programs are part of Assay, so an illegal, undefined or unsupported one is an
+            // internal error, not the driver's fault.
             Ok(Err(error)) => blank(case, path, Status::InternalError, error.to_string(), self.with.seed),
             Err(panic) => {
                 let why = format!("the harness panicked: {}", panic_message(&*panic));
@@ -149,17 +153,18 @@ impl Programs<'_> {
             RunPath::Native | RunPath::Lowered if program.lowered.is_empty() => check.run(self.target)?,
             RunPath::Native | RunPath::Lowered => {
                 let kernel = program.options.kernel.is_some();
-                on_lowered(&check, case, (&program.lowered, kernel), self.target)?
+                check_lowered(&check, case, (&program.lowered, kernel), self.target)?
             }
-            RunPath::Reference => reference(&check, &program, self.target)?,
+            RunPath::Reference => check_reference(&check, &program, self.target)?,
         };
         found.times.build = build;
         Ok(found)
     }
 }
 
-/// A device that is given the first lowered module that it can run, held against what the module itself means.
-fn on_lowered(
+/// Checks a device that runs a lowered module against the permitted results of the program's own
+/// module.
+fn check_lowered(
     check: &Check<'_>,
     case: &Case,
     (alternatives, kernel): (&[Lowered], bool),
@@ -175,7 +180,7 @@ fn on_lowered(
             true => Ok(subject.source.module.words().to_vec()),
             false => Err(format!("of the lowered module, {need}")),
         };
-        // With the feature it does without come the limits that every device with it has.
+        // A device with the replaced feature also has the offset limits that the feature requires.
         if lowered.features.contains(&"shaderImageGatherExtended")
             && !have.features.contains("shaderImageGatherExtended")
         {
@@ -188,20 +193,20 @@ fn on_lowered(
             break;
         }
     }
-    let stand = Stand { target, have, words };
-    // No device has what a kernel needs; that is what it is lowered for.
-    if kernel { check.hold(&stand) } else { check.run(&stand) }
+    let stand_in = LoweredTarget { target, have, words };
+    // No Vulkan device meets a kernel's requirements, so these are not checked.
+    if kernel { check.hold(&stand_in) } else { check.run(&stand_in) }
 }
 
-/// A device that another module is given in place of what it is asked to run.
-struct Stand<'a> {
+/// A device that runs a lowered module in place of each requested one.
+struct LoweredTarget<'a> {
     target: &'a dyn Target,
     have: Have,
-    /// The module, or what the device lacks for it.
+    /// The words of the lowered module, or the reason why the device cannot run it.
     words: Result<Vec<u32>, String>,
 }
 
-impl Target for Stand<'_> {
+impl Target for LoweredTarget<'_> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -222,22 +227,23 @@ impl Target for Stand<'_> {
     }
 }
 
-/// The oracle held against the program's own reference, where it has one.
-fn reference(check: &Check<'_>, program: &Program, target: &dyn Target) -> Result<CheckResult, CheckError> {
-    let found = check.hold(&SecondTarget { second: program.second.as_ref(), target })?;
+/// Compares the oracle with the program's independent reference.
+fn check_reference(check: &Check<'_>, program: &Program, target: &dyn Target) -> Result<CheckResult, CheckError> {
+    let found = check.hold(&ReferenceTarget { reference: program.reference.as_ref(), target })?;
     Ok(match found.status {
         Status::NotSupported => CheckResult { status: Status::Undetermined, ..found },
         _ => found,
     })
 }
 
-/// In place of a device, a program's second reference; beside that, what a target is.
-struct SecondTarget<'a> {
-    second: Option<&'a Second>,
+/// A target that answers with the program's independent reference; everything else comes from
+/// `target`.
+struct ReferenceTarget<'a> {
+    reference: Option<&'a Reference>,
     target: &'a dyn Target,
 }
 
-impl Target for SecondTarget<'_> {
+impl Target for ReferenceTarget<'_> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -251,10 +257,10 @@ impl Target for SecondTarget<'_> {
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        match self.second {
-            Some(second) => {
-                let mut memory = second(job.dispatch);
-                // What it does not speak of stays as it was.
+        match self.reference {
+            Some(reference) => {
+                let mut memory = reference(job.dispatch);
+                // Resources that the reference does not cover keep their contents.
                 for descriptor in job.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
                     let held = job.dispatch.bindings.get(&descriptor.slot);
                     let bytes = || match held {

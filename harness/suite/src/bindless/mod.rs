@@ -1,17 +1,20 @@
-//! `bindless.*`: SPV_INTEL_bindless_images, kernels that get images and samplers as numbers.
+//! `bindless.*`: kernels that obtain images and samplers from handles (SPV_INTEL_bindless_images).
 //!
-//! How a kernel comes by a handle (arguments, memory, arithmetic, branches, functions), what it does with the image, every
-//! dimensionality that kernels have, formats, and handles of 32 and of 64 bits: one or two of these vary in a group of cases. No
-//! Vulkan driver takes such kernels, so that they run lowered, or as the reference.
+//! The cases vary the source of a handle (arguments, memory, arithmetic, branches, functions), the
+//! operation on the image, the dimensionality, the format, and the width of handles (32 and 64
+//! bits). One or two of these vary in a group of cases. No Vulkan driver accepts such kernels, so
+//! they run lowered or as the reference.
 
-mod form;
-mod kernel;
-mod program;
-mod second;
+mod bindless_params;
+mod bindless_program;
+mod bindless_reference;
+mod kernel_builder;
 
 use crate::{About, Case, RunPath, Suite};
 use assay_spirv::tables::ImageFormat;
-use form::{Access, Arrays, Form, Names, Pick, Samplers, Shape};
+use bindless_params::{
+    ArrayKind, BindlessParams, Dimensionality, HandleSource, HandleSpacing, ImageOperation, SamplerSet,
+};
 
 /// The suite.
 #[derive(Debug)]
@@ -30,12 +33,13 @@ impl Suite for Bindless {
         let mut cases = Vec::new();
         for wide in [false, true] {
             shapes(&mut cases, wide);
-            picks(&mut cases, wide);
-            names(&mut cases, wide);
+            sources(&mut cases, wide);
+            spacing(&mut cases, wide);
             formats(&mut cases, wide);
             samplers(&mut cases, wide);
         }
-        // What came later stands behind, so that the others are thinned as they were.
+        // Groups that were added later come last, so that the quick budget's choice of the earlier
+        // cases stays.
         for wide in [false, true] {
             cubes(&mut cases, wide);
             projections(&mut cases, wide);
@@ -45,142 +49,171 @@ impl Suite for Bindless {
     }
 }
 
-fn add(cases: &mut Vec<Case>, name: &str, rule: &'static str, form: Form) {
-    let instruction = match form.access {
-        Access::Project => "OpImageSampleProjExplicitLod",
-        Access::Sample if form.samplers == Samplers::Unnormalized => "OpConvertHandleToSamplerINTEL",
-        Access::Sampled | Access::TakenOut => "OpConvertHandleToSampledImageINTEL",
+fn add(cases: &mut Vec<Case>, name: &str, rule: &'static str, params: BindlessParams) {
+    let instruction = match params.access {
+        ImageOperation::Project => "OpImageSampleProjExplicitLod",
+        ImageOperation::Sample if params.samplers == SamplerSet::Unnormalized => "OpConvertHandleToSamplerINTEL",
+        ImageOperation::Sampled | ImageOperation::Extracted => "OpConvertHandleToSampledImageINTEL",
         _ => "OpConvertHandleToImageINTEL",
     };
-    let bits = if form.wide { 64 } else { 32 };
-    let kind = if form.float() { "f32" } else { "u32" };
+    let bits = if params.wide { 64 } else { 32 };
+    let kind = if params.float() { "f32" } else { "u32" };
     let about = About {
         instruction,
-        types: format!("{kind} of {:?}, handles of {bits} bits", form.format),
+        types: format!("{kind} of {:?}, handles of {bits} bits", params.format),
         rule,
         clause: "SPV_INTEL_bindless_images",
     };
     let name = format!("bindless.p{bits}.{name}");
-    // Two of four, so that nothing that alternates is always left out.
+    // A pattern with period four, two of which are kept, so that alternating properties are not
+    // always left out.
     let number = cases.len();
     let thinned = (number ^ number >> 1) & 1 == 1;
-    let case = Case::extension(name, about, move |path| program::program(form, path == RunPath::Lowered));
+    let case = Case::extension(name, about, move |path| bindless_program::program(params, path == RunPath::Lowered));
     cases.push(case.thinned(thinned));
 }
 
-/// Whether there is such an access: texel buffers have no samplers.
-fn is_there(shape: Shape, access: Access) -> bool {
+/// Returns true if the combination exists: texel buffers have no samplers.
+fn exists(shape: Dimensionality, access: ImageOperation) -> bool {
     let sampler = access.samples() || access.brings_sampler();
     match access {
-        // Neither layers nor faces are divided.
-        Access::Project => matches!(shape, Shape::Line | Shape::Plane | Shape::Volume),
-        // An image that brings a sampler is no storage image, which reads of cubes ask for.
-        Access::TakenOut if shape.cubes() => false,
-        _ => shape != Shape::Texels || !sampler,
+        // Layers and faces cannot be projected.
+        ImageOperation::Project => {
+            matches!(shape, Dimensionality::Line | Dimensionality::Plane | Dimensionality::Volume)
+        }
+        // An image with a sampler is not a storage image, which reading a cube requires.
+        ImageOperation::Extracted if shape.cubes() => false,
+        _ => shape != Dimensionality::Texels || !sampler,
     }
 }
 
-/// Cubes and arrays of them, in every access.
+/// Cubes and cube arrays, in every operation.
 fn cubes(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "a direction leads to the texel of the face that it meets, of the cube that the handle names";
-    for access in Access::ALL {
-        for shape in Shape::CUBES.into_iter().filter(|shape| is_there(*shape, access)) {
-            for pick in [Pick::Table, Pick::Argument, Pick::Select, Pick::Own] {
-                let name = format!("{}.{}.{}", access.name(), shape.name(), pick.name());
-                add(cases, &name, RULE, Form { shape, pick, ..Form::plain(wide, access) });
+    for access in ImageOperation::ALL {
+        for shape in Dimensionality::CUBES.into_iter().filter(|shape| exists(*shape, access)) {
+            for source in [HandleSource::Table, HandleSource::Argument, HandleSource::Select, HandleSource::Own] {
+                let name = format!("{}.{}.{}", access.name(), shape.name(), source.name());
+                add(cases, &name, RULE, BindlessParams { shape, source, ..BindlessParams::plain(wide, access) });
             }
         }
     }
     for format in [ImageFormat::Rgba8, ImageFormat::R32f, ImageFormat::Rgba16i] {
-        for access in [Access::Sample, Access::Sampled] {
+        for access in [ImageOperation::Sample, ImageOperation::Sampled] {
             let name = format!("{}.cube.format.{}", access.name(), format!("{format:?}").to_lowercase());
-            add(cases, &name, RULE, Form { shape: Shape::Cube, format, ..Form::plain(wide, access) });
+            add(
+                cases,
+                &name,
+                RULE,
+                BindlessParams { shape: Dimensionality::Cube, format, ..BindlessParams::plain(wide, access) },
+            );
         }
     }
 }
 
-/// Coordinates that are divided by their last component, which differs between invocations and is negative in some.
+/// Projective coordinates. The divisor differs between invocations and is negative for some.
 fn projections(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "coordinates are divided by the one behind them before a texel is looked up";
-    for shape in [Shape::Line, Shape::Plane, Shape::Volume] {
-        for pick in [Pick::Table, Pick::Argument, Pick::Halves] {
-            let name = format!("project.{}.{}", shape.name(), pick.name());
-            add(cases, &name, RULE, Form { shape, pick, ..Form::plain(wide, Access::Project) });
+    for shape in [Dimensionality::Line, Dimensionality::Plane, Dimensionality::Volume] {
+        for source in [HandleSource::Table, HandleSource::Argument, HandleSource::Halves] {
+            let name = format!("project.{}.{}", shape.name(), source.name());
+            add(
+                cases,
+                &name,
+                RULE,
+                BindlessParams { shape, source, ..BindlessParams::plain(wide, ImageOperation::Project) },
+            );
         }
     }
     for format in [ImageFormat::Rgba8, ImageFormat::R32f] {
         let name = format!("project.format.{}", format!("{format:?}").to_lowercase());
-        add(cases, &name, RULE, Form { format, ..Form::plain(wide, Access::Project) });
+        add(cases, &name, RULE, BindlessParams { format, ..BindlessParams::plain(wide, ImageOperation::Project) });
     }
 }
 
-/// Descriptors from arrays of no stated length, where a device has such.
+/// Descriptors from runtime arrays, on devices that support them.
 fn runtime_arrays(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "a descriptor is the same out of an array whose length the layout says";
-    for access in Access::ALL {
-        for shape in [Shape::Plane, Shape::Planes, Shape::Texels, Shape::Cube] {
-            if is_there(shape, access) {
+    for access in ImageOperation::ALL {
+        for shape in [Dimensionality::Plane, Dimensionality::Planes, Dimensionality::Texels, Dimensionality::Cube] {
+            if exists(shape, access) {
                 let name = format!("{}.runtime.{}", access.name(), shape.name());
-                add(cases, &name, RULE, Form { shape, arrays: Arrays::Runtime, ..Form::plain(wide, access) });
+                add(
+                    cases,
+                    &name,
+                    RULE,
+                    BindlessParams { shape, arrays: ArrayKind::Runtime, ..BindlessParams::plain(wide, access) },
+                );
             }
         }
     }
 }
 
-/// Every dimensionality in every access, by a handle that differs and one that does not.
+/// Every dimensionality in every operation, with a varying and a uniform handle.
 fn shapes(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "an image of each dimensionality that kernels have is the one that its handle names";
-    for access in Access::ALL {
-        for shape in Shape::ALL.into_iter().filter(|shape| is_there(*shape, access)) {
-            for pick in [Pick::Table, Pick::Argument] {
-                let (how, form) = (pick.name(), Form::plain(wide, access));
+    for access in ImageOperation::ALL {
+        for shape in Dimensionality::ALL.into_iter().filter(|shape| exists(*shape, access)) {
+            for source in [HandleSource::Table, HandleSource::Argument] {
+                let (how, params) = (source.name(), BindlessParams::plain(wide, access));
                 let name = format!("{}.{}.{how}", access.name(), shape.name());
-                add(cases, &name, RULE, Form { shape, pick, ..form });
+                add(cases, &name, RULE, BindlessParams { shape, source, ..params });
             }
         }
     }
 }
 
-/// Every way to a handle, for each kind of what it is converted to.
-fn picks(cases: &mut Vec<Case>, wide: bool) {
+/// Every source of a handle, for each type that handles are converted to.
+fn sources(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "a handle names the same image however a kernel comes by it";
-    for access in [Access::Read, Access::Write, Access::Sample, Access::Sampled] {
-        for pick in Pick::ALL {
-            let there = match pick {
-                Pick::Loop | Pick::Function => access == Access::Read,
-                Pick::Images => access != Access::Sampled,
-                // Those of `shapes`.
-                Pick::Table | Pick::Argument => false,
+    for access in [ImageOperation::Read, ImageOperation::Write, ImageOperation::Sample, ImageOperation::Sampled] {
+        for source in HandleSource::ALL {
+            let there = match source {
+                HandleSource::Loop | HandleSource::Function => access == ImageOperation::Read,
+                HandleSource::Images => access != ImageOperation::Sampled,
+                // Covered by `shapes`.
+                HandleSource::Table | HandleSource::Argument => false,
                 _ => true,
             };
             if there {
-                let name = format!("{}.from.{}", access.name(), pick.name());
-                add(cases, &name, RULE, Form { pick, ..Form::plain(wide, access) });
+                let name = format!("{}.from.{}", access.name(), source.name());
+                add(cases, &name, RULE, BindlessParams { source, ..BindlessParams::plain(wide, access) });
             }
         }
     }
-    for shape in [Shape::Line, Shape::Volume, Shape::Planes, Shape::Texels] {
-        for pick in [Pick::Function, Pick::Images, Pick::Loop] {
-            let name = format!("read.{}.{}", shape.name(), pick.name());
-            add(cases, &name, RULE, Form { shape, pick, ..Form::plain(wide, Access::Read) });
+    for shape in [Dimensionality::Line, Dimensionality::Volume, Dimensionality::Planes, Dimensionality::Texels] {
+        for source in [HandleSource::Function, HandleSource::Images, HandleSource::Loop] {
+            let name = format!("read.{}.{}", shape.name(), source.name());
+            add(
+                cases,
+                &name,
+                RULE,
+                BindlessParams { shape, source, ..BindlessParams::plain(wide, ImageOperation::Read) },
+            );
         }
     }
 }
 
 /// Handles that differ in few bits.
-fn names(cases: &mut Vec<Case>, wide: bool) {
+fn spacing(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "every bit of a handle counts";
-    for names in Names::ALL.into_iter().filter(|names| *names != Names::Apart) {
-        for access in [Access::Read, Access::Write, Access::Copy, Access::Sample, Access::Sampled] {
-            for pick in [Pick::Table, Pick::Stride, Pick::Halves, Pick::Own] {
-                let name = format!("{}.names.{}.{}", access.name(), names.name(), pick.name());
-                add(cases, &name, RULE, Form { names, pick, ..Form::plain(wide, access) });
+    for spacing in HandleSpacing::ALL.into_iter().filter(|spacing| *spacing != HandleSpacing::Apart) {
+        for access in [
+            ImageOperation::Read,
+            ImageOperation::Write,
+            ImageOperation::Copy,
+            ImageOperation::Sample,
+            ImageOperation::Sampled,
+        ] {
+            for source in [HandleSource::Table, HandleSource::Stride, HandleSource::Halves, HandleSource::Own] {
+                let name = format!("{}.names.{}.{}", access.name(), spacing.name(), source.name());
+                add(cases, &name, RULE, BindlessParams { spacing, source, ..BindlessParams::plain(wide, access) });
             }
         }
     }
 }
 
-/// Formats, read, written and looked up.
+/// Formats that are read, written and sampled.
 fn formats(cases: &mut Vec<Case>, wide: bool) {
     use ImageFormat as F;
     const RULE: &str = "a kernel has texels as their format says, whatever else handles name";
@@ -199,31 +232,38 @@ fn formats(cases: &mut Vec<Case>, wide: bool) {
         F::Rgba32ui,
     ];
     for format in FORMATS {
-        for access in [Access::Read, Access::Write, Access::ReadWrite, Access::Sample, Access::Sampled] {
-            // Of one channel there is nothing to reverse, and the plain one is elsewhere.
-            let reverses = access != Access::ReadWrite || second::layout(format).0 == 4;
+        for access in [
+            ImageOperation::Read,
+            ImageOperation::Write,
+            ImageOperation::ReadWrite,
+            ImageOperation::Sample,
+            ImageOperation::Sampled,
+        ] {
+            // With one channel there is nothing to reverse. `Rgba32ui` is the plain format of the
+            // other groups.
+            let reverses = access != ImageOperation::ReadWrite || bindless_reference::layout(format).0 == 4;
             if reverses && format != F::Rgba32ui {
                 let name = format!("{}.format.{}", access.name(), format!("{format:?}").to_lowercase());
-                add(cases, &name, RULE, Form { format, ..Form::plain(wide, access) });
+                add(cases, &name, RULE, BindlessParams { format, ..BindlessParams::plain(wide, access) });
             }
         }
     }
 }
 
-/// Samplers whose handles differ, on an image that does not, and samplers with coordinates in texels.
+/// Samplers with varying handles on one image, and samplers with unnormalised coordinates.
 fn samplers(cases: &mut Vec<Case>, wide: bool) {
     const RULE: &str = "a sampler is the one that its handle names";
-    let plain = Form::plain(wide, Access::Sample);
-    for shape in Shape::ALL.into_iter().filter(|shape| is_there(*shape, Access::Sample)) {
-        for pick in [Pick::Constant, Pick::Memory] {
-            let name = format!("sampler.{}.{}", shape.name(), pick.name());
-            add(cases, &name, RULE, Form { shape, pick, ..plain });
+    let plain = BindlessParams::plain(wide, ImageOperation::Sample);
+    for shape in Dimensionality::ALL.into_iter().filter(|shape| exists(*shape, ImageOperation::Sample)) {
+        for source in [HandleSource::Constant, HandleSource::Memory] {
+            let name = format!("sampler.{}.{}", shape.name(), source.name());
+            add(cases, &name, RULE, BindlessParams { shape, source, ..plain });
         }
     }
-    for shape in [Shape::Line, Shape::Plane] {
-        for pick in [Pick::Table, Pick::Argument] {
-            let name = format!("sampler.unnormalized.{}.{}", shape.name(), pick.name());
-            add(cases, &name, RULE, Form { shape, pick, samplers: Samplers::Unnormalized, ..plain });
+    for shape in [Dimensionality::Line, Dimensionality::Plane] {
+        for source in [HandleSource::Table, HandleSource::Argument] {
+            let name = format!("sampler.unnormalized.{}.{}", shape.name(), source.name());
+            add(cases, &name, RULE, BindlessParams { shape, source, samplers: SamplerSet::Unnormalized, ..plain });
         }
     }
 }

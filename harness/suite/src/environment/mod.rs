@@ -1,17 +1,17 @@
-//! `environment.*`: what the Vulkan environment for SPIR-V requires and a device can get wrong.
+//! `environment.*`: requirements of the Vulkan environment for SPIR-V that a device can violate.
 
-mod apply;
-mod atomics;
-mod bits;
-mod capability;
-mod convert;
-mod formats;
-mod indexing;
-mod integer;
+mod atomic_operations;
+mod bit_preservation;
+mod capabilities;
+mod conversions;
+mod image_formats;
+mod integer_arithmetic;
+mod operand_rows;
 mod robustness;
 mod subgroup;
-mod uniform;
-mod workgroup;
+mod uniform_bounds;
+mod wide_indices;
+mod workgroup_memory;
 
 use crate::{About, Case, Suite};
 
@@ -30,17 +30,17 @@ impl Suite for Environment {
 
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
-        cases.extend(integer::cases());
-        cases.extend(convert::cases());
-        cases.extend(bits::cases());
-        cases.extend(formats::cases());
-        cases.extend(atomics::cases());
-        cases.extend(workgroup::cases());
+        cases.extend(integer_arithmetic::cases());
+        cases.extend(conversions::cases());
+        cases.extend(bit_preservation::cases());
+        cases.extend(image_formats::cases());
+        cases.extend(atomic_operations::cases());
+        cases.extend(workgroup_memory::cases());
         cases.extend(subgroup::cases());
         cases.extend(robustness::cases());
-        cases.extend(uniform::cases());
-        cases.extend(indexing::cases());
-        cases.extend(capability::cases());
+        cases.extend(uniform_bounds::cases());
+        cases.extend(wide_indices::cases());
+        cases.extend(capabilities::cases());
         cases
     }
 }

@@ -1,13 +1,14 @@
-//! Accesses beyond the end of buffers and images, and before their beginning, on a device that was opened with the features that say
-//! what they do. (Of uniform buffers: `uniform.rs`.)
+//! Out-of-bounds accesses to buffers and images, on a device with robust access features. (For
+//! uniform buffers, see `uniform_bounds.rs`.)
 //!
-//! The buffer or image in question is between two others. Under either promise these keep what they hold, whatever is stored beyond
-//! the end, and nothing of them is ever loaded: each is filled with a byte of its own.
+//! The accessed buffer or image is bound between two others, each filled with a byte of its own.
+//! With either robustness level these keep their contents under any out-of-bounds store, and no
+//! out-of-bounds load returns their contents.
 
 use super::about;
-use super::apply::{Ty, U32};
-use crate::bytes::{given, name, pattern};
-use crate::write::{SIGNED, Shader, UNSIGNED};
+use super::operand_rows::{Ty, U32};
+use crate::bytes::{binding_name, bytes_input, pattern};
+use crate::module_builder::{ModuleBuilder, SIGNED, UNSIGNED};
 use crate::{About, Case, Program};
 use assay_check::{ImageForm, Options};
 use assay_oracle::{Robustness, Slot};
@@ -15,52 +16,59 @@ use std::collections::BTreeMap;
 
 pub(super) const CLAUSE: &str = "Vulkan, shader out-of-bounds memory access; robustBufferAccess2, robustImageAccess2";
 
-/// Bindings: a neighbour, what is accessed, the other neighbour, indices, results.
+/// Bindings: neighbour, accessed resource, other neighbour, indices, results.
 pub(super) const BEFORE: u32 = 0;
 pub(super) const TARGET: u32 = 1;
 pub(super) const AFTER: u32 = 2;
 pub(super) const INDICES: u32 = 3;
 pub(super) const RESULTS: u32 = 4;
 
-/// What the buffers are filled with. Of the target all bytes are the same, so that any part of it is known.
-pub(super) const HELD: u8 = 0xa5;
-pub(super) const NEIGHBOURS: [u8; 2] = [0xc3, 0x3c];
+/// Fill bytes of the accessed buffer and its neighbours. A uniform fill makes every part of the
+/// buffer known.
+pub(super) const FILL: u8 = 0xa5;
+pub(super) const NEIGHBOUR_FILLS: [u8; 2] = [0xc3, 0x3c];
 
-/// Bytes of the target: a multiple of every alignment of buffers, so that its memory ends where it does.
+/// Size of the accessed buffer in bytes: a multiple of every buffer alignment, so that its memory
+/// ends where it does.
 pub(super) const BYTES: u32 = 4096;
 
-/// Invocations, each with an index.
+/// Number of invocations; each has an index.
 pub(super) const LOCAL: u32 = 64;
 
-/// What is done beyond the end.
+/// The out-of-bounds operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+enum OutOfBoundsAccess {
     Load,
     Store,
     Add,
     Exchange,
 }
 
-const ACCESSES: [Access; 4] = [Access::Load, Access::Store, Access::Add, Access::Exchange];
+const ACCESSES: [OutOfBoundsAccess; 4] =
+    [OutOfBoundsAccess::Load, OutOfBoundsAccess::Store, OutOfBoundsAccess::Add, OutOfBoundsAccess::Exchange];
 
-impl Access {
+impl OutOfBoundsAccess {
     fn name(self) -> &'static str {
         match self {
-            Access::Load => "load",
-            Access::Store => "store",
-            Access::Add => "atomic_add",
-            Access::Exchange => "atomic_exchange",
+            OutOfBoundsAccess::Load => "load",
+            OutOfBoundsAccess::Store => "store",
+            OutOfBoundsAccess::Add => "atomic_add",
+            OutOfBoundsAccess::Exchange => "atomic_exchange",
         }
     }
 
     fn about(self, level: Robustness, types: String) -> About {
         let (op, rule) = match (self, level) {
-            (Access::Load, Robustness::Access2) => ("OpLoad", "a load beyond the end gives zero"),
-            (Access::Load, _) => ("OpLoad", "a load beyond the end gives zero or what is in the buffer"),
-            (Access::Store, Robustness::Access2) => ("OpStore", "a store beyond the end changes nothing"),
-            (Access::Store, _) => ("OpStore", "a store beyond the end changes no other memory"),
-            (Access::Add, _) => ("OpAtomicIAdd", "an atomic operation beyond the end changes no other memory"),
-            (Access::Exchange, _) => ("OpAtomicExchange", "an atomic operation beyond the end changes no other memory"),
+            (OutOfBoundsAccess::Load, Robustness::Access2) => ("OpLoad", "a load beyond the end gives zero"),
+            (OutOfBoundsAccess::Load, _) => ("OpLoad", "a load beyond the end gives zero or what is in the buffer"),
+            (OutOfBoundsAccess::Store, Robustness::Access2) => ("OpStore", "a store beyond the end changes nothing"),
+            (OutOfBoundsAccess::Store, _) => ("OpStore", "a store beyond the end changes no other memory"),
+            (OutOfBoundsAccess::Add, _) => {
+                ("OpAtomicIAdd", "an atomic operation beyond the end changes no other memory")
+            }
+            (OutOfBoundsAccess::Exchange, _) => {
+                ("OpAtomicExchange", "an atomic operation beyond the end changes no other memory")
+            }
         };
         about(op, types, rule, CLAUSE)
     }
@@ -73,26 +81,27 @@ pub(super) fn level_name(level: Robustness) -> &'static str {
     }
 }
 
-/// On which side of the buffer accesses are.
+/// The side of the buffer on which the accesses lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum BufferSide {
     Behind,
-    /// At indices below zero: an access chain takes its indices as signed.
+    /// Negative indices; an access chain interprets its indices as signed.
     Before,
 }
 
-impl Side {
-    /// The indices of the invocations' elements of `size` bytes. The first four are inside.
+impl BufferSide {
+    /// The index of each invocation for elements of `size` bytes. The first four are in bounds.
     fn indices(self, size: u32) -> Vec<u32> {
         match self {
-            Side::Behind => behind(size),
-            Side::Before => before(size),
+            BufferSide::Behind => behind(size),
+            BufferSide::Before => before(size),
         }
     }
 }
 
-/// How far before the beginning: next to it, around powers of two, where the neighbours would be if they lay side by side, and as far
-/// as 31 bits of offset reach. Those inside are far enough from the beginning to be right under either promise.
+/// Negative indices: adjacent to the beginning, around powers of two, where the neighbours would be
+/// if the buffers were contiguous, and up to 31-bit offsets. The in-bounds indices are far enough
+/// from the beginning to be exact under either level.
 fn before(size: u32) -> Vec<u32> {
     let end = BYTES / size;
     let mut list = vec![64 / size.min(16) + 1, end / 4, end / 2, end - 1];
@@ -106,14 +115,15 @@ fn before(size: u32) -> Vec<u32> {
     list
 }
 
-/// How far beyond the end of the buffer, in elements of `size` bytes: next to it, around powers of two, and as far as 32 bits of
-/// offset reach. Those that are inside are far enough from the end to be right under either promise.
+/// Indices beyond the end, for elements of `size` bytes: adjacent to the end, around powers of two,
+/// and up to 32-bit offsets. The in-bounds indices are far enough from the end to be exact under
+/// either level.
 fn behind(size: u32) -> Vec<u32> {
     let end = BYTES / size;
     let mut list = vec![0, 1, end / 2, end - 64 / size.min(16) - 1];
     list.extend([0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 63, 64].map(|more| end + more));
     list.extend((13..31).map(|power| (1u32 << power) / size + end));
-    // Where the neighbours would be, if they lay side by side.
+    // Positions of the neighbours if the buffers were contiguous.
     list.extend([1, 2, 3, 5].map(|times| end * times + 5));
     list.extend(
         [0xffff_f000 / size - 1, 0x8000_0000 / size, 0x7fff_fff0 / size, 0xc000_0000 / size]
@@ -131,19 +141,19 @@ pub(super) fn cases() -> Vec<Case> {
             for (width, signed) in scalars {
                 let ty = Ty::Int { width, signed };
                 match access {
-                    Access::Add | Access::Exchange if width < 32 => {}
+                    OutOfBoundsAccess::Add | OutOfBoundsAccess::Exchange if width < 32 => {}
                     _ => {
-                        cases.push(buffer(level, access, (ty, 1), Side::Behind));
+                        cases.push(buffer(level, access, (ty, 1), BufferSide::Behind));
                         if !signed {
-                            cases.push(buffer(level, access, (ty, 1), Side::Before));
+                            cases.push(buffer(level, access, (ty, 1), BufferSide::Before));
                         }
                     }
                 }
             }
-            if matches!(access, Access::Load | Access::Store) {
+            if matches!(access, OutOfBoundsAccess::Load | OutOfBoundsAccess::Store) {
                 for shape in [2, 4] {
-                    cases.push(buffer(level, access, (U32, shape), Side::Behind));
-                    cases.push(buffer(level, access, (U32, shape), Side::Before));
+                    cases.push(buffer(level, access, (U32, shape), BufferSide::Behind));
+                    cases.push(buffer(level, access, (U32, shape), BufferSide::Before));
                 }
             }
         }
@@ -159,8 +169,8 @@ pub(super) fn filled(byte: u8, bytes: u32) -> Vec<u8> {
     vec![byte; bytes as usize]
 }
 
-/// A run-time array of the neighbours' kind, and a word of each, so that they are there.
-pub(super) fn neighbours(shader: &mut Shader) -> [String; 2] {
+/// Declares a runtime array for each neighbour.
+pub(super) fn neighbours(shader: &mut ModuleBuilder) -> [String; 2] {
     let u32 = shader.u32();
     [BEFORE, AFTER].map(|binding| {
         let array = shader.runtime_array(&u32, 4);
@@ -169,14 +179,14 @@ pub(super) fn neighbours(shader: &mut Shader) -> [String; 2] {
     })
 }
 
-fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32), side: Side) -> Case {
+fn buffer(level: Robustness, access: OutOfBoundsAccess, (ty, shape): (Ty, u32), side: BufferSide) -> Case {
     let types = if shape == 1 { ty.name() } else { format!("{}.vec{shape}", ty.name()) };
-    let end = if side == Side::Before { ".negative" } else { "" };
+    let end = if side == BufferSide::Before { ".negative" } else { "" };
     let name = format!("environment.robustness.{}.buffer.{}.{types}{end}", level_name(level), access.name());
     Case::core(name, access.about(level, format!("{types} <- {types}")), move || {
         let size = ty.bytes() * shape;
-        let mut shader = Shader::new([LOCAL, 1, 1]);
-        if ty.width() == 64 && matches!(access, Access::Add | Access::Exchange) {
+        let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
+        if ty.width() == 64 && matches!(access, OutOfBoundsAccess::Add | OutOfBoundsAccess::Exchange) {
             shader.capability("Int64Atomics");
         }
         let scalar = ty.declare(&mut shader);
@@ -186,15 +196,15 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32), side: Side)
         let array = shader.runtime_array(&value, size);
         let block = shader.block(&[(array, 0)], "Block");
         let target = shader.resource("StorageBuffer", &block, TARGET);
-        if access == Access::Load {
-            // What is in it is then known.
+        if access == OutOfBoundsAccess::Load {
+            // A read-only buffer has known contents.
             shader.decorate(format!("{target} NonWritable"));
         }
-        let number = if side == Side::Before { shader.int(32, SIGNED) } else { u32.clone() };
+        let number = if side == BufferSide::Before { shader.int(32, SIGNED) } else { u32.clone() };
         let array = shader.array(&number, LOCAL, Some(4));
         let block = shader.block(&[(array, 0)], "Block");
         let list = shader.resource("StorageBuffer", &block, INDICES);
-        // What is returned, and a word of each neighbour.
+        // The loaded values, and a word from the neighbours for each invocation.
         let results = shader.array(&value, LOCAL, Some(size));
         let words = shader.array(&u32, LOCAL, Some(4));
         let words_at = LOCAL * size;
@@ -207,21 +217,23 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32), side: Side)
         let byte = ty.constant(&mut shader, 0x5eed_f00d_0bad_cafe & (u64::MAX >> (64 - ty.width())));
         let scope = shader.constant_u32(1);
         match access {
-            Access::Load => {
+            OutOfBoundsAccess::Load => {
                 let loaded = shader.op(&value, "OpLoad", place);
                 let to = shader.access("StorageBuffer", &value, &output, &[&zero, &own]);
                 shader.run(format_args!("OpStore {to} {loaded}"));
             }
-            Access::Store => {
+            OutOfBoundsAccess::Store => {
                 let stored = match shape {
                     1 => byte,
                     n => shader.op(&value, "OpCompositeConstruct", vec![byte.as_str(); n as usize].join(" ")),
                 };
                 shader.run(format_args!("OpStore {place} {stored}"));
             }
-            // What they return is undefined.
-            Access::Add => drop(shader.op(&value, "OpAtomicIAdd", format_args!("{place} {scope} {zero} {byte}"))),
-            Access::Exchange => {
+            // The returned values are undefined.
+            OutOfBoundsAccess::Add => {
+                drop(shader.op(&value, "OpAtomicIAdd", format_args!("{place} {scope} {zero} {byte}")))
+            }
+            OutOfBoundsAccess::Exchange => {
                 drop(shader.op(&value, "OpAtomicExchange", format_args!("{place} {scope} {zero} {byte}")))
             }
         }
@@ -237,22 +249,22 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32), side: Side)
 
         let mut options = Options { groups: Some([1; 3]), padding: true, robustness: level, ..Options::default() };
         let list = side.indices(size);
-        // Several invocations must not meet inside.
+        // Two invocations must not write to the same in-bounds element.
         let list: Vec<u32> = match access {
-            _ if side == Side::Before || access == Access::Load => list,
+            _ if side == BufferSide::Before || access == OutOfBoundsAccess::Load => list,
             _ => {
                 (0..LOCAL).map(|i| if i < 4 { list[i as usize] } else { list[i as usize].max(BYTES / size) }).collect()
             }
         };
-        for (binding, byte) in [BEFORE, AFTER].into_iter().zip(NEIGHBOURS) {
-            options.inputs.push(given(binding, filled(byte, BYTES)));
+        for (binding, byte) in [BEFORE, AFTER].into_iter().zip(NEIGHBOUR_FILLS) {
+            options.inputs.push(bytes_input(binding, filled(byte, BYTES)));
         }
-        options.inputs.push(given(TARGET, filled(HELD, BYTES)));
-        options.inputs.push(given(INDICES, list.iter().flat_map(|index| index.to_le_bytes()).collect()));
+        options.inputs.push(bytes_input(TARGET, filled(FILL, BYTES)));
+        options.inputs.push(bytes_input(INDICES, list.iter().flat_map(|index| index.to_le_bytes()).collect()));
         let results = pattern(words_at + LOCAL * 4, 0x29);
-        options.inputs.push(given(RESULTS, results.clone()));
-        Program::new(shader.finish(), options).with_second(move |_| {
-            let (mut target, mut results) = (filled(HELD, BYTES), results.clone());
+        options.inputs.push(bytes_input(RESULTS, results.clone()));
+        Program::new(shader.finish(), options).with_reference(move |_| {
+            let (mut target, mut results) = (filled(FILL, BYTES), results.clone());
             for (i, index) in list.iter().enumerate() {
                 let at = *index as usize * size as usize;
                 let inside = at + size as usize <= BYTES as usize;
@@ -260,27 +272,30 @@ fn buffer(level: Robustness, access: Access, (ty, shape): (Ty, u32), side: Side)
                 let bits = 0x5eed_f00d_0bad_cafe_u64.to_le_bytes();
                 let scalars = target[part].chunks_exact_mut(ty.bytes() as usize);
                 match access {
-                    Access::Load => {
-                        let byte = if inside { HELD } else { 0 };
+                    OutOfBoundsAccess::Load => {
+                        let byte = if inside { FILL } else { 0 };
                         results[i * size as usize..(i + 1) * size as usize].fill(byte);
                     }
-                    Access::Store | Access::Exchange => scalars.for_each(|s| s.copy_from_slice(&bits[..s.len()])),
-                    Access::Add => scalars.for_each(|s| {
-                        let sum = u64::from_le_bytes([HELD; 8]).wrapping_add(u64::from_le_bytes(bits));
-                        // The low words of sums are sums of low words.
+                    OutOfBoundsAccess::Store | OutOfBoundsAccess::Exchange => {
+                        scalars.for_each(|s| s.copy_from_slice(&bits[..s.len()]))
+                    }
+                    OutOfBoundsAccess::Add => scalars.for_each(|s| {
+                        let sum = u64::from_le_bytes([FILL; 8]).wrapping_add(u64::from_le_bytes(bits));
+                        // The low bytes of the sum depend only on the low bytes of the operands.
                         s.copy_from_slice(&sum.to_le_bytes()[..s.len()]);
                     }),
                 }
-                let word = [NEIGHBOURS[0] ^ NEIGHBOURS[1]; 4];
+                let word = [NEIGHBOUR_FILLS[0] ^ NEIGHBOUR_FILLS[1]; 4];
                 results[words_at as usize + i * 4..][..4].copy_from_slice(&word);
             }
-            // What the looser promise leaves open is held against nothing.
+            // Elements that the weaker level leaves open are not compared.
             BTreeMap::from([(Slot::new(0, TARGET), target), (Slot::new(0, RESULTS), results)])
         })
     })
 }
 
-/// A format with and without what a texel beyond the edge is completed by: name, channels, bytes, and its type.
+/// An image format: name, channels, bytes of a texel, and channel type in a shader. Absent channels
+/// of an out-of-bounds texel take their defaults.
 struct Texel {
     format: &'static str,
     channels: usize,
@@ -298,10 +313,11 @@ const TEXELS: [Texel; 6] = [
     Texel { format: "R32f", channels: 1, bytes: 4, ty: Ty::Float { width: 32 }, extended: false },
 ];
 
-/// Texels of the image along x and y: no power of two, so that what is beyond may be inside its memory.
+/// Width and height of the image. The height is not a power of two, so an out-of-bounds texel may
+/// lie within the image's memory.
 const SIDES: [u32; 2] = [16, 13];
 
-/// Coordinates beyond and at the edges, and some inside.
+/// Coordinates beyond and at the edges, and some in bounds.
 fn coordinates() -> Vec<[i32; 2]> {
     let [w, h] = SIDES.map(u32::cast_signed);
     let mut list = vec![[0, 0], [w - 1, h - 1], [3, 7], [w - 1, 0]];
@@ -323,7 +339,7 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
         false => about("OpImageWrite", types, "a texel beyond the edge is not written, and no other is", CLAUSE),
     };
     Case::core(title, about, move || {
-        let mut shader = Shader::new([LOCAL, 1, 1]);
+        let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
         if texel.extended {
             shader.capability("StorageImageExtendedFormats");
         }
@@ -345,7 +361,7 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
         let at = shader.op(&pair, "OpLoad", from);
         let image = shader.op(&ty, "OpLoad", &target);
         let to = shader.access("StorageBuffer", &vector, &output, &[&zero, &own]);
-        // What is written is read from a neighbour, so that both are there.
+        // Stored texels come from a neighbour, so that both neighbours are used.
         let corner = shader.declare(&format!("OpConstantNull {pair}"));
         let [first, second] = [&before, &after].map(|neighbour| {
             let image = shader.op(&ty, "OpLoad", neighbour);
@@ -361,29 +377,31 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
         let mut options = Options { groups: Some([1; 3]), padding: true, robustness: level, ..Options::default() };
         let size = SIDES.iter().product::<u32>() * texel.bytes;
         let places = coordinates();
-        // Each texel inside is written by one invocation only, with the first four of the list.
+        // Only the first four coordinates are in bounds, so each texel is written by one invocation
+        // only.
         for (binding, byte) in IMAGES {
-            options.inputs.push(given(binding, filled(byte, size)));
+            options.inputs.push(bytes_input(binding, filled(byte, size)));
             let form = ImageForm { size: Some(vec![SIDES[0], SIDES[1], 1]), ..ImageForm::default() };
-            options.images.push((name(binding), form));
+            options.images.push((binding_name(binding), form));
         }
         let words = places.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
-        options.inputs.push(given(INDICES, words));
-        options.inputs.push(given(RESULTS, pattern(LOCAL * 16, 0x1d)));
+        options.inputs.push(bytes_input(INDICES, words));
+        options.inputs.push(bytes_input(RESULTS, pattern(LOCAL * 16, 0x1d)));
         let program = Program::new(shader.finish(), options);
         match texel.ty {
-            Ty::Int { .. } => program.with_second(move |_| left(texel, is_load)),
+            Ty::Int { .. } => program.with_reference(move |_| integer_results(texel, is_load)),
             Ty::Float { .. } => program,
         }
     })
 }
 
-/// What the three images are filled with: of floats, normal numbers.
+/// Fill bytes of the three images; as floats they give normal numbers.
 const IMAGES: [(u32, u8); 3] = [(BEFORE, 0x41), (TARGET, 0x42), (AFTER, 0x40)];
 
 impl Texel {
-    /// Four integers of 32 bits as a shader sees a texel that is filled with a byte, or one beyond the edge.
-    fn seen(&self, byte: Option<u8>) -> Vec<u8> {
+    /// Four 32-bit integers that a shader reads from a texel filled with `byte`; `None` is a texel
+    /// out of bounds.
+    fn loaded(&self, byte: Option<u8>) -> Vec<u8> {
         let width = self.bytes as usize / self.channels;
         let channel = |i: usize| -> u32 {
             match byte {
@@ -395,8 +413,8 @@ impl Texel {
     }
 }
 
-/// What a program of integer texels leaves, under either promise.
-fn left(texel: &Texel, is_load: bool) -> BTreeMap<Slot, Vec<u8>> {
+/// The expected results for integer texels, under either level.
+fn integer_results(texel: &Texel, is_load: bool) -> BTreeMap<Slot, Vec<u8>> {
     let bytes = texel.bytes as usize;
     let [before, held, after] = IMAGES.map(|(_, byte)| byte);
     let mut target = filled(held, SIDES.iter().product::<u32>() * texel.bytes);
@@ -405,9 +423,9 @@ fn left(texel: &Texel, is_load: bool) -> BTreeMap<Slot, Vec<u8>> {
         let [w, h] = SIDES.map(u32::cast_signed);
         let inside = (0..w).contains(&x) && (0..h).contains(&y);
         if is_load {
-            results.extend(texel.seen(inside.then_some(held)));
+            results.extend(texel.loaded(inside.then_some(held)));
         } else {
-            results.extend(texel.seen(Some(after)));
+            results.extend(texel.loaded(Some(after)));
             if inside {
                 let at = (y * w + x) as usize * bytes;
                 target[at..at + bytes].fill(before);

@@ -1,16 +1,16 @@
-//! Arrays of bytes and vectors of them: every stride that a layout gives them, constant and dynamic indices, arrays whose length is
-//! the buffer's, arrays of arrays.
+//! Arrays of bytes and byte vectors: every stride that a layout gives them, constant and dynamic
+//! indices, runtime arrays, and arrays of arrays.
 
 use super::about;
-use super::place::type_name;
-use super::storage::{INPUT, OUTPUT, Storage, options, output};
-use crate::bytes::{From, Move, given, moved, pattern};
-use crate::write::{Shader, UNSIGNED};
+use super::byte_storage::{ByteStorage, INPUT, OUTPUT, options, output};
+use super::offsets::type_name;
+use crate::bytes::{ByteMove, MoveSource, apply_moves, bytes_input, pattern};
+use crate::module_builder::{ModuleBuilder, UNSIGNED};
 use crate::{Case, Program};
 
 const COUNT: u32 = 8;
 
-/// Components of an element, its stride, and the layout that has it.
+/// Components of an element, stride, and the layout with that stride.
 const STRIDES: [(u32, u32, &str); 9] = [
     (1, 1, "std430"),
     (2, 2, "std430"),
@@ -27,8 +27,9 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for element in STRIDES {
         for dynamic in [false, true] {
-            for storage in [Storage::Ssbo, Storage::Ubo, Storage::Push, Storage::Address] {
-                // Eight elements of 16 bytes are as much as every device has of push constants.
+            for storage in [ByteStorage::Ssbo, ByteStorage::Ubo, ByteStorage::Push, ByteStorage::Address] {
+                // Eight elements of 16 bytes fit the 128 bytes of push constants that every device
+                // has.
                 cases.push(load(storage, element, dynamic));
             }
             cases.push(store(element, dynamic));
@@ -47,13 +48,13 @@ fn how(dynamic: bool) -> &'static str {
     if dynamic { "dynamic" } else { "constant" }
 }
 
-/// Bytes from the first to the last of the elements.
+/// Number of bytes from the start of the first element to the end of the last.
 fn extent((count, stride, _): (u32, u32, &str)) -> u32 {
     (COUNT - 1) * stride + count
 }
 
-/// Runs `body` for each element: once with the invocation's number, or for each number as a constant.
-fn each(shader: &mut Shader, dynamic: bool, mut body: impl FnMut(&mut Shader, &str)) {
+/// Runs `body` for each element: once with the invocation index, or once for each constant index.
+fn each(shader: &mut ModuleBuilder, dynamic: bool, mut body: impl FnMut(&mut ModuleBuilder, &str)) {
     if dynamic {
         let index = shader.global_x();
         body(shader, &index);
@@ -69,22 +70,22 @@ fn local(dynamic: bool) -> [u32; 3] {
     if dynamic { [COUNT, 1, 1] } else { [1, 1, 1] }
 }
 
-fn load(storage: Storage, element: (u32, u32, &'static str), dynamic: bool) -> Case {
+fn load(storage: ByteStorage, element: (u32, u32, &'static str), dynamic: bool) -> Case {
     let (count, stride, layout) = element;
     let ty = type_name(count);
     let name = format!("storage8.array.load.{}.{ty}.{layout}.{}", storage.name(), how(dynamic));
     let about = about("OpLoad", format!("{ty} <- {ty}"), "an element lies where the array's stride says");
     Case::core(name, about, move || {
-        // Push constants are indexed uniformly: a workgroup has one element.
-        let apart = dynamic && storage == Storage::Push;
-        let mut shader = Shader::new(local(dynamic && !apart));
+        // Push constants must be indexed uniformly, so each workgroup reads one element.
+        let apart = dynamic && storage == ByteStorage::Push;
+        let mut shader = ModuleBuilder::new(local(dynamic && !apart));
         storage.enable(&mut shader);
-        Storage::Ssbo.enable(&mut shader);
+        ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
         let value = shader.vector(&byte, count);
         let array = shader.array(&value, COUNT, Some(stride));
         let input = storage.input(&mut shader, &[(array, 0)]);
-        // Tight results, so that only the input's stride is at stake.
+        // The results are packed, so that only the input's stride is under test.
         let tight = if count == 3 { 4 } else { count };
         let results = shader.array(&value, COUNT, Some(tight));
         let output = output(&mut shader, &[(results, 0)]);
@@ -97,17 +98,17 @@ fn load(storage: Storage, element: (u32, u32, &'static str), dynamic: bool) -> C
         });
         let mut options = options(if apart { COUNT } else { 1 }, (COUNT - 1) * tight + count);
         storage.fill(&mut options, pattern(extent(element), stride));
-        let moves = (0..COUNT).map(|i| Move {
+        let moves = (0..COUNT).map(|i| ByteMove {
             from: storage.from(),
             at: (i * stride, count),
             to: (i * tight, count),
             signed: false,
         });
-        Program::new(shader.finish(), options).with_second(moved(OUTPUT, moves.collect()))
+        Program::new(shader.finish(), options).with_reference(apply_moves(OUTPUT, moves.collect()))
     })
 }
 
-/// Every element but the last is written; what lies between stays.
+/// Every element but the last is written; the gaps keep their contents.
 fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
     let (count, stride, layout) = element;
     let ty = type_name(count);
@@ -118,14 +119,14 @@ fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
         "an element is written where the array's stride says, nothing between",
     );
     Case::core(name, about, move || {
-        let mut shader = Shader::new(local(dynamic));
-        Storage::Ssbo.enable(&mut shader);
+        let mut shader = ModuleBuilder::new(local(dynamic));
+        ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
         let value = shader.vector(&byte, count);
         let tight = if count == 3 { 4 } else { count };
         let values = shader.array(&value, COUNT, Some(tight));
-        let input = Storage::Ssbo.input(&mut shader, &[(values, 0)]);
-        // Another element follows that nothing writes.
+        let input = ByteStorage::Ssbo.input(&mut shader, &[(values, 0)]);
+        // The array has one more element, which is not written.
         let array = shader.array(&value, COUNT + 1, Some(stride));
         let output = output(&mut shader, &[(array, 0)]);
         let zero = shader.constant_u32(0);
@@ -136,27 +137,28 @@ fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
             shader.run(format_args!("OpStore {to} {loaded}"));
         });
         let mut options = options(1, COUNT * stride + count);
-        options.inputs.push(given(INPUT, pattern((COUNT - 1) * tight + count, 9)));
-        let moves = (0..COUNT).map(|i| Move {
-            from: From::Binding(INPUT),
+        options.inputs.push(bytes_input(INPUT, pattern((COUNT - 1) * tight + count, 9)));
+        let moves = (0..COUNT).map(|i| ByteMove {
+            from: MoveSource::Binding(INPUT),
             at: (i * tight, count),
             to: (i * stride, count),
             signed: false,
         });
-        Program::new(shader.finish(), options).with_second(moved(OUTPUT, moves.collect()))
+        Program::new(shader.finish(), options).with_reference(apply_moves(OUTPUT, moves.collect()))
     })
 }
 
-/// The length of an array that fills the rest of a buffer of so many bytes, behind five others; and its last element.
+/// The length of a runtime array that fills the rest of the buffer after one byte, and its last
+/// element.
 fn length(bytes: u32) -> Case {
     const BEFORE: u32 = 1;
     let about = about("OpArrayLength", "u32 <- u8", "as many elements as fit behind the array's offset");
     Case::core(format!("storage8.array.length.bytes{bytes}"), about, move || {
-        let mut shader = Shader::new([1, 1, 1]);
-        Storage::Ssbo.enable(&mut shader);
+        let mut shader = ModuleBuilder::new([1, 1, 1]);
+        ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
         let rest = shader.runtime_array(&byte, 1);
-        let input = Storage::Ssbo.input(&mut shader, &[(byte.clone(), 0), (rest, BEFORE)]);
+        let input = ByteStorage::Ssbo.input(&mut shader, &[(byte.clone(), 0), (rest, BEFORE)]);
         let u32 = shader.u32();
         let words = shader.array(&u32, 2, Some(4));
         let output = output(&mut shader, &[(words, 0)]);
@@ -171,10 +173,10 @@ fn length(bytes: u32) -> Case {
         let to = shader.access("StorageBuffer", &u32, &output, &[&zero, &one]);
         shader.run(format_args!("OpStore {to} {wide}"));
         let mut options = options(1, 8);
-        options.inputs.push(given(INPUT, pattern(bytes, 11)));
-        let last = Move { from: From::Binding(INPUT), at: (bytes - 1, 1), to: (4, 4), signed: false };
-        let second = moved(OUTPUT, vec![last]);
-        Program::new(shader.finish(), options).with_second(move |dispatch| {
+        options.inputs.push(bytes_input(INPUT, pattern(bytes, 11)));
+        let last = ByteMove { from: MoveSource::Binding(INPUT), at: (bytes - 1, 1), to: (4, 4), signed: false };
+        let second = apply_moves(OUTPUT, vec![last]);
+        Program::new(shader.finish(), options).with_reference(move |dispatch| {
             let mut memory = second(dispatch);
             for left in memory.values_mut() {
                 left[..4].copy_from_slice(&(bytes - BEFORE).to_le_bytes());
@@ -184,22 +186,22 @@ fn length(bytes: u32) -> Case {
     })
 }
 
-/// Five arrays of three bytes, five bytes apart: rows are copied in another order.
+/// Five arrays of three bytes at a stride of five bytes: rows are copied in reverse order.
 fn nested(dynamic: bool) -> Case {
     const ROWS: u32 = 5;
     const COLUMNS: u32 = 3;
     const STRIDE: u32 = 5;
     let about = about("OpAccessChain", "u8 <- u8", "strides of arrays in arrays add up");
     Case::core(format!("storage8.array.nested.{}", how(dynamic)), about, move || {
-        let mut shader = Shader::new(if dynamic { [COLUMNS, ROWS, 1] } else { [1, 1, 1] });
-        Storage::Ssbo.enable(&mut shader);
+        let mut shader = ModuleBuilder::new(if dynamic { [COLUMNS, ROWS, 1] } else { [1, 1, 1] });
+        ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
         let row = shader.array(&byte, COLUMNS, Some(1));
         let rows = shader.array(&row, ROWS, Some(STRIDE));
-        let input = Storage::Ssbo.input(&mut shader, &[(rows.clone(), 2)]);
+        let input = ByteStorage::Ssbo.input(&mut shader, &[(rows.clone(), 2)]);
         let output = output(&mut shader, &[(rows, 2)]);
         let zero = shader.constant_u32(0);
-        let copy = |shader: &mut Shader, row: &str, back: &str, column: &str| {
+        let copy = |shader: &mut ModuleBuilder, row: &str, back: &str, column: &str| {
             let from = shader.access("StorageBuffer", &byte, &input, &[&zero, row, column]);
             let loaded = shader.op(&byte, "OpLoad", from);
             let to = shader.access("StorageBuffer", &byte, &output, &[&zero, back, column]);
@@ -221,13 +223,13 @@ fn nested(dynamic: bool) -> Case {
         }
         let bytes = 2 + (ROWS - 1) * STRIDE + COLUMNS;
         let mut options = options(1, bytes);
-        options.inputs.push(given(INPUT, pattern(bytes, 13)));
-        let moves = (0..ROWS).map(|row| Move {
-            from: From::Binding(INPUT),
+        options.inputs.push(bytes_input(INPUT, pattern(bytes, 13)));
+        let moves = (0..ROWS).map(|row| ByteMove {
+            from: MoveSource::Binding(INPUT),
             at: (2 + row * STRIDE, COLUMNS),
             to: (2 + (ROWS - 1 - row) * STRIDE, COLUMNS),
             signed: false,
         });
-        Program::new(shader.finish(), options).with_second(moved(OUTPUT, moves.collect()))
+        Program::new(shader.finish(), options).with_reference(apply_moves(OUTPUT, moves.collect()))
     })
 }

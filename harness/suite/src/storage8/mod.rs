@@ -1,14 +1,14 @@
 //! `storage8.*`: SPV_KHR_8bit_storage.
 
-mod addresses;
+mod adjacent_writes;
 mod arrays;
-mod convert;
-mod neighbours;
-mod numbers;
-mod place;
-mod pointers;
-mod storage;
-mod structs;
+mod byte_extension;
+mod byte_storage;
+mod device_addresses;
+mod mixed_structs;
+mod number_conversions;
+mod offsets;
+mod variable_pointers;
 
 use crate::case::covering;
 use crate::{About, Case, Suite};
@@ -28,19 +28,19 @@ impl Suite for Storage8 {
 
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
-        cases.extend(convert::cases());
-        cases.extend(numbers::cases());
-        cases.extend(place::cases());
+        cases.extend(byte_extension::cases());
+        cases.extend(number_conversions::cases());
+        cases.extend(offsets::cases());
         cases.extend(arrays::cases());
-        cases.extend(structs::cases());
-        cases.extend(pointers::cases());
-        cases.extend(addresses::cases());
-        cases.extend(covering(neighbours::cases(), &["SPV_KHR_8bit_storage/neighbours"]));
+        cases.extend(mixed_structs::cases());
+        cases.extend(variable_pointers::cases());
+        cases.extend(device_addresses::cases());
+        cases.extend(covering(adjacent_writes::cases(), &["SPV_KHR_8bit_storage/neighbours"]));
         cases
     }
 }
 
-/// The document that all of it rests on.
+/// The document that states the requirements.
 const CLAUSE: &str = "SPV_KHR_8bit_storage";
 
 fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str) -> About {

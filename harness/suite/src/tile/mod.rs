@@ -1,60 +1,74 @@
-//! `tile.*`: tile shading (`SPV_QCOM_tile_shading`, `VK_QCOM_tile_shading`), which no public suite covers.
+//! `tile.*`: tile shading (`SPV_QCOM_tile_shading`, `VK_QCOM_tile_shading`), which no public suite
+//! covers.
 //!
-//! * [`Pass`]: what a case runs, a render pass whose steps run for every tile: dispatches, and draws of fragments.
-//! * `shader`: its modules, written in WGSL around a body for one texel.
-//! * `model`: what each tile sees and what of it lasts, whoever executes the steps: the oracle (`reference`), which interprets the
-//!   native modules, or a device (`device`), which runs them lowered.
-//! * `judge`: what was left against what is permitted.
+//! * [`Pass`]: the render pass that a case runs. Its steps, dispatches and draws, run for every
+//!   tile.
+//! * `shader_text`: its modules, written in WGSL around a body for one texel.
+//! * `model`: the contents that each tile sees and those of its writes that persist. The steps are
+//!   executed by the oracle (`oracle_pass`), which interprets the native modules, or by a device
+//!   (`device_pass`), which runs them lowered.
+//! * `compare`: comparison of the results with the permitted ones.
 //!
-//! A draw covers the render area with one triangle. The oracle and a device without the extension run it as the compute shader that it
-//! means (`assay_spirv::lower::fragment`), which the lowering of tile shading then takes like any other.
+//! A draw covers the render area with one triangle. The oracle, and devices without the extension,
+//! run it as an equivalent compute shader (`assay_spirv::lower::fragment`), to which the lowering
+//! of tile shading then applies.
 //!
-//! A lowered result is also held against an ordinary compute shader over the whole frame, made from the same body. Natively the
-//! device tells the grid of tiles, and the reference follows it. Where a device executes nothing, as the mock driver does,
-//! passes are recorded and submitted, and nothing is judged.
+//! The results of an ordinary compute shader over the whole frame, made from the same body, are
+//! compared as well. On the native path the device determines the tile grid, and the oracle uses
+//! that grid. On a device that executes nothing, such as a mock driver, passes are recorded and
+//! submitted but not compared.
 //!
-//! # Doubts in the text
+//! # Doubts in the specifications
 //!
-//! * Later dispatches of a tile see earlier ones' stores only across a barrier, and tile attachments have access flags of the compute
-//!   stage; but barriers and self-dependencies in a render pass may name no compute stage
-//!   (VUID-vkCmdPipelineBarrier2-None-07892, VUID-VkRenderPassCreateInfo2-pDependencies-03054), and those in dynamic rendering
-//!   framebuffer-space stages only (09556). Cases with several steps use render pass objects and all commands as the stage, which
-//!   the validation layer accepts; natively there is no other way.
-//! * `TileDimensionQCOM` has two components in the Vulkan text, three in the SPIR-V extension: three are declared, and no case looks at
-//!   the third. A dispatch of blocks that are deeper than the device's tiles is not supported.
-//! * Whether the built-in tells of the whole tile where the framebuffer or the render area cuts it is not said: shaders
-//!   guard their stores with the render area, and the numbers of tiles are taken from the grid.
+//! * Later dispatches of a tile see the stores of earlier ones only across a barrier, and tile
+//!   attachments have access flags of the compute stage. However, barriers and self-dependencies in
+//!   a render pass must not include a compute stage (VUID-vkCmdPipelineBarrier2-None-07892,
+//!   VUID-VkRenderPassCreateInfo2-pDependencies-03054), and those in dynamic rendering must include
+//!   framebuffer-space stages only (09556). Cases with several steps use render pass objects with
+//!   all commands as the stage, which the validation layer accepts; natively this is the only way.
+//! * `TileDimensionQCOM` has two components in the Vulkan specification and three in the SPIR-V
+//!   extension. The modules declare three, and no case uses the third. A dispatch with blocks
+//!   deeper than the device's tiles is not supported.
+//! * The specifications do not say whether this built-in describes the whole tile if the
+//!   framebuffer or the render area cuts it. Shaders therefore restrict their stores to the render
+//!   area, and tile indices are computed from the grid.
 //!
-//! Of fragments:
+//! Fragment shaders:
 //!
-//! * A draw may access what earlier commands or the load operation wrote to an attachment as an attachment only, and may not write one
-//!   that it reads otherwise (VUID-vkCmdDraw-None-10795, 12338); only dispatches are told so of tile attachments (10676). We take
-//!   a tile attachment for an attachment here, as the extension is for such loads and its proposal shows one of the attachment
-//!   that the same shader writes; the validation layer does not object.
-//! * That loads are in rasterization order unless `NonCoherentTileAttachmentReadQCOM` is declared is said by the SPIR-V extension alone, and
-//!   by way of the mode. It is taken for what the order is elsewhere: a fragment sees what earlier fragments of *its own texel* left. So
-//!   between two draws a texel of another fragment is loaded across a barrier only, the fragment's own one also without if the
-//!   second draw is coherent; and of an attachment that its own draw writes a fragment loads its own texel only.
-//! * A draw for a tile may have fragments outside that tile: in its apron, which draws may change, or, as nothing says that
-//!   they are cut off, elsewhere. Such fragments are discarded, or leave only what the right ones leave.
-//! * A fragment may be shaded any number of times, at least once, with all effects on buffers: these are idempotent.
-//! * Outside per-tile execution the built-ins are zero, and a shader does not know its tile: it loads its own texel only.
+//! * A draw may access an attachment that earlier commands or the load operation wrote only as an
+//!   attachment, and must not write one that it reads in another way (VUID-vkCmdDraw-None-10795,
+//!   12338). Only the rule for dispatches mentions tile attachments (10676). Here a tile attachment
+//!   counts as an attachment: the extension exists for such loads, and its proposal shows a load of
+//!   the attachment that the same shader writes. The validation layer does not object.
+//! * Only the SPIR-V extension states that loads are in rasterization order unless
+//!   `NonCoherentTileAttachmentReadQCOM` is declared, in the description of that mode. It is
+//!   interpreted as elsewhere: a fragment sees the results of earlier fragments at *its own texel*.
+//!   So, between two draws, another fragment's texel is loaded only across a barrier, and the
+//!   fragment's own texel also without one if the second draw is coherent. From an attachment that
+//!   its own draw writes, a fragment loads only its own texel.
+//! * A draw for a tile may have fragments outside that tile: in its apron, which draws may change,
+//!   or elsewhere, because no rule clips them. Such fragments are discarded, or write only values
+//!   that the right fragments write as well.
+//! * A fragment may be shaded any number of times, at least once, each time with all effects on
+//!   buffers. These effects are therefore idempotent.
+//! * Outside per-tile execution the built-ins are zero and a shader does not know its tile, so it
+//!   loads only its own texel.
 
+mod attachment_picture;
 mod cases;
-mod device;
-mod judge;
+mod compare;
+mod device_pass;
 mod model;
+mod oracle_pass;
 mod pass;
-mod picture;
-mod reference;
-mod run;
-mod shader;
+mod run_pass;
+mod shader_text;
 #[cfg(test)]
 mod tests;
 
 use crate::{Case, Suite};
-pub use pass::{Access, Attachment, Buffer, Contents, Pass, Second, Stage, Step, StepError};
-pub(crate) use run::run;
+pub use pass::{Attachment, Buffer, Contents, ImageAccess, Pass, PassReference, Stage, Step, StepError};
+pub(crate) use run_pass::run;
 
 /// The suite.
 #[derive(Debug)]

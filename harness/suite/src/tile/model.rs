@@ -1,50 +1,52 @@
-//! The model of tile shading: what each tile sees, and what of it lasts.
+//! The execution model of tile shading: the contents that each tile sees, and those of its writes
+//! that persist.
 //!
-//! Each tile works on copies of the attachments as they were before the pass: so its apron holds what the load operation put
-//! there, and no other tile's stores. What it stored inside itself, within the render area, lasts; anything else that it changed
-//! is outside. Buffers are shared. Tiles run in any order: results must not depend on it.
+//! Each tile works on copies of the attachments from before the pass, so its apron holds the
+//! results of the load operation and no stores of other tiles. Stores within the tile and the
+//! render area persist; any other change is a write outside the tile. Buffers are shared. Tiles run
+//! in any order, and results must not depend on it.
 
-use super::pass::{Contents, Pass, Permitted};
+use super::pass::{Contents, Pass, PermittedContents};
 use assay_oracle::Tile;
 
 /// Runs the steps of a pass for one tile.
 pub(super) trait Executor {
-    /// Why it could not.
+    /// Error of running a step.
     type Error;
 
-    /// Runs a step for a tile over what it sees, which it changes.
+    /// Runs a step for a tile and updates the contents that the tile sees.
     ///
     /// # Errors
-    /// Whatever goes wrong.
-    fn step(&mut self, step: usize, tile: &Tile, memory: &mut Permitted) -> Result<(), Self::Error>;
+    /// The step could not be run.
+    fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), Self::Error>;
 }
 
-/// A texel that a tile changed although it is not the tile's.
+/// A texel that a tile changed although it lies outside the tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Outside {
-    /// Which attachment.
+pub(super) struct StrayWrite {
+    /// Index of the attachment.
     pub attachment: usize,
-    /// Its place.
+    /// Coordinates of the texel.
     pub at: [u32; 2],
-    /// Its layer.
+    /// Layer of the texel.
     pub layer: u32,
-    /// The offset of the tile.
+    /// Offset of the tile.
     pub tile: [u32; 2],
 }
 
-/// What a pass left.
+/// Results of a pass.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Left {
-    /// What lasts.
-    pub permitted: Permitted,
-    /// What was changed outside tiles; the first few.
-    pub outside: Vec<Outside>,
+pub(super) struct PassResults {
+    /// The contents that persist.
+    pub permitted: PermittedContents,
+    /// The first writes outside tiles, at most [`KEPT`].
+    pub outside: Vec<StrayWrite>,
 }
 
-/// How many changes outside tiles are kept.
+/// Largest number of writes outside tiles that are kept.
 const KEPT: usize = 8;
 
-/// The tiles of a pass in an order that a seed chooses.
+/// Shuffles the tiles of a pass by a seed.
 pub(super) fn shuffled(mut tiles: Vec<Tile>, seed: u64) -> Vec<Tile> {
     let mut state = seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15);
     for i in (1..tiles.len()).rev() {
@@ -60,14 +62,14 @@ pub(super) fn shuffled(mut tiles: Vec<Tile>, seed: u64) -> Vec<Tile> {
 /// Runs a pass, tile by tile in this order.
 ///
 /// # Errors
-/// The executor's first.
-pub(super) fn run<E: Executor>(pass: &Pass, tiles: &[Tile], executor: &mut E) -> Result<Left, E::Error> {
-    let begin = Permitted {
+/// The executor's first error.
+pub(super) fn run<E: Executor>(pass: &Pass, tiles: &[Tile], executor: &mut E) -> Result<PassResults, E::Error> {
+    let begin = PermittedContents {
         contents: pass.contents(),
         attachments: vec![Default::default(); pass.attachments.len()],
         buffers: vec![Default::default(); pass.buffers.len()],
     };
-    let mut left = Left { permitted: begin.clone(), outside: Vec::new() };
+    let mut left = PassResults { permitted: begin.clone(), outside: Vec::new() };
     for tile in tiles {
         let mut seen = begin.clone();
         seen.contents.buffers = std::mem::take(&mut left.permitted.contents.buffers);
@@ -84,8 +86,15 @@ pub(super) fn run<E: Executor>(pass: &Pass, tiles: &[Tile], executor: &mut E) ->
     Ok(left)
 }
 
-/// Copies what lasts of an attachment, and looks for changes of the rest.
-fn keep(pass: &Pass, tile: &Tile, attachment: usize, begin: &Contents, seen: &Permitted, left: &mut Left) {
+/// Copies the persistent part of an attachment and records changes of the rest.
+fn keep(
+    pass: &Pass,
+    tile: &Tile,
+    attachment: usize,
+    begin: &Contents,
+    seen: &PermittedContents,
+    left: &mut PassResults,
+) {
     let [first, end] = tile.reach(true);
     let bytes = pass.texel_bytes(attachment);
     let (before, after) = (&begin.attachments[attachment], &seen.contents.attachments[attachment]);
@@ -110,7 +119,7 @@ fn keep(pass: &Pass, tile: &Tile, attachment: usize, begin: &Contents, seen: &Pe
                     let changed = before[texel..texel + bytes] != after[texel..texel + bytes];
                     if changed && left.outside.len() < KEPT {
                         let x = ((texel - row.start) / bytes) as u32;
-                        left.outside.push(Outside { attachment, at: [x, y], layer, tile: tile.offset });
+                        left.outside.push(StrayWrite { attachment, at: [x, y], layer, tile: tile.offset });
                     }
                 }
             }

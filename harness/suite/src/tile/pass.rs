@@ -1,4 +1,4 @@
-//! What a case of tile shading runs: a render pass whose steps run for every tile.
+//! A tile-shading render pass, whose steps run for every tile.
 
 use assay_oracle::{Cell, Tile};
 use assay_spirv::Module;
@@ -9,30 +9,30 @@ use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 use std::collections::BTreeMap;
 
-/// How shaders see an attachment.
+/// Descriptor type by which shaders access an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// As a storage image.
+pub enum ImageAccess {
+    /// A storage image.
     Storage,
-    /// As a sampled image that is fetched from.
+    /// A sampled image, accessed by fetches.
     Sampled,
 }
 
 /// An attachment.
 #[derive(Clone, Debug)]
 pub struct Attachment {
-    /// What it is in the pass.
+    /// Role in the pass.
     pub role: AttachmentRole,
-    /// Its format.
+    /// Format.
     pub format: TexelFormat,
-    /// Where shaders find it: bindings of set 0.
-    pub bindings: Vec<(u32, Access)>,
-    /// Its texels before the pass.
+    /// Bindings in set 0, with the type of access.
+    pub bindings: Vec<(u32, ImageAccess)>,
+    /// Texels before the pass.
     pub data: Vec<u8>,
 }
 
 impl Attachment {
-    /// The format of its texels in memory; depth and stencil are numbers there like any other.
+    /// The format of the texels in memory: depth is `R32f` and stencil `R8ui`.
     pub fn memory_format(&self) -> ImageFormat {
         match self.format {
             TexelFormat::Color(format) => format,
@@ -41,7 +41,8 @@ impl Attachment {
         }
     }
 
-    /// The format of an ordinary image with the same texels: not every device lets stencil be sampled.
+    /// The format of an ordinary image with the same texels. Stencil becomes `R8ui`, because not
+    /// every device can sample stencil.
     pub(super) fn lowered_format(&self) -> TexelFormat {
         match self.format {
             TexelFormat::Stencil8 => TexelFormat::Color(ImageFormat::R8ui),
@@ -50,46 +51,47 @@ impl Attachment {
     }
 }
 
-/// A storage buffer, at a binding of set 0.
+/// A storage buffer in set 0.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// Its binding.
+    /// Binding.
     pub binding: u32,
-    /// Its bytes before the pass.
+    /// Contents before the pass.
     pub data: Vec<u8>,
 }
 
-/// How a step's shader is run.
+/// Stage of a step's shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Dispatched for every tile: by `vkCmdDispatchTileQCOM` where it has a shading rate, else with as many workgroups as
-    /// cover a tile.
+    /// Dispatched for every tile: by `vkCmdDispatchTileQCOM` if the shader has a shading rate,
+    /// otherwise with enough workgroups to cover the tile.
     Compute {
-        /// The texels of a workgroup, where there is no shading rate.
+        /// Texels of a workgroup without a shading rate.
         texels: [u32; 3],
     },
-    /// Drawn, as one triangle that covers the render area, into the colour attachments of its outputs' locations.
+    /// Drawn as one triangle that covers the render area, into the colour attachments at its
+    /// outputs' locations.
     Fragment {
-        /// Whether inside per-tile execution, for every tile; else once for all of the pass, where the tile's built-ins read as
-        /// zero.
+        /// Set for a draw inside per-tile execution, which runs for every tile. Otherwise it runs
+        /// once for the whole pass, and the tile built-ins read as zero.
         per_tile: bool,
     },
 }
 
-/// What runs in a pass.
+/// A step of a pass.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The native module.
+    /// Words of the native module.
     pub words: Vec<u32>,
-    /// How it is run.
+    /// Stage.
     pub stage: Stage,
-    /// Whether there is a barrier between it and the step before. Two draws without one are in rasterization order: a fragment
-    /// whose loads are coherent sees what the first left of its own texel.
+    /// Set if a barrier precedes the step. Two draws without one are in rasterization order: a
+    /// fragment with coherent loads sees the results of the first draw at its own texel.
     pub barrier: bool,
 }
 
 impl Step {
-    /// The workgroups of a tile's dispatch, where there is no shading rate.
+    /// Number of workgroups that cover a tile without a shading rate.
     pub(super) fn groups(&self, tile: [u32; 3]) -> [u32; 3] {
         match self.stage {
             Stage::Compute { texels } => groups(tile, texels),
@@ -98,73 +100,74 @@ impl Step {
     }
 }
 
-/// Why a step is no compute module.
+/// Reason why a step cannot be converted to a compute module.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
-    /// The words are no module: the case is wrong.
+    /// The words are not a valid module, which is a defect of the case.
     #[error("a step is no module: {0}")]
     Module(#[from] ModuleError),
-    /// The case's fragment shader is not lowered.
+    /// The lowering does not support the fragment shader.
     #[error(transparent)]
     Lower(#[from] LowerError),
 }
 
-/// How many workgroups of so many texels cover a size.
+/// Number of workgroups with this many texels that cover a size.
 pub(super) fn groups(size: [u32; 3], texels: [u32; 3]) -> [u32; 3] {
     std::array::from_fn(|i| size[i].div_ceil(texels[i].max(1)))
 }
 
-/// What a pass leaves: texels of each attachment, bytes of each buffer.
+/// Contents of the attachments and buffers of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Contents {
-    /// Of the attachments.
+    /// Texels of each attachment.
     pub attachments: Vec<Vec<u8>>,
-    /// Of the buffers.
+    /// Bytes of each buffer.
     pub buffers: Vec<Vec<u8>>,
 }
 
-/// What is permitted: contents, and where more than one value is, which.
+/// Permitted contents of a pass.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Permitted {
-    /// One permitted value everywhere.
+pub(super) struct PermittedContents {
+    /// One permitted value for every byte.
     pub contents: Contents,
-    /// By offset, for each attachment.
+    /// For each attachment, the cells with several permitted values, by offset.
     pub attachments: Vec<BTreeMap<u64, Cell>>,
-    /// By offset, for each buffer.
+    /// For each buffer, the cells with several permitted values, by offset.
     pub buffers: Vec<BTreeMap<u64, Cell>>,
 }
 
-/// A second reference, plain Rust: what a pass leaves with tiles of a size.
-pub type Second = Box<dyn Fn(&Pass, [u32; 2]) -> Contents + Send + Sync>;
+/// Independent reference in plain Rust: computes a pass's contents for a tile size.
+pub type PassReference = Box<dyn Fn(&Pass, [u32; 2]) -> Contents + Send + Sync>;
 
 /// A tile-shading render pass.
 pub struct Pass {
-    /// How it is described, natively.
+    /// Native form: render pass objects or dynamic rendering.
     pub form: PassForm,
     /// Width and height of the framebuffer.
     pub extent: [u32; 2],
-    /// Its layers.
+    /// Number of layers.
     pub layers: u32,
     /// Offset and extent of the render area.
     pub area: [[u32; 2]; 2],
-    /// The apron.
+    /// Size of the apron.
     pub apron: [u32; 2],
-    /// Width and height of a tile, where no device says.
+    /// Width and height of a tile, unless a device determines them.
     pub tile: [u32; 2],
-    /// Its attachments.
+    /// Attachments.
     pub attachments: Vec<Attachment>,
-    /// Its buffers.
+    /// Buffers.
     pub buffers: Vec<Buffer>,
-    /// What runs, in order.
+    /// Steps, in order.
     pub steps: Vec<Step>,
-    /// An ordinary compute shader over the whole render area that leaves the same: one module for each step.
+    /// Modules of equivalent ordinary compute shaders over the whole render area, one for each
+    /// step.
     pub full_frame: Vec<Vec<u32>>,
-    /// Another reference.
-    pub second: Option<Second>,
+    /// Independent reference.
+    pub reference: Option<PassReference>,
 }
 
 impl Pass {
-    /// The tiles that meet the render area, of a grid that begins at the framebuffer's first texel.
+    /// The tiles that intersect the render area; the grid starts at the framebuffer's first texel.
     pub fn tiles(&self, size: [u32; 2]) -> Vec<Tile> {
         let [origin, extent] = self.area;
         let first: [u32; 2] = std::array::from_fn(|i| origin[i] / size[i]);
@@ -178,20 +181,22 @@ impl Pass {
         (first[1]..end[1]).flat_map(|y| (first[0]..end[0]).map(move |x| at(x, y))).collect()
     }
 
-    /// The storage images of the colour attachments, by location; `None` for those that shaders do not see as such.
+    /// The storage images of the colour attachments, by location; `None` for an attachment without
+    /// one.
     fn colors(&self) -> Vec<Option<ColorImage>> {
         let colors = self.attachments.iter().filter(|attachment| attachment.role == AttachmentRole::Color);
         let image = |attachment: &Attachment| {
-            let (binding, _) = attachment.bindings.iter().find(|(_, access)| *access == Access::Storage)?;
+            let (binding, _) = attachment.bindings.iter().find(|(_, access)| *access == ImageAccess::Storage)?;
             Some(ColorImage { set: 0, binding: *binding, format: attachment.memory_format() })
         };
         colors.map(image).collect()
     }
 
-    /// A step as a compute module of tile shading: itself, or what its draw means.
+    /// Converts a step to a compute module of tile shading: a dispatch's own module, or the
+    /// lowering of a draw's fragment shader.
     ///
     /// # Errors
-    /// It is no module, or does what only fragments can.
+    /// The words are not a valid module, or the lowering does not support the shader.
     pub fn compute(&self, step: &Step) -> Result<Module, StepError> {
         let native = Module::parse(step.words.clone())?;
         match step.stage {
@@ -203,7 +208,7 @@ impl Pass {
         }
     }
 
-    /// What it begins with.
+    /// The contents before the pass.
     pub fn contents(&self) -> Contents {
         Contents {
             attachments: self.attachments.iter().map(|a| a.data.clone()).collect(),
@@ -211,12 +216,12 @@ impl Pass {
         }
     }
 
-    /// Bytes of a texel of an attachment.
+    /// Size of an attachment's texel in bytes.
     pub fn texel_bytes(&self, attachment: usize) -> usize {
         self.attachments[attachment].format.bytes()
     }
 
-    /// Where a texel of an attachment lies among its bytes.
+    /// Byte offset of a texel in an attachment.
     pub fn texel_at(&self, attachment: usize, [x, y]: [u32; 2], layer: u32) -> usize {
         let [width, height] = self.extent;
         let index = x as usize + width as usize * (y as usize + height as usize * layer as usize);

@@ -1,9 +1,10 @@
-//! The model, and faults planted in the lowered path: each must be found.
+//! Tests of the execution model, and of faults planted in the lowered path, which must all be
+//! found.
 
-use super::judge::Verdict;
+use super::compare::Comparison;
 use super::model::{self, Executor, shuffled};
-use super::pass::{Contents, Pass, Permitted, Stage};
-use super::{reference, run};
+use super::pass::{Contents, Pass, PermittedContents, Stage};
+use super::{oracle_pass, run_pass};
 use crate::Suite as _;
 use assay_oracle::Tile;
 use assay_runner::Status;
@@ -33,40 +34,40 @@ fn tiles_that_meet_the_render_area_are_covered_in_any_order() {
     assert_eq!(back, tiles);
 }
 
-/// Does what another executor does, but for one fault.
-struct Planted<'a, E> {
+/// An executor with one planted fault.
+struct FaultyExecutor<'a, E> {
     inner: E,
     pass: &'a Pass,
     fault: Fault,
-    first: Option<Permitted>,
+    first: Option<PermittedContents>,
 }
 
-/// Mistakes of a lowered path.
+/// Faults of a lowered path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
-    /// The apron is one texel narrower than it should be: its outermost texels hold nothing.
+    /// The apron is one texel too narrow: its outermost texels read as zero.
     ApronOffByOne,
-    /// The apron of the render area's border is not cut off there: texels beyond it are seen as if they were inside.
+    /// The tile is shifted by one texel to the right.
     OffsetOffByOne,
-    /// The last column of blocks of a tile is left out.
+    /// The last two columns of a tile are left out.
     ColumnMissing,
-    /// A texel right of the tile is stored to.
+    /// A texel to the right of the tile is changed.
     OutsideTile,
     /// Stores go to the next layer.
     WrongLayer,
     /// Attachments are exchanged.
     WrongAttachment,
-    /// A step sees what there was before the first one.
+    /// Each step sees the contents from before the first one.
     NoBarrier,
-    /// The tile's last step is done twice.
+    /// Each step runs twice.
     Twice,
 }
 
-impl<E: Executor> Executor for Planted<'_, E> {
+impl<E: Executor> Executor for FaultyExecutor<'_, E> {
     type Error = E::Error;
 
-    fn step(&mut self, step: usize, tile: &Tile, memory: &mut Permitted) -> Result<(), E::Error> {
+    fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), E::Error> {
         let pass = self.pass;
         if step == 0 {
             self.first = Some(memory.clone());
@@ -101,7 +102,7 @@ impl<E: Executor> Executor for Planted<'_, E> {
         self.inner.step(step, &tile, memory)?;
         match self.fault {
             Fault::ApronOffByOne => {
-                // What was taken away for the loads is there again.
+                // The texels outside the tile, cleared for the loads, are restored.
                 let first = self.first.as_ref().expect("a first step");
                 let [near, far] = tile.reach(true);
                 for attachment in 0..pass.attachments.len() {
@@ -136,25 +137,26 @@ impl<E: Executor> Executor for Planted<'_, E> {
     }
 }
 
-/// How many values are wrong with a fault, and how many texels outside tiles.
-fn wrong(pass: &Pass, fault: Fault) -> (u64, usize) {
-    let (verdict, outside) = planted(pass, fault);
-    (verdict.failing(), outside)
+/// The number of wrong values and of writes outside tiles with a fault.
+fn count_wrong(pass: &Pass, fault: Fault) -> (u64, usize) {
+    let (comparison, outside) = compare_with_fault(pass, fault);
+    (comparison.failing(), outside)
 }
 
-/// The verdict on a pass with a fault, and how many texels are changed outside tiles.
-fn planted(pass: &Pass, fault: Fault) -> (Verdict, usize) {
-    let permitted = reference::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"));
-    let inner = reference::LoweredOracle::new(pass, [4, 4, 1], |_| ()).unwrap_or_else(|e| panic!("{e}"));
-    let mut planted = Planted { inner, pass, fault, first: None };
+/// The comparison with a fault, and the number of writes outside tiles.
+fn compare_with_fault(pass: &Pass, fault: Fault) -> (Comparison, usize) {
+    let permitted = oracle_pass::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"));
+    let inner = oracle_pass::LoweredOracle::new(pass, [4, 4, 1], |_| ()).unwrap_or_else(|e| panic!("{e}"));
+    let mut planted = FaultyExecutor { inner, pass, fault, first: None };
     let left = model::run(pass, &pass.tiles(pass.tile), &mut planted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
-    let verdict = run::verdict(pass, &left, None, &permitted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
-    (verdict, left.outside.len())
+    let comparison =
+        run_pass::compare_results(pass, &left, None, &permitted).unwrap_or_else(|e| panic!("{fault:?}: {e}"));
+    (comparison, left.outside.len())
 }
 
-/// An attachment with a wrong texel is drawn, and what is drawn as wrong is what is.
+/// An attachment with a wrong texel is drawn; one without is not.
 #[test]
-fn what_is_wrong_in_an_attachment_is_drawn() {
+fn wrong_texels_are_drawn() {
     for (name, fault) in [
         ("tile.apron.2x2.image.load.tile8x8", Fault::ApronOffByOne),
         ("tile.rate.dispatch_tile.2x2x1.layers1", Fault::ColumnMissing),
@@ -163,9 +165,9 @@ fn what_is_wrong_in_an_attachment_is_drawn() {
         ("tile.program.blur.rate4x4", Fault::ApronOffByOne),
     ] {
         let pass = pass(name);
-        assert_eq!(planted(&pass, Fault::None).0.picture, None, "{name}");
-        let (verdict, _) = planted(&pass, fault);
-        let picture = verdict.picture.unwrap_or_else(|| panic!("{name}: {fault:?} is not drawn"));
+        assert_eq!(compare_with_fault(&pass, Fault::None).0.picture, None, "{name}");
+        let (comparison, _) = compare_with_fault(&pass, fault);
+        let picture = comparison.picture.unwrap_or_else(|| panic!("{name}: {fault:?} is not drawn"));
         let [width, height] = pass.extent.map(|n| n as usize);
         assert_eq!((picture.width, picture.height), (width, (height * pass.layers as usize).min(64)), "{name}");
         assert!(picture.caption.starts_with("attachment "), "{}", picture.caption);
@@ -210,20 +212,21 @@ fn every_planted_fault_is_found() {
         ("tile.fragment.program.deferred.pass", F::OutsideTile),
     ] {
         let pass = pass(name);
-        assert_eq!(wrong(&pass, Fault::None), (0, 0), "{name}: wrong without a fault");
-        let (failing, outside) = wrong(&pass, fault);
+        assert_eq!(count_wrong(&pass, Fault::None), (0, 0), "{name}: wrong without a fault");
+        let (failing, outside) = count_wrong(&pass, fault);
         assert!(failing > 0, "{name}: {fault:?} was not found");
         assert!(outside > 0 || fault != F::OutsideTile, "{name}: {fault:?}");
     }
 }
 
-/// A word in place of another one.
+/// Replaces all occurrences of a word.
 fn exchange(words: &mut [u32], from: u32, to: u32) {
     let found = words.iter_mut().filter(|word| **word == from);
     assert!(found.map(|word| *word = to).count() > 0, "{from:#x} is not there");
 }
 
-/// Mistakes of a draw that another executor would not show: in what is rasterised, what fragments see, and where outputs go.
+/// Faults of draws that another executor would not reveal: in rasterisation, fragment inputs, and
+/// output locations.
 #[test]
 fn faults_of_draws_are_found() {
     type Change = fn(&mut Pass);
@@ -232,7 +235,7 @@ fn faults_of_draws_are_found() {
     let outside = |pass: &mut Pass| pass.steps[0].stage = Stage::Fragment { per_tile: true };
     let wider = |pass: &mut Pass| pass.area[1][0] += 1;
     let narrower = |pass: &mut Pass| pass.area = [pass.area[0].map(|n| n + 1), pass.area[1].map(|n| n - 1)];
-    // The outputs of the first two locations change places.
+    // Exchange the first two output locations.
     let locations = |pass: &mut Pass| {
         let words = &mut pass.steps[0].words;
         let start = 4 << 16 | Op::Decorate as u32;
@@ -244,7 +247,7 @@ fn faults_of_draws_are_found() {
             }
         }
     };
-    // What is discarded and what is kept change places.
+    // Discard the fragments that should be kept, and keep the others.
     let kept = |pass: &mut Pass| {
         exchange(&mut pass.steps[0].words, 5 << 16 | Op::IEqual as u32, 5 << 16 | Op::INotEqual as u32);
     };
@@ -272,37 +275,39 @@ fn faults_of_draws_are_found() {
         for (pass, plant, is_wrong) in [(&right, NONE, false), (&wrong, plant, true)] {
             let permitted = permitted(&right);
             let mut executor =
-                reference::LoweredOracle::new(pass, [4, 4, 1], plant).unwrap_or_else(|e| panic!("{name}: {e}"));
+                oracle_pass::LoweredOracle::new(pass, [4, 4, 1], plant).unwrap_or_else(|e| panic!("{name}: {e}"));
             let left =
                 model::run(&right, &right.tiles(right.tile), &mut executor).unwrap_or_else(|e| panic!("{name}: {e}"));
-            let verdict = run::verdict(&right, &left, None, &permitted).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(verdict.failing() > 0, is_wrong, "{name}");
+            let comparison =
+                run_pass::compare_results(&right, &left, None, &permitted).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(comparison.failing() > 0, is_wrong, "{name}");
         }
     }
 }
 
-/// What no text promises is no case: a texel that another fragment of the same draw writes is a race.
+/// Loading a texel that another fragment of the same draw writes is a data race, so no case may do
+/// it.
 #[test]
-fn a_texel_that_the_draw_writes_elsewhere_is_no_case() {
+fn loading_another_fragments_texel_of_the_same_draw_is_a_race() {
     let mut pass = pass("tile.fragment.mirror.coherent");
-    let why = |pass: &Pass| reference::permitted(pass, pass.tile, 7).map(|_| ()).map_err(|error| error.to_string());
+    let why = |pass: &Pass| oracle_pass::permitted(pass, pass.tile, 7).map(|_| ()).map_err(|error| error.to_string());
     assert_eq!(why(&pass), Ok(()));
-    // The output goes to the attachment that is loaded from.
+    // Send the output to the attachment that is loaded from.
     pass.attachments.swap(0, 1);
     let refused = why(&pass).expect_err("a race");
     assert!(refused.contains("data race"), "{refused}");
 }
 
-fn permitted(pass: &Pass) -> Permitted {
-    reference::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"))
+fn permitted(pass: &Pass) -> PermittedContents {
+    oracle_pass::permitted(pass, pass.tile, 7).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
-fn what_is_missing_is_no_pass() {
+fn missing_contents_are_an_error() {
     let pass = pass("tile.atomic.add.u32.first");
     let permitted = permitted(&pass);
     let left = permitted.contents.clone();
-    let compare = |left: &Contents| Verdict::default().compare(&pass, left, &permitted, "Texel");
+    let compare = |left: &Contents| Comparison::default().compare(&pass, left, &permitted, "Texel");
     assert_eq!(compare(&left), Ok(()));
     let mut short = left.clone();
     short.buffers[0].pop();
@@ -315,23 +320,23 @@ fn what_is_missing_is_no_pass() {
     assert!(compare(&fewer).is_err());
 }
 
-/// A pass that left everything as it was would hold on a device that does nothing.
+/// If a pass changed nothing, a device that does nothing would pass.
 #[test]
 fn a_device_that_does_nothing_passes_no_case() {
     let mut passed = Vec::new();
     for case in super::TileShading.cases() {
         let pass = case.pass(crate::RunPath::Lowered).expect("a pass").unwrap_or_else(|e| panic!("{}: {e}", case.name));
-        let mut verdict = Verdict::default();
-        assert_eq!(verdict.compare(&pass, &pass.contents(), &permitted(&pass), "Texel"), Ok(()));
-        passed.extend((verdict.failing() == 0).then_some(case.name));
+        let mut comparison = Comparison::default();
+        assert_eq!(comparison.compare(&pass, &pass.contents(), &permitted(&pass), "Texel"), Ok(()));
+        passed.extend((comparison.failing() == 0).then_some(case.name));
     }
     assert!(passed.is_empty(), "{passed:#?}");
 }
 
 #[test]
-fn nothing_compared_is_no_pass() {
+fn comparing_nothing_is_undetermined() {
     let cases = super::TileShading.cases();
-    let result = run::result(&cases[0], crate::RunPath::Lowered, Verdict::default(), 1);
+    let result = run_pass::result(&cases[0], crate::RunPath::Lowered, Comparison::default(), 1);
     assert_eq!(result.status, Status::Undetermined, "{:?}", result.reason);
 }
 
@@ -341,9 +346,9 @@ fn all_wrong_values_are_counted_and_the_first_kept() {
     let permitted = permitted(&pass);
     let mut left = permitted.contents.clone();
     left.attachments.iter_mut().chain(&mut left.buffers).flatten().for_each(|byte| *byte ^= 0x55);
-    let mut verdict = Verdict::default();
-    assert_eq!(verdict.compare(&pass, &left, &permitted, "Texel"), Ok(()));
-    assert_eq!((verdict.failing(), verdict.wrong.len()), (verdict.checked, 1));
-    let first = verdict.wrong[0].first.len() as u64;
-    assert!(0 < first && first < verdict.failing(), "{first} of {}", verdict.failing());
+    let mut comparison = Comparison::default();
+    assert_eq!(comparison.compare(&pass, &left, &permitted, "Texel"), Ok(()));
+    assert_eq!((comparison.failing(), comparison.wrong.len()), (comparison.checked, 1));
+    let first = comparison.wrong[0].first.len() as u64;
+    assert!(0 < first && first < comparison.failing(), "{first} of {}", comparison.failing());
 }

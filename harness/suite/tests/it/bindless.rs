@@ -1,7 +1,8 @@
-//! The handles' own tests: the suite's references against each other, the drivers, planted faults, and kernels that break rules.
+//! Tests of the bindless suite: its references against each other, the drivers, planted faults, and
+//! kernels that violate rules.
 
-use crate::programs::none;
-use crate::support::{Wrong, line, on_each_driver, run, validator};
+use crate::programs::assert_none;
+use crate::support::{EditedModules, line, on_each_driver, run, validator};
 use assay_check::Target;
 use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
@@ -23,24 +24,24 @@ fn named(name: &str) -> Case {
     cases().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("{name} is gone"))
 }
 
-/// What one driver has wrong: `reports/findings/swiftshader-imagequerysize-nonuniform.md`.
+/// The cases that SwiftShader fails: `reports/findings/swiftshader-imagequerysize-nonuniform.md`.
 fn is_found(name: &str) -> bool {
     name.contains(".size.") && (name.ends_with(".table") || name.contains(".runtime."))
 }
 
 #[test]
-fn every_case_means_what_the_second_reference_says() {
+fn the_oracle_agrees_with_the_independent_reference() {
     let cases = cases();
     let results = run(&cases, &NoDevice::default(), Some(RunPath::Reference));
     assert_eq!(results.len(), cases.len());
     let wrong = |result: &&CaseResult| {
         result.status != Status::Pass || result.scalars_unchecked > 0 || result.path != "reference"
     };
-    none(results.iter().filter(wrong).map(line).collect());
+    assert_none(results.iter().filter(wrong).map(line).collect());
 }
 
 #[test]
-fn the_quick_budget_has_a_part_of_every_group() {
+fn the_quick_budget_covers_every_group() {
     let cases = cases();
     let quick: Vec<&Case> = cases.iter().filter(|case| case.quick).collect();
     assert!((350..=400).contains(&quick.len()), "{} of {}", quick.len(), cases.len());
@@ -50,26 +51,26 @@ fn the_quick_budget_has_a_part_of_every_group() {
     assert_eq!(groups(&quick), groups(&cases.iter().collect::<Vec<_>>()));
 }
 
-/// The path that was taken is named, and what it left is permitted. Of the cases, some.
+/// A sample of the cases; the result names the path.
 #[test]
-fn the_drivers_do_what_lowered_kernels_ask() {
+fn lowered_kernels_pass_on_the_drivers() {
     const EACH: usize = 17;
     let cases: Vec<Case> = cases().into_iter().step_by(EACH).collect();
     on_each_driver(|target| {
         let (wide, native) = (target.have().features.contains("shaderInt64"), target.info().name.contains("llvmpipe"));
         let wrong = |result: &&CaseResult| match result.status {
             Status::Pass | Status::QualityWarning => result.path != "lowered" || result.scalars_checked == 0,
-            // Handles of 64 bits, where there are no such integers.
+            // 64-bit handles require 64-bit integers.
             Status::NotSupported => wide || !result.name.contains(".p64."),
             Status::Fail => native || !is_found(&result.name),
             _ => true,
         };
-        none(run(&cases, target, None).iter().filter(wrong).map(line).collect());
+        assert_none(run(&cases, target, None).iter().filter(wrong).map(line).collect());
     });
 }
 
 #[test]
-fn no_driver_takes_kernels_and_that_is_said() {
+fn drivers_report_kernels_as_not_supported() {
     let cases = [named("p32.read.2d.table"), named("p64.sample.3d.table")];
     on_each_driver(|target| {
         for result in run(&cases, target, Some(RunPath::Native)) {
@@ -86,14 +87,15 @@ fn no_driver_takes_kernels_and_that_is_said() {
                 || said.contains("of the lowered module, capability Int64 needs feature shaderInt64"),
             "{said}"
         );
-        // With the choice of the path left open, it is said of both what they lack.
+        // If no path was requested, the reason covers both paths.
         let best = &run(&cases[1..], target, None)[0];
         let both = ["native: capability", "; lowered: of the lowered module, capability Int64"];
         assert!(best.status == Status::Pass || both.iter().all(|why| line(best).contains(why)), "{}", line(best));
     });
 }
 
-/// The module with each instruction of the functions of that name changed.
+/// Returns the module with each instruction changed that belongs to a function whose name starts
+/// with `of`.
 fn change(module: &Module, of: &str, mut with: impl FnMut(Vec<u32>, Op) -> Vec<u32>) -> Vec<u32> {
     let names = module.names();
     let inside = |i: &assay_spirv::module::Instruction<'_>| {
@@ -109,10 +111,10 @@ fn change(module: &Module, of: &str, mut with: impl FnMut(Vec<u32>, Op) -> Vec<u
     words
 }
 
-/// Of a lookup, each handle but the first and the last gives the descriptor of the next one, which is of nothing smaller: nobody
-/// leaves an image.
+/// Changes a handle lookup so that each handle except the first and the last gives the next
+/// descriptor. Later images are not smaller, so all accesses stay in bounds.
 fn next_one(module: &Module, of: &str) -> Vec<u32> {
-    // Condition, what it gives, what else.
+    // The first operand pair of each select: the descriptor's number.
     let mut numbers = Vec::new();
     change(module, of, |words, op| {
         numbers.extend((op == Op::Select).then(|| words[4]));
@@ -127,7 +129,7 @@ fn next_one(module: &Module, of: &str) -> Vec<u32> {
     })
 }
 
-/// Handles of 64 bits are compared by their lower half.
+/// Changes the lookup so that it compares the lower half of 64-bit handles only.
 fn truncated(module: &Module) -> Vec<u32> {
     let mut ids = module.words()[3]..;
     let uint = module.types().find(|(_, ty)| **ty == Type::Int { width: 32, signed: false });
@@ -161,7 +163,8 @@ fn truncated(module: &Module) -> Vec<u32> {
     words
 }
 
-/// Functions that use images take one axis for another: of samples, which stay inside whatever they are given.
+/// Changes the coordinates' axes in the functions that use images. Samples stay valid for any
+/// coordinate.
 fn axes(module: &Module, from: [u32; 3], to: [u32; 3]) -> Vec<u32> {
     change(module, "OpImage", |mut words, op| {
         if op == Op::VectorShuffle && words[5..] == from {
@@ -171,7 +174,7 @@ fn axes(module: &Module, from: [u32; 3], to: [u32; 3]) -> Vec<u32> {
     })
 }
 
-/// A fault in what a device is given, and cases in which it must be found.
+/// Name of a fault in the module for the device, the cases that must detect it, and the change.
 type Fault = (&'static str, &'static [&'static str], fn(&Module) -> Vec<u32>);
 
 const FAULTS: [Fault; 7] = [
@@ -227,7 +230,7 @@ const FAULTS: [Fault; 7] = [
             "p32.sample.2d_array.table",
             "p64.sampled.2d_array.argument",
             "p32.sample.2d_array.argument",
-            // Of a direction it is another face.
+            // For a direction this selects another face.
             "p32.sample.cube.table",
             "p64.sampled.cube.argument",
         ],
@@ -246,18 +249,18 @@ fn planted_faults_in_lowered_kernels_are_found() {
         for (name, cases, fault) in FAULTS {
             for case in cases.iter().filter(|name| wide || !name.starts_with("p64")) {
                 let fault = |words: &[u32]| fault(&Module::parse(words.to_vec()).expect("it was sent"));
-                let wrong = Wrong { target, fault: &fault };
+                let wrong = EditedModules { target, fault: &fault };
                 let results = run(&[named(case)], &wrong, Some(RunPath::Lowered));
                 if results[0].status != Status::Fail {
                     missed.push(format!("{name}: {}", line(&results[0])));
                 }
             }
         }
-        none(missed);
+        assert_none(missed);
     });
 }
 
-/// A kernel, what is changed in it, and the rule that it breaks then.
+/// A kernel, a replacement in its text, and the rule that the result violates.
 const BROKEN: [(&str, &str, &str, &str); 9] = [
     ("p64.read.2d.table", "OpExtension \"SPV_INTEL_bindless_images\"\n", "", "handle-extension"),
     ("p64.read.2d.table", "OpCapability BindlessImagesINTEL\n", "", "handle-capability"),
@@ -271,7 +274,7 @@ const BROKEN: [(&str, &str, &str, &str); 9] = [
 ];
 
 #[test]
-fn kernels_that_break_a_rule_are_refused() {
+fn kernels_that_violate_a_rule_are_rejected() {
     for (name, old, new, rule) in BROKEN {
         let text = named(name).program(RunPath::Reference).expect("it is among its paths").text;
         let broken = |text: &str| -> Vec<&str> {
@@ -287,9 +290,9 @@ fn kernels_that_break_a_rule_are_refused() {
     }
 }
 
-/// Arrays of no stated length are what a device that has them is given; any other gets fixed ones.
+/// Devices with runtime descriptor arrays get them; the others get fixed arrays.
 #[test]
-fn runtime_arrays_are_taken_where_the_device_has_them() {
+fn runtime_arrays_are_used_where_the_device_supports_them() {
     on_each_driver(|target| {
         let has = target.have().features.contains("runtimeDescriptorArray");
         for name in ["p32.read.runtime.2d", "p32.sample.runtime.cube", "p32.write.runtime.buffer"] {
@@ -304,7 +307,8 @@ fn runtime_arrays_are_taken_where_the_device_has_them() {
     });
 }
 
-/// The lowered modules as the validator sees them, with indices and with cases. The kernels it may be too old for.
+/// spirv-val accepts the lowered modules, with dynamic indices and with switches. The kernels
+/// themselves are not checked, because spirv-val may be too old for them.
 #[test]
 fn the_validator_accepts_lowered_kernels() {
     let mut wrong = Vec::new();
@@ -316,5 +320,5 @@ fn the_validator_accepts_lowered_kernels() {
             }
         }
     }
-    none(wrong);
+    assert_none(wrong);
 }

@@ -1,6 +1,6 @@
-//! The shaders of `shaders/compute/`.
+//! Tests of the shaders in `shaders/compute/`.
 
-use crate::programs::none;
+use crate::programs::assert_none;
 use crate::support::{line, on_each_driver, run};
 use assay_check::{Check, Options, Subject};
 use assay_oracle::{Limits, Outcome};
@@ -12,18 +12,20 @@ fn cases() -> Vec<Case> {
     all().into_iter().filter(|suite| suite.name() == "compute").flat_map(|suite| suite.cases()).collect()
 }
 
-/// Legal, understood, and of defined behaviour: all that is left to say is that there is nothing to hold the oracle against.
+/// Every shader is legal, supported, and free of undefined behaviour: the only reason left is the
+/// missing reference.
 #[test]
 fn every_shader_is_legal_and_understood() {
     let results = run(&cases(), &NoDevice::default(), Some(RunPath::Reference));
     let understood =
         |result: &&CaseResult| result.status != Status::Undetermined || !line(result).contains("no second reference");
-    none(results.iter().filter(understood).map(line).collect());
+    assert_none(results.iter().filter(understood).map(line).collect());
 }
 
-/// What the oracle permits does not depend on how many threads it has, with as many inputs as a check takes.
+/// The permitted results do not depend on the number of threads, with as many inputs as a check
+/// uses.
 #[test]
-fn the_oracle_permits_the_same_on_any_number_of_threads() {
+fn permitted_results_do_not_depend_on_the_number_of_threads() {
     let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let (one, two) = (pool(1), pool(2));
     let none_there = NoDevice::default();
@@ -47,14 +49,15 @@ fn the_oracle_permits_the_same_on_any_number_of_threads() {
             }
         }
     }
-    none(differing);
+    assert_none(differing);
     assert!(cases.len() > 170, "{}", cases.len());
 }
 
-/// Programs that LLVM takes seconds to compile, with a barrier in each of many turns of a loop.
+/// Programs that LLVM compiles for seconds, because of barriers in loops with many turns.
 const SLOW: [&str; 4] = ["radix_sort", "bitonic_sort", "prefix_sum", "breadth_first"];
 
-/// What a driver here is known to get wrong (`reports/findings`): others, and later versions, do not.
+/// Cases that a driver here is known to fail (`reports/findings`); other drivers and later versions
+/// pass them.
 const FOUND: [&str; 12] = [
     "compute.control.loop_of_many_turns",
     "compute.control.loops_of_many_turns",
@@ -70,7 +73,7 @@ const FOUND: [&str; 12] = [
     "compute.layout.matrix_parameter",
 ];
 
-/// What the drivers that the tests run on do is permitted: part by part, as all of it takes a while.
+/// Runs a part of the cases on the drivers; the parts keep each test short.
 fn pass(part: usize) {
     const PARTS: usize = 3;
     let mut cases = cases();
@@ -83,24 +86,24 @@ fn pass(part: usize) {
             status => status == Status::NotSupported,
         };
         let results = run(&cases, target, None);
-        none(results.iter().filter(|result| !passed(result)).map(line).collect());
+        assert_none(results.iter().filter(|result| !passed(result)).map(line).collect());
         let run = results.iter().filter(|result| result.status == Status::Pass).count();
-        // A driver without 64-bit integers can run all but about one in five.
+        // Without 64-bit integers a driver still runs about four in five cases.
         assert!(run * 4 > cases.len() * 3, "{run} of {} can be run", cases.len());
     });
 }
 
 #[test]
-fn the_drivers_are_within_in_the_first_third() {
+fn the_drivers_pass_the_first_third() {
     pass(0);
 }
 
 #[test]
-fn the_drivers_are_within_in_the_second_third() {
+fn the_drivers_pass_the_second_third() {
     pass(1);
 }
 
 #[test]
-fn the_drivers_are_within_in_the_last_third() {
+fn the_drivers_pass_the_last_third() {
     pass(2);
 }

@@ -1,7 +1,8 @@
-//! What `environment.subgroup.*` and `environment.robustness.*` are for: the defects of drivers that they were made to find.
+//! Tests that `environment.subgroup.*` and `environment.robustness.*` detect the driver defects
+//! that they target.
 
-use crate::programs::none;
-use crate::support::{Spoilt, line, on_each_driver, run};
+use crate::programs::assert_none;
+use crate::support::{FaultyOracle, line, on_each_driver, run};
 use assay_check::{Left, Target};
 use assay_oracle::Slot;
 use assay_runner::Status;
@@ -16,17 +17,17 @@ fn cases(names: &[&str]) -> Vec<Case> {
     found
 }
 
-/// Runs cases on a device that is wrong in a certain way: each driver's abilities suffice, and none may pass.
+/// Runs cases on a faulty target with each driver's capabilities; none may pass.
 fn all_fail(names: &[&str], edit: fn(&mut [u32]), spoil: fn(&Left, &mut Left)) {
     let cases = cases(names);
     on_each_driver(|target| {
-        let spoilt = Spoilt::wrong(target.have().clone(), edit, spoil);
+        let spoilt = FaultyOracle::new(target.have().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
-        none(results.iter().filter(|result| result.status != Status::Fail).map(line).collect());
+        assert_none(results.iter().filter(|result| result.status != Status::Fail).map(line).collect());
     });
 }
 
-/// The opcodes and operands of a module, to be changed.
+/// Calls `change` for each instruction of a module.
 fn instructions(words: &mut [u32], mut change: impl FnMut(Op, &mut [u32])) {
     let mut at = 5;
     while at < words.len() {
@@ -46,7 +47,7 @@ fn replace(words: &mut [u32], from: Op, to: Op) {
     });
 }
 
-/// Values come from the lane on the other side.
+/// Values that come from the wrong lane are found.
 #[test]
 fn values_of_wrong_lanes_are_found() {
     all_fail(
@@ -68,7 +69,7 @@ fn values_of_wrong_lanes_are_found() {
         &["subgroup.quadswap.u32", "subgroup.shuffle.bool", "subgroup.broadcast.u32", "subgroup.elect"],
         |_| {},
         |_, left| {
-            // Each invocation has what the one before it should have.
+            // Each invocation gets the results of the previous one.
             let results = left.memory.get_mut(&RESULTS).expect("they are there");
             let each = results.len() / 256;
             results.rotate_right(each);
@@ -79,7 +80,7 @@ fn values_of_wrong_lanes_are_found() {
 const RECORDS: Slot = Slot::new(0, 0);
 const RESULTS: Slot = Slot::new(0, 2);
 
-/// A scan leaves out the invocation's own value, a minimum is taken for a maximum.
+/// Scans without the invocation's own value, and confused minima and maxima, are found.
 #[test]
 fn wrong_scans_and_operations_are_found() {
     all_fail(
@@ -105,11 +106,11 @@ fn wrong_scans_and_operations_are_found() {
     );
 }
 
-/// A layout that the results do not follow, and ones that cannot be.
+/// A layout that contradicts the results, and impossible layouts, are found.
 #[test]
 fn wrong_layouts_are_found() {
     const RECORD: usize = 12;
-    // Two invocations are said to be in each other's place.
+    // Exchange the records of two invocations.
     all_fail(
         &["subgroup.shuffle.u32", "subgroup.iadd.u32.inclusive", "subgroup.elect"],
         |_| {},
@@ -127,11 +128,11 @@ fn wrong_layouts_are_found() {
     ] {
         let cases = cases(&["subgroup.layout", "subgroup.iadd.u32.reduce"]);
         on_each_driver(|target| {
-            let results = run(&cases, &Spoilt::wrong(target.have().clone(), |_| {}, spoil), None);
+            let results = run(&cases, &FaultyOracle::new(target.have().clone(), |_| {}, spoil), None);
             let told = |result: &&assay_runner::CaseResult| {
                 result.status == Status::Fail && result.classes.iter().any(|class| class.class == "ImpossibleLayout")
             };
-            none(results.iter().filter(|result| !told(result)).map(line).collect());
+            assert_none(results.iter().filter(|result| !told(result)).map(line).collect());
         });
     }
 }
@@ -140,10 +141,10 @@ const NEIGHBOUR: Slot = Slot::new(0, 2);
 const TARGET: Slot = Slot::new(0, 1);
 const LOADED: Slot = Slot::new(0, 4);
 
-/// What is loaded from beyond the end is found again inside, or in another buffer.
+/// Out-of-bounds loads that return data of the same or another buffer are found.
 #[test]
 fn loads_that_reach_other_data_are_found() {
-    // Inside is what only the stricter promise rules out.
+    // Only the strict level forbids returning data of the same buffer.
     all_fail(
         &["robustness.strict.buffer.load.u32", "robustness.strict.buffer.load.u32.vec4"],
         |_| {},
@@ -170,17 +171,17 @@ fn loads_that_reach_other_data_are_found() {
         &["robustness.loose.image.load.r32ui", "robustness.strict.image.load.rgba32ui"],
         |_| {},
         |_, left| {
-            // A texel beyond the edge is the one at it.
+            // Replace a texel beyond the edge by one in bounds.
             let loaded = left.memory.get_mut(&LOADED).expect("they are there");
             loaded.copy_within(0..16, 16 * 16);
         },
     );
 }
 
-/// The same of uniform buffers, and of what lies before the beginning of a buffer.
+/// As above, for uniform buffers, and for negative indices.
 #[test]
-fn loads_beyond_uniform_buffers_and_before_buffers_that_reach_other_data_are_found() {
-    // What the fifth invocation loads is right beyond the end, or right before the beginning.
+fn uniform_and_negative_loads_that_reach_other_data_are_found() {
+    // The fifth invocation loads right beyond the end or right before the beginning.
     all_fail(
         &[
             "robustness.strict.uniform.load.u32",
@@ -188,7 +189,7 @@ fn loads_beyond_uniform_buffers_and_before_buffers_that_reach_other_data_are_fou
             "robustness.strict.buffer.load.u32.negative",
         ],
         |_| {},
-        // What is in the buffer itself.
+        // The fill byte of the buffer itself.
         |_, left| left.memory.get_mut(&LOADED).expect("they are there")[4 * 4..5 * 4].fill(0xa5),
     );
     all_fail(
@@ -200,12 +201,12 @@ fn loads_beyond_uniform_buffers_and_before_buffers_that_reach_other_data_are_fou
             "robustness.strict.buffer.load.u32.negative",
         ],
         |_| {},
-        // What is in the buffer beside it.
+        // The fill byte of the neighbouring buffer.
         |_, left| left.memory.get_mut(&LOADED).expect("they are there")[4 * 4..5 * 4].fill(0x3c),
     );
 }
 
-/// What is stored beyond the end lands in another buffer or image, or inside.
+/// Out-of-bounds stores that land in another resource or in bounds are found.
 #[test]
 fn stores_that_reach_other_data_are_found() {
     let loose = [
@@ -224,7 +225,7 @@ fn stores_that_reach_other_data_are_found() {
     all_fail(&strict, |_| {}, |_, left| left.memory.get_mut(&TARGET).expect("it is there")[40] ^= 1);
 }
 
-/// A wrong texel is drawn where it is: of an image that is written, and of texels that are read.
+/// Pictures show wrong texels of written images and of loaded texels.
 #[test]
 fn wrong_texels_are_drawn() {
     let cases = cases(&[
@@ -233,17 +234,18 @@ fn wrong_texels_are_drawn() {
         "format.rgba8.load.image",
         "format.rgba32ui.load.image",
     ]);
-    // The texel (5, 3): of the image where memory is as it was, else of memory.
+    // The texel (5, 3): of the image if the program stores to it, otherwise of the memory with the
+    // loaded texels.
     let spoil = |before: &Left, left: &mut Left| {
         let [image, memory] = [0, 1].map(|binding| Slot::new(0, binding));
         let wrong = if before.memory[&memory] == left.memory[&memory] { image } else { memory };
         let bytes = left.memory.get_mut(&wrong).expect("it is there");
         let texel = bytes.len() / (16 * 18);
-        // Far off also where the first channel is a float of 32 bits.
+        // The fourth byte, so that a 32-bit float in the first channel changes much as well.
         bytes[(3 * 16 + 5) * texel + if texel == 16 { 3 } else { 0 }] ^= 0x48;
     };
     on_each_driver(|target| {
-        for result in run(&cases, &Spoilt::wrong(target.have().clone(), |_| {}, spoil), None) {
+        for result in run(&cases, &FaultyOracle::new(target.have().clone(), |_| {}, spoil), None) {
             let picture = result.picture.as_ref().unwrap_or_else(|| panic!("{} is not drawn", line(&result)));
             assert_eq!((picture.width, picture.height, result.failing_inputs), (16, 18, 1), "{}", line(&result));
             assert_ne!(picture.expected, picture.got, "{}", line(&result));

@@ -1,6 +1,6 @@
-//! The gathers' own tests: programs against the drivers, and planted faults.
+//! Tests of the gather suite on the drivers, and with planted faults.
 
-use crate::support::{Wrong, line, on_each_driver, run, validator};
+use crate::support::{EditedModules, line, on_each_driver, run, validator};
 use assay_check::Target;
 use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
@@ -11,11 +11,12 @@ fn cases() -> Vec<Case> {
     all().into_iter().find(|suite| suite.name() == "gather").expect("it is one of them").cases()
 }
 
-/// The address mode whose order of texels one driver has wrong: `reports/findings/swiftshader-gather-mirror-clamp.md`.
+/// The address mode whose texel order SwiftShader gets wrong:
+/// `reports/findings/swiftshader-gather-mirror-clamp.md`.
 const FOUND: &str = "mirror_clamp_to_edge";
 
 #[test]
-fn every_case_means_what_the_second_reference_says() {
+fn the_oracle_agrees_with_the_independent_reference() {
     let cases = cases();
     let results = run(&cases, &NoDevice::default(), Some(RunPath::Reference));
     let wrong = |result: &&CaseResult| result.status != Status::Pass || result.scalars_unchecked > 0;
@@ -24,7 +25,7 @@ fn every_case_means_what_the_second_reference_says() {
 }
 
 #[test]
-fn names_are_unique_and_the_quick_budget_has_a_part() {
+fn names_are_unique_and_the_quick_budget_is_a_sample() {
     let cases = cases();
     let names: std::collections::BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
     assert_eq!(names.len(), cases.len());
@@ -32,9 +33,9 @@ fn names_are_unique_and_the_quick_budget_has_a_part() {
     assert!((200..cases.len() / 2).contains(&quick), "{quick} of {}", cases.len());
 }
 
-/// The path that was taken is named, and what it left is permitted. Of the cases, some.
+/// A sample of the cases; the result names the path.
 #[test]
-fn the_drivers_gather_what_they_should() {
+fn gathers_pass_on_the_drivers() {
     const EACH: usize = 23;
     let cases: Vec<Case> = cases().into_iter().step_by(EACH).collect();
     on_each_driver(|target| {
@@ -44,7 +45,7 @@ fn the_drivers_gather_what_they_should() {
             let path = if lowered { "lowered" } else { "native" };
             let fine = match result.status {
                 Status::Pass | Status::QualityWarning => result.path == path && result.scalars_checked > 0,
-                // Formats that may be sampled, but not everywhere; and offsets that are not everywhere.
+                // Some formats and offsets are optional.
                 Status::NotSupported => result.name.contains(".format.") || result.name.contains("core.offset."),
                 Status::Fail => result.name.contains(FOUND) && path == "native",
                 _ => false,
@@ -58,7 +59,7 @@ fn the_drivers_gather_what_they_should() {
 }
 
 #[test]
-fn the_native_path_says_what_is_missing() {
+fn the_native_path_names_the_missing_feature() {
     let cases: Vec<Case> = cases().into_iter().filter(|case| case.paths.contains(&RunPath::Lowered)).take(3).collect();
     on_each_driver(|target| {
         for result in run(&cases, target, Some(RunPath::Native)) {
@@ -68,7 +69,7 @@ fn the_native_path_says_what_is_missing() {
     });
 }
 
-/// Changes every instruction of a kind.
+/// Changes every instruction with this opcode.
 fn change(words: &mut Vec<u32>, op: Op, with: impl Fn(&mut Vec<u32>)) {
     let module = Module::parse(words.clone()).expect("it was sent");
     let mut changed = words[..5].to_vec();
@@ -82,7 +83,7 @@ fn change(words: &mut Vec<u32>, op: Op, with: impl Fn(&mut Vec<u32>)) {
     *words = changed;
 }
 
-/// The word of an integer constant with that value.
+/// The id of an integer constant with this value.
 fn constant(words: &[u32], value: i64) -> u32 {
     let module = Module::parse(words.to_vec()).expect("it was sent");
     let found = module.instructions().filter(|i| i.op == Some(Op::Constant));
@@ -90,11 +91,11 @@ fn constant(words: &[u32], value: i64) -> u32 {
     found.expect("such a constant is there")
 }
 
-/// A fault in what a device is given, and cases in which it must be found.
+/// Name of a fault in the module for the device, the cases that must detect it, and the change.
 type Fault = (&'static str, &'static [&'static str], fn(&mut Vec<u32>));
 
 const FAULTS: [Fault; 6] = [
-    // One more than floor: rounding to the texel before counts as part of it.
+    // Inverts the comparisons of the lowered floor, which moves the origin.
     (
         "wrong origin texel",
         &["4x1.plain.u32.0", "d.address.repeat.repeat.sure", "d.levels.1_of_4.8x8.repeat"],
@@ -112,7 +113,7 @@ const FAULTS: [Fault; 6] = [
         "clamp for repeat",
         &["d.address.repeat.repeat.sure", "4x1.size.7x1.repeat", "d.at.far.repeat.nearest"],
         |words| {
-            // The remainder of a division by far too much is the number itself; what is outside then is fetched.
+            // Replaces remainders by quotients, so that coordinates are not wrapped.
             change(words, Op::UMod, |i| i[0] = i[0] & 0xffff_0000 | Op::UDiv as u32);
         },
     ),
@@ -179,13 +180,13 @@ fn planted_faults_in_lowered_gathers_are_found() {
                     fault(&mut words);
                     words
                 };
-                let wrong = Wrong { target, fault: &fault };
+                let wrong = EditedModules { target, fault: &fault };
                 let results = run(std::slice::from_ref(case), &wrong, Some(RunPath::Lowered));
                 if results[0].status != Status::Fail {
                     missed.push(format!("{name}: {}", line(&results[0])));
                     continue;
                 }
-                // Places lie in a square, which is drawn.
+                // The results are drawn as a square.
                 let drawn = results[0].picture.as_ref().filter(|picture| [picture.width, picture.height] == [16; 2]);
                 if drawn.and_then(|picture| picture.png()).is_none() {
                     missed.push(format!("{name}: {} is not drawn", case.name));
@@ -196,7 +197,8 @@ fn planted_faults_in_lowered_gathers_are_found() {
     });
 }
 
-/// The lowered modules as the validator sees them, with offsets and without; the native ones it may be too old for.
+/// spirv-val accepts the lowered modules, with offsets and without. The native ones are not
+/// checked, because spirv-val may be too old for them.
 #[test]
 fn the_validator_accepts_lowered_gathers() {
     let lowered = cases().into_iter().filter(|case| case.paths.contains(&RunPath::Lowered)).step_by(41);

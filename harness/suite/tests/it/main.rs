@@ -1,10 +1,10 @@
-//! The suites against the oracle's second references, spoilt devices and the software drivers.
+//! Tests of the suites against independent references, faulty targets and the software drivers.
 
 mod bindless;
 mod compute;
 mod environment;
+mod flipped_bits;
 mod gather;
-mod hollow;
 mod programs;
 mod storage8;
 mod support;

@@ -1,6 +1,6 @@
-//! What holds for every program.
+//! Properties of every generated program.
 
-use crate::support::{Spoilt, line, on_each_driver, run, validator};
+use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
 use assay_check::{Left, Target};
 use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
@@ -9,36 +9,40 @@ use assay_suite::{Case, NoDevice, RunPath, all};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Cases of programs that suites generate. (Those that people wrote are less regular: `compute.rs`. The gathers are many, are
-/// lowered, and have texels that a lenient reading converts otherwise: `gather.rs`.)
+/// The generated programs. (Others have tests of their own: `compute.rs` for hand-written shaders,
+/// which are less regular; `gather.rs` and `bindless.rs` for suites that are large and lowered.)
 fn cases() -> Vec<Case> {
-    // Render passes, of tile shading, have tests of their own.
+    // Tile shading runs render passes, tested in `tile.rs`.
     let suites = all().into_iter().filter(|suite| !["bindless", "compute", "gather", "tile"].contains(&suite.name()));
     suites.flat_map(|suite| suite.cases()).collect()
 }
 
 /// Fails with every line, if there are any.
-pub(crate) fn none(wrong: Vec<String>) {
+pub(crate) fn assert_none(wrong: Vec<String>) {
     assert!(wrong.is_empty(), "{} programs:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Legal, understood, of defined behaviour, and all of it determined; where there is a second reference, as it says.
+/// Every program is legal, supported and without undefined behaviour, and all of its elements are
+/// determined. With an independent reference, the oracle agrees with it.
 #[test]
-fn the_oracle_agrees_with_the_suites_own_references() {
+fn the_oracle_agrees_with_the_independent_references() {
     let cases = cases();
     let results = run(&cases, &NoDevice::default(), Some(RunPath::Reference));
     assert_eq!(results.len(), cases.len());
     let as_it_should = |(case, result): &(&Case, &CaseResult)| {
-        let second = case.program(RunPath::Reference).is_some_and(|program| program.second.is_some());
+        let second = case.program(RunPath::Reference).is_some_and(|program| program.reference.is_some());
         let expected = if second { Status::Pass } else { Status::Undetermined };
         (result.status, result.path.as_str()) == (expected, "reference")
             && (result.scalars_unchecked == 0 || is_left_open(&case.name))
             && (result.scalars_checked > 0) == second
     };
-    none(cases.iter().zip(&results).filter(|pair| !as_it_should(pair)).map(|(_, result)| line(result)).collect());
+    assert_none(
+        cases.iter().zip(&results).filter(|pair| !as_it_should(pair)).map(|(_, result)| line(result)).collect(),
+    );
 }
 
-/// What the text leaves open of accesses beyond the end: all that a buffer holds, and what is loaded in several parts.
+/// The elements that the specification leaves open for out-of-bounds accesses: all of a written
+/// buffer, and values loaded in several parts.
 fn is_left_open(name: &str) -> bool {
     let loaded = [".load.u64", ".load.u32.vec4"].iter().any(|part| name.contains(part));
     let buffer =
@@ -46,7 +50,7 @@ fn is_left_open(name: &str) -> bool {
     buffer && (!name.contains(".load.") || loaded)
 }
 
-/// What a driver is known to get wrong (`reports/findings/`): it is not asked here.
+/// The cases that a driver is known to fail (`reports/findings/`), which are left out here.
 fn is_found(driver: &str, name: &str) -> bool {
     match driver.contains("SwiftShader") {
         true => name.starts_with("environment.robustness.loose.buffer.atomic"),
@@ -54,18 +58,19 @@ fn is_found(driver: &str, name: &str) -> bool {
     }
 }
 
-/// Programs that older versions of spirv-val refuse, against the text that they rest on.
+/// Programs that older versions of spirv-val reject, contrary to the specification.
 fn is_disputed(name: &str) -> bool {
-    // "Interactions with optional types" of SPV_KHR_8bit_storage; maintenance9 permits bit instructions of all widths.
+    // "Interactions with optional types" of SPV_KHR_8bit_storage; maintenance9 permits bit
+    // instructions of all widths.
     let bits = [".bitcount.", ".bitreverse.", ".bitfield"].iter().any(|part| name.contains(part));
-    // Extensions that are younger than they are.
+    // Extensions younger than those versions.
     let young = name.ends_with(".apart")
         || name.starts_with("environment.indexing64.")
         || ["splitbarrierext", "raytracingopacitymicromapkhr"].iter().any(|name_now| name.ends_with(name_now));
     name.contains(".without_int8") || bits && !name.contains("32.") || young
 }
 
-/// Whether a version of spirv-val does not know a capability that a module declares.
+/// Returns true for the message of a spirv-val that does not know a declared capability.
 fn is_unknown(said: &str) -> bool {
     said.contains("Invalid capability operand")
 }
@@ -89,11 +94,11 @@ fn the_validator_accepts_every_program() {
             });
         }
     });
-    none(wrong.into_inner().unwrap());
+    assert_none(wrong.into_inner().unwrap());
 }
 
 #[test]
-fn what_has_no_lowered_path_says_so() {
+fn a_missing_lowered_path_is_reported() {
     let cases: Vec<Case> = cases().into_iter().filter(|case| !case.paths.contains(&RunPath::Lowered)).take(1).collect();
     for result in run(&cases, &NoDevice::default(), Some(RunPath::Lowered)) {
         assert_eq!(result.status, Status::NotSupported);
@@ -101,10 +106,10 @@ fn what_has_no_lowered_path_says_so() {
     }
 }
 
-/// Whether a case is run follows from its module, and what is run leaves what it should. Of the programs, which are as
-/// many as drivers take a minute for, some.
+/// A case runs exactly if the device meets its module's requirements, and then passes. A sample,
+/// because all cases take a minute.
 #[test]
-fn the_drivers_do_what_the_programs_ask() {
+fn programs_pass_on_the_drivers() {
     const EACH: usize = 23;
     let some: Vec<Case> = cases().into_iter().step_by(EACH).collect();
     on_each_driver(|target| {
@@ -114,7 +119,7 @@ fn the_drivers_do_what_the_programs_ask() {
             let words = assay_spirv::assemble(&program.text).expect("it was assembled before");
             let need = Need::of(&Module::parse(words).expect("it is a module")).check(target.have());
             let open = case.name.contains("_negative") && !target.have().features.contains("maintenance8");
-            // Robustness is not asked of the module.
+            // Robustness is required of the device, not by the module.
             let robust = result.status != Status::NotSupported || !line(result).contains("the feature robust");
             let expected = match (need.may_run() && robust, open) {
                 (false, _) => Status::NotSupported,
@@ -126,12 +131,12 @@ fn the_drivers_do_what_the_programs_ask() {
             (result.status == expected || near) && (expected == Status::Pass) <= (result.scalars_checked > 0)
         };
         let results = run(&cases, target, None);
-        none(cases.iter().zip(&results).filter(|(c, r)| !as_it_should(c, r)).map(|(_, r)| line(r)).collect());
+        assert_none(cases.iter().zip(&results).filter(|(c, r)| !as_it_should(c, r)).map(|(_, r)| line(r)).collect());
     });
 }
 
-/// A device whose memory is wrong in one bit of one byte is told from one that is right: at the beginning, inside or at the
-/// end, in turn. Of what may be one of several floats, the bit may only lead to another reading.
+/// One wrong bit in one byte is found at the beginning, inside and at the end of memory. If several
+/// floats are permitted, the value may pass under the lenient reading only.
 #[test]
 fn one_wrong_bit_is_found_in_every_program() {
     const PLACES: [f64; 3] = [0.0, 0.37, 1.0];
@@ -143,7 +148,7 @@ fn one_wrong_bit_is_found_in_every_program() {
         for (turn, place) in PLACES.into_iter().enumerate() {
             let mut have = target.have().clone();
             have.features.insert("maintenance8".to_owned());
-            let spoilt = Spoilt::wrong(
+            let spoilt = FaultyOracle::new(
                 have,
                 |_| {},
                 move |_: &Left, left: &mut Left| {
@@ -152,7 +157,7 @@ fn one_wrong_bit_is_found_in_every_program() {
                     memory[at] ^= 0x10;
                 },
             );
-            // The ends of a buffer are no padding.
+            // The first and the last byte of a buffer are not padding.
             let mine = all.iter().skip(turn).step_by(PLACES.len());
             let cases: Vec<Case> = mine.filter(|case| place != 0.37 || looks_everywhere(case)).cloned().collect();
             let found = |result: &CaseResult| match result.status {
@@ -162,7 +167,7 @@ fn one_wrong_bit_is_found_in_every_program() {
                 Status::Undetermined => result.name.contains(".bitcast.") && result.name.ends_with(".special"),
                 status => status == Status::NotSupported,
             };
-            none(run(&cases, &spoilt, None).iter().filter(|result| !found(result)).map(line).collect());
+            assert_none(run(&cases, &spoilt, None).iter().filter(|result| !found(result)).map(line).collect());
         }
     });
 }

@@ -1,7 +1,8 @@
-//! What `storage8.*` is for: the defects of drivers that it was made to find, and modules that say too little.
+//! Tests that `storage8.*` detects the driver defects that it targets, and that modules with
+//! missing capabilities are rejected.
 
-use crate::programs::none;
-use crate::support::{Spoilt, line, on_each_driver, run, validator};
+use crate::programs::assert_none;
+use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
 use assay_check::Left;
 use assay_oracle::Slot;
 use assay_runner::Status;
@@ -14,23 +15,23 @@ fn cases(wanted: impl Fn(&str) -> bool) -> Vec<Case> {
     suite.cases().into_iter().filter(|case| wanted(&case.name)).collect()
 }
 
-/// Ten times what the public suite has for compute, and more.
+/// At least ten times as many cases as the public suite has for compute.
 #[test]
-fn there_are_as_many_cases_as_promised() {
+fn there_are_at_least_290_cases() {
     assert!(cases(|_| true).len() >= 290, "{}", cases(|_| true).len());
 }
 
-/// Runs cases on a device that is wrong in a certain way, for each driver's abilities: none may pass.
+/// Runs cases on a faulty target with each driver's capabilities; none may pass.
 fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&Left, &mut Left)) {
     let cases = cases(wanted);
     assert!(!cases.is_empty());
     on_each_driver(|target| {
         use assay_check::Target;
-        let spoilt = Spoilt::wrong(target.have().clone(), edit, spoil);
+        let spoilt = FaultyOracle::new(target.have().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
         let found = |status: Status| matches!(status, Status::Fail | Status::NotSupported);
-        none(results.iter().filter(|result| !found(result.status)).map(line).collect());
-        // On the one that has bytes, the defect is there to be found.
+        assert_none(results.iter().filter(|result| !found(result.status)).map(line).collect());
+        // With 8-bit storage the defect must be found, not only skipped.
         let able = target.have().features.contains("storageBuffer8BitAccess");
         assert_eq!(results.iter().any(|result| result.status == Status::Fail), able);
     });
@@ -76,12 +77,12 @@ fn a_sign_for_zeros_is_found() {
     );
 }
 
-/// Members of odd offsets are taken for those before them.
+/// Odd member offsets that are rounded down are found.
 #[test]
 fn offsets_that_are_rounded_down_are_found() {
     let odd = |name: &str| {
         let offset = name.rsplit_once(".offset").and_then(|(_, offset)| offset.parse::<u32>().ok());
-        // In the module it is, but for stores by address.
+        // The module states the offset, except for stores by address.
         offset.is_some_and(|offset| offset % 2 == 1) && !name.contains(".address.")
     };
     all_fail(
@@ -98,10 +99,10 @@ fn offsets_that_are_rounded_down_are_found() {
     );
 }
 
-/// What programs write by a descriptor.
+/// The output binding of the programs.
 const OUTPUT: Slot = Slot::new(0, 1);
 
-/// A store of a byte also clears the byte behind it.
+/// A byte store that also changes the following byte is found.
 #[test]
 fn a_neighbour_that_is_overwritten_is_found() {
     all_fail(
@@ -115,12 +116,12 @@ fn a_neighbour_that_is_overwritten_is_found() {
                     continue;
                 }
                 for at in 1..left.len() {
-                    // What was not written itself.
+                    // Only bytes that the program did not write.
                     if written[at - 1] && !written[at] {
                         left[at] ^= 0xff;
                     }
                 }
-                // Where all was written, the next invocation's byte.
+                // If all bytes were written, change the last one.
                 if written.iter().all(|written| *written) {
                     let last = left.len() - 1;
                     left[last] ^= 0xff;
@@ -130,7 +131,8 @@ fn a_neighbour_that_is_overwritten_is_found() {
     );
 }
 
-/// Bytes are stored by reading a word, changing it and writing it back: of several writers of a word, one wins.
+/// Byte stores as read-modify-write of whole words are found: of several writers of a word, one
+/// wins.
 #[test]
 fn words_that_are_written_back_whole_are_found() {
     all_fail(
@@ -150,9 +152,10 @@ fn words_that_are_written_back_whole_are_found() {
     );
 }
 
-/// Without the capability that its bytes need a module is refused, by our rules and by the validator; with it, it is not.
+/// A module without a required capability is rejected by the rules and by spirv-val; with it, both
+/// accept the module.
 #[test]
-fn modules_that_lack_a_capability_are_refused() {
+fn modules_that_lack_a_capability_are_rejected() {
     for (name, capability) in [
         ("storage8.load.ssbo.u8.offset3", "StorageBuffer8BitAccess"),
         ("storage8.load.bufferblock.u8.offset3", "UniformAndStorageBuffer8BitAccess"),

@@ -13,22 +13,22 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A device with the abilities of another that does what the oracle says of a module that was changed, and then something
-/// to the memory that it leaves, knowing what was there before.
-pub(crate) struct Spoilt<F> {
+/// A target with another device's capabilities. It interprets an edited module in the oracle, then
+/// changes the results with knowledge of the initial contents.
+pub(crate) struct FaultyOracle<F> {
     none: NoDevice,
     have: Have,
     edit: fn(&mut [u32]),
     spoil: F,
 }
 
-impl<F: Fn(&Left, &mut Left)> Spoilt<F> {
-    pub(crate) fn wrong(have: Have, edit: fn(&mut [u32]), spoil: F) -> Self {
+impl<F: Fn(&Left, &mut Left)> FaultyOracle<F> {
+    pub(crate) fn new(have: Have, edit: fn(&mut [u32]), spoil: F) -> Self {
         Self { none: NoDevice::default(), have, edit, spoil }
     }
 }
 
-impl<F: Fn(&Left, &mut Left)> Target for Spoilt<F> {
+impl<F: Fn(&Left, &mut Left)> Target for FaultyOracle<F> {
     fn info(&self) -> &DeviceInfo {
         Target::info(&self.none)
     }
@@ -59,14 +59,14 @@ impl<F: Fn(&Left, &mut Left)> Target for Spoilt<F> {
     }
 }
 
-/// A device that is given a changed module in place of each.
-pub(crate) struct Wrong<'a> {
+/// A device that runs an edited module in place of each requested one.
+pub(crate) struct EditedModules<'a> {
     pub(crate) target: &'a (dyn Target + Sync),
-    /// What is made of a module's words.
+    /// Edits the words of a module.
     pub(crate) fault: &'a (dyn Fn(&[u32]) -> Vec<u32> + Sync),
 }
 
-impl Target for Wrong<'_> {
+impl Target for EditedModules<'_> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -86,12 +86,12 @@ impl Target for Wrong<'_> {
     }
 }
 
-/// A result in words.
+/// Formats a result.
 pub(crate) fn line(result: &CaseResult) -> String {
     format!("{} {:?} {}", result.name, result.status, result.reason.as_deref().unwrap_or_default())
 }
 
-/// Runs cases one after another.
+/// Runs cases and returns their results in order.
 pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<RunPath>) -> Vec<CaseResult> {
     let programs = Programs { cases, target, with: RunWith { path, seed: 0, jobs: 2, again: String::new() } };
     let mut results = Vec::new();
@@ -128,7 +128,7 @@ fn skipped(what: &str) {
     eprintln!("SKIPPED: {what}");
 }
 
-/// What spirv-val says of a module that it refuses; `None` where there is no spirv-val.
+/// Result of spirv-val with its message; `None` without spirv-val.
 pub(crate) fn validator(words: &[u32]) -> Option<Result<(), String>> {
     let mut command = Command::new("spirv-val");
     command.args(["--target-env", "vulkan1.3", "--scalar-block-layout", "-"]);

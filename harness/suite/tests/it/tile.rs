@@ -1,4 +1,5 @@
-//! The suite of tile shading: in the oracle, lowered on the drivers, and natively where the extension is missing.
+//! Tests of the tile-shading suite: in the oracle, lowered on the drivers, and natively without the
+//! extension.
 
 use crate::support::{on_each_driver, run, validator};
 use assay_check::{Target, without_source};
@@ -24,12 +25,12 @@ fn failures(results: &[CaseResult], mut expected: impl FnMut(&CaseResult) -> boo
 }
 
 #[test]
-fn the_oracle_agrees_with_the_second_references() {
+fn the_oracle_agrees_with_the_independent_references() {
     let cases = cases();
     let results = run(&cases, &NoDevice::default(), Some(RunPath::Reference));
     let second: Vec<bool> = cases
         .iter()
-        .map(|case| case.pass(RunPath::Reference).is_some_and(|pass| pass.is_ok_and(|pass| pass.second.is_some())))
+        .map(|case| case.pass(RunPath::Reference).is_some_and(|pass| pass.is_ok_and(|pass| pass.reference.is_some())))
         .collect();
     assert!(second.iter().filter(|there| **there).count() > cases.len() / 2);
     let mut there = second.into_iter();
@@ -40,11 +41,11 @@ fn the_oracle_agrees_with_the_second_references() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Whether a case runs follows from the device; what runs leaves what it should, lowered and as an ordinary shader.
+/// Lowered passes and ordinary shaders give permitted results on the drivers.
 #[test]
-fn lowered_passes_leave_what_is_permitted_on_the_drivers() {
+fn lowered_passes_give_permitted_results_on_the_drivers() {
     on_each_driver(|target| {
-        // Where a shader takes long to compile, some of each kind.
+        // A sample, smaller on llvmpipe, which compiles slowly.
         let step = if target.info().name.contains("llvmpipe") { 16 } else { 3 };
         let cases: Vec<Case> = cases().into_iter().step_by(step).collect();
         let results = run(&cases, target, Some(RunPath::Lowered));
@@ -61,14 +62,15 @@ fn without_the_extension_the_native_path_names_it() {
             assert_eq!((result.status, result.path.as_str()), (Status::NotSupported, "native"));
             assert!(result.reason.as_deref().is_some_and(|why| why.contains("VK_QCOM_tile_shading")), "{result:?}");
         }
-        // With no path asked for, the lowered one is taken, and said to be.
+        // If no path was requested, the lowered one is taken and named.
         for result in run(&cases, target, None) {
             assert_eq!((result.status, result.path.as_str()), (Status::Pass, "lowered"));
         }
     });
 }
 
-/// By the rules here and by spirv-val, which is too old to know the extension and so must find nothing of it.
+/// The lowered modules follow the rules and pass spirv-val, which is too old to know the extension
+/// and therefore proves that none of it is left.
 #[test]
 fn lowered_modules_are_core_and_legal() {
     let mut wrong = Vec::new();

@@ -1,20 +1,20 @@
-//! Values of a subgroup combined: all of them, those up to an invocation, those of a cluster.
+//! Subgroup arithmetic: reductions, scans and clustered reductions.
 
-use super::super::apply::Ty;
-use super::program::{Form, Of, Part, Who};
-use super::{NUMBERS, of_value};
+use super::super::operand_rows::Ty;
+use super::subgroup_program::{Participation, SubgroupCase, SubgroupResult, ValueType};
+use super::{NUMBERS, value_case};
 use crate::Case;
 
-/// How two values are combined: width, and bits of both.
+/// Combines two values of a width, given as bits.
 type Combine = fn(u32, u64, u64) -> u64;
 
 struct Operation {
     spirv: &'static str,
-    /// The types that it is for.
-    of: fn(Ty) -> bool,
-    /// Bits of a value that let a mistake show in the result.
+    /// Returns true for the types that the operation accepts.
+    accepts: fn(Ty) -> bool,
+    /// The bits of test values, chosen so that a mistake changes the result.
     bits: fn(Ty, u32) -> u64,
-    /// The identity of its integers; of floats none is needed.
+    /// The identity for integers; floats do not use it.
     identity: fn(u32) -> u64,
     combine: Combine,
 }
@@ -48,12 +48,12 @@ fn is_float(ty: Ty) -> bool {
     matches!(ty, Ty::Float { .. })
 }
 
-/// Odd, so that a product is never 0.
+/// An odd value, so that a product is never 0.
 fn odd(ty: Ty, number: u32) -> u64 {
     super::distinct(ty, number) | 1
 }
 
-/// One bit only, and all but one.
+/// A value with a single bit set.
 fn one_bit(ty: Ty, number: u32) -> u64 {
     1 << (number * 11 % ty.width())
 }
@@ -68,40 +68,40 @@ fn all_bits(width: u32) -> u64 {
 
 #[rustfmt::skip]
 const OPERATIONS: [Operation; 11] = [
-    Operation { spirv: "OpGroupNonUniformIAdd", of: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a.wrapping_add(b) },
-    Operation { spirv: "OpGroupNonUniformIMul", of: unsigned_int, bits: odd, identity: |_| 1, combine: |_, a, b| a.wrapping_mul(b) },
-    Operation { spirv: "OpGroupNonUniformUMin", of: unsigned_int, bits: super::distinct, identity: all_bits, combine: |_, a, b| a.min(b) },
-    Operation { spirv: "OpGroupNonUniformUMax", of: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a.max(b) },
-    Operation { spirv: "OpGroupNonUniformSMin", of: signed_int, bits: super::distinct, identity: |w| all_bits(w) >> 1, combine: |w, a, b| if signed(w, a) < signed(w, b) { a } else { b } },
-    Operation { spirv: "OpGroupNonUniformSMax", of: signed_int, bits: super::distinct, identity: |w| 1 << (w - 1), combine: |w, a, b| if signed(w, a) > signed(w, b) { a } else { b } },
-    Operation { spirv: "OpGroupNonUniformBitwiseAnd", of: unsigned_int, bits: all_but_one_bit, identity: all_bits, combine: |_, a, b| a & b },
-    Operation { spirv: "OpGroupNonUniformBitwiseOr", of: unsigned_int, bits: one_bit, identity: |_| 0, combine: |_, a, b| a | b },
-    Operation { spirv: "OpGroupNonUniformBitwiseXor", of: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a ^ b },
-    Operation { spirv: "OpGroupNonUniformFMin", of: is_float, bits: super::distinct, identity: |_| 0, combine: |w, a, b| if float(w, a) < float(w, b) { a } else { b } },
-    Operation { spirv: "OpGroupNonUniformFMax", of: is_float, bits: super::distinct, identity: |_| 0, combine: |w, a, b| if float(w, a) > float(w, b) { a } else { b } },
+    Operation { spirv: "OpGroupNonUniformIAdd", accepts: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a.wrapping_add(b) },
+    Operation { spirv: "OpGroupNonUniformIMul", accepts: unsigned_int, bits: odd, identity: |_| 1, combine: |_, a, b| a.wrapping_mul(b) },
+    Operation { spirv: "OpGroupNonUniformUMin", accepts: unsigned_int, bits: super::distinct, identity: all_bits, combine: |_, a, b| a.min(b) },
+    Operation { spirv: "OpGroupNonUniformUMax", accepts: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a.max(b) },
+    Operation { spirv: "OpGroupNonUniformSMin", accepts: signed_int, bits: super::distinct, identity: |w| all_bits(w) >> 1, combine: |w, a, b| if signed(w, a) < signed(w, b) { a } else { b } },
+    Operation { spirv: "OpGroupNonUniformSMax", accepts: signed_int, bits: super::distinct, identity: |w| 1 << (w - 1), combine: |w, a, b| if signed(w, a) > signed(w, b) { a } else { b } },
+    Operation { spirv: "OpGroupNonUniformBitwiseAnd", accepts: unsigned_int, bits: all_but_one_bit, identity: all_bits, combine: |_, a, b| a & b },
+    Operation { spirv: "OpGroupNonUniformBitwiseOr", accepts: unsigned_int, bits: one_bit, identity: |_| 0, combine: |_, a, b| a | b },
+    Operation { spirv: "OpGroupNonUniformBitwiseXor", accepts: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a ^ b },
+    Operation { spirv: "OpGroupNonUniformFMin", accepts: is_float, bits: super::distinct, identity: |_| 0, combine: |w, a, b| if float(w, a) < float(w, b) { a } else { b } },
+    Operation { spirv: "OpGroupNonUniformFMax", accepts: is_float, bits: super::distinct, identity: |_| 0, combine: |w, a, b| if float(w, a) > float(w, b) { a } else { b } },
 ];
 
 #[rustfmt::skip]
 const LOGICAL: [Operation; 3] = [
-    Operation { spirv: "OpGroupNonUniformLogicalAnd", of: unsigned_int, bits: super::distinct, identity: |_| 1, combine: |_, a, b| a & b },
-    Operation { spirv: "OpGroupNonUniformLogicalOr", of: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a | b },
-    Operation { spirv: "OpGroupNonUniformLogicalXor", of: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a ^ b },
+    Operation { spirv: "OpGroupNonUniformLogicalAnd", accepts: unsigned_int, bits: super::distinct, identity: |_| 1, combine: |_, a, b| a & b },
+    Operation { spirv: "OpGroupNonUniformLogicalOr", accepts: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a | b },
+    Operation { spirv: "OpGroupNonUniformLogicalXor", accepts: unsigned_int, bits: super::distinct, identity: |_| 0, combine: |_, a, b| a ^ b },
 ];
 
-/// Which values are combined.
+/// The values that the operation combines: SPIR-V's group operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+enum GroupOperation {
     All,
     Inclusive,
     Exclusive,
     Clusters,
 }
 
-const REACHES: [(Reach, &str); 4] = [
-    (Reach::All, "reduce"),
-    (Reach::Inclusive, "inclusive"),
-    (Reach::Exclusive, "exclusive"),
-    (Reach::Clusters, "clustered"),
+const GROUP_OPERATIONS: [(GroupOperation, &str); 4] = [
+    (GroupOperation::All, "reduce"),
+    (GroupOperation::Inclusive, "inclusive"),
+    (GroupOperation::Exclusive, "exclusive"),
+    (GroupOperation::Clusters, "clustered"),
 ];
 
 const ARITHMETIC: &[&str] = &["GroupNonUniformArithmetic"];
@@ -110,29 +110,33 @@ const CLUSTERED: &[&str] = &["GroupNonUniformClustered"];
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for operation in &OPERATIONS {
-        for ty in NUMBERS.into_iter().filter(|ty| (operation.of)(*ty)) {
-            for reach in REACHES {
+        for ty in NUMBERS.into_iter().filter(|ty| (operation.accepts)(*ty)) {
+            for group in GROUP_OPERATIONS {
                 let plain = ty.width() == 32;
-                cases.push(form(operation, (Of::Number(ty), 1), reach, Who::All).case());
+                cases.push(subgroup_case(operation, (ValueType::Number(ty), 1), group, Participation::All).case());
                 if plain {
                     for n in 2..=4 {
-                        cases.push(form(operation, (Of::Number(ty), n), reach, Who::All).case().thinned(n != 3));
+                        cases.push(
+                            subgroup_case(operation, (ValueType::Number(ty), n), group, Participation::All)
+                                .case()
+                                .thinned(n != 3),
+                        );
                     }
                 }
-                if reach.0 != Reach::Clusters && plain {
-                    for who in [Who::Few, Who::Apart] {
-                        cases.extend(among(operation, Of::Number(ty), reach, who));
+                if group.0 != GroupOperation::Clusters && plain {
+                    for participation in [Participation::Few, Participation::Apart] {
+                        cases.extend(subset(operation, ValueType::Number(ty), group, participation));
                     }
                 }
             }
         }
     }
     for operation in &LOGICAL {
-        for reach in REACHES {
-            cases.push(form(operation, (Of::Bool, 1), reach, Who::All).case());
-            if reach.0 != Reach::Clusters {
-                for who in [Who::Few, Who::Apart] {
-                    cases.extend(among(operation, Of::Bool, reach, who));
+        for group in GROUP_OPERATIONS {
+            cases.push(subgroup_case(operation, (ValueType::Bool, 1), group, Participation::All).case());
+            if group.0 != GroupOperation::Clusters {
+                for participation in [Participation::Few, Participation::Apart] {
+                    cases.extend(subset(operation, ValueType::Bool, group, participation));
                 }
             }
         }
@@ -140,64 +144,87 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Where not all invocations take part: of floats no value is what an exclusive scan begins with, so that one is left out.
-fn among(operation: &'static Operation, of: Of, reach: (Reach, &'static str), who: Who) -> Option<Case> {
-    let begins = matches!(of, Of::Number(Ty::Float { .. })) && reach.0 == Reach::Exclusive;
-    (!begins).then(|| form(operation, (of, 1), reach, who).case())
+/// The case for a subset of the invocations. Exclusive scans of floats are left out, because the
+/// first active invocation gets the identity, whose bits are not checked.
+fn subset(
+    operation: &'static Operation,
+    of: ValueType,
+    group: (GroupOperation, &'static str),
+    participation: Participation,
+) -> Option<Case> {
+    let begins = matches!(of, ValueType::Number(Ty::Float { .. })) && group.0 == GroupOperation::Exclusive;
+    (!begins).then(|| subgroup_case(operation, (of, 1), group, participation).case())
 }
 
-fn form(operation: &'static Operation, value: (Of, u32), (reach, name): (Reach, &'static str), who: Who) -> Form {
-    let capabilities = if reach == Reach::Clusters { CLUSTERED } else { ARITHMETIC };
-    let rule = match reach {
-        Reach::All => "all get what the values of all come to",
-        Reach::Inclusive => "each gets what the values up to its own come to",
-        Reach::Exclusive => "each gets what the values before its own come to",
-        Reach::Clusters => "all of a cluster get what its values come to",
+fn subgroup_case(
+    operation: &'static Operation,
+    value: (ValueType, u32),
+    (group, name): (GroupOperation, &'static str),
+    participation: Participation,
+) -> SubgroupCase {
+    let capabilities = if group == GroupOperation::Clusters { CLUSTERED } else { ARITHMETIC };
+    let rule = match group {
+        GroupOperation::All => "all get what the values of all come to",
+        GroupOperation::Inclusive => "each gets what the values up to its own come to",
+        GroupOperation::Exclusive => "each gets what the values before its own come to",
+        GroupOperation::Clusters => "all of a cluster get what its values come to",
     };
     let width = match value.0 {
-        Of::Number(ty) => ty.width(),
-        Of::Bool => 1,
+        ValueType::Number(ty) => ty.width(),
+        ValueType::Bool => 1,
     };
-    let is_float = matches!(value.0, Of::Number(Ty::Float { .. }));
-    let form = of_value(operation.spirv, capabilities, value, rule, move || match reach {
-        Reach::Clusters => {
-            [1, 2, 4, 8, 16, 32].map(|size| part(operation, width, reach, size, is_float).of_at_least(size)).into()
-        }
-        _ => vec![part(operation, width, reach, 1, is_float)],
+    let is_float = matches!(value.0, ValueType::Number(Ty::Float { .. }));
+    let definition = value_case(operation.spirv, capabilities, value, rule, move || match group {
+        GroupOperation::Clusters => [1, 2, 4, 8, 16, 32]
+            .map(|size| part(operation, width, group, size, is_float).for_size_at_least(size))
+            .into(),
+        _ => vec![part(operation, width, group, 1, is_float)],
     });
-    Form { name: format!("{}.{name}{}", form.name, who.suffix()), bits: operation.bits, who, ..form }
+    SubgroupCase {
+        name: format!("{}.{name}{}", definition.name, participation.suffix()),
+        bits: operation.bits,
+        participation,
+        ..definition
+    }
 }
 
-fn part(operation: &'static Operation, width: u32, reach: Reach, cluster: u32, is_float: bool) -> Part {
-    let begins_empty = is_float && reach == Reach::Exclusive;
-    Part::new(
-        move |shader, given| {
-            let (scope, value) = (&given.scope, &given.value);
-            let operands = match reach {
-                Reach::All => format!("{scope} Reduce {value}"),
-                Reach::Inclusive => format!("{scope} InclusiveScan {value}"),
-                Reach::Exclusive => format!("{scope} ExclusiveScan {value}"),
-                Reach::Clusters => format!("{scope} ClusteredReduce {value} {}", shader.constant_u32(cluster)),
+fn part(
+    operation: &'static Operation,
+    width: u32,
+    group: GroupOperation,
+    cluster: u32,
+    is_float: bool,
+) -> SubgroupResult {
+    let begins_empty = is_float && group == GroupOperation::Exclusive;
+    SubgroupResult::new(
+        move |shader, ids| {
+            let (scope, value) = (&ids.scope, &ids.value);
+            let operands = match group {
+                GroupOperation::All => format!("{scope} Reduce {value}"),
+                GroupOperation::Inclusive => format!("{scope} InclusiveScan {value}"),
+                GroupOperation::Exclusive => format!("{scope} ExclusiveScan {value}"),
+                GroupOperation::Clusters => format!("{scope} ClusteredReduce {value} {}", shader.constant_u32(cluster)),
             };
-            let found = shader.op(&given.ty, operation.spirv, operands);
+            let found = shader.op(&ids.ty, operation.spirv, operands);
             if !begins_empty {
                 return found;
             }
-            // Of no values it is an infinity, which need not be kept: the first keeps its own.
+            // The first invocation gets an infinity, which the device need not preserve, so it
+            // keeps its own value.
             let (bool, zero) = (shader.bool(), shader.constant_u32(0));
-            let is = shader.op(&bool, "OpINotEqual", format_args!("{} {zero}", given.own));
-            given.select(shader, &is, &found)
+            let is = shader.op(&bool, "OpINotEqual", format_args!("{} {zero}", ids.own));
+            ids.select(shader, &is, &found)
         },
-        move |team, own| {
-            let counts = |place: &u32| match reach {
-                Reach::All => true,
-                Reach::Inclusive => *place <= own,
-                Reach::Exclusive => *place < own,
-                Reach::Clusters => place / cluster == own / cluster,
+        move |active, own| {
+            let counts = |place: &u32| match group {
+                GroupOperation::All => true,
+                GroupOperation::Inclusive => *place <= own,
+                GroupOperation::Exclusive => *place < own,
+                GroupOperation::Clusters => place / cluster == own / cluster,
             };
-            let of_own = team.value(own);
+            let of_own = active.value(own);
             let fold = |c: usize| {
-                let mut all = team.members.iter().filter(|(place, _)| counts(place)).map(|(_, (_, value))| value[c]);
+                let mut all = active.members.iter().filter(|(place, _)| counts(place)).map(|(_, (_, value))| value[c]);
                 let combine = |a, b| (operation.combine)(width, a, b) & all_bits(width);
                 match is_float {
                     true => all.reduce(combine).unwrap_or(of_own[c]),
@@ -214,9 +241,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_tell_a_missing_one() {
+    fn leaving_out_a_value_changes_the_result() {
         for operation in &OPERATIONS {
-            for ty in NUMBERS.into_iter().filter(|ty| (operation.of)(*ty)) {
+            for ty in NUMBERS.into_iter().filter(|ty| (operation.accepts)(*ty)) {
                 let values: Vec<u64> = (0..8).map(|number| (operation.bits)(ty, number)).collect();
                 let combine = |a, b| (operation.combine)(ty.width(), a, b) & all_bits(ty.width());
                 let all = values.iter().copied().reduce(combine);
@@ -224,7 +251,7 @@ mod tests {
                     let others = values.iter().enumerate().filter(|(i, _)| i != left_out).map(|(_, value)| *value);
                     others.reduce(combine) != all
                 });
-                // Of extremes only the one that counts.
+                // A minimum or maximum depends on one value only.
                 assert!(tells.count() >= 1, "{} {}", operation.spirv, ty.name());
             }
         }

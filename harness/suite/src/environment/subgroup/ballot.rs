@@ -1,15 +1,17 @@
-//! Ballots: a bit for each invocation, and what is asked of such bits.
+//! Ballots: bit masks with one bit for each invocation, and the operations on such masks.
 
-use super::program::{Form, Given, Of, Part, Team, Who};
+use super::subgroup_program::{
+    ActiveInvocations, InstructionIds, Participation, SubgroupCase, SubgroupResult, ValueType,
+};
 use super::vote::{condition, holds};
-use super::{U32, distinct, of_value, short, subgroup};
+use super::{U32, distinct, short, subgroup, value_case};
 use crate::Case;
-use crate::write::Shader;
+use crate::module_builder::ModuleBuilder;
 
 const BALLOT: &[&str] = &["GroupNonUniformBallot"];
 const BALLOT_KHR: &[&str] = &["SubgroupBallotKHR"];
 
-/// Bits that are asked: those of no invocation must not count.
+/// Test masks. Bits beyond the subgroup's size must be ignored.
 const MASKS: [[u32; 4]; 5] = [
     [0x9a3c_5a71, 0x0f1e_2d3c, 0x8000_0001, 0x7654_3210],
     [0xffff_ffff; 4],
@@ -20,59 +22,71 @@ const MASKS: [[u32; 4]; 5] = [
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for who in [Who::All, Who::Few, Who::Apart] {
+    for participation in [Participation::All, Participation::Few, Participation::Apart] {
         let rule = "each active invocation that says so has its bit set, no other";
-        let forms = [
+        let definitions = [
             words("OpGroupNonUniformBallot", BALLOT, rule, || ballots(false)),
-            one("OpGroupNonUniformInverseBallot", Of::Bool, "whether the own bit is set", inverse),
-            Form {
+            one("OpGroupNonUniformInverseBallot", ValueType::Bool, "whether the own bit is set", inverse),
+            SubgroupCase {
                 name: "environment.subgroup.ballotbitcount.reduce".into(),
                 ..one(
                     "OpGroupNonUniformBallotBitCount",
-                    Of::Number(U32),
+                    ValueType::Number(U32),
                     "how many bits are set, of those that are invocations'",
                     || counts("Reduce"),
                 )
             },
-            Form {
+            SubgroupCase {
                 name: "environment.subgroup.ballotbitcount.inclusive".into(),
-                ..one("OpGroupNonUniformBallotBitCount", Of::Number(U32), "how many bits are set up to the own", || {
-                    counts("InclusiveScan")
-                })
+                ..one(
+                    "OpGroupNonUniformBallotBitCount",
+                    ValueType::Number(U32),
+                    "how many bits are set up to the own",
+                    || counts("InclusiveScan"),
+                )
             },
-            Form {
+            SubgroupCase {
                 name: "environment.subgroup.ballotbitcount.exclusive".into(),
                 ..one(
                     "OpGroupNonUniformBallotBitCount",
-                    Of::Number(U32),
+                    ValueType::Number(U32),
                     "how many bits are set before the own",
                     || counts("ExclusiveScan"),
                 )
             },
-            one("OpGroupNonUniformBallotFindLSB", Of::Number(U32), "the lowest bit that is set", || {
+            one("OpGroupNonUniformBallotFindLSB", ValueType::Number(U32), "the lowest bit that is set", || {
                 finds("OpGroupNonUniformBallotFindLSB")
             }),
             one(
                 "OpGroupNonUniformBallotFindMSB",
-                Of::Number(U32),
+                ValueType::Number(U32),
                 "the highest bit that is set, of those that are invocations'",
                 || finds("OpGroupNonUniformBallotFindMSB"),
             ),
-            one("OpGroupNonUniformBallotBitExtract", Of::Bool, "whether the bit that is named is set", extracts),
+            one("OpGroupNonUniformBallotBitExtract", ValueType::Bool, "whether the bit that is named is set", extracts),
         ];
-        for form in forms {
-            cases.push(Form { name: format!("{}{}", form.name, who.suffix()), who, ..form }.case());
+        for definition in definitions {
+            cases.push(
+                SubgroupCase {
+                    name: format!("{}{}", definition.name, participation.suffix()),
+                    participation,
+                    ..definition
+                }
+                .case(),
+            );
         }
     }
     for (builtin, is_in) in MASKS_OF {
-        let form =
+        let definition =
             words("OpVariable", BALLOT, "the bits of the invocations that compare so with the own place", move || {
                 vec![mask(builtin, is_in)]
             });
         let name = format!("environment.subgroup.{}", builtin.trim_start_matches("Subgroup").to_ascii_lowercase());
-        for who in [Who::All, Who::Few] {
-            let again = words("OpVariable", BALLOT, form.about.rule, move || vec![mask(builtin, is_in)]);
-            cases.push(Form { name: format!("{name}{}", who.suffix()), who, ..again }.case());
+        for participation in [Participation::All, Participation::Few] {
+            let again = words("OpVariable", BALLOT, definition.about.rule, move || vec![mask(builtin, is_in)]);
+            cases.push(
+                SubgroupCase { name: format!("{name}{}", participation.suffix()), participation, ..again }.case(),
+            );
         }
     }
     let extension = Some("SPV_KHR_shader_ballot");
@@ -82,31 +96,31 @@ pub(super) fn cases() -> Vec<Case> {
         "each active invocation that says so has its bit set, no other",
         || ballots(true),
     );
-    cases.push(Form { extension, ..ballot }.case());
-    for value in [Of::Number(U32), Of::Number(super::Ty::Float { width: 32 })] {
-        let first = of_value(
+    cases.push(SubgroupCase { extension, ..ballot }.case());
+    for value in [ValueType::Number(U32), ValueType::Number(super::Ty::Float { width: 32 })] {
+        let first = value_case(
             "OpSubgroupFirstInvocationKHR",
             BALLOT_KHR,
             (value, 1),
             "all get the value of the first invocation that is active",
             first,
         );
-        let read = of_value(
+        let read = value_case(
             "OpSubgroupReadInvocationKHR",
             BALLOT_KHR,
             (value, 1),
             "all get the value of the invocation that is named",
             read,
         );
-        cases.push(Form { extension, ..first }.case());
-        cases.push(Form { extension, ..read }.case());
+        cases.push(SubgroupCase { extension, ..first }.case());
+        cases.push(SubgroupCase { extension, ..read }.case());
     }
     cases
 }
 
 type IsIn = fn(u32, u32) -> bool;
 
-/// The built-in masks, and whether a place is in that of an own one.
+/// The built-in masks, with a predicate for the places in the mask of invocation `own`.
 const MASKS_OF: [(&str, IsIn); 5] = [
     ("SubgroupEqMask", |place, own| place == own),
     ("SubgroupGeMask", |place, own| place >= own),
@@ -119,33 +133,33 @@ fn words(
     spirv: &'static str,
     capabilities: &'static [&'static str],
     rule: &'static str,
-    parts: impl Fn() -> Vec<Part> + Send + Sync + 'static,
-) -> Form {
-    Form {
+    parts: impl Fn() -> Vec<SubgroupResult> + Send + Sync + 'static,
+) -> SubgroupCase {
+    SubgroupCase {
         name: format!("environment.subgroup.{}", short(spirv)),
         about: subgroup(spirv, "u32.vec4 <- bool".into(), rule),
         capabilities,
         extension: None,
         version: "1.3",
-        who: Who::All,
-        value: (Of::Number(U32), 1),
+        participation: Participation::All,
+        value: (ValueType::Number(U32), 1),
         bits: distinct,
-        result: (Of::Number(U32), 4),
+        result: (ValueType::Number(U32), 4),
         parts: Box::new(parts),
     }
 }
 
 fn one(
     spirv: &'static str,
-    result: Of,
+    result: ValueType,
     rule: &'static str,
-    parts: impl Fn() -> Vec<Part> + Send + Sync + 'static,
-) -> Form {
+    parts: impl Fn() -> Vec<SubgroupResult> + Send + Sync + 'static,
+) -> SubgroupCase {
     let about = subgroup(spirv, format!("{} <- u32.vec4", result.name()), rule);
-    Form { result: (result, 1), about, ..words(spirv, BALLOT, rule, parts) }
+    SubgroupCase { result: (result, 1), about, ..words(spirv, BALLOT, rule, parts) }
 }
 
-/// Four words with the bits of the places that are chosen.
+/// A mask of four words with the bits of these places set.
 fn bits(places: impl Iterator<Item = u32>) -> Vec<u64> {
     let mut words = vec![0u64; 4];
     places.for_each(|place| words[place as usize / 32] |= 1 << (place % 32));
@@ -156,86 +170,86 @@ fn is_set(mask: [u32; 4], place: u32) -> bool {
     mask[place as usize / 32] & 1 << (place % 32) != 0
 }
 
-fn vector(shader: &mut Shader) -> String {
+fn vector(shader: &mut ModuleBuilder) -> String {
     let u32 = shader.u32();
     shader.vector(&u32, 4)
 }
 
-fn constant(shader: &mut Shader, mask: [u32; 4]) -> String {
+fn constant(shader: &mut ModuleBuilder, mask: [u32; 4]) -> String {
     let ty = vector(shader);
     let parts = mask.map(|word| shader.constant_u32(word));
     shader.declare(&format!("OpConstantComposite {ty} {}", parts.join(" ")))
 }
 
-fn ballots(legacy: bool) -> Vec<Part> {
+fn ballots(legacy: bool) -> Vec<SubgroupResult> {
     let parts = (0..5).map(|which| {
-        Part::new(
-            move |shader, given| {
+        SubgroupResult::new(
+            move |shader, ids| {
                 let ty = vector(shader);
-                let condition = condition(shader, given, which);
+                let condition = condition(shader, ids, which);
                 match legacy {
                     true => shader.op(&ty, "OpSubgroupBallotKHR", condition),
-                    false => shader.op(&ty, "OpGroupNonUniformBallot", format_args!("{} {condition}", given.scope)),
+                    false => shader.op(&ty, "OpGroupNonUniformBallot", format_args!("{} {condition}", ids.scope)),
                 }
             },
-            move |team, _| {
-                bits(team.members.iter().filter(|(_, (lane, _))| holds(which, *lane)).map(|(place, _)| *place))
+            move |active, _| {
+                bits(active.members.iter().filter(|(_, (lane, _))| holds(which, *lane)).map(|(place, _)| *place))
             },
         )
     });
     parts.collect()
 }
 
-fn mask(builtin: &'static str, is_in: IsIn) -> Part {
-    Part::new(
+fn mask(builtin: &'static str, is_in: IsIn) -> SubgroupResult {
+    SubgroupResult::new(
         move |shader, _| {
             let ty = vector(shader);
             let variable = shader.builtin(builtin, &ty);
             shader.op(&ty, "OpLoad", variable)
         },
-        move |team, own| bits((0..team.size).filter(|place| is_in(*place, own))),
+        move |active, own| bits((0..active.size).filter(|place| is_in(*place, own))),
     )
 }
 
-/// A part for each of [`MASKS`] that has a bit for the smallest subgroup.
+/// One result for each of [`MASKS`].
 fn of_masks(
-    write: impl Fn(&mut Shader, &Given, &str) -> String + Copy + Send + Sync + 'static,
-    means: impl Fn(&Team<'_>, u32, [u32; 4]) -> u64 + Copy + Send + Sync + 'static,
-) -> Vec<Part> {
+    write: impl Fn(&mut ModuleBuilder, &InstructionIds, &str) -> String + Copy + Send + Sync + 'static,
+    semantics: impl Fn(&ActiveInvocations<'_>, u32, [u32; 4]) -> u64 + Copy + Send + Sync + 'static,
+) -> Vec<SubgroupResult> {
     let parts = MASKS.map(|mask| {
-        let part = Part::new(
-            move |shader, given| {
+        let part = SubgroupResult::new(
+            move |shader, ids| {
                 let mask = constant(shader, mask);
-                write(shader, given, &mask)
+                write(shader, ids, &mask)
             },
-            move |team, own| vec![means(team, own, mask)],
+            move |active, own| vec![semantics(active, own, mask)],
         );
-        // The lowest bit of one of them is not the first invocation's.
-        part.of_at_least(if mask[0] & 1 == 0 { 2 } else { 1 })
+        // If bit 0 is not set, a subgroup of one invocation has no bit to find.
+        part.for_size_at_least(if mask[0] & 1 == 0 { 2 } else { 1 })
     });
     parts.into()
 }
 
-fn inverse() -> Vec<Part> {
+fn inverse() -> Vec<SubgroupResult> {
     of_masks(
-        |shader, given, mask| {
+        |shader, ids, mask| {
             let bool = shader.bool();
-            shader.op(&bool, "OpGroupNonUniformInverseBallot", format_args!("{} {mask}", given.scope))
+            shader.op(&bool, "OpGroupNonUniformInverseBallot", format_args!("{} {mask}", ids.scope))
         },
         |_, own, mask| u64::from(is_set(mask, own)),
     )
 }
 
-fn counts(operation: &'static str) -> Vec<Part> {
+fn counts(operation: &'static str) -> Vec<SubgroupResult> {
     of_masks(
-        move |shader, given, mask| {
+        move |shader, ids, mask| {
             let u32 = shader.u32();
-            let operands = format!("{} {operation} {mask}", given.scope);
+            let operands = format!("{} {operation} {mask}", ids.scope);
             shader.op(&u32, "OpGroupNonUniformBallotBitCount", operands)
         },
-        move |team, own, mask| {
+        move |active, own, mask| {
             let end = match operation {
-                "Reduce" => team.size,
+                "Reduce" => active.size,
                 "InclusiveScan" => own + 1,
                 _ => own,
             };
@@ -244,52 +258,52 @@ fn counts(operation: &'static str) -> Vec<Part> {
     )
 }
 
-fn finds(spirv: &'static str) -> Vec<Part> {
+fn finds(spirv: &'static str) -> Vec<SubgroupResult> {
     of_masks(
-        move |shader, given, mask| {
+        move |shader, ids, mask| {
             let u32 = shader.u32();
-            shader.op(&u32, spirv, format_args!("{} {mask}", given.scope))
+            shader.op(&u32, spirv, format_args!("{} {mask}", ids.scope))
         },
-        move |team, _, mask| {
-            let mut set = (0..team.size).filter(|place| is_set(mask, *place));
+        move |active, _, mask| {
+            let mut set = (0..active.size).filter(|place| is_set(mask, *place));
             let found = if spirv.ends_with("LSB") { set.next() } else { set.next_back() };
             found.map_or(0, u64::from)
         },
     )
 }
 
-/// The bit of another place, counted round.
-fn extracts() -> Vec<Part> {
+/// Extracts the bit of the invocation three places further on, cyclically.
+fn extracts() -> Vec<SubgroupResult> {
     of_masks(
-        |shader, given, mask| {
+        |shader, ids, mask| {
             let (bool, u32) = (shader.bool(), shader.u32());
             let [one, three] = [1, 3].map(|n| shader.constant_u32(n));
-            let sum = shader.op(&u32, "OpIAdd", format_args!("{} {three}", given.own));
-            let last = shader.op(&u32, "OpISub", format_args!("{} {one}", given.size));
+            let sum = shader.op(&u32, "OpIAdd", format_args!("{} {three}", ids.own));
+            let last = shader.op(&u32, "OpISub", format_args!("{} {one}", ids.size));
             let index = shader.op(&u32, "OpBitwiseAnd", format_args!("{sum} {last}"));
-            shader.op(&bool, "OpGroupNonUniformBallotBitExtract", format_args!("{} {mask} {index}", given.scope))
+            shader.op(&bool, "OpGroupNonUniformBallotBitExtract", format_args!("{} {mask} {index}", ids.scope))
         },
-        |team, own, mask| u64::from(is_set(mask, (own + 3) % team.size)),
+        |active, own, mask| u64::from(is_set(mask, (own + 3) % active.size)),
     )
 }
 
-fn first() -> Vec<Part> {
-    vec![Part::new(
-        |shader, given| shader.op(&given.ty, "OpSubgroupFirstInvocationKHR", &given.value),
-        |team, _| team.members.first_key_value().map(|(_, (_, value))| value.clone()).unwrap_or_default(),
+fn first() -> Vec<SubgroupResult> {
+    vec![SubgroupResult::new(
+        |shader, ids| shader.op(&ids.ty, "OpSubgroupFirstInvocationKHR", &ids.value),
+        |active, _| active.members.first_key_value().map(|(_, (_, value))| value.clone()).unwrap_or_default(),
     )]
 }
 
-fn read() -> Vec<Part> {
+fn read() -> Vec<SubgroupResult> {
     let parts = [0, 1, 3].map(|id: u32| {
-        let part = Part::new(
-            move |shader, given| {
+        let part = SubgroupResult::new(
+            move |shader, ids| {
                 let id = shader.constant_u32(id);
-                shader.op(&given.ty, "OpSubgroupReadInvocationKHR", format_args!("{} {id}", given.value))
+                shader.op(&ids.ty, "OpSubgroupReadInvocationKHR", format_args!("{} {id}", ids.value))
             },
-            move |team, _| team.value(id),
+            move |active, _| active.value(id),
         );
-        part.of_at_least((id + 1).next_power_of_two())
+        part.for_size_at_least((id + 1).next_power_of_two())
     });
     parts.into()
 }

@@ -1,18 +1,20 @@
-//! Subgroup instructions, each under the layout that the device records beside the results.
+//! Subgroup instructions, checked under the layout that the device records together with the
+//! results.
 //!
-//! Which invocations share a subgroup is the device's to choose. So every program stores `SubgroupId`, `SubgroupLocalInvocationId`
-//! and `SubgroupSize` of each invocation; the oracle refuses a layout that cannot be, and else computes all under it.
+//! The device chooses which invocations form a subgroup. Every program therefore stores
+//! `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize` of each invocation. The oracle
+//! rejects an impossible layout and otherwise evaluates the program under the recorded one.
 
 mod arithmetic;
 mod ballot;
-mod hand;
-mod program;
+mod shuffle;
+mod subgroup_program;
 mod vote;
 
 use super::about;
-use super::apply::Ty;
+use super::operand_rows::Ty;
 use crate::{About, Case};
-use program::{Form, Of, Part, Who};
+use subgroup_program::{Participation, SubgroupCase, SubgroupResult, ValueType};
 
 const CLAUSE: &str = "SPIR-V specification, group and non-uniform instructions";
 
@@ -20,12 +22,12 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     cases.extend(vote::cases());
     cases.extend(ballot::cases());
-    cases.extend(hand::cases());
+    cases.extend(shuffle::cases());
     cases.extend(arithmetic::cases());
     cases
 }
 
-/// Every type of number: unsigned and signed integers, floats.
+/// All numeric types.
 const NUMBERS: [Ty; 11] = [
     Ty::Int { width: 8, signed: false },
     Ty::Int { width: 16, signed: false },
@@ -42,38 +44,39 @@ const NUMBERS: [Ty; 11] = [
 
 const U32: Ty = Ty::Int { width: 32, signed: false };
 
-/// Every type and shape: all scalars, vectors of 32 bits and of the narrowest and the widest.
-fn shapes() -> Vec<(Of, u32)> {
-    let mut shapes = vec![(Of::Bool, 1)];
-    shapes.extend(NUMBERS.iter().map(|ty| (Of::Number(*ty), 1)));
-    shapes.extend((2..=4).map(|n| (Of::Number(U32), n)));
+/// All types and shapes under test: every scalar, 32-bit vectors, and vectors of the narrowest and
+/// widest types.
+fn shapes() -> Vec<(ValueType, u32)> {
+    let mut shapes = vec![(ValueType::Bool, 1)];
+    shapes.extend(NUMBERS.iter().map(|ty| (ValueType::Number(*ty), 1)));
+    shapes.extend((2..=4).map(|n| (ValueType::Number(U32), n)));
     shapes.extend(
         [(NUMBERS[0], 4), (NUMBERS[3], 3), (NUMBERS[8], 2), (NUMBERS[9], 4), (NUMBERS[10], 2)]
-            .map(|(ty, n)| (Of::Number(ty), n)),
+            .map(|(ty, n)| (ValueType::Number(ty), n)),
     );
     shapes
 }
 
-fn shape_name((of, shape): (Of, u32)) -> String {
+fn shape_name((of, shape): (ValueType, u32)) -> String {
     if shape == 1 { of.name() } else { format!("{}.vec{shape}", of.name()) }
 }
 
-/// An instruction on a value, with a result of the same type.
-fn of_value(
+/// A case of an instruction whose result has the type of its operand.
+fn value_case(
     spirv: &'static str,
     capabilities: &'static [&'static str],
-    value: (Of, u32),
+    value: (ValueType, u32),
     rule: &'static str,
-    parts: impl Fn() -> Vec<Part> + Send + Sync + 'static,
-) -> Form {
+    parts: impl Fn() -> Vec<SubgroupResult> + Send + Sync + 'static,
+) -> SubgroupCase {
     let name = shape_name(value);
-    Form {
+    SubgroupCase {
         name: format!("environment.subgroup.{}.{name}", short(spirv)),
         about: subgroup(spirv, format!("{name} <- {name}"), rule),
         capabilities,
         extension: None,
         version: "1.3",
-        who: Who::All,
+        participation: Participation::All,
         value,
         bits: distinct,
         result: value,
@@ -81,7 +84,7 @@ fn of_value(
     }
 }
 
-/// `shuffle_up` of `OpGroupNonUniformShuffleUp` is `shuffleup`.
+/// The instruction in case names: `shuffleup` for `OpGroupNonUniformShuffleUp`.
 fn short(spirv: &str) -> String {
     let stem = spirv.trim_start_matches("Op").trim_start_matches("GroupNonUniform");
     stem.to_ascii_lowercase()
@@ -91,7 +94,7 @@ fn subgroup(spirv: &'static str, types: String, rule: &'static str) -> About {
     about(spirv, types, rule, CLAUSE)
 }
 
-/// Bits that differ from number to number; of floats, ordinary numbers of both signs.
+/// Bits that differ from number to number. Floats are finite and normal, in both signs.
 fn distinct(ty: Ty, number: u32) -> u64 {
     let spread = u64::from(number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let spread = spread ^ spread >> 29;

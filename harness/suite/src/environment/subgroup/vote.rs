@@ -1,69 +1,77 @@
-//! Where invocations are, who is elected, and votes.
+//! The subgroup layout, elections, and votes.
 
-use super::program::{Form, Given, Of, Part, Who, builtin};
+use super::subgroup_program::{InstructionIds, Participation, SubgroupCase, SubgroupResult, ValueType, builtin};
 use super::{U32, distinct, shape_name, shapes, short, subgroup};
 use crate::Case;
-use crate::write::Shader;
+use crate::module_builder::ModuleBuilder;
 
 const BASIC: &[&str] = &["GroupNonUniform"];
 const VOTE: &[&str] = &["GroupNonUniformVote"];
 const VOTE_KHR: &[&str] = &["SubgroupVoteKHR"];
 
-/// Conditions of an invocation by its local index: what all say, nobody, some, all but one, only one.
+/// Conditions on the local index: true for all, none, some, all but one, and only one.
 const CONDITIONS: [fn(u32) -> bool; 5] =
     [|_| true, |_| false, |lane| lane % 3 == 1, |lane| lane != 13, |lane| lane == 13];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for who in [Who::All, Who::Few, Who::Apart] {
-        cases.push(layout(who).case());
+    for participation in [Participation::All, Participation::Few, Participation::Apart] {
+        cases.push(layout(participation).case());
         cases.push(
             bools(
                 "OpGroupNonUniformElect",
                 BASIC,
                 None,
                 "one invocation is elected, the first that is active",
-                who,
+                participation,
                 elect,
             )
             .case(),
         );
         cases.push(
-            bools("OpGroupNonUniformAll", VOTE, None, "whether all say so", who, || {
+            bools("OpGroupNonUniformAll", VOTE, None, "whether all say so", participation, || {
                 votes("OpGroupNonUniformAll", true)
             })
             .case(),
         );
         cases.push(
-            bools("OpGroupNonUniformAny", VOTE, None, "whether any says so", who, || {
+            bools("OpGroupNonUniformAny", VOTE, None, "whether any says so", participation, || {
                 votes("OpGroupNonUniformAny", true)
             })
             .case(),
         );
-        for value in shapes().into_iter().filter(|value| who == Who::All || value.1 == 1) {
-            let name = format!("environment.subgroup.allequal.{}{}", shape_name(value), who.suffix());
-            let form =
-                bools("OpGroupNonUniformAllEqual", VOTE, None, "whether all values are the same", who, || equal(false));
-            cases.push(Form { name, value, ..form }.case().thinned(who != Who::All));
+        for value in shapes().into_iter().filter(|value| participation == Participation::All || value.1 == 1) {
+            let name = format!("environment.subgroup.allequal.{}{}", shape_name(value), participation.suffix());
+            let definition = bools(
+                "OpGroupNonUniformAllEqual",
+                VOTE,
+                None,
+                "whether all values are the same",
+                participation,
+                || equal(false),
+            );
+            cases.push(SubgroupCase { name, value, ..definition }.case().thinned(participation != Participation::All));
         }
     }
-    cases.push(layout(Who::Rows).case());
+    cases.push(layout(Participation::Rows).case());
     let extension = Some("SPV_KHR_subgroup_vote");
     cases.push(
-        bools("OpSubgroupAllKHR", VOTE_KHR, extension, "whether all say so", Who::All, || {
+        bools("OpSubgroupAllKHR", VOTE_KHR, extension, "whether all say so", Participation::All, || {
             votes("OpSubgroupAllKHR", false)
         })
         .case(),
     );
     cases.push(
-        bools("OpSubgroupAnyKHR", VOTE_KHR, extension, "whether any says so", Who::All, || {
+        bools("OpSubgroupAnyKHR", VOTE_KHR, extension, "whether any says so", Participation::All, || {
             votes("OpSubgroupAnyKHR", false)
         })
         .case(),
     );
-    let form =
-        bools("OpSubgroupAllEqualKHR", VOTE_KHR, extension, "whether all say the same", Who::All, || equal(true));
-    cases.push(Form { value: (Of::Bool, 1), ..form }.case());
+    let definition =
+        bools("OpSubgroupAllEqualKHR", VOTE_KHR, extension, "whether all say the same", Participation::All, || {
+            equal(true)
+        });
+    cases.push(SubgroupCase { value: (ValueType::Bool, 1), ..definition }.case());
     cases
 }
 
@@ -72,52 +80,61 @@ fn bools(
     capabilities: &'static [&'static str],
     extension: Option<&'static str>,
     rule: &'static str,
-    who: Who,
-    parts: fn() -> Vec<Part>,
-) -> Form {
-    Form {
-        name: format!("environment.subgroup.{}{}", short(spirv), who.suffix()),
+    participation: Participation,
+    parts: fn() -> Vec<SubgroupResult>,
+) -> SubgroupCase {
+    SubgroupCase {
+        name: format!("environment.subgroup.{}{}", short(spirv), participation.suffix()),
         about: subgroup(spirv, "bool <- bool".into(), rule),
         capabilities,
         extension,
         version: "1.3",
-        who,
-        value: (Of::Number(U32), 1),
+        participation,
+        value: (ValueType::Number(U32), 1),
         bits: distinct,
-        result: (Of::Bool, 1),
+        result: (ValueType::Bool, 1),
         parts: Box::new(parts),
     }
 }
 
-/// What the built-ins say: beside what is recorded, how many subgroups there are.
-fn layout(who: Who) -> Form {
-    let form = bools(
+/// The layout and the number of subgroups.
+fn layout(participation: Participation) -> SubgroupCase {
+    let definition = bools(
         "OpVariable",
         BASIC,
         None,
         "each invocation has a place of its own in a subgroup, of as many as are told",
-        who,
-        || vec![Part::new(|shader, _| builtin(shader, "NumSubgroups"), |team, _| vec![team.count.into()])],
+        participation,
+        || {
+            vec![SubgroupResult::new(
+                |shader, _| builtin(shader, "NumSubgroups"),
+                |active, _| vec![active.count.into()],
+            )]
+        },
     );
-    Form { name: format!("environment.subgroup.layout{}", who.suffix()), result: (Of::Number(U32), 1), ..form }
+    SubgroupCase {
+        name: format!("environment.subgroup.layout{}", participation.suffix()),
+        result: (ValueType::Number(U32), 1),
+        ..definition
+    }
 }
 
-fn elect() -> Vec<Part> {
-    vec![Part::new(
-        |shader, given| {
+fn elect() -> Vec<SubgroupResult> {
+    vec![SubgroupResult::new(
+        |shader, ids| {
             let bool = shader.bool();
-            shader.op(&bool, "OpGroupNonUniformElect", &given.scope)
+            shader.op(&bool, "OpGroupNonUniformElect", &ids.scope)
         },
-        |team, own| vec![u64::from(team.members.keys().next() == Some(&own))],
+        |active, own| vec![u64::from(active.members.keys().next() == Some(&own))],
     )]
 }
 
-/// The index of [`CONDITIONS`] as the shader computes it.
-pub(super) fn condition(shader: &mut Shader, given: &Given, which: usize) -> String {
+/// Emits the condition of [`CONDITIONS`] with index `which`.
+pub(super) fn condition(shader: &mut ModuleBuilder, ids: &InstructionIds, which: usize) -> String {
     let (u32, bool) = (shader.u32(), shader.bool());
     let [zero, one, three, thirteen] = [0, 1, 3, 13].map(|n| shader.constant_u32(n));
-    let lane = &given.lane;
-    // Computed from the index, so that nothing knows it beforehand.
+    let lane = &ids.lane;
+    // The condition depends on the local index, so that a compiler cannot fold it.
     match which {
         0 => shader.op(&bool, "OpUGreaterThanEqual", format_args!("{lane} {zero}")),
         1 => shader.op(&bool, "OpULessThan", format_args!("{lane} {zero}")),
@@ -130,22 +147,22 @@ pub(super) fn condition(shader: &mut Shader, given: &Given, which: usize) -> Str
     }
 }
 
-/// [`CONDITIONS`] of an invocation.
+/// Evaluates a condition of [`CONDITIONS`].
 pub(super) fn holds(which: usize, lane: u32) -> bool {
     CONDITIONS.get(which).is_some_and(|condition| condition(lane))
 }
 
-fn votes(spirv: &'static str, scoped: bool) -> Vec<Part> {
+fn votes(spirv: &'static str, scoped: bool) -> Vec<SubgroupResult> {
     let parts = (0..CONDITIONS.len()).map(|which| {
-        Part::new(
-            move |shader, given| {
+        SubgroupResult::new(
+            move |shader, ids| {
                 let bool = shader.bool();
-                let condition = condition(shader, given, which);
-                let scope = if scoped { given.scope.as_str() } else { "" };
+                let condition = condition(shader, ids, which);
+                let scope = if scoped { ids.scope.as_str() } else { "" };
                 shader.op(&bool, spirv, format_args!("{scope} {condition}"))
             },
-            move |team, _| {
-                let mut says = team.members.values().map(|(lane, _)| holds(which, *lane));
+            move |active, _| {
+                let mut says = active.members.values().map(|(lane, _)| holds(which, *lane));
                 vec![u64::from(if spirv.contains("All") { says.all(|yes| yes) } else { says.any(|yes| yes) })]
             },
         )
@@ -153,39 +170,39 @@ fn votes(spirv: &'static str, scoped: bool) -> Vec<Part> {
     parts.collect()
 }
 
-/// Values that are the same but where a condition holds, and each its own.
-fn equal(legacy: bool) -> Vec<Part> {
-    let mut parts: Vec<Part> = (0..CONDITIONS.len())
+/// Values that are equal except where a condition holds, and the invocations' own values.
+fn equal(legacy: bool) -> Vec<SubgroupResult> {
+    let mut parts: Vec<SubgroupResult> = (0..CONDITIONS.len())
         .map(|which| {
-            Part::new(
-                move |shader, given| {
+            SubgroupResult::new(
+                move |shader, ids| {
                     let u32 = shader.u32();
-                    let condition = condition(shader, given, which);
-                    // These two differ also as truth values.
+                    let condition = condition(shader, ids, which);
+                    // The values at these indices also differ as booleans.
                     let [one, five] = [1, 5].map(|n| shader.constant_u32(n));
                     let index = shader.op(&u32, "OpSelect", format_args!("{condition} {five} {one}"));
-                    let value = given.value_at(shader, &index);
-                    all_equal(shader, given, &value, legacy)
+                    let value = ids.value_at(shader, &index);
+                    all_equal(shader, ids, &value, legacy)
                 },
-                move |team, _| {
-                    let value = |lane: u32| &team.all[if holds(which, lane) { 5 } else { 1 }];
-                    same(team.members.values().map(|(lane, _)| value(*lane).clone()).collect())
+                move |active, _| {
+                    let value = |lane: u32| &active.all[if holds(which, lane) { 5 } else { 1 }];
+                    same(active.members.values().map(|(lane, _)| value(*lane).clone()).collect())
                 },
             )
         })
         .collect();
-    parts.push(Part::new(
-        move |shader, given| all_equal(shader, given, &given.value, legacy),
-        |team, _| same(team.members.values().map(|(_, value)| value.clone()).collect()),
+    parts.push(SubgroupResult::new(
+        move |shader, ids| all_equal(shader, ids, &ids.value, legacy),
+        |active, _| same(active.members.values().map(|(_, value)| value.clone()).collect()),
     ));
     parts
 }
 
-fn all_equal(shader: &mut Shader, given: &Given, value: &str, legacy: bool) -> String {
+fn all_equal(shader: &mut ModuleBuilder, ids: &InstructionIds, value: &str, legacy: bool) -> String {
     let bool = shader.bool();
     match legacy {
         true => shader.op(&bool, "OpSubgroupAllEqualKHR", value),
-        false => shader.op(&bool, "OpGroupNonUniformAllEqual", format_args!("{} {value}", given.scope)),
+        false => shader.op(&bool, "OpGroupNonUniformAllEqual", format_args!("{} {value}", ids.scope)),
     }
 }
 

@@ -1,8 +1,8 @@
-//! Aprons: loads beyond the tile, up to the borders of the image and of the render area.
+//! Aprons: loads beyond the tile, up to the borders of the image and the render area.
 
-use super::{FRAME, Spec, about, bytes_of, texels_of, words_of};
+use super::{FRAME, PassSpec, about, bytes_of, texels_of, words_of};
 use crate::Case;
-use crate::tile::pass::Access;
+use crate::tile::pass::ImageAccess;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 
@@ -24,10 +24,10 @@ pub(super) fn cases() -> Vec<Case> {
 const RULE: &str =
     "loads reach as far beyond the tile as the apron, within the render area, and find what was loaded there";
 
-fn fill(spec: &mut Spec, sampled: bool) {
+fn fill(spec: &mut PassSpec, sampled: bool) {
     let [ax, ay] = spec.apron;
     spec.storage(0, ImageFormat::R32ui);
-    let access = if sampled { Access::Sampled } else { Access::Storage };
+    let access = if sampled { ImageAccess::Sampled } else { ImageAccess::Storage };
     spec.attachment(1, TexelFormat::Color(ImageFormat::R32ui), access, AttachmentRole::Color);
     let (source, level) = if sampled { ("texture_2d<u32>", ", 0") } else { ("texture_storage_2d<r32uint, read>", "") };
     spec.kernel(
@@ -35,7 +35,7 @@ fn fill(spec: &mut Spec, sampled: bool) {
             "@group(0) @binding(0) var image0: texture_storage_2d<r32uint, read_write>;
 @group(0) @binding(1) var image1: {source};"
         ),
-        // Every neighbour has a weight of its own, so that no two can be exchanged.
+        // Each neighbour has a different weight, so exchanging two changes the sum.
         format!(
             "var sum = tile_apron.x * 3u + tile_apron.y;
 for (var dy = -{ay}; dy <= {ay}; dy++) {{
@@ -47,7 +47,7 @@ for (var dy = -{ay}; dy <= {ay}; dy++) {{
 textureStore(image0, at, vec4<u32>(sum, 0u, 0u, 1u));"
         ),
     );
-    spec.second = Some(Box::new(move |pass, _| {
+    spec.reference = Some(Box::new(move |pass, _| {
         let mut left = pass.contents();
         let (mut image, source) = (words_of(&left.attachments[0]), words_of(&left.attachments[1]));
         let [[x0, y0], [w, h]] = pass.area.map(|v| v.map(i64::from));
@@ -72,7 +72,7 @@ fn case(apron: [u32; 2], border: &str, area: [[u32; 2]; 2], sampled: bool, tile:
     let name = format!("tile.apron.{ax}x{ay}.{border}.{how}.tile{w}x{h}");
     let op = if sampled { "OpImageFetch" } else { "OpImageRead" };
     Case::tiles(name.clone(), about(op, format!("apron {ax}x{ay}"), RULE), move |path| {
-        let mut spec = Spec::new(&name, path);
+        let mut spec = PassSpec::new(&name, path);
         (spec.apron, spec.tile) = (apron, tile);
         spec.set_area(area);
         fill(&mut spec, sampled);
@@ -80,12 +80,12 @@ fn case(apron: [u32; 2], border: &str, area: [[u32; 2]; 2], sampled: bool, tile:
     })
 }
 
-/// With render pass objects, whose subpass asks for the apron.
+/// With render pass objects, where the subpass declares the apron.
 fn objects(apron: [u32; 2]) -> Case {
     let [ax, ay] = apron;
     let name = format!("tile.apron.{ax}x{ay}.objects");
     Case::tiles(name.clone(), about("OpImageRead", format!("apron {ax}x{ay}"), RULE), move |path| {
-        let mut spec = Spec::new(&name, path);
+        let mut spec = PassSpec::new(&name, path);
         (spec.apron, spec.form) = (apron, PassForm::Objects);
         fill(&mut spec, false);
         spec.build()
