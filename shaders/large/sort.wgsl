@@ -1,4 +1,4 @@
-// 64 Ki words sorted by one workgroup: a network of comparisons through storage memory, with a barrier at every step.
+// Bitonic sort of 64 Ki words by one workgroup in storage memory, with a barrier after every step.
 
 @group(0) @binding(0) var<storage, read_write> keys: array<i32, 65536>;
 

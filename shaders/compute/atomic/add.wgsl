@@ -1,4 +1,4 @@
-// Sums by all invocations of all workgroups into four words; none is lost.
+// All invocations of all workgroups add to four words; no addition may be lost.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> total: array<atomic<u32>, 4>;

@@ -1,4 +1,4 @@
-// Atomics next to plain members of the same struct, written by other invocations.
+// Atomic members of a struct next to plain members that other invocations write.
 
 struct Slot {
     before: u32,

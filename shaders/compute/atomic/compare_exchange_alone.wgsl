@@ -1,4 +1,4 @@
-// An exchange happens if and only if the old value is the one compared with.
+// The exchange takes place exactly if the old value equals the comparator.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> words: array<atomic<u32>>;

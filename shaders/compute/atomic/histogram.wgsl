@@ -1,4 +1,4 @@
-// Counts of bytes: many invocations on few words.
+// A histogram of bytes: many invocations increment few words.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> counts: array<atomic<u32>, 16>;

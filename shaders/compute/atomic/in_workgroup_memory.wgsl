@@ -1,4 +1,4 @@
-// Counts in workgroup memory, added to the buffer by one invocation of each workgroup.
+// Counts in workgroup memory, which each workgroup then adds to totals in a buffer.
 
 var<workgroup> counts: array<atomic<u32>, 5>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

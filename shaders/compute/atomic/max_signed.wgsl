@@ -1,4 +1,4 @@
-// The greatest by signed order.
+// Atomic maximum in signed order.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> total: array<atomic<i32>, 4>;

@@ -1,4 +1,4 @@
-// The least by unsigned order.
+// Atomic minimum in unsigned order.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> total: array<atomic<u32>, 4>;

@@ -1,4 +1,4 @@
-// What an atomic returns, where no other invocation touches the word.
+// An atomic returns the old value; no other invocation accesses the word.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> words: array<atomic<u32>>;

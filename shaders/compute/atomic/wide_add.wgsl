@@ -1,4 +1,4 @@
-// 64-bit sums: the carry into the high word must not be lost between two invocations.
+// 64-bit atomic addition: the carry into the high word must not be lost between invocations.
 
 @group(0) @binding(0) var<storage, read> a: array<u64>;
 @group(0) @binding(1) var<storage, read_write> total: array<atomic<u64>, 2>;

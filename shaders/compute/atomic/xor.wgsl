@@ -1,4 +1,4 @@
-// Bits that an odd number of invocations have.
+// Atomic XOR: sets the bits that an odd number of invocations have.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> total: array<atomic<u32>, 4>;

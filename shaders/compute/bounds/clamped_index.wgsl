@@ -1,4 +1,4 @@
-// An index clamped to a length that is known only at run time.
+// An index clamped to an array length that is known only at run time.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

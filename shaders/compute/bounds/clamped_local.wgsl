@@ -1,4 +1,4 @@
-// A local array indexed by what may be anything, masked.
+// A local array with an arbitrary index that is masked to its length.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

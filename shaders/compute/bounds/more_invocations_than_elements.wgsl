@@ -1,4 +1,4 @@
-// The last workgroup reaches beyond the data; its invocations return.
+// The last workgroup exceeds the data; its surplus invocations return early.
 
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;
 

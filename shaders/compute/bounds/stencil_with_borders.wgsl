@@ -1,4 +1,4 @@
-// Neighbours at the borders are the border itself.
+// A stencil that repeats the border elements beyond both ends.
 
 @group(0) @binding(0) var<storage, read> given: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<i32>;

@@ -1,4 +1,4 @@
-// Ends that move toward each other; one off and it never ends or misses the first.
+// A binary search: an interval that is off by one never ends or misses the first element.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// A break leaves one loop only; a flag takes it out of the other.
+// `break` leaves only the inner loop; a flag ends the outer one.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

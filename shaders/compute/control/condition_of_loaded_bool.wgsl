@@ -1,4 +1,4 @@
-// Booleans kept in variables across a loop.
+// Boolean variables that live across a loop.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

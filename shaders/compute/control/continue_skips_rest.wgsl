@@ -1,4 +1,4 @@
-// `continue` goes to the step, not past it.
+// `continue` still executes the step of the loop.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// A loop whose exit stands in its continuing block.
+// A loop whose exit condition is in its continuing block.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

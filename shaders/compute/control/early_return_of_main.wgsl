@@ -1,4 +1,4 @@
-// Invocations that return before the end must leave nothing behind.
+// Invocations that return early must not store anything afterwards.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

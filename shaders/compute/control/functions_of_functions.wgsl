@@ -1,4 +1,4 @@
-// Calls within calls, results used in other orders than they come about.
+// Nested calls, whose results are used in a different order than they are computed in.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// A division that only some branches may reach must not be moved before its guard.
+// A division in one branch must not be hoisted above its guard.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

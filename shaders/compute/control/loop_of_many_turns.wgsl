@@ -1,4 +1,4 @@
-// Loops of about 2^16 turns: an end to all loops that is not the shader's own cuts them short.
+// Loops of about 2^16 iterations: a driver's own iteration limit would cut them short.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

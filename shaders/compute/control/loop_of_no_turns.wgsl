@@ -1,4 +1,4 @@
-// A loop that some invocations never enter, with a value from before it.
+// A loop that some invocations do not enter, with a value from before it.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

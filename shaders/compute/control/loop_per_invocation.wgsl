@@ -1,4 +1,4 @@
-// Every invocation has its own number of turns; those that are done keep their values.
+// Each invocation has its own number of iterations; those that finish early keep their values.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// A short loop in a short loop: no loop may end because others have had many turns.
+// A short loop in a short loop: an iteration limit must not count the iterations of other loops.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

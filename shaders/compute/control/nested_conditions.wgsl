@@ -1,4 +1,4 @@
-// All eight ways through three conditions, joined again.
+// All eight paths through three conditions, which join again.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// The value of a loop variable before its last step, used after the loop.
+// The value of a loop variable before its last step is used after the loop (the lost-copy problem).
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Four variables go round; only one order of the copies is right.
+// Four variables rotate in each iteration; replacing phis by copies requires the right order and a temporary.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

@@ -1,4 +1,4 @@
-// Two variables exchanged in every turn: copies in place of phis lose one of them.
+// Two variables are swapped in each iteration; copies in place of phis lose one of them (the swap problem).
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

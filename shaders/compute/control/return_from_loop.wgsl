@@ -1,4 +1,4 @@
-// A return out of two loops in a function, at different turns for each invocation.
+// A return from two nested loops of a function, in a different iteration for each invocation.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

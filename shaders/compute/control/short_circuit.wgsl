@@ -1,4 +1,4 @@
-// The right side of && and || is not evaluated where the left side decides: its store must not happen.
+// The right operand of && and || has a side effect, which must not happen if the left operand decides.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec3<u32>>;

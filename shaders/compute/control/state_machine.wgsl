@@ -1,4 +1,4 @@
-// A switch on a state in a loop: the shape of compiled coroutines.
+// A switch on a state in a loop, like a compiled coroutine.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

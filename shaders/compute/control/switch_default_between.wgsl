@@ -1,4 +1,4 @@
-// A default between cases is still for what no case names.
+// A default between the cases applies only to values that no case names.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

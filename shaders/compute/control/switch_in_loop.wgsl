@@ -1,4 +1,4 @@
-// A break in a switch leaves the switch, a continue the turn of the loop.
+// In a switch within a loop, `break` leaves the switch and `continue` ends the iteration.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Negative and extreme selectors: a table that starts at the least value must not wrap.
+// Negative and extreme selectors: a jump table that starts at the least value must not wrap around.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<i32>;

@@ -1,4 +1,4 @@
-// Several values for one branch, and the default among them.
+// Several values share one branch, and one of the branches is also the default.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

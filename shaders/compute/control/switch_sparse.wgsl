@@ -1,4 +1,4 @@
-// Cases far apart become a search, not a table.
+// Sparse cases, which become a search instead of a jump table.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

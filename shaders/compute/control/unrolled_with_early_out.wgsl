@@ -1,4 +1,4 @@
-// A loop of known length with an exit: unrolling must keep the exit in every copy.
+// A loop of known length with an early exit: unrolling must keep the exit in every copy.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Words pass through float registers as bits: no NaN is made quiet, no denormal flushed, by casts alone.
+// Bit casts through float registers keep every bit: NaNs are not quieted and denormals are not flushed.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Booleans as 0 and 1, whatever a driver keeps them as.
+// Booleans convert to 0 and 1, whatever their representation in the driver.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Widening is exact; narrowing of a widened half too.
+// A float that a half can represent survives conversion to a half and back.
 
 enable f16;
 

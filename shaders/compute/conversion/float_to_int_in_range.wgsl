@@ -1,4 +1,4 @@
-// Truncation toward zero on both sides, with fractions just below one.
+// Conversion to integers truncates toward zero for both signs, also just below the next integer.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<i32>>;

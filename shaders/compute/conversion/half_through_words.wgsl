@@ -1,4 +1,4 @@
-// Halves packed into words and back are the same halves.
+// Halves packed into words and unpacked again are unchanged.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Normalised bytes to floats and back are the same bytes.
+// Normalised bytes converted to floats and back are unchanged.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

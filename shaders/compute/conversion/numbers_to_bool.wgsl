@@ -1,4 +1,4 @@
-// Every word but zero is true, and -0.0 is false.
+// Every word except zero converts to true; -0.0 converts to false.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

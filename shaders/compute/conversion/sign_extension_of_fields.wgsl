@@ -1,4 +1,4 @@
-// A byte and a half word taken from a word, with their sign and without.
+// A byte and a half word extracted from a word, with sign and with zero extension.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

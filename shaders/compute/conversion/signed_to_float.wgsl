@@ -1,4 +1,4 @@
-// The same of signed words, the least among them.
+// Signed words above 2^24 in magnitude round; the least word is among them.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;

@@ -1,4 +1,4 @@
-// The lowest byte is the first component.
+// The lowest byte becomes the first component.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<vec4<u32>, 2>>;

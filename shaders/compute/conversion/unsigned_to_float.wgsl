@@ -1,4 +1,4 @@
-// Words above 2^24 round; those next to a tie show which way.
+// Words above 2^24 round; values next to a tie reveal the direction.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;

@@ -1,4 +1,4 @@
-// Truncation takes the low word, of negative numbers too.
+// Conversion from 64 to 32 bits keeps the low word, for negative numbers too.
 
 @group(0) @binding(0) var<storage, read> a: array<i64>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Extension to 64 bits by the sign of the source.
+// Conversion from 32 to 64 bits extends by the signedness of the source.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<u64, 2>>;

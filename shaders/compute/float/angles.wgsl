@@ -1,4 +1,4 @@
-// Sines and cosines within one turn.
+// Sines and cosines of angles within one turn.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;

@@ -1,4 +1,4 @@
-// Comparisons of numbers, both zeros and equal ones among them.
+// Comparisons of numbers, including equal ones and zeros of both signs.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

@@ -1,4 +1,4 @@
-// `x - x` is zero and `x / x` is near one, whatever precision a quotient has.
+// `x - x` is zero and `x / x` is near one, whatever the precision of division.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;

@@ -1,4 +1,4 @@
-// Powers and logarithms within the range where they are ordinary.
+// Powers and logarithms of operands of moderate size.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<f32>>;

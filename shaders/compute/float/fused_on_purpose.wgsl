@@ -1,4 +1,4 @@
-// `fma` is as precise as its parts or as one rounding, not less.
+// `fma` is as precise as a multiplication and an addition, or as a single rounding.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

@@ -1,4 +1,4 @@
-// Sums, products and roots of halves.
+// Sums, products and square roots of halves.
 
 enable f16;
 

@@ -1,4 +1,4 @@
-// A polynomial by nested products.
+// A polynomial in Horner's form, as nested products.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;

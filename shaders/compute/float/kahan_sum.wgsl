@@ -1,4 +1,4 @@
-// A compensated sum, which reassociation takes apart.
+// A compensated sum (Kahan), which reassociation would break.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;

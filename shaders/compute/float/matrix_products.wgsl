@@ -1,4 +1,4 @@
-// A matrix times a vector and a vector times a matrix are each other's transposes.
+// A matrix times a vector, and the vector times the transposed matrix.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<vec4<f32>, 2>>;

@@ -1,4 +1,4 @@
-// The smaller and the greater of two numbers; which zero is free.
+// Minimum and maximum of two numbers; for zeros of different sign either is allowed.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

@@ -1,4 +1,4 @@
-// `mix` at its ends and between them.
+// `mix` at both ends and in between.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

@@ -1,4 +1,4 @@
-// The geometry of every shader: lengths, directions, products.
+// Lengths, normalised vectors, dot and cross products, as most shaders use them.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<f32>>;

@@ -1,4 +1,4 @@
-// A rotation by a unit quaternion: thirty products whose order is free.
+// Rotation by a unit quaternion: a sum of many products, whose order is unspecified.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<f32>>;

@@ -1,4 +1,4 @@
-// To integers in five ways; ties go to even in `round`.
+// Five ways of rounding to an integer; `round` takes ties to even.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<f32, 5>>;

@@ -1,4 +1,4 @@
-// Roots of ordinary numbers, and what is computed from them.
+// Square roots of numbers of moderate size, and values computed from them.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;

@@ -1,4 +1,4 @@
-// At the edge `step` is one; the sign of zero is zero.
+// `step` is one at its edge, and the sign of zero is zero.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

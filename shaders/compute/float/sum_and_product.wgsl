@@ -1,4 +1,4 @@
-// One product and one sum, which may be fused.
+// One multiplication and one addition, which may be fused.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

@@ -1,5 +1,5 @@
-// A view of depths that shows their alpha in every component. The comparison replaces the depth, which the view does not show; the alpha
-// of an image of depths is 1, whatever the comparison comes to.
+// A view that shows the alpha of a depth image in every component. A comparison replaces the depth only,
+// which this view does not show. The alpha of a depth image is 1, whatever the result of the comparison.
 @group(0) @binding(0) var depths: texture_depth_2d;
 @group(0) @binding(1) var compared: sampler_comparison;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;

@@ -1,4 +1,4 @@
-// Towards a corner of a cube map, where three faces are as near: whichever is taken, the texel is the one of its corner.
+// Lookups toward a corner of a cube map, where three faces are equally near: the result must be the corner texel of one of them.
 @group(0) @binding(0) var cube: texture_cube<f32>;
 @group(0) @binding(1) var at: sampler;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;

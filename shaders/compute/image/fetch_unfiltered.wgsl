@@ -1,4 +1,4 @@
-// Texels of a sampled image fetched by integers, without a sampler.
+// Texels of a sampled image fetched by integer coordinates, without a sampler.
 
 @group(0) @binding(0) var given: texture_2d<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

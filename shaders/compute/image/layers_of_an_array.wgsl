@@ -1,4 +1,4 @@
-// Each layer of an array is its own picture. (The number of layers is a constant here: naga 30 asks a storage image for it with OpImageQuerySizeLod, which Vulkan forbids.)
+// Each layer of an array is a separate image. (The number of layers is a constant here, because naga 30 queries a storage image with OpImageQuerySizeLod, which Vulkan forbids.)
 
 @group(0) @binding(0) var pictures: texture_storage_2d_array<r32uint, write>;
 

@@ -1,4 +1,4 @@
-// Texels of an image of one dimension.
+// Texels of a one-dimensional image.
 
 @group(0) @binding(0) var line: texture_storage_1d<r32uint, write>;
 

@@ -1,4 +1,4 @@
-// Words read from an image and written to another, mirrored.
+// Words loaded from one image and stored to another, mirrored.
 
 @group(0) @binding(0) var given: texture_storage_2d<r32uint, read>;
 @group(0) @binding(1) var out: texture_storage_2d<r32uint, write>;

@@ -1,4 +1,4 @@
-// Texels changed in place.
+// Texels modified in place.
 
 @group(0) @binding(0) var picture: texture_storage_2d<r32sint, read_write>;
 

@@ -1,4 +1,4 @@
-// The size of the level that each invocation asks for, not of the first one's.
+// The size of the level that each invocation requests, not of the first invocation's level.
 
 @group(0) @binding(0) var picture: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read_write> sizes: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Texels written as r32float: each component to its bits.
+// Texels stored as r32float: every component is converted to its bits.
 
 @group(0) @binding(0) var picture: texture_storage_2d<r32float, write>;
 

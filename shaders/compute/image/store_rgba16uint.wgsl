@@ -1,4 +1,4 @@
-// Texels written as rgba16uint: each component to its bits.
+// Texels stored as rgba16uint: every component is converted to its bits.
 
 @group(0) @binding(0) var picture: texture_storage_2d<rgba16uint, write>;
 

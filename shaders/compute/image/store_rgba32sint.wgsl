@@ -1,4 +1,4 @@
-// Texels written as rgba32sint: each component to its bits.
+// Texels stored as rgba32sint: every component is converted to its bits.
 
 @group(0) @binding(0) var picture: texture_storage_2d<rgba32sint, write>;
 

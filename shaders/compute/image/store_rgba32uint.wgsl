@@ -1,4 +1,4 @@
-// Texels written as rgba32uint: each component to its bits.
+// Texels stored as rgba32uint: every component is converted to its bits.
 
 @group(0) @binding(0) var picture: texture_storage_2d<rgba32uint, write>;
 

@@ -1,4 +1,4 @@
-// Texels written as rgba8unorm: each component to its bits.
+// Texels stored as rgba8unorm: every component is converted to its bits.
 
 @group(0) @binding(0) var picture: texture_storage_2d<rgba8unorm, write>;
 

@@ -1,4 +1,4 @@
-// Texels of a volume by three coordinates.
+// Texels of a three-dimensional image.
 
 @group(0) @binding(0) var volume: texture_storage_3d<r32uint, write>;
 

@@ -1,4 +1,4 @@
-// The least number is its own negative and its own magnitude.
+// The least integer is its own negation and its own absolute value.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<i32>>;

@@ -1,4 +1,4 @@
-// Sums wrap; a compiler that assumes no overflow turns `a + b < a` into false.
+// Unsigned addition wraps around; a compiler that assumes no overflow folds `a + b < a` to false.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

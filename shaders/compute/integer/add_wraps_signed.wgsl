@@ -1,4 +1,4 @@
-// Signed sums wrap as well: `a + 1 > a` is not always true.
+// Signed addition wraps around as well, so `a + 1 > a` may be false.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read> b: array<i32>;

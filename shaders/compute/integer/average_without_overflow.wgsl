@@ -1,4 +1,4 @@
-// The mean of two words without the 33rd bit.
+// The mean of two words computed without a 33rd bit.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Clamping in both orders.
+// Clamping in signed and in unsigned order.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

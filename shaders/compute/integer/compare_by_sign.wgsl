@@ -1,4 +1,4 @@
-// All comparisons, signed and unsigned, of the same words.
+// All comparisons of the same words, signed and unsigned.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Components of a vector that is zero as it was declared, compared with zeros: translators fold both sides.
+// Components of a zero-initialised vector compared with zeros; translators fold both operands.
 
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 @group(0) @binding(1) var<storage, read_write> found: array<u32>;

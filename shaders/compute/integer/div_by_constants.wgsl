@@ -1,4 +1,4 @@
-// Quotients by constants become products with magic numbers: 7 needs an extra bit, 641 and 65537 divide 2^32 + 1.
+// Division by constants, which becomes multiplication: 7 requires an extra bit, 641 divides 2^32 + 1, and 65537 divides 2^32 - 1.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<u32, 6>>;

@@ -1,4 +1,4 @@
-// The same for signed dividends, negative divisors among them.
+// Signed division by constants, which becomes multiplication; some divisors are negative.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<i32, 6>>;

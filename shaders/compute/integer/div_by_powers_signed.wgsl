@@ -1,4 +1,4 @@
-// A signed quotient by a power of two is no arithmetic shift: -1 / 2 is 0.
+// Signed division by a power of two is not an arithmetic shift: -1 / 2 is 0.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<i32, 4>>;

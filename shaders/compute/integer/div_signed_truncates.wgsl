@@ -1,4 +1,4 @@
-// Signed quotients go toward zero, and remainders have the sign of the dividend.
+// Signed division truncates toward zero, and the remainder has the sign of the dividend.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read> b: array<i32>;

@@ -1,4 +1,4 @@
-// Quotients of all magnitudes; through floats they are one off for large ones.
+// Quotients of all magnitudes; an implementation through floats is off by one for large ones.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

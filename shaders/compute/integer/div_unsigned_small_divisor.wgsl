@@ -1,4 +1,4 @@
-// Divisors of a few bits and dividends of 32, which a float quotient cannot hold.
+// Small divisors of 32-bit dividends, whose quotients exceed the precision of a float.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

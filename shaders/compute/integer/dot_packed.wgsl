@@ -1,4 +1,4 @@
-// Products of packed bytes, signed and unsigned, in 32 bits.
+// Dot products of packed bytes, signed and unsigned, in 32 bits.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

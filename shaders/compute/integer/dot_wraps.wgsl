@@ -1,4 +1,4 @@
-// An integer dot product wraps at every step.
+// An integer dot product wraps around in every step.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<i32>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<i32>>;

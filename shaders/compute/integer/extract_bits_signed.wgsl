@@ -1,4 +1,4 @@
-// The field is extended from its own top bit.
+// A signed bit field is extended from its own top bit.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

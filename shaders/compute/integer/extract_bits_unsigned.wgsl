@@ -1,4 +1,4 @@
-// Every offset and count, a count of zero among them.
+// Bit fields of every offset and count, including a count of zero.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Floor division and the non-negative remainder from the truncating ones: the correction only where signs differ.
+// Floor division and the non-negative remainder, computed from truncating division with a correction where the signs differ.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read> b: array<i32>;

@@ -1,4 +1,4 @@
-// To Gray code and back: a chain of dependent shifts.
+// Conversion to Gray code and back: a chain of dependent shifts.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// Bits beside the field stay; a count of zero changes nothing, one of 32 everything.
+// Bits outside the inserted field are kept; a count of 0 changes nothing, a count of 32 everything.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// The highest bit: of zero none, of negative numbers the highest zero.
+// The highest set bit, or for negative integers the highest clear bit; zero has none.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec3<u32>>;

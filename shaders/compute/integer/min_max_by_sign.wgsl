@@ -1,4 +1,4 @@
-// Signed and unsigned order differ above 0x7fffffff.
+// Minimum and maximum differ between signed and unsigned order above 0x7fffffff.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

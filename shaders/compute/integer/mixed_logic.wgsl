@@ -1,4 +1,4 @@
-// Identities that an optimiser knows, applied where they hold and where they nearly do.
+// Bit identities that an optimiser applies, where they hold and where they almost hold.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Interleaved bits by masks that must not be merged.
+// Interleaving of bits with masks that must not be merged.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Products with constants become shifts and sums; the chains for 3, 7, 10, 255 and 0x80000001 are easily one off.
+// Multiplication by constants, which becomes shifts and additions; the sequences for 3, 7, 10, 255 and 0x80000001 are easily off by one.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<u32, 5>>;

@@ -1,4 +1,4 @@
-// The high word of a product from four 16-bit products and their carries.
+// The high word of a product, computed from four 16-bit products and their carries.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

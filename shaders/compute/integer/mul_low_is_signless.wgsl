@@ -1,4 +1,4 @@
-// The low word of a product is the same signed and unsigned.
+// The low word of a product is equal for signed and unsigned operands.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Remainders by constants, computed from the quotient.
+// Remainders by constants, which are computed from the quotient.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<u32, 5>>;

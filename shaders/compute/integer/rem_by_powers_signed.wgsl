@@ -1,4 +1,4 @@
-// A signed remainder by a power of two is no mask: -3 % 8 is -3.
+// A signed remainder by a power of two is not a mask: -3 % 8 is -3.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<i32, 4>>;

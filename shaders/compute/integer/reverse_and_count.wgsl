@@ -1,4 +1,4 @@
-// Bits reversed and counted.
+// Bit reversal and bit count.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec3<u32>>;

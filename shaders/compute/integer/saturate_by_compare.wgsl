@@ -1,4 +1,4 @@
-// Saturating sums and differences, as they are written where there is no instruction.
+// Saturating addition and subtraction by comparisons, as written where there is no instruction for them.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

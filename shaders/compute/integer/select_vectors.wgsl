@@ -1,4 +1,4 @@
-// A selection by component, and one of a whole vector.
+// A selection by component, and a selection of a whole vector.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<i32>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<i32>>;

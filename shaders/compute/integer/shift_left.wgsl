@@ -1,4 +1,4 @@
-// Shifts by variable amounts from 0 to 31.
+// Left shifts by variable amounts from 0 to 31.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

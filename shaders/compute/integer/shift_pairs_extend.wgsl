@@ -1,4 +1,4 @@
-// Left and right by the same amount: sign extension for signed, a mask for unsigned; not the identity.
+// A left and a right shift by the same amount: sign extension for signed operands, a mask for unsigned ones, not the identity.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

@@ -1,4 +1,4 @@
-// Copies of the sign come in from above.
+// Arithmetic right shifts insert copies of the sign.
 
 @group(0) @binding(0) var<storage, read> a: array<i32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

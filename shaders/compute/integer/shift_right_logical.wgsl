@@ -1,4 +1,4 @@
-// Zeros come in from above, whatever the top bit is.
+// Logical right shifts insert zeros, whatever the top bit is.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Each component has its own amount.
+// Vector shifts with a different amount for each component.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<u32>>;

@@ -1,4 +1,4 @@
-// A difference of three words with borrows, the condition computed from the wrapped difference.
+// A three-word subtraction with borrows, which are computed from the wrapped differences.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

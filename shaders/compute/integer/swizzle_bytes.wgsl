@@ -1,4 +1,4 @@
-// Bytes taken apart and put together in another order.
+// Bytes extracted from a word and combined in another order.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// The lowest bit: of zero none.
+// The lowest set bit; zero has none.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// 64-bit sums and products: carries between the halves.
+// 64-bit addition and multiplication, with carries between the halves.
 
 @group(0) @binding(0) var<storage, read> a: array<u64>;
 @group(0) @binding(1) var<storage, read> b: array<u64>;

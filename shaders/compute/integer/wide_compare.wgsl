@@ -1,4 +1,4 @@
-// The high words decide, signed or not; the low words only if those are equal, and never signed.
+// 64-bit comparisons: the high words decide by the signedness; if they are equal, the low words decide unsigned.
 
 @group(0) @binding(0) var<storage, read> a: array<u64>;
 @group(0) @binding(1) var<storage, read> b: array<u64>;

@@ -1,4 +1,4 @@
-// A word widened and compared with a constant: translators compare narrow instead, if the constant fits.
+// A widened word compared with a constant; translators narrow the comparison if the constant fits.
 
 @group(0) @binding(0) var<storage, read> words: array<i32>;
 @group(0) @binding(1) var<storage, read_write> signed_order: array<u32>;

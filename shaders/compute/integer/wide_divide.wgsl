@@ -1,4 +1,4 @@
-// 64-bit quotients and remainders, which are calls of a library where there is no instruction.
+// 64-bit quotients and remainders, which are library calls where there is no instruction for them.
 
 @group(0) @binding(0) var<storage, read> a: array<u64>;
 @group(0) @binding(1) var<storage, read> b: array<u64>;

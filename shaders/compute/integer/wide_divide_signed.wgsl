@@ -1,4 +1,4 @@
-// Signed 64-bit quotients by divisors of a word.
+// Signed 64-bit quotients by 32-bit divisors.
 
 @group(0) @binding(0) var<storage, read> a: array<i64>;
 @group(0) @binding(1) var<storage, read> b: array<i32>;

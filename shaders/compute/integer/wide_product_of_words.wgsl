@@ -1,4 +1,4 @@
-// A 64-bit product of extended words: one instruction for many, and the extension decides which.
+// A 64-bit product of extended words: one widening instruction on many GPUs, selected by the kind of extension.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// 64-bit shifts by less and by more than a word.
+// 64-bit shifts by amounts below and above 32.
 
 @group(0) @binding(0) var<storage, read> a: array<u64>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

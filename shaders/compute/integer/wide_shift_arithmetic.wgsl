@@ -1,4 +1,4 @@
-// The sign comes in from above, across the halves.
+// 64-bit arithmetic right shifts insert the sign across both halves.
 
 @group(0) @binding(0) var<storage, read> a: array<i64>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

@@ -1,4 +1,4 @@
-// Elements of three words every four words; neighbours write the ones between.
+// Elements of three words at a stride of four words; the fourth word is padding.
 
 @group(0) @binding(0) var<storage, read_write> list: array<vec3<u32>>;
 

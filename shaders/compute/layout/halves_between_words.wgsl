@@ -1,4 +1,4 @@
-// Halves beside words: 2-byte members, and a store of one that leaves its neighbour.
+// 2-byte members next to words; a store to a half must keep its neighbour.
 
 enable f16;
 

@@ -1,4 +1,4 @@
-// A run-time array behind a header: its length follows from the buffer, not from the header.
+// A runtime array after a header: its length depends on the size of the buffer, not on the header.
 
 struct Log {
     count: u32,

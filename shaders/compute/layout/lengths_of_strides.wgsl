@@ -1,4 +1,4 @@
-// Array lengths by strides of 4, 8, 16 and 48 bytes, from buffers with a rest.
+// Lengths of runtime arrays with strides of 4, 8, 16 and 48 bytes, in buffers with a remainder.
 
 struct Row {
     a: vec3<u32>,

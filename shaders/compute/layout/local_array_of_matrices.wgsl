@@ -1,4 +1,4 @@
-// An array of matrices is copied whole, columns of three components among four, and read element by element.
+// An array of matrices with three-component columns is copied as a whole and read element by element.
 @group(0) @binding(0) var<storage, read> matrices: array<mat4x3<f32>, 2>;
 @group(0) @binding(1) var<storage, read_write> elements: array<f32>;
 

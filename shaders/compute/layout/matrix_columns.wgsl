@@ -1,4 +1,4 @@
-// Columns of a mat3x3 start every four words, those of a mat2x2 every two.
+// The columns of a mat3x3 have a stride of four words, those of a mat2x2 of two.
 
 struct Block {
     square: mat2x2<f32>,

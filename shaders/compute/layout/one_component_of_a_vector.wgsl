@@ -1,4 +1,4 @@
-// A store of one component leaves the other three, which other invocations write.
+// A store to one component keeps the other three, which other invocations write.
 
 @group(0) @binding(0) var<storage, read_write> list: array<vec4<u32>>;
 

@@ -1,4 +1,4 @@
-// Bytes between members belong to nobody: a store of a member must not write them.
+// A store to a member must not write the padding between members.
 
 struct Sparse {
     flag: u32,

@@ -1,4 +1,4 @@
-// Push constants of several types at once, indexed by what is the same for a workgroup.
+// Push constants of several types, with an index that is uniform in the workgroup.
 
 struct Push {
     scale: u32,

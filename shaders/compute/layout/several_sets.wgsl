@@ -1,4 +1,4 @@
-// Bindings of several sets with gaps between them, each its own memory.
+// Bindings in several descriptor sets with gaps between them; each is separate memory.
 
 @group(0) @binding(3) var<storage, read> a: array<u32>;
 @group(1) @binding(0) var<storage, read> b: array<u32>;

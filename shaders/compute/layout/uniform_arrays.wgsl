@@ -1,4 +1,4 @@
-// In a uniform buffer every element of an array starts at a multiple of 16 bytes.
+// In a uniform buffer every array element starts at a multiple of 16 bytes.
 
 struct Settings {
     weights: array<vec4<u32>, 8>,

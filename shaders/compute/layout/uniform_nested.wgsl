@@ -1,4 +1,4 @@
-// A struct in a uniform struct is aligned to 16 bytes, and so is what follows it.
+// A nested struct in a uniform buffer is aligned to 16 bytes, and so is the member after it.
 
 struct Inner {
     a: vec2<u32>,

@@ -1,4 +1,4 @@
-// A scalar fills the gap behind a vec3, and belongs to it.
+// A scalar member uses the fourth word after a vec3.
 
 struct Particle {
     position: vec3<u32>,

@@ -1,4 +1,4 @@
-// A struct loaded and stored whole moves every member, and nothing between them.
+// Loading and storing a whole struct copies every member.
 
 struct Mixed {
     tag: u32,

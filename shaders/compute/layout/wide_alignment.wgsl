@@ -1,4 +1,4 @@
-// 64-bit members start at multiples of 8.
+// 64-bit members start at multiples of 8 bytes.
 
 struct Wide {
     a: u32,

@@ -1,4 +1,4 @@
-// A struct copied before a change keeps what it had.
+// A copy of a struct keeps its values when the original changes.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<u32, 4>>;

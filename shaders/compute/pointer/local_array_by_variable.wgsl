@@ -1,4 +1,4 @@
-// A local array indexed by what is computed: no register holds it.
+// A local array with a computed index, which cannot stay in registers.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

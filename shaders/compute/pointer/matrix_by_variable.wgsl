@@ -1,4 +1,4 @@
-// A column by a variable, a component of it by another; only that one changes.
+// A store to a component of a matrix with variable indices changes only that component.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<vec4<f32>, 3>>;

@@ -1,4 +1,4 @@
-// A pointer is made with the index of that time; changing the variable later moves nothing.
+// A pointer keeps the index with which it was formed when the index variable changes later.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

@@ -1,4 +1,4 @@
-// Private variables belong to each invocation, and functions share them within it.
+// Private variables are separate for each invocation, and shared by its functions.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

@@ -1,4 +1,4 @@
-// A function changes members of a struct that a pointer points to, and reads them back through it.
+// A function changes members of a struct through a pointer and reads them back through it.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<array<u32, 3>>;

@@ -1,4 +1,4 @@
-// A function exchanges what two pointers point to.
+// A function swaps two values through pointers.
 
 @group(0) @binding(0) var<storage, read> a: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

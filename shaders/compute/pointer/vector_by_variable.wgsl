@@ -1,4 +1,4 @@
-// Components read and written by a variable index.
+// Vector components read and written with a variable index.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

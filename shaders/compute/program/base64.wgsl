@@ -1,4 +1,4 @@
-// Three bytes to four letters, by comparisons rather than a table.
+// Base64: three bytes become four letters, by comparisons instead of a table.
 
 @group(0) @binding(0) var<storage, read> bytes: array<u32>;
 @group(0) @binding(1) var<storage, read_write> text: array<u32>;

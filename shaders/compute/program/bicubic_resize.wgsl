@@ -1,4 +1,4 @@
-// A picture of 16x16 enlarged by cubic weights.
+// A 16x16 image enlarged with cubic weights.
 
 @group(0) @binding(0) var<storage, read> picture: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;

@@ -1,4 +1,4 @@
-// 512 words sorted by a network of comparisons, half of them downward.
+// Bitonic sort of 512 words in workgroup memory.
 
 @group(0) @binding(0) var<storage, read_write> keys: array<i32>;
 

@@ -1,4 +1,4 @@
-// Distances in a graph of 64 nodes, a ring of barriers until nothing changes.
+// Breadth-first distances in a graph of 64 nodes, with barriers in a loop.
 
 @group(0) @binding(0) var<storage, read> links: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> distances: array<u32>;

@@ -1,4 +1,4 @@
-// CRC-32 of 64 bytes an invocation, bit by bit and by a table made on the spot.
+// CRC-32 of 64 bytes for each invocation, bit by bit and with a table that is computed first.
 
 @group(0) @binding(0) var<storage, read> data: array<array<u32, 16>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<u32>>;

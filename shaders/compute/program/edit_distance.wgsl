@@ -1,4 +1,4 @@
-// Levenshtein distances of words of 16 letters, by two rows of a table.
+// Levenshtein distances of words of 16 letters, with one row of the table in memory.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<u32>>;

@@ -1,4 +1,4 @@
-// A radix-2 transform of 64 complex numbers in workgroup memory.
+// A radix-2 Fourier transform of 64 complex numbers in workgroup memory.
 
 @group(0) @binding(0) var<storage, read_write> data: array<vec2<f32>>;
 

@@ -1,4 +1,4 @@
-// Eight generations on a torus of 32x32 cells, a row a word.
+// Eight generations of Conway's Game of Life on a torus of 32x32 cells, one word for each row.
 
 @group(0) @binding(0) var<storage, read_write> rows: array<u32>;
 

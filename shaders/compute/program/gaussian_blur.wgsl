@@ -1,4 +1,4 @@
-// A blur in one direction with weights of a binomial row, clamped at the borders.
+// A one-dimensional blur with binomial weights, clamped at the borders.
 
 @group(0) @binding(0) var<storage, read> picture: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<f32>>;

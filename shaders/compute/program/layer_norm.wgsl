@@ -1,4 +1,4 @@
-// Mean and variance of a row, and the row scaled by them.
+// Layer normalisation: mean and variance of a row, and the scaled row.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> gain: array<f32>;

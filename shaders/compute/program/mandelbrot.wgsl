@@ -1,4 +1,4 @@
-// Iterations until a point escapes, in fixed point, so that every count is one number.
+// Iterations until a point escapes, in fixed point, so that every count is exact.
 
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 

@@ -1,4 +1,4 @@
-// Cells classified by the signs of their corners, counts by a table, and places by an atomic per workgroup.
+// Cells classified by the signs of their corners; an atomic sums the triangle counts that a table gives.
 
 @group(0) @binding(0) var<storage, read> field: array<i32>;
 @group(0) @binding(1) var<storage, read_write> classes: array<u32>;
@@ -6,7 +6,7 @@
 
 const SIDE: u32 = 9u; // corners along a side
 
-// Triangles of a cell by the number of corners inside: a coarse table, walked with a computed index.
+// Triangles of a cell by the number of corners inside: a coarse table with a computed index.
 const COUNTS = array<u32, 9>(0u, 1u, 2u, 3u, 2u, 3u, 2u, 1u, 0u);
 
 @compute @workgroup_size(4, 4, 4)

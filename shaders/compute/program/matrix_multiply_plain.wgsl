@@ -1,4 +1,4 @@
-// A matrix product, one element an invocation: a chain of fused or unfused products.
+// A matrix product with one element for each invocation: a chain of multiplications and additions that may be fused.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

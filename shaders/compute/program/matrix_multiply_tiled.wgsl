@@ -1,4 +1,4 @@
-// The same through tiles in workgroup memory, with two barriers a tile: of matrices as large as the dispatch.
+// A matrix product through tiles in workgroup memory, with two barriers for each tile; the matrices are as large as the dispatch.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read> b: array<f32>;

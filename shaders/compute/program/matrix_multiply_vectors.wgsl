@@ -1,4 +1,4 @@
-// The same by rows of four, a block of 4x4 an invocation.
+// A matrix product by vectors of four, with a block of 4x4 for each invocation.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> b: array<vec4<f32>>;

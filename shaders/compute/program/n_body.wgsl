@@ -1,4 +1,4 @@
-// Forces of 32 bodies on each other, and one step.
+// Gravitational forces between 32 bodies, and one time step.
 
 struct Body {
     at: vec3<f32>,

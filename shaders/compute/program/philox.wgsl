@@ -1,4 +1,4 @@
-// Philox 4x32-10, a counter-based generator: high words of products.
+// Philox 4x32-10, a counter-based random number generator that uses high words of products.
 
 @group(0) @binding(0) var<storage, read> keys: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;

@@ -1,4 +1,4 @@
-// An inclusive scan of a workgroup, doubling distances.
+// An inclusive scan of a workgroup by doubling distances.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// 256 words sorted by four bits at a time: counts, a scan of them, a stable scatter.
+// Radix sort of 256 words, four bits at a time: counts, a scan of the counts, a stable scatter.
 
 @group(0) @binding(0) var<storage, read_write> keys: array<u32>;
 

@@ -1,4 +1,4 @@
-// A sum of floats in two stages: per workgroup in a tree, then by one invocation.
+// A sum of floats in each workgroup, as a binary tree.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> sums: array<f32>;

@@ -1,9 +1,9 @@
-// A block of SHA-256 an invocation; of the message "abc" the digest is in the standard (FIPS 180-4).
+// SHA-256 of one block for each invocation; FIPS 180-4 gives the digest of the message "abc".
 
 @group(0) @binding(0) var<storage, read> changes: array<array<u32, 16>>;
 @group(0) @binding(1) var<storage, read_write> digests: array<array<u32, 8>>;
 
-// The message "abc", padded; each invocation hashes it with the changes that it is given.
+// The message "abc", padded; each invocation changes it by its input and hashes the result.
 const MESSAGE = array<u32, 16>(0x61626380u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 24u);
 
 const K = array<u32, 64>(

@@ -1,4 +1,4 @@
-// Exponentials of differences to the greatest, divided by their sum; a row a workgroup.
+// Softmax: exponentials of the differences to the maximum, divided by their sum; one row for each workgroup.
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;

@@ -1,4 +1,4 @@
-// A tokeniser like that of JSON: a state machine over bytes with a stack of brackets.
+// A tokeniser similar to JSON's: a state machine over bytes with a stack of brackets.
 
 @group(0) @binding(0) var<storage, read> text: array<array<u32, 16>>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;
@@ -12,7 +12,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var in_string = false;
     var escaped = false;
     var in_number = false;
-    // Bytes are drawn from an alphabet that matters.
+    // Bytes are mapped to an alphabet of significant characters.
     var alphabet = array<u32, 16>(0x7bu, 0x7du, 0x5bu, 0x5du, 0x22u, 0x5cu, 0x2cu, 0x3au, 0x20u, 0x30u, 0x31u, 0x39u, 0x2du, 0x61u, 0x74u, 0x0au);
     for (var n = 0u; n < 128u; n++) {
         let byte = alphabet[(text[id.x][n / 8u] >> (4u * (n & 7u))) & 15u];

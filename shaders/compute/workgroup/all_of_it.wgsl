@@ -1,4 +1,4 @@
-// 1 KiB of workgroup memory, written in strides and read in others.
+// 1 KiB of workgroup memory, written with one stride and read with another.
 
 var<workgroup> all: array<u32, 256>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

@@ -1,4 +1,4 @@
-// A loop whose number of turns is the same for all and known only at run time.
+// Barriers in a loop whose number of iterations is uniform but known only at run time.
 
 var<workgroup> sum: array<u32, 64>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

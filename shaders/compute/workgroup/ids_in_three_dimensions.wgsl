@@ -1,4 +1,4 @@
-// Every built-in of where an invocation is, with uneven sides.
+// Every built-in that identifies an invocation, in workgroups with different sides.
 
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 

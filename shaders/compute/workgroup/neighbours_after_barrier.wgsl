@@ -1,4 +1,4 @@
-// Each invocation reads what its neighbour wrote before the barrier.
+// Each invocation reads the value that its neighbour wrote before the barrier.
 
 var<workgroup> line: array<u32, 64>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

@@ -1,4 +1,4 @@
-// Two buffers in turn, with one barrier a turn: the other one is still being read.
+// Two buffers used alternately, with one barrier for each step: the other buffer is still being read.
 
 var<workgroup> lines: array<array<u32, 64>, 2>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

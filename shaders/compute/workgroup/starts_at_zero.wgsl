@@ -1,4 +1,4 @@
-// Workgroup memory is zero before the first store, in every workgroup.
+// Workgroup memory is zero before the first store in every workgroup.
 
 var<workgroup> line: array<vec3<u32>, 40>;
 var<workgroup> count: u32;

@@ -1,4 +1,4 @@
-// What an invocation wrote to a buffer is seen by its workgroup after a storage barrier.
+// After a storage barrier the workgroup sees an invocation's buffer writes.
 
 @group(0) @binding(0) var<storage, read_write> line: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

@@ -1,4 +1,4 @@
-// Structs in workgroup memory, whose members different invocations write.
+// Structs in workgroup memory whose members are written by different invocations.
 
 struct Slot {
     low: u32,

@@ -1,4 +1,4 @@
-// Rows in, columns out, through a tile with one column more to avoid bank conflicts.
+// A matrix transposed through a tile with one extra column to avoid bank conflicts.
 
 var<workgroup> tile: array<array<u32, 9>, 8>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

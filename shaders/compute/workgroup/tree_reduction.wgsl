@@ -1,4 +1,4 @@
-// Half of the invocations go on in each turn; all of them meet at each barrier.
+// Half of the invocations continue in each step; all of them reach every barrier.
 
 var<workgroup> line: array<u32, 128>;
 @group(0) @binding(0) var<storage, read> a: array<u32>;

@@ -1,4 +1,4 @@
-// A value loaded by all after a barrier: `workgroupUniformLoad`.
+// A value loaded by all invocations after a barrier: `workgroupUniformLoad`.
 
 var<workgroup> limit: u32;
 @group(0) @binding(0) var<storage, read> a: array<u32>;
