@@ -1,7 +1,8 @@
-//! Errors planted at random in random shaders, on a device: how many of those that show in its memory are found, and how
-//! often the trace names the instruction.
+//! Plants random errors in random shaders on a device. Reports how many of the errors that change
+//! memory are found, and how often the trace names the instruction.
 //!
-//! `cargo run --release -p assay-check --example planted -- [--count N] [--first SEED] [--device NAME]`
+//! `cargo run --release -p assay-check --example planted -- [--count N] [--first SEED] [--device
+//! NAME]`
 
 use assay_check::{
     Check, CheckError, Job, Left, Mutating, Mutation, Options, Subject, Target, TargetError, VulkanTarget,
@@ -22,17 +23,19 @@ use std::time::Duration;
 #[path = "random/generate.rs"]
 mod generate;
 
-/// Kinds of errors; of floats by so many representable values that what comes after can hardly hide it.
+/// Kinds of errors. Floats move by so many representable values that later instructions hardly hide
+/// it.
 const KINDS: [&str; 7] =
     ["off-by-one", "signedness", "lost-atomic", "missing-barrier", "ulp:64", "ulp:100000", "sign-of-zero"];
 
-/// How long the device may take: a software driver compiles the traced variant when it runs first, which a busy machine draws out.
+/// Time limit of a dispatch. Software drivers compile the instrumented variant in the first
+/// dispatch, which takes long on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(1200);
 
-/// Places that are looked at for a kind.
+/// Number of instructions tried for a kind.
 const TRIES: usize = 16;
 
-/// A device that keeps what it left last.
+/// A device that keeps the output of its last dispatch.
 struct Recording<'a> {
     inner: &'a VulkanTarget,
     left: Mutex<BTreeMap<Slot, Vec<u8>>>,
@@ -54,7 +57,7 @@ impl Target for &Recording<'_> {
     }
 }
 
-/// What came of the errors of a kind.
+/// Outcomes of the errors of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     planted: u64,
@@ -124,7 +127,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Plants one error of each kind that there is a place for.
+/// Plants one error of each kind that applies to the shader.
 fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec<(&'static str, Count)> {
     let text = generate::shader(seed);
     let prepare = || -> Result<(Subject, Options), CheckError> {
@@ -144,7 +147,7 @@ fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec
     let mut found = Vec::new();
     let mut rng = fastrand::Rng::with_seed(seed);
     for kind in KINDS {
-        // Places at random, until one takes such an error.
+        // Random instructions, until the kind applies to one.
         let places = subject.source.module.len();
         let planted = (0..TRIES).find_map(|_| {
             let mutation: Mutation = format!("{kind}@{}", rng.usize(..places)).parse().ok()?;

@@ -1,25 +1,26 @@
-//! Reproduction bundles: a folder of small plain files that shows a failure anywhere.
+//! Reproduction bundles: a directory of small plain files that reproduces a failure on another
+//! machine.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `README.txt` | what this is, for people |
-//! | `bundle.json` | how the shader is run, and by what it was found ([`Manifest`]) |
-//! | `shader.spvasm` | the module, as text of the very words: what is read |
-//! | `shader.spv` | these words, for other tools |
-//! | `original.*` | the text that it was compiled from, if there is one |
+//! | `README.txt` | description for people |
+//! | `bundle.json` | options of the check, and its origin ([`Manifest`]) |
+//! | `shader.spvasm` | the module as text with the original ids; this file is read |
+//! | `shader.spv` | its words, for other tools |
+//! | `original.*` | the source text, if there is one |
 //! | `input-SET.BINDING.ELEMENT.hex`, `buffer-NAME.hex`, `push.hex` | memory before the dispatch, as 32-bit words of little-endian memory |
-//! | `expected.txt` | what is permitted for every element, and what the device left |
-//! | `naga.spvasm` | where it was found through wgpu: what naga makes of the shader |
+//! | `expected.txt` | permitted set and output of every element |
+//! | `naga.spvasm` | naga's translation, for failures through wgpu |
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
-//! | `assay-files.json` | the files of the folder that Assay wrote, which a later check may remove ([`Owned`]) |
+//! | `assay-files.json` | files that Assay wrote, which a later check may remove ([`Owned`]) |
 
-use crate::device::WGPU;
-use crate::elements::path_text;
+use crate::compare::{Permitted, bytes_of, hex, ranges};
+use crate::image_config::image_and_sampler;
+use crate::memory_layout::path_text;
 use crate::options::{BindingName, Options, Source, robustness};
-use crate::states::states;
-use crate::subject::ending;
-use crate::verdict::{Permitted, bytes_of, hex, ranges};
+use crate::shader_source::ending;
+use crate::target::WGPU;
 use crate::{
     AddressWord, Check, CheckError, Descriptor, Expectation, ImageForm, Mutation, SamplerForm, Setup, Subject,
 };
@@ -33,17 +34,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Version of the form; raised when a reader of the old form would misread the new one.
+/// Version of the format; raised when an old reader would misread the new one.
 pub const SCHEMA: u32 = 3;
 
-/// The form of bundles without what came later, which older readers read as well.
+/// Version of bundles without later additions, for older readers.
 const PLAIN: u32 = 2;
 
 const MANIFEST: &str = "bundle.json";
 const SHADER: &str = "shader.spvasm";
 const WORDS: &str = "shader.spv";
 const EXPECTED: &str = "expected.txt";
-/// Expected, got and difference, where a result is an image.
+/// Expected and actual image and their difference.
 const PICTURE: &str = "picture.png";
 const RESULT: &str = "result.json";
 const ORIGINAL: &str = "original";
@@ -51,66 +52,69 @@ const DEVICE: &str = "device.json";
 const README: &str = "README.txt";
 const PUSH: &str = "push.hex";
 
-/// What naga makes of the shader, if that is put beside it.
+/// naga's translation of the shader, if it is included.
 pub const TRANSLATION: &str = "naga.spvasm";
 
-/// Elements of a buffer that `expected.txt` lists.
+/// Largest number of elements of a buffer that `expected.txt` lists.
 const LISTED: u64 = 1 << 14;
 
-/// How the shader is run, and by what it was found.
+/// Options of the check, and its origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`SCHEMA`], or an older form that says all there is.
+    /// [`SCHEMA`], or an older version that suffices.
     pub schema: u32,
     /// Version of Assay.
     pub version: String,
-    /// The specification whose rules were held against the device.
+    /// Specification whose rules were checked.
     pub specification: String,
-    /// The command that found it.
+    /// Command line of the check.
     pub command: Vec<String>,
-    /// The shader's file.
+    /// Name of the shader's file.
     pub name: String,
-    /// The entry point.
+    /// Name of the entry point.
     pub entry: String,
-    /// Workgroups.
+    /// Workgroups along x, y and z.
     pub workgroups: [u32; 3],
     /// Bits of specialisation constants, in hexadecimal, by `SpecId`.
     pub specialization: BTreeMap<u32, String>,
     /// Values of WGSL's overrides.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub overrides: BTreeMap<String, f64>,
-    /// The environment that the original text was assembled for, if one was named; `shader.spvasm` states its version.
+    /// Target environment of the original text, if one was given; `shader.spvasm` states its
+    /// version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_env: Option<String>,
-    /// The files of bindings.
+    /// Files with the contents of bindings.
     pub inputs: BTreeMap<String, String>,
-    /// Images, by binding: all but their contents.
+    /// Properties of images, by binding.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, ImageForm>,
-    /// Samplers, by binding.
+    /// Properties of samplers, by binding.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub samplers: BTreeMap<String, SamplerForm>,
-    /// Buffers that no descriptor binds, by name: what they are made of ([`PointedForm`](crate::PointedForm)).
+    /// Types of buffers without a descriptor, by name ([`PointedForm`](crate::PointedForm)).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub buffers: BTreeMap<String, String>,
-    /// Words that hold their addresses: place, and buffer with offset. What the files have there is what they held on the device.
+    /// Words that hold device addresses: location, and buffer with offset. The files contain the
+    /// addresses of the original device.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub addresses: BTreeMap<String, String>,
-    /// The file of the push constants.
+    /// File with the contents of the push constants.
     pub push: Option<String>,
-    /// How many times as patient as usual the oracle was until it took a workgroup not to end ([`Limits::patient`]).
+    /// Patience of the oracle with long-running workgroups ([`Limits::patient`]), as a multiple of
+    /// the default.
     #[serde(default = "usual", skip_serializing_if = "is_usual")]
     pub patience: u64,
-    /// What the device is opened with for accesses beyond the end of buffers and images, where that is anything.
+    /// Robustness of the device to accesses out of bounds, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robustness: Option<String>,
-    /// The storage buffer in which the shader records where its invocations are in subgroups, if it does.
+    /// Storage buffer with the recorded subgroup layout, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subgroups: Option<String>,
-    /// What the case file expects beside what the specification permits.
+    /// Expected values of the case file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Expectation>,
-    /// The error that was planted, if one was.
+    /// The planted error, if any.
     pub mutation: Option<String>,
 }
 
@@ -122,46 +126,47 @@ fn is_usual(patience: &u64) -> bool {
     *patience == usual()
 }
 
-/// A bundle that has been read.
+/// A bundle that was read.
 #[derive(Debug)]
 pub struct Bundle {
-    /// How it is run.
+    /// Its manifest.
     pub manifest: Manifest,
     /// The shader.
     pub subject: Subject,
-    /// What it is run with.
+    /// Options of the check.
     pub options: Options,
-    /// What was found.
+    /// Result of the original check.
     pub result: CheckResult,
-    /// On which device.
+    /// Device of the original check.
     pub device: DeviceInfo,
 }
 
-/// What a bundle is made of.
+/// Data for a bundle.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
     /// The check.
     pub check: &'a Check<'a>,
-    /// What it came to.
+    /// Its result.
     pub result: &'a CheckResult,
-    /// On which device.
+    /// Its device.
     pub device: &'a DeviceInfo,
-    /// What the round was given.
+    /// Inputs of the round.
     pub dispatch: &'a Dispatch,
-    /// What is permitted.
+    /// Permitted sets.
     pub outcome: &'a Outcome,
-    /// What the device left.
+    /// Output of the device.
     pub left: &'a BTreeMap<Slot, Vec<u8>>,
-    /// The command line.
+    /// Command line of the check.
     pub command: &'a [String],
-    /// The error that was planted, if one was.
+    /// The planted error, if any.
     pub mutation: Option<&'a Mutation>,
 }
 
-/// Writes a bundle into a folder, which is made if need be. The manifest comes last: a folder that has it is whole.
+/// Writes a bundle to a directory, which is created if necessary. The manifest is written last, so
+/// a directory with a manifest is complete.
 ///
 /// # Errors
-/// [`CheckError::Bundle`]: also where the folder holds files that Assay did not write.
+/// [`CheckError::Bundle`]; also if the directory contains files that Assay did not write.
 pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     let Contents { check, result, device, dispatch, command, mutation, .. } = *contents;
     let failed = |path: &Path, error: &dyn std::fmt::Display| CheckError::Bundle {
@@ -182,7 +187,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     for (slot, resource) in &dispatch.bindings {
         let Slot { set, binding, element } = *slot;
         let to = check.setup.name_of(*slot);
-        let (image, sampler) = states(resource);
+        let (image, sampler) = image_and_sampler(resource);
         images.extend(image.map(|image| (to.clone(), image)));
         samplers.extend(sampler.map(|sampler| (to.clone(), sampler)));
         let Some(data) = bytes_of(resource) else { continue };
@@ -243,47 +248,48 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     })
 }
 
-/// Makes sure that a bundle can be written into a folder: it is not there, is empty, or holds one that Assay wrote.
+/// Checks that a bundle can be written to a directory: it does not exist, is empty, or contains a
+/// bundle of Assay.
 ///
 /// # Errors
-/// [`CheckError::Bundle`]: it holds files of somebody else.
+/// [`CheckError::Bundle`] if it contains other files.
 pub fn check_free(folder: &Path) -> Result<(), CheckError> {
     Owned::of(folder)
         .check_whole()
         .map_err(|error| CheckError::Bundle { path: folder.to_owned(), what: format!("cannot be written: {error}") })
 }
 
-/// The file of the text that a shader was compiled from, which has that name.
+/// Returns the file name for the source text of a shader.
 fn original(shader: &str) -> String {
     format!("{ORIGINAL}.{}", ending(shader))
 }
 
-/// Removes the files of a bundle that are recorded as Assay's, and its folder if that holds nothing else. Where there is no
-/// record nothing is touched.
+/// Removes the files that are recorded as Assay's, and the directory if it is then empty. Removes
+/// nothing if there is no record.
 ///
 /// # Errors
-/// [`CheckError::Bundle`]: a file cannot be removed.
+/// [`CheckError::Bundle`] if a file cannot be removed.
 pub fn remove(folder: &Path) -> Result<(), CheckError> {
     Owned::of(folder)
         .remove_all()
         .map_err(|error| CheckError::Bundle { path: folder.to_owned(), what: format!("cannot be removed: {error}") })
 }
 
-/// Whether an older reader misses nothing of what the check is.
+/// Returns whether an older reader would read the bundle completely.
 fn is_plain(check: &Check<'_>) -> bool {
     let usual = check.robustness == Robustness::None && check.layout.is_none();
     usual && !check.setup.has_pointed() && check.expectations.is_empty()
 }
 
-/// The patience that a bundle may ask for by itself. A bundle comes from elsewhere: with endless patience, an endless loop
-/// would keep whoever runs it waiting.
+/// Largest patience that a bundle may request. Bundles come from other people, and with unlimited
+/// patience an endless loop would run for ever.
 pub const MAX_PATIENCE: u64 = 100;
 
-/// Reads a bundle; `patience`, where the user states one, replaces what the bundle asks for.
+/// Reads a bundle. `patience`, if the user gives it, replaces the bundle's own.
 ///
 /// # Errors
-/// [`CheckError::Bundle`]: a file is missing or malformed, the bundle is of a newer version, or it asks for more than
-/// [`MAX_PATIENCE`].
+/// [`CheckError::Bundle`]: a file is missing or malformed, the bundle has a newer version, or it
+/// requests more than [`MAX_PATIENCE`].
 pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> {
     let load = |name: &str| -> Result<(PathBuf, String), CheckError> {
         let read = input::below(folder, Path::new(name))
@@ -321,10 +327,10 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let (path, text) = load(DEVICE)?;
     let device: DeviceInfo =
         serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
-    // What went through wgpu as WGSL is given to it as WGSL again.
+    // A failure through wgpu is reproduced with the WGSL text.
     let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
     let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER))?;
-    // In the bundle's SPIR-V they are constants.
+    // They are constants in the bundle's SPIR-V.
     let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some()).map(|(key, value)| (key.clone(), *value));
     let subject = Subject::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
     let mut options = Options {
@@ -334,7 +340,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
         rounds: 1,
         expectations: manifest.expectations.clone(),
-        // What was found was found by running all of it, however many there are.
+        // The original check interpreted all invocations.
         fixed: true,
         limits: Limits { invocations: u64::MAX, ..Limits::default().patient(patience.unwrap_or(manifest.patience)) },
         ..Options::default()
@@ -368,7 +374,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     }
     options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
     options.push = manifest.push.as_deref().map(words).transpose()?;
-    // What is left out would be made up.
+    // Missing contents would be generated, so all must be present.
     let _warnings = subject.must_be_legal(false)?;
     let setup = Setup::new(&subject, &options)?;
     let lacks = |d: &&Descriptor| {
@@ -384,7 +390,8 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     Ok(Bundle { manifest, subject, options, result, device })
 }
 
-/// Memory as words, eight a line; a last word that is not whole has fewer digits.
+/// Returns memory as words in hexadecimal, eight in a line. An incomplete last word has fewer
+/// digits.
 fn to_hex(bytes: &[u8]) -> String {
     let mut text = String::new();
     for (i, word) in bytes.chunks(4).enumerate() {
@@ -399,7 +406,8 @@ fn to_hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The other way; the number of a line that is wrong, or has no end as the file was cut.
+/// Parses the output of [`to_hex`]. Returns the number of the first invalid line, or of the last if
+/// it is not terminated.
 fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
     if !text.ends_with('\n') {
         return Err(text.lines().count());
@@ -415,7 +423,7 @@ fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
     Ok(bytes)
 }
 
-/// A line for every element: what is permitted, and what the device left.
+/// Returns a line for every element, with its permitted set and the device's output.
 fn expected(contents: &Contents<'_>) -> String {
     let mut text = String::from("# element, type: permitted | what the device left\n");
     for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
@@ -509,7 +517,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_survives_as_text() {
+    fn memory_round_trips_through_text() {
         for len in [0usize, 1, 4, 7, 32, 33, 100] {
             let bytes: Vec<u8> = (0..len).map(|i| (i * 37) as u8).collect();
             assert_eq!(from_hex(&to_hex(&bytes)), Ok(bytes));

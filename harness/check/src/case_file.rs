@@ -1,4 +1,4 @@
-//! Case files: a shader with all that it is run with, and what is expected of it.
+//! Case files: a shader with its inputs, options and expected values.
 
 use crate::options::{Expectation, Options, Source, groups, robustness};
 use crate::{AddressWord, CheckError, ImageForm, SamplerForm};
@@ -12,27 +12,27 @@ use toml::Spanned;
 /// A case of a shader.
 #[derive(Clone, Debug)]
 pub struct CaseFile {
-    /// The shader's file.
+    /// Path of the shader.
     pub shader: PathBuf,
-    /// What it is for.
+    /// Purpose of the case.
     pub why: Option<String>,
-    /// What it is run with.
+    /// Options of the check.
     pub options: Options,
-    /// What messages call it.
+    /// Name of the case file in messages.
     file: String,
-    /// The lines of what its tables have, by table and key.
+    /// Line of each entry, by table and key.
     lines: BTreeMap<(&'static str, String), usize>,
-    /// The line that names the shader.
+    /// Line of the shader's path.
     shader_line: usize,
 }
 
-/// A table, and where its keys stand.
+/// A table of TOML whose keys have positions.
 type Table<T> = BTreeMap<Spanned<String>, T>;
 
-/// The form of the file.
+/// Schema of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct CaseToml {
     shader: Spanned<String>,
     why: Option<String>,
     entry: Option<String>,
@@ -40,13 +40,13 @@ struct Form {
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
     sample: Option<Spanned<u64>>,
-    push: Option<Spanned<Value>>,
+    push: Option<Spanned<TomlValue>>,
     robustness: Option<Spanned<String>>,
     subgroups: Option<Spanned<String>>,
     #[serde(default)]
-    spec: Table<Value>,
+    spec: Table<TomlValue>,
     #[serde(default)]
-    input: Table<Value>,
+    input: Table<TomlValue>,
     #[serde(default)]
     elements: Table<u64>,
     #[serde(default)]
@@ -61,37 +61,38 @@ struct Form {
     expect: Vec<Spanned<Expectation>>,
 }
 
-/// A number may be written as one.
+/// A value of TOML; numbers need not be quoted.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a text, a number, true or false")]
-enum Value {
+enum TomlValue {
     String(String),
     Whole(i64),
     Real(f64),
     Bool(bool),
 }
 
-impl Value {
+impl TomlValue {
     fn text(&self) -> String {
         match self {
-            Value::String(text) => text.clone(),
-            Value::Whole(number) => number.to_string(),
-            Value::Real(number) => number.to_string(),
-            Value::Bool(value) => value.to_string(),
+            TomlValue::String(text) => text.clone(),
+            TomlValue::Whole(number) => number.to_string(),
+            TomlValue::Real(number) => number.to_string(),
+            TomlValue::Bool(value) => value.to_string(),
         }
     }
 }
 
 impl CaseFile {
-    /// Whether a file's text is of this form rather than a family of precision cases: it names a shader.
+    /// Returns whether a text is a case file, not a family of precision cases: it has the key
+    /// `shader`.
     pub fn is_one(text: &str) -> bool {
         text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("shader"))
     }
 
-    /// Reads a case file. Paths in it are relative to its folder, and below it.
+    /// Reads a case file. Paths in it are relative to its directory and must be below it.
     ///
     /// # Errors
-    /// It cannot be read, or does not say what it must: with its line.
+    /// The file cannot be read or is invalid. The error gives the line.
     pub fn load(path: &Path) -> Result<CaseFile, CheckError> {
         let text = input::read_text(path, input::DESCRIPTION)
             .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
@@ -99,27 +100,27 @@ impl CaseFile {
         CaseFile::parse(&path.display().to_string(), &text, folder)
     }
 
-    /// Reads the text of a case file.
+    /// Parses the text of a case file.
     ///
     /// # Errors
     /// As [`CaseFile::load`].
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<CaseFile, CheckError> {
         let wrong = |line: usize, what: String| CheckError::CaseFile { file: file.to_owned(), line, what };
-        // Where lines end: counting anew for each place would take quadratic time.
+        // Positions of line ends. Counting lines anew for each position would take quadratic time.
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         let line = |at: usize| ends.partition_point(|end| *end < at) + 1;
-        let form: Form = toml::from_str(text)
+        let form: CaseToml = toml::from_str(text)
             .map_err(|error| wrong(line(error.span().map_or(0, |span| span.start)), error.message().to_owned()))?;
         let mut lines = BTreeMap::new();
-        // What the values mean is known by the shader only.
+        // Values are checked later, when the shader is known.
         let mut noted = |table: &'static str, key: &Spanned<String>| {
             lines.insert((table, key.get_ref().trim().to_owned()), line(key.span().start));
             line(key.span().start)
         };
         let at = |line: usize| move |error: CheckError| wrong(line, error.to_string());
-        // A number is one, a text what the command line takes.
-        let source = |value: &Value| match value {
-            Value::String(text) => match text.parse::<Source>() {
+        // A number is a value for all scalars; a string has the form of the command line.
+        let source = |value: &TomlValue| match value {
+            TomlValue::String(text) => match text.parse::<Source>() {
                 Ok(Source::File(path)) => match input::below(folder, &path) {
                     Ok(path) => Ok(Source::File(path)),
                     Err(error) => Err(CheckError::option(error.to_string())),
@@ -196,7 +197,7 @@ impl CaseFile {
         Ok(CaseFile { shader, shader_line, why: form.why, options, file: file.to_owned(), lines })
     }
 
-    /// An error that its options led to, with the line of what does not fit, as far as that is known.
+    /// Adds the line of the case file to an error that its options caused, if the line is known.
     pub fn placed(&self, error: CheckError) -> CheckError {
         match error {
             CheckError::Entry { table, key, what } => match self.lines.get(&(table, key)) {
@@ -249,7 +250,7 @@ value = "2016"
 "#;
 
     #[test]
-    fn a_case_fixes_what_the_command_line_can_say() {
+    fn a_case_file_sets_the_options_of_the_command_line() {
         let case = CaseFile::parse("a.toml", TEXT, Path::new("folder")).unwrap();
         assert_eq!(case.shader, Path::new("folder/sum.wgsl"));
         assert_eq!((case.options.groups, case.options.rounds), (Some([4, 2, 1]), 1));
@@ -268,7 +269,7 @@ value = "2016"
     }
 
     #[test]
-    fn mistakes_are_reported_with_their_line() {
+    fn mistakes_in_case_files_are_reported_with_their_line() {
         let error = |text: &str| CaseFile::parse("a.toml", text, Path::new("")).unwrap_err().to_string();
         assert!(error("shader = \"a\"\nrounds = \"two\"").starts_with("a.toml:2: "));
         assert!(error("shader = \"a\"\n\nround = 2").starts_with("a.toml:3: "));
@@ -278,7 +279,7 @@ value = "2016"
         assert!(error("shader = \"a\"\nrobustness = \"full\"").starts_with("a.toml:2: "));
         let sampler = error("shader = \"a\"\n[sampler]\nname = { filter = \"cubic\" }");
         assert!(sampler.starts_with("a.toml:3: ") && sampler.contains("nearest, linear"), "{sampler}");
-        // A key may be the beginning of another line.
+        // An earlier line starts with the key, too.
         assert!(error("shader = \"a\"\n\n[sampler.s]\nfilter = \"cubic\"").starts_with("a.toml:3: "));
         assert!(error("why = \"t\"\nshader = \"a\"\n[image.t]\nformat = \"Rgb\"").starts_with("a.toml:3: "));
         let list = error("shader = \"a\"\n[input]\na = [1, 2]");
@@ -290,7 +291,7 @@ value = "2016"
     }
 
     #[test]
-    fn what_does_not_fit_the_shader_is_reported_with_its_line() {
+    fn entries_that_do_not_fit_the_shader_are_reported_with_their_line() {
         let text = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
             @group(0) @binding(1) var<storage, read_write> one: u32;
             @group(0) @binding(2) var to: texture_storage_2d<rgba8unorm, write>;
@@ -328,7 +329,7 @@ value = "2016"
     }
 
     #[test]
-    fn files_are_named_below_the_folder_of_the_case_file_only() {
+    fn paths_outside_the_directory_of_the_case_file_are_refused() {
         for (case, line) in [
             ("why = \"t\"\nshader = \"../../etc/passwd\"", 2),
             ("shader = \"/etc/passwd\"", 1),
@@ -343,9 +344,10 @@ value = "2016"
         assert_eq!(below.shader, Path::new("folder/sub/a.wgsl"));
     }
 
-    /// Each expectation walked over all elements, and counted the lines before it: 16,384 took a minute.
+    /// Regression test: each expectation walked over all elements and counted lines anew, so 16,384
+    /// of them took a minute.
     #[test]
-    fn there_may_be_as_many_expectations_as_elements() {
+    fn many_expectations_take_linear_time() {
         const COUNT: u32 = 100_000;
         let expect = |i: u32| format!("[[expect]]\nbinding = \"to\"\nelement = \"[{i}]\"\nvalue = \"{i}\"\n");
         let text =
@@ -363,7 +365,7 @@ value = "2016"
     }
 
     #[test]
-    fn a_number_may_be_written_as_one() {
+    fn numbers_in_case_files_need_no_quotes() {
         let case = "shader = \"a\"\n[input]\na = 1.5\nb = 2\nc = \"2\"";
         let options = CaseFile::parse("a.toml", case, Path::new("")).unwrap().options;
         let number = |text: &str| Source::Number(text.to_owned());

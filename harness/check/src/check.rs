@@ -1,15 +1,15 @@
-//! The check itself: rounds in the oracle and on the device.
+//! The check: rounds in the oracle and on a target.
 
-use crate::device::{Job, Left, Placed, Target, TargetError};
-use crate::expectation::{Expected, Round};
-use crate::layout::{impossible, recorded, recorded_size, unrecorded};
+use crate::atomic_order::{OrderedRound, VariantRun};
+use crate::compare::{Comparison, check_complete};
+use crate::device_address::made_up;
+use crate::dispatch_setup::{Descriptor, Setup};
+use crate::expectation::{InterpretedRound, ResolvedExpectation};
+use crate::instrument::{Recorded, instrument};
 use crate::picture::picture;
-use crate::pointed::made_up;
-use crate::replay::{Ran, Replayed};
-use crate::sample::{self, Resolved};
-use crate::setup::{Descriptor, Setup};
-use crate::trace::{Recorded, instrument};
-use crate::verdict::{Comparison, complete};
+use crate::subgroup_layout::{first_unrecorded, impossible_layout, recorded_layout, recorded_subgroup_size};
+use crate::target::{Job, Left, Placed, Target, TargetError};
+use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle, status};
 use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
@@ -24,12 +24,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A shader that is legal, understood and made ready.
+/// A shader that has been validated, decoded and prepared for its checks.
 #[derive(Debug)]
 pub struct Check<'a> {
     /// The shader.
     pub subject: &'a Subject,
-    /// What it is run with.
+    /// Interface and inputs.
     pub setup: Setup,
     program: Program,
     pub(crate) limits: Limits,
@@ -37,52 +37,56 @@ pub struct Check<'a> {
     pub(crate) padding: bool,
     row: Option<usize>,
     pub(crate) expectations: Vec<Expectation>,
-    pub(crate) expected: Vec<Expected>,
+    pub(crate) expected: Vec<ResolvedExpectation>,
     pub(crate) kernel: Option<KernelCall>,
     pub(crate) layout: Option<Slot>,
     pub(crate) robustness: Robustness,
     fixed: bool,
-    /// The breaches of rules that do not refuse the shader, each with its place.
+    /// Broken rules that do not refuse the shader, each with its place.
     pub warnings: Vec<String>,
 }
 
-/// Where a bundle goes, and what it says of its origin.
+/// Destination of a bundle, and its origin.
 #[derive(Clone, Copy, Debug)]
 pub struct BundleTo<'a> {
-    /// The folder.
+    /// Directory of the bundle.
     pub folder: &'a Path,
-    /// The command line.
+    /// Command line of the check.
     pub command: &'a [String],
-    /// The error that was planted, if one was.
+    /// The planted error, if any.
     pub mutation: Option<&'a Mutation>,
 }
 
-/// What is said of a round that is under way, before its number.
-const DOING: &str = "running round ";
+/// Prefix of the description of a running round, before its number.
+const ROUND_PREFIX: &str = "running round ";
 
-/// An access out of bounds, a data race or an endless loop in WGSL: "Memory accesses will be restricted to (..) any part of a resource bound
-/// to a variable in the WGSL module (..). Otherwise, the program may not behave as described in the rest of this specification. These
-/// effects may be non-local" (WGSL, "Errors"). So nothing in a bound resource can be judged. The outcomes of the note at "Out-of-Bounds
-/// Access" are examples, and a trap among them leaves out whatever the invocation would have stored afterwards.
+/// Description of a dynamic error in WGSL: an access out of bounds, a data race or an endless loop.
+///
+/// "Memory accesses will be restricted to (..) any part of a resource bound to a variable in the
+/// WGSL module (..). Otherwise, the program may not behave as described in the rest of this
+/// specification. These effects may be non-local" (WGSL, "Errors"). So no bound resource can be
+/// checked. The outcomes in the note at "Out-of-Bounds Access" are examples, and a trap among them
+/// also omits later stores of the invocation.
 const DYNAMIC_ERROR: &str = "has a dynamic error, after which WGSL confines accesses to bound resources and requires nothing of what they hold,";
 
-/// Faults of the shader that are listed.
+/// Largest number of faults listed.
 const FAULTS: usize = 5;
 
 impl<'a> Check<'a> {
-    /// Makes a shader ready to be checked.
+    /// Prepares a shader.
     ///
     /// # Errors
-    /// It breaks rules, the options do not fit it, or the oracle cannot interpret it: each with its place.
+    /// The shader breaks rules, the options do not fit it, or the oracle cannot interpret it. The
+    /// error gives the place.
     pub fn new(subject: &'a Subject, options: &Options) -> Result<Check<'a>, CheckError> {
         let warnings = subject.must_be_legal(options.strict)?;
         let setup = Setup::new(subject, options)?;
         let program = setup.program(&subject.source.module).map_err(|error| oracle(subject, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
-        let expected = Expected::all(&expectations, &setup)?;
+        let expected = ResolvedExpectation::all(&expectations, &setup)?;
         let sample = options.sample;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
-        let layout = options.subgroups.as_ref().map(|to| setup.records(to)).transpose()?;
+        let layout = options.subgroups.as_ref().map(|to| setup.subgroup_record_slot(to)).transpose()?;
         let &Options { row, robustness, fixed, .. } = options;
         Ok(Check {
             subject,
@@ -102,7 +106,8 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// What a round is given on a device with those abilities, but for addresses ([`Check::place`]).
+    /// Returns the dispatch of a round with the limits of a device, but without device addresses
+    /// ([`Check::place`]).
     ///
     /// # Errors
     /// As [`Setup::dispatch`].
@@ -135,13 +140,14 @@ impl<'a> Check<'a> {
         dispatch.kernel = self.kernel.clone();
         dispatch.robustness = self.robustness;
         if self.layout.is_some() {
-            // Until the device has recorded its own, any that there could be.
+            // Replaced by the layout that the device records; any layout will do until then.
             dispatch.layout = Layout::Linear;
         }
         Ok(dispatch)
     }
 
-    /// Has the target make the memory of a dispatch, if some of it is reached by addresses, and puts these into it.
+    /// Has the target allocate the memory of a dispatch that uses device addresses, and puts the
+    /// addresses into it.
     ///
     /// # Errors
     /// As [`Target::place`].
@@ -159,32 +165,34 @@ impl<'a> Check<'a> {
         Ok(Some(placed))
     }
 
-    /// Puts addresses into a dispatch that no device is given.
+    /// Puts addresses into a dispatch that does not run on a device.
     pub fn place_anywhere(&self, dispatch: &mut Dispatch) {
         self.setup.put_addresses(&made_up(&self.setup.descriptors), dispatch);
     }
 
-    /// What the specification permits for a dispatch.
+    /// Computes the permitted sets of a dispatch.
     ///
     /// # Errors
     /// The dispatch exceeds the limits.
     pub fn permitted(&self, dispatch: &Dispatch) -> Result<Outcome, CheckError> {
-        // What a sample showed was found by running all of it, which is run again for whatever is asked of it then.
+        // A failure in a subset was confirmed by interpreting all workgroups, so later runs do so
+        // too.
         let all = self.sample.is_some() && dispatch.only.is_none();
         let limits = if all { Limits { invocations: u64::MAX, ..self.limits } } else { self.limits };
         self.program.run(dispatch, &limits).map_err(|error| oracle(self.subject, error))
     }
 
-    /// Asks a target for its intermediate results in the round of the first element that is not permitted, and puts what
-    /// they show into the result: which instructions are wrong by themselves, which invocations wrote the elements, and with
-    /// `derive` how the first of these came about. Why there is no trace is a note.
+    /// Runs an instrumented variant in the round of the first element that the specification does
+    /// not permit, and adds its findings to the result: the instructions that are wrong for their
+    /// own operands, the invocations that wrote the elements, and with `derive` the derivation of
+    /// the first element. A trace that is not possible becomes a note.
     pub fn explain(&self, result: &mut CheckResult, target: &dyn Target, derive: bool) {
         if let Err(why) = self.trace(result, target, derive, None) {
             result.notes.push(why);
         }
     }
 
-    /// The same of one instruction, which makes the id.
+    /// As [`Check::explain`], for the one instruction with this result id.
     pub(crate) fn explain_only(&self, result: &mut CheckResult, target: &dyn Target, id: u32) {
         if let Err(why) = self.trace(result, target, false, Some(id)) {
             result.notes.push(why);
@@ -204,7 +212,7 @@ impl<'a> Check<'a> {
         let module = &self.subject.source.module;
         let recorded = only.map_or(Recorded::All, Recorded::Result);
         let traced = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
-        let Ran { given, left } = self.run_variant(&traced, round, target)?;
+        let VariantRun { given, left } = self.run_variant(&traced, round, target)?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
         let reading = traced.read(module, &self.setup, &given, &left, &place);
         let reading = reading.ok_or("the device left no records")?;
@@ -234,11 +242,11 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Writes a bundle of the round of the first element that is not as it should be, or of the first round: it is run
-    /// again, which also tells whether it happens every time.
+    /// Writes a bundle of the round with the first failing element, or of the first round. The
+    /// round is run again, which also shows whether the failure is repeatable.
     ///
     /// # Errors
-    /// The device fails, or the folder cannot be written.
+    /// The device fails, or the directory cannot be written.
     pub fn bundle(&self, to: &BundleTo<'_>, result: &CheckResult, target: &dyn Target) -> Result<(), CheckError> {
         let round = result.mismatches.first().map_or(0, |m| m.round);
         target.begin(round);
@@ -254,9 +262,9 @@ impl<'a> Check<'a> {
         let mut outcome = self.permitted(&dispatch)?;
         let mut left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?.memory;
         let found = self.compared(&outcome, &dispatch, &left, round);
-        if let Some(Ok(replayed)) = self.in_order(round, target, &outcome, &found) {
-            // What the elements were judged by.
-            Replayed { dispatch, outcome, left, .. } = replayed;
+        if let Some(Ok(replayed)) = self.under_observed_order(round, target, &outcome, &found) {
+            // The order under which the elements were checked.
+            OrderedRound { dispatch, outcome, left, .. } = replayed;
         }
         let contents = bundle::Contents {
             check: self,
@@ -271,23 +279,23 @@ impl<'a> Check<'a> {
         bundle::write(to.folder, &contents)
     }
 
-    /// What is under way in words while a round runs on a device; [`Check::evidence`] reads it again.
+    /// Returns the description of a round that runs on a device. [`Check::evidence`] parses it.
     pub fn doing(round: u32) -> String {
-        format!("{DOING}{round}")
+        format!("{ROUND_PREFIX}{round}")
     }
 
-    /// What is said of it where a target gave no result.
+    /// Returns the result for a target that gave no output.
     pub fn without_result(&self, status: Status, reason: String) -> CheckResult {
         CheckResult { status, reason: Some(reason), ..self.blank() }
     }
 
-    /// Writes a bundle of what ended the device: what it was given in the round that the reason names, else in the first that
-    /// has no result. What it should have left is not in it.
+    /// Writes a bundle of the round that ended the device: the one that the reason names, otherwise
+    /// the first without a result. It has inputs but no outputs.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The directory cannot be written.
     pub fn evidence(&self, to: &BundleTo<'_>, result: &CheckResult, device: &DeviceInfo) -> Result<(), CheckError> {
-        let named = result.reason.as_deref().and_then(|reason| reason.split_once(DOING));
+        let named = result.reason.as_deref().and_then(|reason| reason.split_once(ROUND_PREFIX));
         let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
         let round = digits
             .and_then(|digits| digits.parse().ok())
@@ -311,11 +319,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks the shader on a target. A round in which the shader's behaviour is undefined is not run; if that is so in
-    /// all of them, it is an error.
+    /// Checks the shader on a target. Rounds in which the shader has undefined behaviour are not
+    /// run; if that applies to all rounds, the check is an error.
     ///
     /// # Errors
-    /// Only mistakes in the input: what goes wrong on the target is a status.
+    /// Mistakes in the input only. Failures of the target are a status.
     pub fn run(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
         let need = Need::of(&self.subject.source.module).check(target.have());
         if !need.may_run() {
@@ -324,7 +332,7 @@ impl<'a> Check<'a> {
         self.hold(target)
     }
 
-    /// As [`Check::run`], for a target that is no device: nothing is asked of what it has.
+    /// As [`Check::run`], without comparing requirements to the capabilities of the target.
     ///
     /// # Errors
     /// As [`Check::run`].
@@ -334,14 +342,14 @@ impl<'a> Check<'a> {
         let mut sum = Comparison::default();
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
         let (mut faults, mut endless) = (Vec::new(), false);
-        // Rounds in which the shader's behaviour is undefined.
+        // Rounds with undefined behaviour.
         let mut undefined = 0;
         let mut trouble = None;
-        // Elements that depend on the order of invocations, and were judged in one.
+        // Elements that were checked under an observed order of atomics.
         let mut by_order = 0;
-        // Rounds of which all workgroups were run after all.
+        // Rounds whose workgroups were all interpreted in the end.
         let mut whole_rounds = 0;
-        let only = self.chosen();
+        let only = self.chosen_workgroups();
         self.must_be_taken(target)?;
         if !self.setup.descriptors.iter().any(|d| d.is_read_back() && d.changed) {
             return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..result });
@@ -362,14 +370,14 @@ impl<'a> Check<'a> {
             dispatch.only = only.clone();
             let before = Instant::now();
             let mut outcome = self.permitted(&dispatch)?;
-            // The device is given all of it.
+            // The device runs all workgroups.
             dispatch.only = None;
             target.begin(round);
             result.times.check += before.elapsed().as_secs_f64();
             result.instructions += outcome.instructions;
             if outcome.fault_count > 0 {
                 endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
-                faults = self.undefined(round, "was not run", &outcome, &mut result, faults);
+                faults = self.note_undefined(round, "was not run", &outcome, &mut result, faults);
                 undefined += 1;
                 continue;
             }
@@ -379,7 +387,7 @@ impl<'a> Check<'a> {
             match target.run(&self.job(&dispatch, placed.as_ref())) {
                 Ok(Left { memory: mut left, taken }) => {
                     result.times.device += taken.as_secs_f64();
-                    if let Err(what) = complete(&outcome, &dispatch, &self.setup.descriptors, &left) {
+                    if let Err(what) = check_complete(&outcome, &dispatch, &self.setup.descriptors, &left) {
                         trouble = Some(Trouble::Internal(what));
                         break;
                     }
@@ -399,7 +407,7 @@ impl<'a> Check<'a> {
                             }
                             Err(what) => {
                                 let of = self.setup.descriptors.iter().find(|d| Some(d.slot) == self.layout);
-                                sum.add(impossible(&what, of, round));
+                                sum.add(impossible_layout(&what, of, round));
                                 result.rounds_checked += 1;
                                 continue;
                             }
@@ -414,7 +422,7 @@ impl<'a> Check<'a> {
                         let resolved = self.resolve(&dispatch, only, &outcome)?;
                         result.times.check += before.elapsed().as_secs_f64();
                         match resolved {
-                            Resolved::Whole(whole) => {
+                            SampleResolution::Whole(whole) => {
                                 result.notes.push(format!(
                                     "round {round}: the sample had elements that are not permitted, so all workgroups were run"
                                 ));
@@ -422,18 +430,19 @@ impl<'a> Check<'a> {
                                 whole_rounds += 1;
                                 outcome = *whole;
                                 if outcome.fault_count > 0 {
-                                    faults = self.undefined(round, "was not judged", &outcome, &mut result, faults);
+                                    faults =
+                                        self.note_undefined(round, "was not judged", &outcome, &mut result, faults);
                                     undefined += 1;
                                     continue;
                                 }
                                 found = hold(&outcome);
                             }
-                            Resolved::Open(instructions) => {
-                                let elements = found.open_all();
+                            SampleResolution::Open(instructions) => {
+                                let elements = found.set_undetermined();
                                 let cause = format!(
                                     "not permitted by the sample alone; whether workgroups outside it have a part in that \
                                      would take about {} instructions to find out",
-                                    sample::rounded(instructions)
+                                    workgroup_sample::rounded(instructions)
                                 );
                                 *causes.entry((cause, "several places".to_owned())).or_default() += elements;
                                 result.elements_undetermined += elements;
@@ -442,11 +451,12 @@ impl<'a> Check<'a> {
                     }
                     if only.is_none() {
                         let before = Instant::now();
-                        match self.in_order(round, target, &outcome, &found) {
+                        match self.under_observed_order(round, target, &outcome, &found) {
                             Some(Ok(replayed)) => {
-                                by_order += found.open().saturating_sub(replayed.found.open());
+                                by_order +=
+                                    found.undetermined_count().saturating_sub(replayed.found.undetermined_count());
                                 result.instructions += replayed.outcome.instructions;
-                                Replayed { dispatch, outcome, left, found } = replayed;
+                                OrderedRound { dispatch, outcome, left, found } = replayed;
                             }
                             Some(Err(why)) => result.notes.push(format!(
                                 "round {round}: what depends on the order of atomics is not judged: {why}"
@@ -455,7 +465,8 @@ impl<'a> Check<'a> {
                         }
                         result.times.check += before.elapsed().as_secs_f64();
                     }
-                    // What no order of atomics explains is wrong however copies are read.
+                    // Elements that no order of atomics explains are wrong in every reading of
+                    // copies.
                     if found.failing > 0 && outcome.disorder.is_empty() {
                         let before = Instant::now();
                         dispatch.copies = Copies::Assume;
@@ -468,8 +479,8 @@ impl<'a> Check<'a> {
                         let picture = picture(&outcome, &self.setup.descriptors, &left, self.row);
                         result.picture = picture.map(Box::new);
                     }
-                    let round_of = Round { number: round, dispatch: &dispatch, outcome: &outcome };
-                    self.expected.iter().for_each(|expected| expected.hold(round_of, &left, &mut found));
+                    let round_of = InterpretedRound { number: round, dispatch: &dispatch, outcome: &outcome };
+                    self.expected.iter().for_each(|expected| expected.check(round_of, &left, &mut found));
                     match found.hollow() {
                         Some(why) => result.unjudged.push(UnjudgedRound { round, why: why.to_owned() }),
                         None => result.rounds_checked += 1,
@@ -524,35 +535,37 @@ impl<'a> Check<'a> {
         Ok(result)
     }
 
-    /// Advice to give the check other options, where that is possible.
+    /// Returns advice to change an option, unless the options are fixed.
     pub(crate) fn advice(&self, text: &str) -> Option<String> {
         (!self.fixed).then(|| text.to_owned())
     }
 
-    /// The layout of subgroups that the shader recorded, if it does, and their size, or what is impossible about it.
+    /// Returns the subgroup layout and size that the shader recorded, or the reason why it is
+    /// impossible; `None` if it records none.
     pub(crate) fn recorded_layout(
         &self,
         left: &BTreeMap<Slot, Vec<u8>>,
         dispatch: &Dispatch,
     ) -> Option<Result<(Layout, u32), String>> {
         let records = self.layout.and_then(|slot| left.get(&slot))?;
-        let size = recorded_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);
+        let size =
+            recorded_subgroup_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);
         let full = self.program.needs_full_subgroups(self.setup.local, size);
-        Some(recorded(records, self.workgroups(), size, full).map(|layout| (layout, size)))
+        Some(recorded_layout(records, self.workgroups(), size, full).map(|layout| (layout, size)))
     }
 
-    /// How many workgroups there are, and invocations of one.
+    /// Returns the number of workgroups, and of invocations in one.
     fn workgroups(&self) -> (usize, usize) {
         let product = |sides: [u32; 3]| sides.iter().map(|side| *side as usize).product();
         (product(self.setup.groups), product(self.setup.local))
     }
 
-    /// A mistake if the shader does not record the layout of subgroups where it is said to.
+    /// Checks that the shader records its subgroup layout in the buffer that the options name.
     fn must_record(&self, outcome: &Outcome, subgroup_size: u32) -> Result<(), CheckError> {
         let Some((slot, memory)) = self.layout.and_then(|slot| Some((slot, outcome.memory.get(&slot)?))) else {
             return Ok(());
         };
-        let Some(invocation) = unrecorded(memory, self.workgroups(), subgroup_size) else { return Ok(()) };
+        let Some(invocation) = first_unrecorded(memory, self.workgroups(), subgroup_size) else { return Ok(()) };
         Err(CheckError::option(format!(
             "--subgroups: {slot} does not get the record of invocation {invocation} (of all, by workgroups and local indices): three \
              words each, its SubgroupId, SubgroupLocalInvocationId and SubgroupSize"
@@ -591,8 +604,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Notes that a round was not judged, as the shader's behaviour is undefined in it. Returns the faults of the first such round.
-    fn undefined(
+    /// Adds a note on a round with undefined behaviour. Returns the faults of the first such round.
+    fn note_undefined(
         &self,
         round: u32,
         so: &str,
@@ -607,7 +620,7 @@ impl<'a> Check<'a> {
         if known.is_empty() { list } else { known }
     }
 
-    /// The first faults, a line each.
+    /// Returns the first faults as lines.
     pub(crate) fn faults(&self, outcome: &Outcome) -> Vec<String> {
         let mut lines: Vec<String> = outcome
             .faults
@@ -643,7 +656,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Joins the lines that [`Check::faults`] gives of one fault.
+/// Joins the lines of one fault from [`Check::faults`].
 pub(crate) fn on_one_line(fault: &str) -> String {
     fault.lines().map(str::trim).collect::<Vec<_>>().join(": ")
 }
@@ -652,5 +665,5 @@ fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
     CheckError::Oracle { name: subject.name.clone(), what: error.to_string() }
 }
 
-/// How long a device may take over one dispatch unless something else is said.
+/// Default limit on the time of one dispatch.
 pub const TIME_LIMIT: Duration = Duration::from_secs(60);

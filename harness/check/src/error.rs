@@ -1,30 +1,31 @@
-//! Why a shader cannot be checked.
+//! Errors in the input of a check.
 
 use std::path::PathBuf;
 
-/// A mistake in what is to be checked: one message, with place and remedy. No device is at fault.
+/// A mistake in the input, as one message with the place and a remedy. It is not the fault of a
+/// device.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// The file is no shader, or one that does not compile.
+    /// The file is not a shader, or does not compile.
     #[error("{name}: {what}")]
     Shader {
-        /// The file's name.
+        /// Name of the file.
         name: String,
-        /// What is wrong and where.
+        /// The mistake and its place.
         what: String,
     },
-    /// The module breaks rules, so that no device may be given it.
+    /// The module breaks rules of the specification, so it must not be sent to a device.
     #[error("{name} breaks rules of the specification, so it is not sent to a device:\n{}", list.join("\n"))]
     Illegal {
-        /// The file's name.
+        /// Name of the file.
         name: String,
         /// Each broken rule with its place.
         list: Vec<String>,
@@ -32,61 +33,62 @@ pub enum CheckError {
     /// An option does not fit the shader.
     #[error("{0}")]
     Option(String),
-    /// An option does not fit the shader, which a table of a case file may have.
+    /// An option does not fit the shader, and may come from a table of a case file.
     #[error("{what}")]
     Entry {
-        /// The table: `input`, `expect`, ..
+        /// Name of the table, such as `input` or `expect`.
         table: &'static str,
-        /// The key in it; of an array of tables the number, from 0.
+        /// Key in the table; for an array of tables the index, from 0.
         key: String,
-        /// What is wrong.
+        /// The mistake.
         what: String,
     },
     /// The oracle cannot interpret the module or run the dispatch.
     #[error("{name}: {what}")]
     Oracle {
-        /// The file's name.
+        /// Name of the file.
         name: String,
-        /// What stands in the way, and where.
+        /// The obstacle and its place.
         what: String,
     },
-    /// The shader has undefined behaviour, or a dynamic error by WGSL, so that nothing can be held against a device.
+    /// The shader has undefined behaviour, or a dynamic error in WGSL, so no result of a device
+    /// would be wrong.
     #[error("{name} {what} with these inputs, so it is not sent to a device:\n{}", list.join("\n"))]
     Undefined {
-        /// The file's name.
+        /// Name of the file.
         name: String,
-        /// What the specification calls it, and leaves of its consequences.
+        /// The specification's term for it, and its consequences.
         what: &'static str,
-        /// What it does, with invocation and place, and the remedy.
+        /// Each fault with invocation and place, and a remedy.
         list: Vec<String>,
     },
-    /// A case file does not say what it must.
+    /// A case file is invalid.
     #[error("{file}:{line}: {what}")]
     CaseFile {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The line, from 1.
+        /// Line, from 1.
         line: usize,
-        /// What is wrong and what was expected.
+        /// The mistake and the expected form.
         what: String,
     },
     /// A bundle cannot be read or written.
     #[error("{}: {what}", path.display())]
     Bundle {
-        /// The file in the bundle.
+        /// Path of the file in the bundle.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         what: String,
     },
 }
 
 impl CheckError {
-    /// An option that does not fit.
+    /// Returns an error for an option that does not fit.
     pub(crate) fn option(what: impl Into<String>) -> CheckError {
         CheckError::Option(what.into())
     }
 
-    /// One that a table of a case file may have.
+    /// Returns an error for an option that may come from a table of a case file.
     pub(crate) fn entry(table: &'static str, key: impl Into<String>, what: impl Into<String>) -> CheckError {
         CheckError::Entry { table, key: key.into(), what: what.into() }
     }

@@ -1,53 +1,55 @@
-//! What a case expects of elements, beside what the specification permits.
+//! Values that a case file expects of elements, in addition to the specification's rules.
 
-use crate::elements::{Element, path_text};
-use crate::setup::{Descriptor, Setup, scalar_from_text};
-use crate::verdict::{Comparison, Permitted, data_of, hex, keep, ranges};
+use crate::compare::{Comparison, Permitted, count_mismatch, data_of, hex, ranges};
+use crate::dispatch_setup::{Descriptor, Setup, scalar_from_text};
+use crate::memory_layout::{Element, path_text};
 use crate::{BindingName, CheckError, Expectation};
 use assay_case::position;
 use assay_float::RankRange;
-use assay_oracle::{Dispatch, Expected as Set, Outcome, Slot};
+use assay_oracle::{Dispatch, Expected, Outcome, Slot};
 use assay_precision::Scalar;
 use assay_runner::{CheckResult, Mismatch, Status, class};
 use std::collections::{BTreeMap, HashMap};
 
-/// An element that there is, and what is expected of it.
+/// An expectation with its element in the shader's interface.
 #[derive(Clone, Debug)]
-pub(crate) struct Expected {
+pub(crate) struct ResolvedExpectation {
     slot: Slot,
-    /// What its buffer is called.
+    /// Label of the binding.
     label: String,
-    /// Its path in there.
+    /// Path of the element.
     path: String,
     element: Element,
-    value: Value,
+    value: ExpectedValue,
 }
 
-/// Values of an element's type.
+/// Expected values of a scalar.
 #[derive(Clone, Copy, Debug)]
-enum Value {
-    /// These bits.
+enum ExpectedValue {
+    /// Exactly these bits.
     Bits(u64),
     /// Any NaN.
     Nan,
-    /// What is between these, in the order of the type.
+    /// An inclusive range in the order of the type.
     Between([u64; 2]),
 }
 
-/// The elements of a buffer that expectations name.
+/// Elements of a binding that expectations name.
 #[derive(Default)]
-struct Named<'a> {
+struct NamedElements<'a> {
     elements: HashMap<&'a str, Option<Element>>,
-    /// The path of the buffer's first element, for messages.
+    /// Path of the binding's first element, for messages.
     first: String,
 }
 
-impl Expected {
-    /// Finds the elements that expectations name, in one walk over each buffer, and reads what is expected of them.
+impl ResolvedExpectation {
+    /// Resolves expectations: finds their elements in one walk over each binding, and parses the
+    /// values.
     ///
     /// # Errors
-    /// There is no such element, the value is none of its type, or a range is empty: the first in the order of the file.
-    pub(crate) fn all(given: &[Expectation], setup: &Setup) -> Result<Vec<Expected>, CheckError> {
+    /// An element does not exist, a value does not have its type, or a range is empty. The first
+    /// error in the order of the file is returned.
+    pub(crate) fn all(given: &[Expectation], setup: &Setup) -> Result<Vec<ResolvedExpectation>, CheckError> {
         let wrong = |number: usize, why: String| {
             let Expectation { binding, element, .. } = &given[number];
             CheckError::entry("expect", number.to_string(), format!("expectation of {binding} {element}: {why}"))
@@ -61,7 +63,7 @@ impl Expected {
             Ok::<_, CheckError>((found, contents))
         };
         let descriptors: Vec<_> = given.iter().enumerate().map(descriptor).collect();
-        let mut named: BTreeMap<Slot, Named<'_>> = BTreeMap::new();
+        let mut named: BTreeMap<Slot, NamedElements<'_>> = BTreeMap::new();
         for (given, found) in given.iter().zip(&descriptors) {
             let Ok((found, _)) = found else { continue };
             named.entry(found.slot).or_default().elements.insert(&given.element, None);
@@ -86,42 +88,42 @@ impl Expected {
             let like = named.map_or("", |named| &named.first);
             let element =
                 element.ok_or_else(|| wrong(number, format!("it has no such element; its first is `{like}`")))?;
-            let value = Value::read(value, element.scalar).map_err(|why| wrong(number, why))?;
-            Ok(Expected { slot: found.slot, label: found.label(), path: path.clone(), element, value })
+            let value = ExpectedValue::read(value, element.scalar).map_err(|why| wrong(number, why))?;
+            Ok(ResolvedExpectation { slot: found.slot, label: found.label(), path: path.clone(), element, value })
         };
         descriptors.into_iter().enumerate().map(expected).collect()
     }
 
-    /// Holds what a target left against it.
-    pub(crate) fn hold(&self, round: Round<'_>, got: &BTreeMap<Slot, Vec<u8>>, result: &mut Comparison) {
-        let Expected { slot, element, value, .. } = self;
+    /// Checks the output of a target.
+    pub(crate) fn check(&self, round: InterpretedRound<'_>, got: &BTreeMap<Slot, Vec<u8>>, result: &mut Comparison) {
+        let ResolvedExpectation { slot, element, value, .. } = self;
         let Some(bits) = got.get(slot).and_then(|memory| element.read(memory)) else { return };
         result.checked += 1;
         let memory = round.outcome.memory.get(slot);
         result.expected += u64::from(memory.is_some_and(|memory| memory.is_written(element.offset, element.bytes())));
-        if value.has(bits, element.scalar) {
+        if value.contains(bits, element.scalar) {
             return;
         }
         result.failing += 1;
-        keep(&mut result.mismatches, &mut result.classes, (Status::Fail, class::EXPECTATION), || {
+        count_mismatch(&mut result.mismatches, &mut result.classes, (Status::Fail, class::EXPECTATION), || {
             self.mismatch(round, Status::Fail, (hex(element.scalar, bits), class::EXPECTATION))
         });
     }
 
-    /// Holds what the specification permits against it, where no target takes part.
-    pub(crate) fn hold_permitted(&self, round: Round<'_>, result: &mut CheckResult) -> Known {
-        let Expected { slot, element, value, .. } = self;
+    /// Checks the permitted set, where no target takes part.
+    pub(crate) fn check_permitted(&self, round: InterpretedRound<'_>, result: &mut CheckResult) -> ExpectationStatus {
+        let ResolvedExpectation { slot, element, value, .. } = self;
         let memory = round.outcome.memory.get(slot);
         let permitted = memory.and_then(|memory| Permitted::of(memory, element.offset, element.scalar.width()));
-        let Some(permitted) = permitted else { return Known::Undecided };
+        let Some(permitted) = permitted else { return ExpectationStatus::Undecided };
         let scalar = element.scalar;
         let lenient = permitted.lenient.map(|lenient| value.is_among(lenient, scalar));
         let status = match (value.is_among(&permitted.expected, scalar), lenient) {
             (Some(true), _) => {
                 result.elements_checked += 1;
-                return Known::Permitted;
+                return ExpectationStatus::Permitted;
             }
-            (None, _) | (_, Some(None)) => return Known::Undecided,
+            (None, _) | (_, Some(None)) => return ExpectationStatus::Undecided,
             (Some(false), Some(Some(true))) => Status::QualityWarning,
             (Some(false), Some(Some(false)) | None) => Status::Fail,
         };
@@ -132,14 +134,14 @@ impl Expected {
         result.elements_checked += 1;
         let ranges = ranges(scalar, &permitted.expected);
         let first = ranges.first().map_or_else(String::new, |[lo, _]| lo.clone());
-        keep(&mut result.mismatches, &mut result.classes, (status, class::NEVER_EXPECTED), || {
+        count_mismatch(&mut result.mismatches, &mut result.classes, (status, class::NEVER_EXPECTED), || {
             self.mismatch(round, status, (first, class::NEVER_EXPECTED))
         });
-        Known::Never
+        ExpectationStatus::Never
     }
 
-    fn mismatch(&self, round: Round<'_>, status: Status, (got, class): (String, &str)) -> Mismatch {
-        let Expected { slot, element, value, .. } = self;
+    fn mismatch(&self, round: InterpretedRound<'_>, status: Status, (got, class): (String, &str)) -> Mismatch {
+        let ResolvedExpectation { slot, element, value, .. } = self;
         let before = data_of(round.dispatch, *slot).and_then(|data| element.read(data));
         Mismatch {
             status,
@@ -158,78 +160,78 @@ impl Expected {
     }
 }
 
-/// A round that expectations are held against.
+/// An interpreted round.
 #[derive(Clone, Copy)]
-pub(crate) struct Round<'a> {
+pub(crate) struct InterpretedRound<'a> {
     pub(crate) number: u32,
     pub(crate) dispatch: &'a Dispatch,
     pub(crate) outcome: &'a Outcome,
 }
 
-/// Relation of what the specification permits for an element to what the case expects of it.
+/// Relation between the permitted set of an element and the expected values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// A value that the case expects is permitted.
+pub(crate) enum ExpectationStatus {
+    /// At least one expected value is permitted.
     Permitted,
-    /// None is.
+    /// No expected value is permitted.
     Never,
-    /// The oracle cannot tell.
+    /// The oracle does not know.
     Undecided,
 }
 
-impl Value {
-    fn read(text: &str, scalar: Scalar) -> Result<Value, String> {
+impl ExpectedValue {
+    fn read(text: &str, scalar: Scalar) -> Result<ExpectedValue, String> {
         let number = |text: &str| {
             scalar_from_text(scalar, text.trim()).ok_or_else(|| format!("`{text}` is no number of type {scalar}"))
         };
         if let Some((lo, hi)) = text.split_once("..") {
             let ends = [number(lo)?, number(hi)?];
             return match ends.map(|bits| position(bits, scalar)) {
-                [Some(lo), Some(hi)] if lo <= hi => Ok(Value::Between(ends)),
+                [Some(lo), Some(hi)] if lo <= hi => Ok(ExpectedValue::Between(ends)),
                 _ => Err(format!("no {scalar} is in `{text}`")),
             };
         }
         let bits = number(text)?;
-        // A NaN by its name may be any.
+        // `nan` stands for any NaN.
         let named = position(bits, scalar).is_none() && !text.trim().starts_with("0x");
-        Ok(if named { Value::Nan } else { Value::Bits(bits) })
+        Ok(if named { ExpectedValue::Nan } else { ExpectedValue::Bits(bits) })
     }
 
-    fn has(self, bits: u64, scalar: Scalar) -> bool {
+    fn contains(self, bits: u64, scalar: Scalar) -> bool {
         let place = |bits: u64| position(bits, scalar);
         match self {
-            Value::Bits(wanted) => bits == wanted,
-            Value::Nan => place(bits).is_none(),
-            Value::Between([lo, hi]) => place(bits).is_some() && (place(lo)..=place(hi)).contains(&place(bits)),
+            ExpectedValue::Bits(wanted) => bits == wanted,
+            ExpectedValue::Nan => place(bits).is_none(),
+            ExpectedValue::Between([lo, hi]) => place(bits).is_some() && (place(lo)..=place(hi)).contains(&place(bits)),
         }
     }
 
-    /// Returns whether one of these values is among those that are permitted; `None` where that is not known.
-    fn is_among(self, permitted: &Set, scalar: Scalar) -> Option<bool> {
-        let any = |patterns: &[u64]| Some(patterns.iter().any(|bits| self.has(*bits, scalar)));
+    /// Returns whether one of the expected values is permitted; `None` if that is not known.
+    fn is_among(self, permitted: &Expected, scalar: Scalar) -> Option<bool> {
+        let any = |patterns: &[u64]| Some(patterns.iter().any(|bits| self.contains(*bits, scalar)));
         match permitted {
-            Set::Exact(bits) => any(std::slice::from_ref(bits)),
-            Set::OneOf(patterns) => any(patterns),
+            Expected::Exact(bits) => any(std::slice::from_ref(bits)),
+            Expected::OneOf(patterns) => any(patterns),
             open if open.is_open() => None,
-            Set::Float { format, set } => match self {
-                Value::Bits(bits) => Some(set.contains(*format, bits)),
+            Expected::Float { format, set } => match self {
+                ExpectedValue::Bits(bits) => Some(set.contains(*format, bits)),
                 _ if scalar != Scalar::Float(*format) => None,
-                Value::Nan => Some(set.has_nan()),
-                Value::Between(ends) => {
+                ExpectedValue::Nan => Some(set.has_nan()),
+                ExpectedValue::Between(ends) => {
                     let [lo, hi] = ends.map(|bits| format.rank(bits));
                     Some(set.meets(RankRange::new(lo, hi)))
                 }
             },
-            Set::Undetermined(_) => None,
+            Expected::Undetermined(_) => None,
         }
     }
 
-    /// As [`Mismatch::permitted`] has it.
+    /// Returns the ends of the range as in [`Mismatch::permitted`].
     fn ends(self, scalar: Scalar) -> [String; 2] {
         match self {
-            Value::Bits(bits) => [bits; 2].map(|bits| hex(scalar, bits)),
-            Value::Nan => ["nan", "nan"].map(str::to_owned),
-            Value::Between(ends) => ends.map(|bits| hex(scalar, bits)),
+            ExpectedValue::Bits(bits) => [bits; 2].map(|bits| hex(scalar, bits)),
+            ExpectedValue::Nan => ["nan", "nan"].map(str::to_owned),
+            ExpectedValue::Between(ends) => ends.map(|bits| hex(scalar, bits)),
         }
     }
 }
@@ -240,8 +242,10 @@ mod tests {
     use assay_float::F32;
 
     #[test]
-    fn bits_are_held_and_names_of_nans_are_any() {
-        let has = |text: &str, bits: u64| Value::read(text, Scalar::Float(F32)).unwrap().has(bits, Scalar::Float(F32));
+    fn expected_bits_are_exact_and_nan_stands_for_any_nan() {
+        let has = |text: &str, bits: u64| {
+            ExpectedValue::read(text, Scalar::Float(F32)).unwrap().contains(bits, Scalar::Float(F32))
+        };
         assert!(has("0x7fc00000", 0x7fc0_0000) && !has("0x7fc00000", 0x7fc0_0001));
         assert!(has("nan", 0x7fc0_0001) && !has("nan", 0x7f80_0000));
         assert!(has("-0", 0x8000_0000) && !has("-0", 0));
@@ -249,15 +253,15 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_numbers_in_it() {
+    fn empty_ranges_and_ranges_with_nan_are_refused() {
         for text in ["3.1..2.9", "0..nan", "nan..nan"] {
-            assert!(Value::read(text, Scalar::Float(F32)).unwrap_err().contains(text), "{text}");
+            assert!(ExpectedValue::read(text, Scalar::Float(F32)).unwrap_err().contains(text), "{text}");
         }
-        assert!(Value::read("3..2", Scalar::Int { width: 32, signed: false }).is_err());
+        assert!(ExpectedValue::read("3..2", Scalar::Int { width: 32, signed: false }).is_err());
     }
 
     #[test]
-    fn values_are_found_among_permitted_ones() {
+    fn expected_values_are_found_in_permitted_sets() {
         let scalar = Scalar::Float(F32);
         let rank = |value: f32| F32.rank(value.to_bits().into());
         let set = |nan: bool| {
@@ -265,9 +269,10 @@ mod tests {
             if nan {
                 set.insert_nan();
             }
-            Set::Float { format: F32, set }
+            Expected::Float { format: F32, set }
         };
-        let among = |text: &str, permitted: &Set| Value::read(text, scalar).unwrap().is_among(permitted, scalar);
+        let among =
+            |text: &str, permitted: &Expected| ExpectedValue::read(text, scalar).unwrap().is_among(permitted, scalar);
         for (text, permitted, expected) in [
             ("1.5", set(false), Some(true)),
             ("2.5", set(false), Some(false)),
@@ -275,17 +280,17 @@ mod tests {
             ("0.5..0.75", set(false), Some(false)),
             ("nan", set(false), Some(false)),
             ("nan", set(true), Some(true)),
-            ("1.5", Set::Exact(0x3fc0_0000), Some(true)),
-            ("1.25..1.75", Set::OneOf(vec![0, 0x3fc0_0000]), Some(true)),
-            ("3", Set::OneOf(vec![0, 0x3fc0_0000]), Some(false)),
-            ("3", Set::Undetermined(0), None),
-            ("3", Set::Float { format: F32, set: assay_float::Set::anything() }, None),
+            ("1.5", Expected::Exact(0x3fc0_0000), Some(true)),
+            ("1.25..1.75", Expected::OneOf(vec![0, 0x3fc0_0000]), Some(true)),
+            ("3", Expected::OneOf(vec![0, 0x3fc0_0000]), Some(false)),
+            ("3", Expected::Undetermined(0), None),
+            ("3", Expected::Float { format: F32, set: assay_float::Set::anything() }, None),
         ] {
             assert_eq!(among(text, &permitted), expected, "{text} {permitted:?}");
         }
-        // An integer of the buffer that was written as a float.
+        // An integer of the buffer that the shader writes as a float.
         let word = Scalar::Int { width: 32, signed: false };
-        let of_word = |text: &str| Value::read(text, word).unwrap().is_among(&set(false), word);
+        let of_word = |text: &str| ExpectedValue::read(text, word).unwrap().is_among(&set(false), word);
         assert_eq!((of_word("0x3fc00000"), of_word("1..2")), (Some(true), None));
     }
 }

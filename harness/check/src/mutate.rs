@@ -1,9 +1,9 @@
-//! Planted errors: the module that a device is given is not the one that is checked, so that a check, a trace and a
-//! reduction can be seen to find what they are for.
+//! Planted errors (mutation testing): the device runs another module than the one that is checked,
+//! so that users and tests can see that a check, a trace and a reduction find the error.
 
 use crate::CheckError;
-use crate::composites::parts;
-use crate::device::{DeviceWork, Job, Left, Placed, Target, TargetError};
+use crate::composite_types::parts;
+use crate::target::{DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_runner::{DeviceInfo, Trouble};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
@@ -14,30 +14,32 @@ use assay_spirv::tables::Op;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is done to an instruction.
+/// Kind of a planted error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MutationKind {
-    /// The bits of a float result, plus this: off by so many representable values.
+    /// Adds this number to the bits of a float result, which moves it by as many representable
+    /// values.
     Ulp(i32),
-    /// A zero result of a float instruction gets the other sign.
+    /// Flips the sign of a zero result of a float instruction.
     SignOfZero,
-    /// An integer result is one too large.
+    /// Adds one to an integer result.
     OffByOne,
-    /// A signed instruction is done as the unsigned one, or the other way round.
+    /// Replaces a signed instruction by the unsigned one, or vice versa.
     Signedness,
-    /// An atomic reads, but its change is lost.
+    /// Replaces a read-modify-write atomic by an atomic load.
     LostAtomic,
-    /// A barrier is left out.
+    /// Removes a barrier.
     MissingBarrier,
 }
 
-/// A planted error.
+/// A planted error, with the instruction that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutation {
-    /// What is done.
+    /// Kind of the error.
     pub kind: MutationKind,
-    /// To which instruction: `%ID`, `word N` (where it begins in the module), a number (its place among the module's instructions), a name
-    /// (the first of that name), or `last`; the first that it can be done to if nothing is said.
+    /// The instruction: `%ID`, `word N` (offset of its first word in the module), a number (index
+    /// in the module), a name (the first instruction of that name), or `last`. `None` stands for
+    /// the first instruction that the kind applies to.
     pub at: Option<String>,
 }
 
@@ -73,29 +75,29 @@ impl FromStr for Mutation {
     }
 }
 
-/// Names the last instruction that an error can be planted in.
+/// Selects the last instruction that the kind applies to.
 const LAST: &str = "last";
 
-/// Precedes the word at which an instruction begins.
+/// Prefix of a word offset.
 const WORD: &str = "word ";
 
-/// An instruction with an error planted in it, found again in any variant of the module.
+/// An instruction with a planted error, which can be found again in variants of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planted {
     kind: MutationKind,
     site: Site,
-    /// Its place in the module that it was planted in.
+    /// Index of the instruction in the original module.
     pub instruction: u32,
-    /// Where it begins there.
+    /// Word offset of the instruction in the original module.
     pub word: usize,
 }
 
-/// What an instruction is known by.
+/// Identity of an instruction across variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Site {
-    /// Its result.
+    /// Id of its result.
     Result(u32),
-    /// Its number among the barriers.
+    /// Index among the control barriers.
     Barrier(usize),
 }
 
@@ -103,7 +105,7 @@ impl Mutation {
     /// Finds the instruction.
     ///
     /// # Errors
-    /// There is none that this can be done to.
+    /// No instruction matches to which the kind applies.
     pub fn plant(&self, module: &Module, entry: &str) -> Result<Planted, CheckError> {
         let sites = self.sites(module, entry);
         let found = if self.at.as_deref() == Some(LAST) { sites.last() } else { sites.into_iter().next() };
@@ -112,7 +114,7 @@ impl Mutation {
         }
         let at = self.at.as_ref().map_or_else(String::new, |at| format!(" at `{at}`"));
         let why =
-            instructions(module, entry).filter(|i| self.wants(module, i)).find_map(|i| self.undeclared(module, &i));
+            instructions(module, entry).filter(|i| self.selects(module, i)).find_map(|i| self.undeclared(module, &i));
         let why = why.map_or_else(String::new, |width| {
             format!(": that takes an integer type of {width} bits, which the module does not declare")
         });
@@ -121,17 +123,17 @@ impl Mutation {
         Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to{why}{elsewhere}")))
     }
 
-    /// The instructions that are meant and that it can be done to, in the order of functions.
+    /// Returns the matching instructions to which the kind applies, in the order of functions.
     fn sites<'a>(&'a self, module: &'a Module, entry: &str) -> impl Iterator<Item = Planted> + use<'a> {
-        instructions(module, entry).filter(|i| self.wants(module, i)).filter_map(|i| {
+        instructions(module, entry).filter(|i| self.selects(module, i)).filter_map(|i| {
             let site = site(module, &i)?;
             let planted = Planted { kind: self.kind, site, instruction: i.index.0, word: i.at };
             planted.change(module).is_some().then_some(planted)
         })
     }
 
-    /// Whether an instruction is one that is meant.
-    fn wants(&self, module: &Module, i: &Instruction<'_>) -> bool {
+    /// Returns whether an instruction matches `at`.
+    fn selects(&self, module: &Module, i: &Instruction<'_>) -> bool {
         let Some(at) = self.at.as_deref().filter(|at| *at != LAST) else { return true };
         if let Some(word) = at.strip_prefix(WORD) {
             return word.parse() == Ok(i.at);
@@ -140,26 +142,32 @@ impl Mutation {
             let named = || i.result().is_some_and(|result| module.names().of(result).as_deref() == Some(id));
             id.parse().map_or_else(|_| named(), |id: u32| i.result() == Some(id))
         });
-        by_id || at.parse() == Ok(i.index.0) || i.op.is_some_and(|op| op.name() == at) || crate::trace::name(i) == at
+        by_id
+            || at.parse() == Ok(i.index.0)
+            || i.op.is_some_and(|op| op.name() == at)
+            || crate::instrument::name(i) == at
     }
 
-    /// Some other instructions that the same can be done to, as they are asked for; `None` where there are none.
+    /// Returns options that plant the error in other instructions than `but`; `None` if there are
+    /// none.
     pub fn elsewhere(&self, module: &Module, entry: &str, but: Option<&Planted>) -> Option<String> {
-        /// Instructions that are told.
-        const TOLD: usize = 4;
+        /// Largest number of instructions listed.
+        const MAX_LISTED: usize = 4;
         let anywhere = Mutation { at: None, ..self.clone() };
         let others = anywhere.sites(module, entry).filter(|planted| Some(planted) != but);
-        let told: Vec<String> = others.take(TOLD).map(|planted| format!("'{}'", self.at_word(planted.word))).collect();
-        (!told.is_empty()).then(|| format!("--mutate {}", told.join(" or ")))
+        let listed: Vec<String> =
+            others.take(MAX_LISTED).map(|planted| format!("'{}'", self.at_word(planted.word))).collect();
+        (!listed.is_empty()).then(|| format!("--mutate {}", listed.join(" or ")))
     }
 
-    /// The same, of the instruction that begins there.
+    /// Returns this mutation of the instruction at a word offset.
     #[must_use]
     pub fn at_word(&self, word: usize) -> Mutation {
         Mutation { kind: self.kind, at: Some(format!("{WORD}{word}")) }
     }
 
-    /// The width of the integers that it would take to plant it, where the module declares none.
+    /// Returns the width of the integer type that the mutation requires and the module does not
+    /// declare.
     fn undeclared(&self, module: &Module, i: &Instruction<'_>) -> Option<u32> {
         let plain = Plain::of_value(module, i.result()?)?;
         let suits = matches!((self.kind, plain.kind), (MutationKind::Ulp(_), PlainKind::Float));
@@ -182,7 +190,7 @@ impl fmt::Display for Mutation {
     }
 }
 
-/// The instructions of the functions that an entry point may call.
+/// Returns the instructions of the functions that an entry point may call.
 fn instructions<'a>(module: &'a Module, entry: &str) -> impl Iterator<Item = Instruction<'a>> + use<'a> {
     let usage = usages(module).into_iter().find(|usage| usage.name == entry);
     let functions = usage.map(|usage| usage.functions).into_iter().flatten();
@@ -202,7 +210,7 @@ fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
 }
 
 impl Planted {
-    /// The instruction in this module or a variant of it, if it is there.
+    /// Finds the instruction in the module or a variant of it; `None` if it is not there.
     pub fn find<'a>(&self, module: &'a Module) -> Option<Instruction<'a>> {
         match self.site {
             Site::Result(result) => module.definition_of_word(result),
@@ -210,7 +218,7 @@ impl Planted {
         }
     }
 
-    /// The words of a variant of the module with the error in it; `None` where the instruction is not there.
+    /// Returns the words of the module with the error planted; `None` if it does not apply.
     fn change(&self, module: &Module) -> Option<Vec<u32>> {
         let i = self.find(module)?;
         let mut editor = Editor::new(module);
@@ -244,9 +252,10 @@ impl Planted {
     }
 }
 
-/// Lets an instruction make a new id, and defines the result that it had as that, changed: all of a scalar or vector, of what is made of
-/// parts the first that takes it. `None` where there is none, and for instructions behind which nothing may stand or that compute nothing.
-fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &Change<'_>) -> Option<()> {
+/// Changes the result of an instruction: gives the original result a new id, and defines its id as
+/// the changed value. In an aggregate, the first scalar or vector that can be changed is. Returns
+/// `None` if there is none, or the instruction has no computed result.
+fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &EmitChange<'_>) -> Option<()> {
     let op = i.op?;
     let module = editor.module();
     let ty = module.type_declared(i.result_type()?)?;
@@ -257,21 +266,22 @@ fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &Change<'_>) -> 
     }
     editor.divert(i, |editor, new, result| {
         let mut code = Vec::new();
-        changed(editor, &mut code, ty, (new, result), change)?;
+        change_value(editor, &mut code, ty, (new, result), change)?;
         Some(code)
     })
 }
 
-/// Code that defines the second id as the first, a scalar or vector, changed; `None` where that cannot be done.
-type Change<'a> = dyn Fn(&mut Editor<'_>, &mut Vec<u32>, Plain, (u32, u32)) -> Option<()> + 'a;
+/// Emits code that defines the second id as the changed value of the first, a scalar or vector;
+/// `None` if that is not possible.
+type EmitChange<'a> = dyn Fn(&mut Editor<'_>, &mut Vec<u32>, Plain, (u32, u32)) -> Option<()> + 'a;
 
-/// The same of a value of any type.
-fn changed(
+/// Emits code that changes a value of any type.
+fn change_value(
     editor: &mut Editor<'_>,
     code: &mut Vec<u32>,
     ty: TypeId,
     (value, result): (u32, u32),
-    change: &Change<'_>,
+    change: &EmitChange<'_>,
 ) -> Option<()> {
     let module = editor.module();
     let word = |ty: TypeId| module.type_definition(ty).result();
@@ -281,7 +291,7 @@ fn changed(
     (0..).zip(parts(module, ty)?).find_map(|(index, part)| {
         let ([old, new], mut inner) = ([editor.id(), editor.id()], Vec::new());
         inner.extend(instruction(Op::CompositeExtract, &[word(part)?, old, value, index]));
-        changed(editor, &mut inner, part, (old, new), change)?;
+        change_value(editor, &mut inner, part, (old, new), change)?;
         inner.extend(instruction(Op::CompositeInsert, &[word(ty)?, result, new, value, index]));
         code.extend(inner);
         Some(())
@@ -292,12 +302,12 @@ fn in_function(module: &Module, i: &Instruction<'_>) -> bool {
     module.function_at(i.index).is_some()
 }
 
-/// Whether integers of so many bits are there, or may be declared.
+/// Returns whether integers of a width are available without another capability.
 fn declares_ints(module: &Module, width: u32) -> bool {
     width == 32 || module.types().any(|(_, ty)| matches!(ty, Type::Int { width: w, .. } if *w == width))
 }
 
-/// `result = (bits of the instruction's result) + number`, component by component.
+/// Adds a number to the bits of each component of the result.
 fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, number: i64) -> Option<()> {
     divert(editor, i, &|editor, code, plain, (value, result)| {
         let Plain { ty, kind, width, count, .. } = plain;
@@ -325,7 +335,8 @@ fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, 
     })
 }
 
-/// `result = x == 0 ? -x : x`, on the bits, which no driver may simplify.
+/// Flips the sign of each component of the result that is zero. It operates on the bits, so that no
+/// driver can simplify it.
 fn sign_of_zero(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
     divert(editor, i, &|editor, code, plain, (value, result)| {
         let Plain { ty, kind: PlainKind::Float, width: 32, count, .. } = plain else { return None };
@@ -351,7 +362,7 @@ fn sign_of_zero(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
     })
 }
 
-/// The same for operands of the other signedness.
+/// Returns the corresponding instruction for the other signedness.
 fn other_signedness(op: Op) -> Option<Op> {
     const PAIRS: [(Op, Op); 10] = [
         (Op::SConvert, Op::UConvert),
@@ -372,20 +383,21 @@ fn other_signedness(op: Op) -> Option<Op> {
     })
 }
 
-/// Whether it reads, changes and writes integers, with pointer, scope and semantics first.
+/// Returns whether an instruction is a read-modify-write atomic on integers whose first operands
+/// are pointer, scope and semantics.
 fn is_update(op: Op) -> bool {
     let other = matches!(op, Op::AtomicLoad | Op::AtomicStore | Op::AtomicCompareExchange);
     !other && assay_oracle::left_by_atomic(op, 32, 0, &[]).is_some()
 }
 
-/// A target that is given modules with the error in them.
+/// A target that runs modules with a planted error.
 pub struct Mutating<T> {
     inner: T,
     planted: Planted,
 }
 
 impl<T: Target> Mutating<T> {
-    /// Plants the error in every module that the target is given.
+    /// Plants the error in every module that the target runs.
     pub fn new(inner: T, planted: Planted) -> Self {
         Self { inner, planted }
     }
@@ -457,7 +469,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mutations_read_as_they_are_written() {
+    fn mutations_round_trip_through_text() {
         for text in [
             "ulp:4@OpFMul",
             "rounding",

@@ -1,9 +1,10 @@
-//! Limits on nesting, for what is handed to naga.
+//! Limits on nesting for modules that naga processes.
 //!
-//! naga's front ends, validator and writers recurse over the operands of an expression, over `else if` and over control
-//! flow. naga limits the nesting of brackets and blocks, but neither the length of a chain such as `a + b + …`,
-//! `a.x.x…` or `if … else if …` nor the nesting of SPIR-V's control flow, and a stack overflow ends the process. So a
-//! shader that nests deeper than these limits is refused beforehand, and naga runs with a stack that suffices for them.
+//! naga's front ends, validator and writers recurse over the operands of an expression, over `else
+//! if` and over control flow. naga limits the nesting of brackets and blocks. It does not limit the
+//! length of a chain such as `a + b + …`, `a.x.x…` or `if … else if …`, or the nesting of SPIR-V's
+//! control flow, and a stack overflow ends the process. Assay therefore refuses shaders beyond
+//! these limits, and runs naga with a stack that is large enough for all others.
 
 use assay_spirv::Module;
 use assay_spirv::tables::Op;
@@ -11,16 +12,18 @@ use std::collections::HashSet;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Operators that one expression of WGSL, or branches that one chain of `else if`, may have; an index or a call counts as one.
+/// Largest number of operators in an expression of WGSL, or of branches in a chain of `else if`. An
+/// index or a call counts as an operator.
 const MAX_OPERATORS: usize = 20_000;
 
-/// How deep control flow of SPIR-V may nest: the universal limit "Control-flow nesting depth".
+/// Largest nesting of SPIR-V's control flow: the universal limit "Control-flow nesting depth".
 const MAX_CONTROL_FLOW: usize = 1_023;
 
-/// Bytes of the stack that naga runs with: of the deepest shaders within the limits, it uses less than a tenth.
+/// Size of naga's stack in bytes. The deepest shaders within the limits need less than a tenth of
+/// it.
 const STACK: usize = 256 << 20;
 
-/// Runs something on a thread with a deep stack and waits for it; panics go on in the caller.
+/// Runs a closure on a thread with a deep stack, and waits for it. A panic continues in the caller.
 pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
@@ -29,7 +32,7 @@ pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Why a text of WGSL nests too deep for naga, if it does.
+/// Returns why a WGSL text nests too deeply for naga; `None` if it does not.
 pub(crate) fn too_deep(text: &str) -> Option<String> {
     let line = deepest(text.as_bytes()).filter(|deepest| deepest.operators > MAX_OPERATORS)?.line;
     Some(format!(
@@ -38,7 +41,7 @@ pub(crate) fn too_deep(text: &str) -> Option<String> {
     ))
 }
 
-/// Why control flow of SPIR-V nests too deep for naga, if it does.
+/// Returns why a module's control flow nests too deeply for naga; `None` if it does not.
 pub fn control_flow_too_deep(module: &Module) -> Option<String> {
     let (mut open, mut order) = (HashSet::new(), Vec::new());
     for i in module.instructions() {
@@ -48,7 +51,7 @@ pub fn control_flow_too_deep(module: &Module) -> Option<String> {
                 order.push(merge);
             }
             (Some(Op::Label), Some(label), _) if open.contains(&label) => {
-                // What is inside a construct ends with it.
+                // Inner constructs end with the outer one.
                 while let Some(ended) = order.pop() {
                     open.remove(&ended);
                     if ended == label {
@@ -69,18 +72,18 @@ pub fn control_flow_too_deep(module: &Module) -> Option<String> {
     None
 }
 
-/// The place with the most operators around it.
+/// The position with the most nested operators.
 #[derive(Clone, Copy)]
 struct Deepest {
     operators: usize,
     line: usize,
 }
 
-/// The greatest number of operators that are one in another's operand, bounded from above: in each open bracket those since
-/// the last comma or semicolon.
+/// Returns an upper bound on the nesting of operators. For each open bracket, it counts the
+/// operators since the last comma or semicolon.
 fn deepest(text: &[u8]) -> Option<Deepest> {
     let mut deepest = None;
-    // For each open bracket, its operators; their sum; and whether a block has just ended.
+    // Operators in each open bracket, their sum, and whether a block has just ended.
     let (mut open, mut sum, mut block_ended) = (vec![0usize], 0usize, false);
     let (mut at, mut line) = (0, 1);
     while let Some(&byte) = text.get(at) {
@@ -131,7 +134,8 @@ fn deepest(text: &[u8]) -> Option<Deepest> {
             }
         }
         if operator {
-            // Those of a bracket count from before it: `a[i][j]` is one in the other.
+            // An opening bracket is an operator of the enclosing level: in `a[i][j]`, one access is the
+            // operand of the other.
             let bracket = usize::from(matches!(byte, b'(' | b'['));
             let level = open.len().saturating_sub(1 + bracket);
             open[level] += 1;
@@ -145,7 +149,8 @@ fn deepest(text: &[u8]) -> Option<Deepest> {
     deepest
 }
 
-/// The length of a block comment, which may hold others, up to the end of the text if it has no end.
+/// Returns the length of a block comment, with nested ones; up to the end of the text if it is not
+/// closed.
 fn comment(text: &[u8]) -> usize {
     let (mut at, mut depth) = (2, 1);
     while depth > 0 && at < text.len() {
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nests_too_deep_is_refused_with_its_line_and_the_rest_is_compiled() {
+    fn only_too_deep_nesting_is_refused_with_its_line() {
         let many = |part: &str, count: usize| vec![part; count].join("+");
         let branches = |count: usize| {
             let branch = |i: usize| format!("if (y[1] == {i}u) {{ y[0] = {i}u; }}");
@@ -220,13 +225,13 @@ mod tests {
             let refused = refusal(&deep);
             assert!(refused.starts_with("line 3: ") && refused.contains("more than 20000 operators"), "{refused}");
         }
-        // Each of these ended the process on a thread of the tests, whose stack is 2 MiB.
+        // Each of these overflowed the stack of a test thread, which is 2 MiB.
         for fits in
             [shader(&many("y[1]", 9_000)), branches(5_000), shader(&format!("vec4(y[1]){}.x", ".xyzw".repeat(19_000)))]
         {
             Subject::read("a.wgsl", fits.as_bytes()).unwrap();
         }
-        // Deep brackets are for naga to refuse.
+        // naga itself refuses deeply nested brackets.
         for deep in [format!("{}y[1]{}", "(".repeat(100_000), ")".repeat(100_000)), format!("{}1", "-".repeat(100_000))]
         {
             refusal(&shader(&deep));
@@ -234,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn control_flow_is_counted_as_it_nests() {
+    fn nested_control_flow_is_counted() {
         let module = |nested: usize, after: usize| {
             let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %m \"m\"\n\
                 OpExecutionMode %m LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n\

@@ -1,4 +1,4 @@
-//! What a check is asked to do, as the command line or a case file says it.
+//! Options of a check, from the command line or a case file.
 
 use crate::{AddressWord, CheckError, ImageForm, PointedForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
@@ -12,68 +12,70 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What a check is asked to do.
+/// Options of a check.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whose accuracy rules hold: those of WGSL for what runs through an implementation of WebGPU.
+    /// Specification whose accuracy rules apply: WGSL's for implementations of WebGPU.
     pub rules: Rules,
-    /// The entry point; where there is only one for compute, none need be named.
+    /// Entry point. May be omitted if there is only one for compute.
     pub entry: Option<String>,
-    /// Workgroups along x, y and z; by default a few.
+    /// Workgroups along x, y and z [default: a few].
     pub groups: Option<[u32; 3]>,
     /// Values of specialisation constants: `SpecId` or name, and the value as text.
     pub specs: Vec<(String, String)>,
-    /// The push constants.
+    /// Contents of the push constants.
     pub push: Option<Source>,
-    /// What bindings hold before the dispatch; the others hold what each round's mixture gives.
+    /// Contents of bindings before the dispatch. Others hold generated values.
     pub inputs: Vec<(BindingName, Source)>,
-    /// Elements of run-time arrays where they are not to follow from the dispatch; without a binding, of all others.
+    /// Lengths of run-time arrays, by binding or for all others; by default they follow from the
+    /// dispatch.
     pub elements: Vec<(Option<BindingName>, u64)>,
-    /// Images as far as they are not to follow from the shader and the dispatch.
+    /// Properties of images that do not follow from the shader and the dispatch.
     pub images: Vec<(BindingName, ImageForm)>,
-    /// Samplers; the others are what each round takes.
+    /// Samplers. Others vary by round.
     pub samplers: Vec<(BindingName, SamplerForm)>,
-    /// Buffers that no descriptor binds, by name: shaders reach them by their device addresses.
+    /// Buffers without a descriptor, by name. Shaders reach them by device addresses.
     pub buffers: Vec<(String, PointedForm)>,
-    /// Words that hold such addresses.
+    /// Words that hold device addresses.
     pub addresses: Vec<AddressWord>,
-    /// How many rounds, each with other inputs.
+    /// Number of rounds, each with other inputs.
     pub rounds: u32,
-    /// The seed of what is generated.
+    /// Seed of generated inputs.
     pub seed: u64,
-    /// Whether bytes of storage buffers that belong to no element have to stay as they were: not where whole structures
-    /// are stored, of which padding may be written.
+    /// Set if padding in storage buffers must keep its contents. Must not be set if the shader
+    /// stores whole structures, because such stores may write padding.
     pub padding: bool,
-    /// How many texels of four scalars of a storage buffer stand in a row, where the buffer stands for an image: failures are then
-    /// drawn.
+    /// Number of texels in a row, if a storage buffer represents an image with four scalars for
+    /// each texel. Failures are then drawn.
     pub row: Option<usize>,
-    /// What is expected of elements beside what the specification permits.
+    /// Expected values, in addition to the specification's rules.
     pub expectations: Vec<Expectation>,
-    /// Of a kernel: what it is called with.
+    /// Arguments of a kernel.
     pub kernel: Option<Kernel>,
-    /// Check what about so many invocations write, by whole workgroups, rather than everything.
+    /// Approximate number of invocations whose output is checked, in whole workgroups. `None` for
+    /// all.
     pub sample: Option<u64>,
-    /// The storage buffer in which the shader records where its invocations are in subgroups, if it does: for each invocation, in the
-    /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a word each. What a device
-    /// leaves is then held against what is permitted under the layout that it recorded.
+    /// Storage buffer in which the shader records its subgroup layout: for each invocation, in the
+    /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and
+    /// `SubgroupSize`, a word each. Results are then checked under the recorded layout.
     pub subgroups: Option<BindingName>,
-    /// What the device is opened with for accesses beyond the end of buffers and images. Where it is robust, a uniform buffer may be
-    /// given fewer bytes than its block has.
+    /// Robustness of the device to accesses out of bounds. With robustness, a uniform buffer may be
+    /// shorter than its block.
     pub robustness: Robustness,
-    /// What the oracle may spend.
+    /// Limits of the oracle.
     pub limits: Limits,
-    /// The check is that of a bundle, which no option can change: errors then advise none.
+    /// Set for the check of a bundle, whose options cannot be changed; errors then give no advice.
     pub fixed: bool,
-    /// Whether a module is refused for breaches of rules that are otherwise only warnings.
+    /// Set to refuse a module for rules that are otherwise warnings.
     pub strict: bool,
 }
 
-/// What a kernel is called with, where no Vulkan device takes it as it is.
+/// Call of an OpenCL kernel, which no Vulkan device runs as it is.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Its arguments, and what its handles name.
+    /// Arguments, and the resources that handles refer to.
     pub call: KernelCall,
-    /// The kernel as a compute shader: its descriptors and push constants are those that the call speaks of.
+    /// The kernel as a compute shader, with the descriptors and push constants of the call.
     pub interface: Arc<Module>,
 }
 
@@ -107,8 +109,8 @@ impl Default for Options {
     }
 }
 
-/// How a binding is named: `SET.BINDING`, `BINDING` (of set 0), with `[ELEMENT]` for one of an array, or the variable's
-/// name.
+/// Name of a binding: `SET.BINDING`, `BINDING` (of set 0), or the variable's name; with `[ELEMENT]`
+/// for one element of a descriptor array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindingName(String);
 
@@ -137,12 +139,13 @@ impl fmt::Display for BindingName {
 }
 
 impl BindingName {
-    /// Whether it means one of an array.
+    /// Returns whether it selects one element of a descriptor array.
     pub fn is_element(&self) -> bool {
         self.0.contains('[')
     }
 
-    /// Whether this descriptor, of a variable of that name, is meant. Without `[ELEMENT]` every one of an array is.
+    /// Returns whether it selects the descriptor at a slot, of a variable with this name. Without
+    /// `[ELEMENT]` it selects all elements of a descriptor array.
     pub fn names(&self, slot: Slot, variable: Option<&str>) -> bool {
         let (base, element) = match self.0.split_once('[') {
             Some((base, rest)) => match rest.trim_end_matches(']').parse::<u32>() {
@@ -162,25 +165,26 @@ impl BindingName {
     }
 }
 
-/// Where the contents of a binding come from.
+/// Contents of a binding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// The bytes of a file, which must be as many as the binding has.
+    /// Bytes of a file, which must match the size of the binding.
     File(PathBuf),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// Every scalar this number.
+    /// This number in every scalar.
     Number(String),
-    /// Every scalar its own place among the scalars: 0, 1, 2, ..
+    /// The index of each scalar: 0, 1, 2, ..
     Index,
-    /// Generated.
+    /// Generated values.
     Mixture(Mixture),
 }
 
 impl FromStr for Source {
     type Err = CheckError;
 
-    /// `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `=NUMBER`; else the path of a file.
+    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI` or `=NUMBER`; anything else is
+    /// the path of a file.
     fn from_str(text: &str) -> Result<Source, CheckError> {
         Ok(match text {
             "zeros" => Source::Number("0".into()),
@@ -207,10 +211,10 @@ impl FromStr for Source {
     }
 }
 
-/// What a device is opened with for accesses beyond ends, by its name.
+/// Parses the name of a robustness level.
 ///
 /// # Errors
-/// It is none of [`Robustness::NAMED`].
+/// It is not in [`Robustness::NAMED`].
 pub fn robustness(text: &str) -> Result<Robustness, CheckError> {
     let found = Robustness::NAMED.into_iter().find(|(name, _)| *name == text);
     let names = Robustness::NAMED.map(|(name, _)| name).join(", ");
@@ -219,10 +223,10 @@ pub fn robustness(text: &str) -> Result<Robustness, CheckError> {
         .ok_or_else(|| CheckError::option(format!("`{text}`: expected one of {names}")))
 }
 
-/// Two parts around the first `=`.
+/// Splits a text at its first `=`.
 ///
 /// # Errors
-/// There is none.
+/// There is no `=`, or nothing before it.
 pub fn assignment(text: &str) -> Result<(String, String), CheckError> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
@@ -230,10 +234,10 @@ pub fn assignment(text: &str) -> Result<(String, String), CheckError> {
     }
 }
 
-/// Workgroups as text: `64`, `8,8` or `4,4,2`.
+/// Parses a number of workgroups: `64`, `8,8` or `4,4,2`.
 ///
 /// # Errors
-/// Not one to three numbers above 0.
+/// It is not a list of one to three positive numbers.
 pub fn groups(text: &str) -> Result<[u32; 3], CheckError> {
     let wrong = || CheckError::option(format!("`{text}`: expected workgroups as X, X,Y or X,Y,Z, each at least 1"));
     let mut groups = [1; 3];
@@ -247,15 +251,16 @@ pub fn groups(text: &str) -> Result<[u32; 3], CheckError> {
     Ok(groups)
 }
 
-/// What is expected of an element, beside what the specification permits.
+/// Expected value of an element, in addition to the specification's rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
-    /// The binding.
+    /// Name of the binding.
     pub binding: String,
-    /// The path of the element: `.sums[3]`, of a texel's component `(1, 0).r`.
+    /// Path of the element: `.sums[3]`, or `(1, 0).r` for a component of a texel.
     pub element: String,
-    /// A number or bits, or a range `LO..HI` of them, in the order of the element's type. `nan` is any NaN.
+    /// A number, bits, or an inclusive range `LO..HI` in the order of the element's type. `nan` is
+    /// any NaN.
     pub value: String,
 }
 
@@ -264,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bindings_are_named_by_number_or_name() {
+    fn bindings_are_selected_by_number_or_name() {
         let slot = Slot { set: 1, binding: 2, element: 3 };
         for name in ["1.2", "1.2[3]", "data", "data[3]"] {
             assert!(name.parse::<BindingName>().unwrap().names(slot, Some("data")), "{name}");
@@ -277,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_and_groups_read_as_they_are_written() {
+    fn sources_and_workgroup_counts_are_parsed() {
         let source = |text: &str| text.parse::<Source>().unwrap();
         assert_eq!(source("zeros"), Source::Number("0".into()));
         assert_eq!(source("=0x3f800000"), Source::Number("0x3f800000".into()));

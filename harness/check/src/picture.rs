@@ -1,14 +1,15 @@
-//! A failing result as a picture: the first image that is wrong, or a buffer that stands for one.
+//! Pictures of failing results: of an image, or of a buffer that represents one.
 
-use crate::elements::{Contents, Element, Step};
-use crate::setup::Descriptor;
-use crate::verdict::Permitted;
+use crate::compare::Permitted;
+use crate::dispatch_setup::Descriptor;
+use crate::memory_layout::{Contents, Element, Step};
 use assay_oracle::{Memory, Outcome, Slot, Standing};
 use assay_precision::Scalar;
 use assay_runner::{Picture, Texels};
 use std::collections::BTreeMap;
 
-/// A picture of the first image with a wrong texel; of a buffer if its texels (four scalars each) are said to stand in rows of `row`.
+/// Returns a picture of the first image with a wrong texel. A buffer counts as an image, with four
+/// scalars for each texel, if `row` gives the number of texels in a row.
 pub(crate) fn picture(
     outcome: &Outcome,
     descriptors: &[Descriptor],
@@ -18,19 +19,19 @@ pub(crate) fn picture(
     descriptors.iter().filter(|descriptor| descriptor.is_read_back()).find_map(|descriptor| {
         let (memory, got) = (outcome.memory.get(&descriptor.slot)?, got.get(&descriptor.slot)?);
         let contents = descriptor.contents()?;
-        let mut drawn = Drawn { texels: Texels::default(), memory, got, channels: 0 };
+        let mut builder = PictureBuilder { texels: Texels::default(), memory, got, channels: 0 };
         contents.walk(got.len() as u64, &mut |element, path| {
-            drawn.add(element, path, matches!(contents, Contents::Block(_)))
+            builder.add(element, path, matches!(contents, Contents::Block(_)))
         });
         match contents {
             Contents::Texels(_) => {}
-            Contents::Block(_) => drawn.texels.width = row?,
+            Contents::Block(_) => builder.texels.width = row?,
         }
-        drawn.texels.picture(&descriptor.label())
+        builder.texels.picture(&descriptor.label())
     })
 }
 
-/// The value of a scalar's bits, near enough to draw it.
+/// Returns an approximate value of a scalar, for drawing.
 pub fn approximate(scalar: Scalar, bits: u64) -> f64 {
     match scalar {
         Scalar::Float(format) => format.to_f64(bits),
@@ -39,17 +40,17 @@ pub fn approximate(scalar: Scalar, bits: u64) -> f64 {
     }
 }
 
-struct Drawn<'a> {
+struct PictureBuilder<'a> {
     texels: Texels,
     memory: &'a Memory,
     got: &'a [u8],
-    /// Channels of the last texel that are there already.
+    /// Channels of the last texel so far.
     channels: usize,
 }
 
-impl Drawn<'_> {
-    /// Adds a scalar: to the last texel, or as the first of the next one. Of an image the first level is drawn, its layers and slices
-    /// one below the other.
+impl PictureBuilder<'_> {
+    /// Adds a scalar to the last texel, or as the first of a new one. Only the first mip level of
+    /// an image is drawn, with layers and slices one below the other.
     fn add(&mut self, element: Element, path: &[Step<'_>], buffer: bool) {
         let first = match (buffer, path) {
             (true, _) => self.channels == 4 || self.texels.wrong.is_empty(),
@@ -72,7 +73,8 @@ impl Drawn<'_> {
         let at = self.texels.wrong.len() - 1;
         self.texels.wrong[at] |= wrong;
         for (bits, values) in [(expected, &mut self.texels.expected), (got, &mut self.texels.got)] {
-            // A texel whose channels are no whole bytes is one number: its bytes tell texels apart.
+            // A texel whose channels are not whole bytes is one number. Its bytes serve as
+            // channels.
             let packed = !buffer && path.len() == 1 && width == 32;
             match element.scalar {
                 Scalar::Int { signed: false, .. } if packed => {

@@ -1,19 +1,21 @@
-//! Status of a check: a Pass rests on an element that the shader wrote and that could have come out wrong.
+//! Status of a check. A Pass requires an element that the shader wrote and that could have come out
+//! wrong.
 
-use crate::setup::Descriptor;
+use crate::dispatch_setup::Descriptor;
 use assay_runner::{CheckResult, Status, Trouble, Writes, count};
 
-/// Why nothing can be said of a shader whose stores nobody can see.
+/// Reason for a shader without observable output.
 pub(crate) const NO_OUTPUT: &str = "the shader has no output: it stores to no storage buffer, storage image or storage texel buffer, \
                                     and only these are read back";
 
-/// The options with which a shader may write more.
+/// Remedy: options with which a shader may write more.
 const TRY: &str = "try other --push, --input, --workgroups or --elements";
 
-/// A check is warned about if a smaller share of the elements was written: one in so many.
+/// A check gets a warning if it wrote less than one in this many elements.
 const FEW: u64 = 20;
 
-/// Returns the status of a check, and why it is not a Pass; `hollow` if no written element could have come out wrong.
+/// Returns the status of a check, and the reason if it is not a Pass. `hollow` is set if no written
+/// element could have come out wrong.
 pub(crate) fn of(result: &CheckResult, trouble: Option<Trouble>, hollow: bool) -> (Status, Option<String>) {
     let checked = result.elements_checked;
     if let Some(trouble) = trouble {
@@ -33,12 +35,14 @@ pub(crate) fn of(result: &CheckResult, trouble: Option<Trouble>, hollow: bool) -
     }
 }
 
-/// Returns why a check in which no written element could have come out wrong says nothing about the device.
+/// Returns the reason for a check in which no written element could have come out wrong.
 pub(crate) fn hollow_reason(writes: Option<&Writes>) -> String {
     let none = Writes::default();
     let Writes { elements, written, .. } = writes.unwrap_or(&none);
     match (elements, written) {
-        (0, _) => format!("no workgroup that was checked wrote an element, so nothing was judged; {TRY}"),
+        (0, _) => {
+            format!("no workgroup that was checked wrote an element, so nothing was judged; {TRY}")
+        }
         (_, 0) => format!("the shader wrote none of {} elements, so nothing was judged; {TRY}", count(elements)),
         _ => format!(
             "nothing is determined of what the shader wrote, {} of {} elements, so nothing was judged; {TRY}",
@@ -48,7 +52,7 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>) -> String {
     }
 }
 
-/// Returns a warning for a check that passes although the shader wrote hardly any of the elements that it may write.
+/// Returns a warning for a passing check that wrote only a small share of its elements.
 pub(crate) fn few_written(result: &CheckResult, descriptors: &[Descriptor]) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;

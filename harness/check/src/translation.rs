@@ -1,14 +1,15 @@
-//! Another translation of a shader, made ready to be held against it: of names and of what it does not use nothing need have survived.
+//! Preparation of another translation of a shader for an equivalence check. The translation may
+//! have lost names and unused resources.
 
-use crate::setup::is_compute;
-use crate::subject::{WGSL, overrides};
+use crate::dispatch_setup::is_compute;
+use crate::shader_source::{WGSL, overrides};
 use crate::{BindingName, Check, CheckError, Options, Subject};
 use assay_files::input;
 use assay_spirv::Module;
 use assay_spirv::reflect::{EntryPoint, Reflection};
 use std::path::Path;
 
-/// Reads another translation of what is checked; the `override`s that it has in common with that have the same values.
+/// Reads another translation of the shader. `override`s that both have get the same values.
 ///
 /// # Errors
 /// As [`Subject::load_with`].
@@ -21,8 +22,9 @@ pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Res
     Subject::load_with(path, &mut specs)
 }
 
-/// What is asked of another translation of what is checked, which is given the same. Constants, images and the entry point are named as it
-/// names them; what it lacks is left out, as is what dispatches have already.
+/// Returns options for another translation of the shader that give it the same inputs. Constants,
+/// images and the entry point go by the translation's own names. Options for resources that it
+/// lacks are left out.
 pub fn options_of_translation(this: &Check<'_>, other: &Subject, options: &Options) -> Options {
     let module = &other.source.module;
     let reflection = Reflection::new(module);
@@ -53,7 +55,7 @@ pub fn options_of_translation(this: &Check<'_>, other: &Subject, options: &Optio
     }
 }
 
-/// The values that constants of what is checked were given, with the names that these go by.
+/// Returns the values given to the shader's constants, each with all names of its constant.
 fn given(this: &Check<'_>, options: &Options) -> Vec<(Vec<String>, String)> {
     let known = match this.subject.wgsl() {
         Some(wgsl) => overrides(wgsl.text),
@@ -65,13 +67,13 @@ fn given(this: &Check<'_>, options: &Options) -> Vec<(Vec<String>, String)> {
     all.map(named).collect()
 }
 
-/// Those of the values that are of a constant among `there`, under the first of its names.
+/// Returns the values whose constant is among `there`, each with the first of its names.
 fn common(given: &[(Vec<String>, String)], there: &[Vec<String>]) -> Vec<(String, String)> {
     let named = |names: &[String]| names.iter().find_map(|name| there.iter().find(|there| there.contains(name)));
     given.iter().filter_map(|(names, value)| Some((named(names)?.first()?.clone(), value.clone()))).collect()
 }
 
-/// What the specialisation constants of a module go by: their `SpecId`s, and their names.
+/// Returns the specialisation constants of a module: for each, its `SpecId` and its name.
 fn constants(module: &Module) -> Vec<Vec<String>> {
     let constants = Reflection::new(module).spec_constants;
     constants.into_iter().map(|c| [Some(c.spec_id.to_string()), c.name].into_iter().flatten().collect()).collect()

@@ -1,7 +1,9 @@
-//! Legal WGSL compute shaders at random: typed expressions, control flow, memory, functions, vectors, several widths.
+//! Generator of random, legal WGSL compute shaders: typed expressions, control flow, memory,
+//! functions, vectors, several widths.
 //!
-//! Whatever is left to chance is left out: indices are masked, divisors are not zero, loops are bounded, barriers stand where all invocations
-//! come, and an atomic's result is not used. So the only freedom that a device has is that of floating-point results.
+//! Nondeterminism other than that of floating-point results is excluded: indices are masked,
+//! divisors are not zero, loops are bounded, barriers are in uniform control flow, and results of
+//! atomics are not used.
 
 use fastrand::Rng;
 use std::fmt::Write;
@@ -18,7 +20,7 @@ enum Scalar {
 
 use Scalar::{Bool, F32, I32, I64, U32, U64};
 
-/// A scalar, or a vector of so many.
+/// A scalar or vector type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Type {
     scalar: Scalar,
@@ -51,7 +53,7 @@ impl Type {
     }
 }
 
-/// A name in scope.
+/// A variable in scope.
 #[derive(Clone, Debug)]
 struct Variable {
     name: String,
@@ -73,14 +75,15 @@ struct Generator {
     scope: Vec<Variable>,
     functions: Vec<Function>,
     names: usize,
-    /// Statements that may still be written.
+    /// Remaining number of statements.
     budget: u32,
-    /// Whether 64-bit integers are used, and floats.
+    /// Set to use 64-bit integers, and to use floats.
     wide: bool,
     floats: bool,
 }
 
-/// A shader with inputs at bindings 0 to 2 and outputs at 3 and 4; lengths follow from the dispatch.
+/// Returns a shader with inputs at bindings 0 to 2 and outputs at 3 and 4. Their lengths follow
+/// from the dispatch.
 pub(crate) fn shader(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let (wide, floats) = (rng.u32(..4) == 0, rng.u32(..3) > 0);
@@ -187,7 +190,7 @@ impl Generator {
         self.close();
     }
 
-    /// A function of two parameters of one type, without state.
+    /// Adds a pure function of two parameters of one type.
     fn function(&mut self) {
         let ty = Type::of(self.scalar());
         let name = self.fresh("f");
@@ -203,7 +206,7 @@ impl Generator {
         self.functions.push(Function { name, ty });
     }
 
-    /// All invocations meet, and take a word of another one.
+    /// Adds an exchange of words between all invocations through workgroup memory.
     fn exchange(&mut self) {
         self.budget -= 1;
         let value = self.expression(Type::of(U32), 2);
@@ -236,7 +239,8 @@ impl Generator {
             }
             6 => {
                 let (index, value) = (self.expression(Type::of(U32), 1), self.expression(Type::of(U32), 2));
-                // One kind of operation a word: of different ones the order would show.
+                // One kind of atomic for each word; with several, the result would depend on the
+                // order.
                 let kinds = [
                     ("Add", None),
                     ("Sub", None),
@@ -282,7 +286,7 @@ impl Generator {
         } else {
             format!("({} & 7u)", self.expression(Type::of(U32), 1))
         };
-        // The bound is taken before: the body may change what it depends on.
+        // The bound is computed before the loop, because the body may change its operands.
         let bound = self.fresh("bound");
         self.line(&format!("let {bound} = {turns};"));
         self.open(&format!("for (var {name} = 0u; {name} < {bound}; {name}++) {{"));
@@ -324,7 +328,7 @@ impl Generator {
         let value = self.expression(target.ty, 3);
         let numeric = target.ty.scalar != Bool;
         let operator = if numeric { ["=", "=", "+=", "-=", "*="][self.rng.usize(..5)] } else { "=" };
-        // A product that grows from turn to turn is soon infinite.
+        // A product in a loop soon becomes infinite.
         let operator = if target.ty.is_float() && operator != "=" { "=" } else { operator };
         if target.ty.count > 1 && numeric && self.chance(3) {
             let component = ["x", "y"][self.rng.usize(..2)];
@@ -335,7 +339,7 @@ impl Generator {
         }
     }
 
-    /// Something in scope of that type, or made from something that is: never a constant.
+    /// Returns a value of the type from a variable in scope, never a constant.
     fn leaf(&mut self, ty: Type) -> String {
         let fitting: Vec<String> = self.scope.iter().filter(|v| v.ty == ty).map(|v| v.name.clone()).collect();
         if !fitting.is_empty() && !self.chance(8) {
@@ -346,7 +350,7 @@ impl Generator {
             let parts: Vec<String> = (0..ty.count).map(|_| self.leaf(part)).collect();
             return format!("{}({})", ty.name(), parts.join(", "));
         }
-        // Of a float only what is computed with it stays determined.
+        // A float variable is used in float computations only, so that integers stay determined.
         let usable = |v: &&Variable| v.ty.count == 1 && (ty.is_float() || !v.ty.is_float());
         let mut scalars: Vec<Variable> = self.scope.iter().filter(usable).cloned().collect();
         if scalars.is_empty() {
@@ -361,7 +365,7 @@ impl Generator {
             _ if from == to => value.to_owned(),
             (F32, Bool) => format!("({value} < 1.5)"),
             (_, F32) if from != Bool => {
-                // Small whole numbers: sums and products of them are exact for a while.
+                // Small integers, whose sums and products stay exact for a while.
                 let small = if matches!(from, I32 | I64) { format!("{value} % 64") } else { format!("{value} & 63") };
                 let small = match from {
                     U32 => small + "u",
@@ -391,7 +395,7 @@ impl Generator {
         }
     }
 
-    /// A right operand, which may be a constant.
+    /// Returns a right operand, which may be a constant.
     fn right(&mut self, ty: Type, depth: u32) -> String {
         if self.chance(3) { self.literal(ty) } else { self.expression(ty, depth) }
     }
@@ -436,7 +440,7 @@ impl Generator {
                 if of.scalar == Bool {
                     of = Type::of(U32);
                 }
-                // A decision that depends on a computed float splits: ordinarily it depends on an input.
+                // A branch on a computed float may be undecided, so most branches depend on inputs.
                 let depth = if of.is_float() { 0 } else { depth };
                 let (a, b) = (self.expression(of, depth), self.right(of, depth));
                 format!("({a} {} {b})", ["<", "<=", "==", "!=", ">", ">="][self.rng.usize(..6)])
@@ -450,14 +454,14 @@ impl Generator {
             0..=4 => format!("({a} {} {})", ["+", "-", "*", "^", "&"][self.rng.usize(..5)], self.right(ty, depth)),
             5 => format!("({a} | {})", self.right(ty, depth)),
             6 => {
-                // naga takes the amount as it is.
+                // naga passes the shift amount on unchanged.
                 let of = Type { scalar: U32, count: ty.count };
                 let mask = self.literal_of(of, "31");
                 let amount = format!("{} & {mask}", self.expression(of, depth.min(1)));
                 format!("({a} {} ({amount}))", ["<<", ">>"][self.rng.usize(..2)])
             }
             7 => {
-                // Neither zero nor -1: what naga makes of those is undefined in SPIR-V.
+                // Neither 0 nor -1, for which naga's translation is undefined in SPIR-V.
                 let (low, one) = (self.literal_of(ty, "127"), self.literal_of(ty, "1"));
                 let divisor = format!("(({} & {low}) | {one})", self.expression(ty, depth));
                 format!("({a} {} {divisor})", ["/", "%"][self.rng.usize(..2)])
@@ -511,7 +515,7 @@ impl Generator {
         }
     }
 
-    /// A number as that type.
+    /// Returns a number as a literal of the type.
     fn literal_of(&self, ty: Type, value: &str) -> String {
         let suffix = match ty.scalar {
             Bool | I32 | F32 => "",

@@ -1,9 +1,10 @@
-//! Random shaders on a device against the oracle: how many, what came of them, what is not determined, and how fast.
+//! Checks random shaders on a device, and reports outcomes, undetermined elements and speed.
 //!
-//! `cargo run --release -p assay-check --example random -- [--count N] [--first SEED] [--device NAME] [--keep DIR]`
+//! `cargo run --release -p assay-check --example random -- [--count N] [--first SEED] [--device
+//! NAME] [--keep DIR]`
 //!
-//! The same seed gives the same shader everywhere. Shaders that do not pass are kept in DIR; `assay check DIR/SEED.wgsl
-//! --input 2=-8..8 --reduce --out BUNDLE` looks into them.
+//! A seed gives the same shader on every machine. Shaders that do not pass are written to DIR;
+//! `assay check DIR/SEED.wgsl --input 2=-8..8 --reduce --out BUNDLE` examines one.
 
 mod generate;
 
@@ -19,10 +20,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the device may take: a software driver compiles when a shader runs first, which a busy machine draws out.
+/// Time limit of a dispatch. Software drivers compile in the first dispatch, which takes long on a
+/// busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(1200);
 
-/// After so many shaders it is said how far it is.
+/// Number of shaders between progress reports.
 const REPORTED: u64 = 500;
 
 struct Arguments {
@@ -48,7 +50,7 @@ fn arguments() -> Option<Arguments> {
     Some(found)
 }
 
-/// What came of all shaders.
+/// Totals over all shaders.
 #[derive(Debug, Default)]
 struct Sum {
     statuses: BTreeMap<Status, u64>,
@@ -93,7 +95,8 @@ fn main() -> ExitCode {
                 while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < args.count) {
                     let seed = args.first + seed;
                     let text = generate::shader(seed);
-                    // A panic is a defect of ours: it costs this shader, and its seed must be known.
+                    // A panic is a bug in Assay. It is reported with the seed, and the run
+                    // continues.
                     let Ok(found) = catch_unwind(AssertUnwindSafe(|| check(seed, &text, &target))) else {
                         say(format!("{seed}: the oracle panicked"));
                         defects.fetch_add(1, Ordering::Relaxed);
@@ -143,13 +146,14 @@ fn check(seed: u64, text: &str, target: &VulkanTarget) -> Result<CheckResult, Ch
 }
 
 impl Sum {
-    /// Adds what came of a shader; a line if it is worth one.
+    /// Adds the outcome of a shader. Returns a line to print, if any.
     fn add(&mut self, seed: u64, found: Result<CheckResult, CheckError>) -> Option<String> {
         let result = match found {
             Ok(result) => result,
             Err(error) => {
                 let text = error.to_string();
-                // Behaviour that is undefined, or the rule that is broken; the shader's own text makes each line another.
+                // The kind of undefined behaviour or the broken rule, without the text that differs
+                // from shader to shader.
                 let why = match text.rsplit_once("(VUID") {
                     Some((_, rule)) => format!("VUID{}", rule.lines().next().unwrap_or_default()),
                     None => text.lines().next().unwrap_or_default().replacen(&format!("{seed}."), "N.", 1),

@@ -1,20 +1,31 @@
-//! Making a failure small: a shader and a dispatch that still show the same instruction, the same way.
+//! Reduction of a failure to a small shader and dispatch, by delta debugging (Zeller and
+//! Hildebrandt, IEEE TSE 28, 2002).
 //!
-//! Steps: the dispatch shrinks; stores, atomics and barriers go; instructions give way to constants, those that feed the
-//! wrong one to the very values that it had; branches go one way only, blocks that follow each other become one; what
-//! nothing uses any more goes. After every step the candidate must be legal, understood by the oracle, without undefined
-//! behaviour, and fail as before: the same instruction is to blame and an element is wrong in the same way. So a
-//! reduction never slides to another failure. Before each candidate that has memory of workgroups this is cleared: what the one before left
-//! there would be found by no other process.
+//! A candidate is accepted if it is legal, the oracle can interpret it without undefined behaviour,
+//! and it fails as before: a trace blames the same instruction, and an element is wrong in the same
+//! way. So a reduction does not drift to another failure.
+//!
+//! Steps, repeated until the shader shrinks no more:
+//!
+//! * fewer workgroups (once, at the start);
+//! * constant operands for the blamed instruction, with the values that it had;
+//! * removal of stores, atomics and barriers, then of other instructions, whose results are
+//!   replaced by constants or operands;
+//! * loops that run once, branches in one direction only, merged blocks;
+//! * removal of unused definitions;
+//! * smaller workgroups and buffers (once, at the end).
+//!
+//! Workgroup memory is cleared before each candidate that uses it, because data of an earlier
+//! candidate would not be there in another process.
 
-mod edits;
-mod straighten;
+mod control_flow;
+mod instruction_edits;
 
 use crate::check::Check;
-use crate::device::Target;
+use crate::compare::bytes_of;
+use crate::image_config::image_and_sampler;
 use crate::options::{Options, Source};
-use crate::states::states;
-use crate::verdict::bytes_of;
+use crate::target::Target;
 use crate::{BindingName, CheckError, Subject};
 use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
@@ -22,98 +33,101 @@ use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, instruction};
 use assay_spirv::module::{Index, Instruction, Section};
 use assay_spirv::tables::{ExecutionMode, Kind, Op, StorageClass};
-use edits::{Instead, constant, effects, functions, operands, substituted, values, without, without_unused};
+use instruction_edits::{
+    Replacement, constant, effects, functions, operands, substituted, values, without, without_unused,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
-/// What a reduction came to.
+/// Result of a reduction.
 #[derive(Debug)]
 pub struct Reduced {
-    /// The smaller shader.
+    /// The reduced shader.
     pub subject: Subject,
-    /// What it is run with: one round, with fixed inputs.
+    /// Its options: one round with fixed inputs.
     pub options: Options,
-    /// Its verdict.
+    /// Its result.
     pub result: CheckResult,
-    /// Instructions in functions, before and after.
+    /// Number of instructions in functions, before and after.
     pub instructions: [usize; 2],
-    /// Candidates that were run.
+    /// Number of candidates that were run.
     pub tried: usize,
-    /// Why it ended before there was nothing more to leave out.
+    /// Reason for stopping early; `None` if nothing more could be removed.
     pub stopped: Option<String>,
 }
 
-/// What a reduction may take.
+/// Limits of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// So many candidates are run.
+    /// Largest number of candidates.
     pub candidates: usize,
-    /// After this time none is begun.
+    /// Time after which no candidate is started.
     pub time: Duration,
 }
 
-/// What must stay the same.
+/// Signature of a failure, which a reduction preserves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Signature {
-    /// The first instruction to blame, where a trace names one.
-    blamed: Option<Blamed>,
-    /// How the first element is wrong.
+struct FailureSignature {
+    /// First blamed instruction, if a trace names one.
+    blamed: Option<BlamedInstruction>,
+    /// Failure class of the first element.
     class: String,
 }
 
-/// An instruction to blame, as it is found again in a smaller module.
+/// Identity of a blamed instruction across modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blamed {
-    /// That makes this id.
-    Makes(u32),
-    /// That makes none: a store, a barrier.
-    Does(Option<Op>),
+enum BlamedInstruction {
+    /// Id of its result.
+    WithResult(u32),
+    /// Opcode of an instruction without a result, such as a store or a barrier.
+    WithoutResult(Option<Op>),
 }
 
-impl Blamed {
-    fn of(instruction: Instruction) -> Blamed {
-        instruction.result().map_or(Blamed::Does(instruction.op), Blamed::Makes)
+impl BlamedInstruction {
+    fn of(instruction: Instruction) -> BlamedInstruction {
+        instruction.result().map_or(BlamedInstruction::WithoutResult(instruction.op), BlamedInstruction::WithResult)
     }
 }
 
-impl Signature {
-    fn of(module: &Module, result: &CheckResult) -> Option<Signature> {
+impl FailureSignature {
+    fn of(module: &Module, result: &CheckResult) -> Option<FailureSignature> {
         let first = result.mismatches.iter().find(|m| m.is_against_the_specification())?;
-        let blamed = result.blamed.first().map(|b| Blamed::of(module.instruction(Index(b.instruction))));
-        Some(Signature { blamed, class: first.class.clone() })
+        let blamed = result.blamed.first().map(|b| BlamedInstruction::of(module.instruction(Index(b.instruction))));
+        Some(FailureSignature { blamed, class: first.class.clone() })
     }
 
-    /// Whether a smaller shader fails in the same way: the instruction is among those to blame, the class among the
-    /// elements'.
+    /// Returns whether a smaller shader fails in the same way: the instruction is among those
+    /// blamed, and the class among those of the elements.
     fn holds(&self, module: &Module, result: &CheckResult) -> bool {
-        let blamed = |of| result.blamed.iter().any(|b| Blamed::of(module.instruction(Index(b.instruction))) == of);
+        let blamed =
+            |of| result.blamed.iter().any(|b| BlamedInstruction::of(module.instruction(Index(b.instruction))) == of);
         result.status == Status::Fail
             && self.blamed.is_none_or(blamed)
             && result.mismatches.iter().any(|m| m.class == self.class)
     }
 
-    /// The id that the instruction to blame makes.
-    fn made(&self) -> Option<u32> {
+    /// Returns the id of the blamed instruction's result.
+    fn result_id(&self) -> Option<u32> {
         match self.blamed? {
-            Blamed::Makes(id) => Some(id),
-            Blamed::Does(_) => None,
+            BlamedInstruction::WithResult(id) => Some(id),
+            BlamedInstruction::WithoutResult(_) => None,
         }
     }
 }
 
 struct Reducer<'a> {
     target: &'a dyn Target,
-    signature: Signature,
-    /// The id that the only instruction makes which traces record.
+    signature: FailureSignature,
+    /// Result id of the only instruction that traces record; `None` if they record all.
     only: Option<u32>,
     name: String,
     best: Candidate,
     tried: usize,
     effort: Effort,
     started: Instant,
-    /// How the last candidate ended the device.
+    /// Reason if the last candidate ended the device.
     lost: Option<String>,
 }
 
@@ -123,11 +137,11 @@ struct Candidate {
     result: CheckResult,
 }
 
-/// Makes a failure smaller, as far as the effort goes. A candidate that does not end, or loses the device, is the last one: what the
-/// device does after it may be no result.
+/// Reduces a failure within limits. It stops after a candidate that does not finish or loses the
+/// device, because later results of the device may not be valid.
 ///
 /// # Errors
-/// There is no element that the specification does not permit, or the failing round does not fail again.
+/// No element is against the specification, or the failing round does not fail again.
 pub fn reduce(
     check: &Check<'_>,
     result: &CheckResult,
@@ -135,35 +149,36 @@ pub fn reduce(
     effort: Effort,
 ) -> Result<Reduced, CheckError> {
     let module = &check.subject.source.module;
-    let signature = Signature::of(module, result)
+    let signature = FailureSignature::of(module, result)
         .ok_or_else(|| CheckError::option("nothing to reduce: no element is outside what the specification permits"))?;
-    let options = fixed(check, result, target)?;
+    let options = fixed_options(check, result, target)?;
     let name = format!("{}-reduced.spv", check.subject.name);
     let gone = || CheckError::option("nothing to reduce: the failing round does not fail again in the same way");
-    // A variant that records one instruction is compiled in a small part of the time, but need not fail as the whole one did.
+    // A variant that records one instruction compiles much faster, but may not fail as the full one
+    // does.
     let run = |only| match run(&name, module.words(), &options, target, only) {
-        Tried::Fails(candidate) => Some(*candidate),
-        Tried::Not | Tried::Ended(_) => None,
+        CandidateOutcome::Fails(candidate) => Some(*candidate),
+        CandidateOutcome::Rejected | CandidateOutcome::Aborted(_) => None,
     };
     let holds = |c: &Candidate| signature.holds(&c.subject.source.module, &c.result);
-    let one = signature.made().and_then(|id| run(Some(id)).filter(holds));
-    let (only, first) = if one.is_some() { (signature.made(), one) } else { (None, run(None).filter(holds)) };
-    let before = size(module);
+    let one = signature.result_id().and_then(|id| run(Some(id)).filter(holds));
+    let (only, first) = if one.is_some() { (signature.result_id(), one) } else { (None, run(None).filter(holds)) };
+    let before = instruction_count(module);
     let (best, started) = (first.ok_or_else(gone)?, Instant::now());
     let mut reducer = Reducer { target, only, best, signature, name, tried: 1, effort, started, lost: None };
     reducer.shrink_dispatch();
     loop {
-        let size_before = size(reducer.module());
+        let size_before = instruction_count(reducer.module());
         reducer.fix_operands();
         reducer.sweep(effects);
-        // Most of a large shader is gone then, before each of its instructions is tried.
+        // This removes most of a large shader before instructions are tried one by one.
         reducer.clean();
         reducer.sweep(values);
         reducer.sweep(operands);
-        reducer.once();
-        reducer.straighten();
+        reducer.run_loops_once();
+        reducer.simplify_branches();
         reducer.clean();
-        if size(reducer.module()) >= size_before || reducer.is_over().is_some() {
+        if instruction_count(reducer.module()) >= size_before || reducer.is_over().is_some() {
             break;
         }
     }
@@ -172,12 +187,12 @@ pub fn reduce(
     reducer.trace_all();
     let stopped = reducer.is_over();
     let Reducer { best: Candidate { subject, options, result }, tried, .. } = reducer;
-    let instructions = [before, size(&subject.source.module)];
+    let instructions = [before, instruction_count(&subject.source.module)];
     Ok(Reduced { subject, options, result, instructions, tried, stopped })
 }
 
-/// The failing round as options: one round with the very bytes.
-fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result<Options, CheckError> {
+/// Returns the failing round as options: one round with the same bytes.
+fn fixed_options(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result<Options, CheckError> {
     let round = result.mismatches.first().map_or(0, |m| m.round);
     let dispatch = check.dispatch(round, target)?;
     let mut options = Options {
@@ -195,7 +210,7 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
     };
     for (slot, resource) in &dispatch.bindings {
         let to = check.setup.name_of(*slot);
-        let (image, sampler) = states(resource);
+        let (image, sampler) = image_and_sampler(resource);
         if let Some(image) = image {
             options.images.push((to.parse()?, image));
         }
@@ -211,41 +226,42 @@ fn fixed(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result
     Ok(options)
 }
 
-/// What a candidate may cost: a few times what the whole did, for what is left out may be what ended a loop.
+/// Returns limits for candidates: a few times the cost of the original, because a removed
+/// instruction may have ended a loop.
 fn limits(check: &Check<'_>, result: &CheckResult) -> Limits {
     let most = result.instructions / u64::from(result.rounds_checked.max(1)) * 2 + 1024;
     let limits = check.limits;
     Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
 }
 
-/// What came of a candidate.
-enum Tried {
-    /// It fails: with its trace, or that of one instruction.
+/// Outcome of a candidate.
+enum CandidateOutcome {
+    /// It fails. The trace may cover one instruction only.
     Fails(Box<Candidate>),
-    /// It may not be run, or does not fail.
-    Not,
-    /// It did not end, or not well: in words.
-    Ended(String),
+    /// It must not be run, or does not fail.
+    Rejected,
+    /// It did not finish, or lost the device, for this reason.
+    Aborted(String),
 }
 
-fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> Tried {
+fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> CandidateOutcome {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let Ok(subject) = Subject::read(name, &bytes) else { return Tried::Not };
-    let Some(options) = fitting(&subject, options) else { return Tried::Not };
+    let Ok(subject) = Subject::read(name, &bytes) else { return CandidateOutcome::Rejected };
+    let Some(options) = fit_options(&subject, options) else { return CandidateOutcome::Rejected };
     let result = {
-        let Ok(check) = Check::new(&subject, &options) else { return Tried::Not };
+        let Ok(check) = Check::new(&subject, &options) else { return CandidateOutcome::Rejected };
         let is_shared =
             |i: Instruction| i.op == Some(Op::Variable) && i.operand(0) == Some(StorageClass::Workgroup as u32);
         let shares = subject.source.module.instructions().any(is_shared);
         let clear = || shares.then(|| target.clear_workgroup_memory());
         clear();
-        let Ok(mut result) = check.run(target) else { return Tried::Not };
+        let Ok(mut result) = check.run(target) else { return CandidateOutcome::Rejected };
         match result.status {
             Status::Fail => {}
             Status::Timeout | Status::DeviceLost => {
-                return Tried::Ended(format!("a candidate ended with {:?}", result.status));
+                return CandidateOutcome::Aborted(format!("a candidate ended with {:?}", result.status));
             }
-            _ => return Tried::Not,
+            _ => return CandidateOutcome::Rejected,
         }
         clear();
         match only {
@@ -254,11 +270,11 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: 
         }
         result
     };
-    Tried::Fails(Box::new(Candidate { subject, options, result }))
+    CandidateOutcome::Fails(Box::new(Candidate { subject, options, result }))
 }
 
-/// The options without inputs of bindings that are gone.
-fn fitting(subject: &Subject, options: &Options) -> Option<Options> {
+/// Returns the options without those for bindings that no longer exist.
+fn fit_options(subject: &Subject, options: &Options) -> Option<Options> {
     let none = Options { inputs: Vec::new(), samplers: Vec::new(), images: Vec::new(), push: None, ..options.clone() };
     let free = Options { addresses: Vec::new(), ..none };
     let setup = crate::Setup::new(subject, &free).ok()?;
@@ -274,8 +290,8 @@ fn fitting(subject: &Subject, options: &Options) -> Option<Options> {
     Some(fitting)
 }
 
-/// Instructions in functions.
-fn size(module: &Module) -> usize {
+/// Returns the number of instructions in functions.
+fn instruction_count(module: &Module) -> usize {
     module.functions().iter().map(|f| f.instructions.len()).sum()
 }
 
@@ -284,12 +300,12 @@ impl Reducer<'_> {
         &self.best.subject.source.module
     }
 
-    /// Takes a candidate if it fails as before.
-    fn take(&mut self, words: &[u32], options: &Options) -> bool {
-        self.is_over().is_none() && self.take_one(words, options)
+    /// Runs a candidate, unless a limit is reached, and accepts it if it fails as before.
+    fn try_candidate(&mut self, words: &[u32], options: &Options) -> bool {
+        self.is_over().is_none() && self.run_candidate(words, options)
     }
 
-    /// Why no further candidate is run, if so.
+    /// Returns the reason for stopping; `None` to continue.
     fn is_over(&self) -> Option<String> {
         let many = || (self.tried >= self.effort.candidates).then(|| format!("{} candidates were tried", self.tried));
         let long = self.started.elapsed() >= self.effort.time;
@@ -297,83 +313,85 @@ impl Reducer<'_> {
         self.lost.clone().or_else(many).or_else(long)
     }
 
-    fn take_one(&mut self, words: &[u32], options: &Options) -> bool {
+    fn run_candidate(&mut self, words: &[u32], options: &Options) -> bool {
         self.tried += 1;
         match run(&self.name, words, options, self.target, self.only) {
-            Tried::Fails(found) if self.signature.holds(&found.subject.source.module, &found.result) => {
+            CandidateOutcome::Fails(found) if self.signature.holds(&found.subject.source.module, &found.result) => {
                 self.best = *found;
                 true
             }
-            Tried::Fails(_) | Tried::Not => false,
-            Tried::Ended(why) => {
+            CandidateOutcome::Fails(_) | CandidateOutcome::Rejected => false,
+            CandidateOutcome::Aborted(why) => {
                 self.lost = Some(why);
                 false
             }
         }
     }
 
-    /// Traces all of what is left, as far as it fails then as before.
+    /// Traces all instructions of the result, if it still fails as before.
     fn trace_all(&mut self) {
         if self.only.take().is_some() {
             let (words, options) = (self.module().words().to_vec(), self.best.options.clone());
-            // However much has been tried; but not on a device that has been lost.
+            // Ignores the limits, but not a lost device.
             if self.lost.is_none() {
-                self.take_one(&words, &options);
+                self.run_candidate(&words, &options);
             }
         }
     }
 
-    /// Fewer workgroups: one, or along each axis half as many as long as that fails too.
+    /// Reduces the number of workgroups: to one, or by halves along each axis.
     fn shrink_dispatch(&mut self) {
         let words = self.module().words().to_vec();
         let groups = self.best.options.groups.unwrap_or([1; 3]);
         let with = |options: &Options, groups| Options { groups: Some(groups), ..options.clone() };
-        if groups != [1; 3] && self.take(&words, &with(&self.best.options.clone(), [1; 3])) {
+        if groups != [1; 3] && self.try_candidate(&words, &with(&self.best.options.clone(), [1; 3])) {
             return;
         }
         for axis in 0..3 {
             loop {
                 let mut fewer = self.best.options.groups.unwrap_or([1; 3]);
                 fewer[axis] /= 2;
-                if fewer[axis] == 0 || !self.take(&words, &with(&self.best.options.clone(), fewer)) {
+                if fewer[axis] == 0 || !self.try_candidate(&words, &with(&self.best.options.clone(), fewer)) {
                     break;
                 }
             }
         }
     }
 
-    /// Fewer invocations of a workgroup: one, or along each axis half as many as long as that fails too.
+    /// Reduces the size of a workgroup: to one, or by halves along each axis.
     fn shrink_workgroup(&mut self) {
         let options = self.best.options.clone();
-        let size = |module: &Module| {
+        let workgroup_size = |module: &Module| {
             let mode = |i: &Instruction<'_>| i.operand(1) == Some(ExecutionMode::LocalSize.word());
             let mode = module.section(Section::ExecutionModes).find(mode)?;
             let [_, _, x, y, z] = *mode.operands() else { return None };
             Some((mode.at, mode.operands()[0], [x, y, z]))
         };
         let with = |module: &Module, sides: [u32; 3]| {
-            let (at, entry, _) = size(module)?;
+            let (at, entry, _) = workgroup_size(module)?;
             let mut editor = Editor::new(module);
             let [x, y, z] = sides;
             let operands = [entry, ExecutionMode::LocalSize.word(), x, y, z];
             editor.replace(at, instruction(Op::ExecutionMode, &operands));
             Some(editor.finish())
         };
-        let Some((_, _, sides)) = size(self.module()) else { return };
-        if sides != [1; 3] && with(self.module(), [1; 3]).is_some_and(|words| self.take(&words, &options)) {
+        let Some((_, _, sides)) = workgroup_size(self.module()) else { return };
+        if sides != [1; 3] && with(self.module(), [1; 3]).is_some_and(|words| self.try_candidate(&words, &options)) {
             return;
         }
         for axis in 0..3 {
-            while let Some((_, _, mut fewer)) = size(self.module()) {
+            while let Some((_, _, mut fewer)) = workgroup_size(self.module()) {
                 fewer[axis] /= 2;
-                if fewer[axis] == 0 || !with(self.module(), fewer).is_some_and(|words| self.take(&words, &options)) {
+                if fewer[axis] == 0
+                    || !with(self.module(), fewer).is_some_and(|words| self.try_candidate(&words, &options))
+                {
                     break;
                 }
             }
         }
     }
 
-    /// Shorter buffers: half as long, as long as that fails too.
+    /// Halves buffers as long as the failure persists.
     fn shrink_buffers(&mut self) {
         let words = self.module().words().to_vec();
         for at in 0..self.best.options.inputs.len() {
@@ -385,14 +403,15 @@ impl Reducer<'_> {
                     break;
                 }
                 bytes.truncate(half);
-                if !self.take(&words, &options) {
+                if !self.try_candidate(&words, &options) {
                     break;
                 }
             }
         }
     }
 
-    /// Gives the wrong instruction the operands that it had in the example, as constants.
+    /// Replaces the operands of the blamed instruction by constants with their values in the
+    /// example.
     fn fix_operands(&mut self) {
         let Some(blame) = self.best.result.blamed.first().cloned() else { return };
         let module = self.module();
@@ -418,17 +437,18 @@ impl Reducer<'_> {
         editor.replace(i.at, substituted(module, &i, words, &with));
         let words = editor.finish();
         let options = self.best.options.clone();
-        self.take(&words, &options);
+        self.try_candidate(&words, &options);
     }
 
-    /// Tries to do without instructions: many at once, then fewer. `choose` says which, and what stands for a result.
-    fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Instead>) {
-        // From the end, for what comes late is used by little: what goes there leaves the number of those before as it is.
+    /// Removes instructions that `choose` selects: many at once, then fewer.
+    fn sweep(&mut self, choose: fn(&Module, &Instruction<'_>) -> Option<Replacement>) {
+        // From the end, because late instructions have few uses, and their removal keeps the
+        // indices of earlier ones.
         let (mut open, mut chunk) = (usize::MAX, usize::MAX);
         while self.is_over().is_none() {
             let module = self.module();
-            let all: Vec<(u32, Instead)> = functions(module)
-                .filter(|i| self.signature.made().is_none_or(|id| i.result() != Some(id)))
+            let all: Vec<(u32, Replacement)> = functions(module)
+                .filter(|i| self.signature.result_id().is_none_or(|id| i.result() != Some(id)))
                 .filter_map(|i| Some((i.index.0, choose(module, &i)?)))
                 .collect();
             open = open.min(all.len());
@@ -439,7 +459,7 @@ impl Reducer<'_> {
             let words = without(module, &all[open - chunk..open]);
             let options = self.best.options.clone();
             match words {
-                Some(words) if self.take(&words, &options) => {
+                Some(words) if self.try_candidate(&words, &options) => {
                     open -= chunk;
                     chunk = chunk.saturating_mul(2);
                 }
@@ -449,52 +469,54 @@ impl Reducer<'_> {
         }
     }
 
-    /// Goes through loops once.
-    fn once(&mut self) {
+    /// Tries to run each loop once.
+    fn run_loops_once(&mut self) {
         let mut tried = BTreeSet::new();
         while self.is_over().is_none() {
             let module = self.module();
-            let Some(header) = straighten::loops(module).into_iter().find(|header| tried.insert(*header)) else {
+            let Some(header) = control_flow::loops(module).into_iter().find(|header| tried.insert(*header)) else {
                 break;
             };
-            let (words, options) = (straighten::once(module, header), self.best.options.clone());
+            let (words, options) = (control_flow::run_loop_once(module, header), self.best.options.clone());
             if let Some(words) = words {
-                self.take(&words, &options);
+                self.try_candidate(&words, &options);
             }
         }
     }
 
-    /// Lets branches go one way only, as long as there is one that can.
-    fn straighten(&mut self) {
+    /// Tries to fix each branch to one direction, then merges blocks.
+    fn simplify_branches(&mut self) {
         let mut tried = BTreeSet::new();
         loop {
             let module = self.module();
-            let Some(choice) = straighten::choices(module).into_iter().find(|choice| tried.insert(*choice)) else {
+            let Some(choice) = control_flow::branch_targets(module).into_iter().find(|choice| tried.insert(*choice))
+            else {
                 break;
             };
-            let (words, options) = (straighten::go(module, choice.0, choice.1), self.best.options.clone());
+            let (words, options) = (control_flow::take_branch(module, choice.0, choice.1), self.best.options.clone());
             if let Some(words) = words {
-                self.take(&words, &options);
+                self.try_candidate(&words, &options);
             }
             if self.is_over().is_some() {
                 break;
             }
         }
-        while let Some(words) = straighten::joined(self.module()) {
+        while let Some(words) = control_flow::merge_blocks(self.module()) {
             let options = self.best.options.clone();
-            if !self.take(&words, &options) {
+            if !self.try_candidate(&words, &options) {
                 break;
             }
         }
     }
 
-    /// Removes what nothing uses: instructions without effects, functions, variables, constants, names, lines.
+    /// Removes unused definitions: instructions without effects, functions, variables, constants,
+    /// names, lines.
     fn clean(&mut self) {
         loop {
             let module = self.module();
             let words = without_unused(module);
             let (same, options) = (words.len() == module.words().len(), self.best.options.clone());
-            if same || !self.take(&words, &options) {
+            if same || !self.try_candidate(&words, &options) {
                 break;
             }
         }

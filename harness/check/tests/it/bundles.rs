@@ -1,4 +1,4 @@
-//! Bundles: what they hold, and that they show the failure again.
+//! Tests of bundles: their contents, and the reproduction of the failure.
 
 use crate::support::{Synthetic, wgsl};
 use assay_check::{BundleTo, Check, CheckError, Mutating, Mutation, Options, bundle};
@@ -13,7 +13,7 @@ const SHADER: &str = "
 }";
 
 #[test]
-fn a_bundle_shows_the_failure_again() {
+fn a_bundle_reproduces_the_failure() {
     let subject = wgsl(SHADER);
     let check = Check::new(&subject, &Options { seed: 3, ..Options::default() }).unwrap();
     let mutation: Mutation = "off-by-one@OpIMul".parse().unwrap();
@@ -47,7 +47,7 @@ fn a_bundle_shows_the_failure_again() {
     let expected = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
     assert_eq!(expected.lines().filter(|line| line.ends_with("(not permitted)")).count(), 128, "{expected}");
 
-    // A bundle may be written over itself; what is not of the bundle stays, and nothing is put beside it.
+    // A bundle can be written over itself. Other files stay, and no further file appears.
     check.bundle(&to, &result, &target).unwrap();
     std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
     bundle::remove(folder.path()).unwrap();
@@ -59,7 +59,7 @@ fn a_bundle_shows_the_failure_again() {
 }
 
 #[test]
-fn a_bundle_that_cannot_be_read_says_why() {
+fn an_unreadable_bundle_is_reported_with_the_reason() {
     let subject = wgsl(SHADER);
     let check = Check::new(&subject, &Options::default()).unwrap();
     let target = Synthetic::new(|_| {});
@@ -88,9 +88,10 @@ fn a_bundle_that_cannot_be_read_says_why() {
     assert!(bundle::read(std::path::Path::new("/nonexistent"), None).is_err());
 }
 
-/// What a bundle's shader may execute is what it was found with, and a shader that someone made endless since is told.
+/// A bundle uses the patience of the original check. A shader that has been made endless since is
+/// reported.
 #[test]
-fn a_bundle_is_as_patient_as_what_found_it() {
+fn a_bundle_uses_the_patience_of_the_original_check() {
     let subject = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
     for times in [1, 3, bundle::MAX_PATIENCE] {
@@ -111,13 +112,13 @@ fn a_bundle_is_as_patient_as_what_found_it() {
     let read = bundle::read(folder.path(), None).unwrap();
     let error = Check::new(&read.subject, &read.options).unwrap().run(&target).unwrap_err();
     assert!(error.to_string().contains("endless loop"), "{error}");
-    // `assay repro` has none of the options that `assay check` would advise here.
+    // `assay repro` does not have the options that `assay check` would advise here.
     assert!(!error.to_string().contains("--"), "{error}");
 }
 
-/// An endless loop and endless patience kept `assay repro` for ever.
+/// Regression test: an endless loop with unlimited patience kept `assay repro` running for ever.
 #[test]
-fn a_bundle_may_not_ask_for_endless_patience() {
+fn a_bundle_cannot_request_unlimited_patience() {
     let subject = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
     let options = Options { limits: Limits::default().patient(u64::MAX), ..Options::default() };
@@ -132,7 +133,7 @@ fn a_bundle_may_not_ask_for_endless_patience() {
 }
 
 #[test]
-fn a_bundle_is_not_written_over_files_of_somebody_else() {
+fn a_bundle_does_not_overwrite_foreign_files() {
     let subject = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
     let check = Check::new(&subject, &Options::default()).unwrap();
@@ -149,7 +150,7 @@ fn a_bundle_is_not_written_over_files_of_somebody_else() {
 
 #[test]
 #[cfg(unix)]
-fn a_bundle_is_read_from_regular_files_in_its_own_folder() {
+fn a_bundle_is_read_from_regular_files_in_its_directory_only() {
     let subject = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
     let check = Check::new(&subject, &Options::default()).unwrap();

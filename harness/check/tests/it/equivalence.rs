@@ -1,4 +1,4 @@
-//! Two translations of a shader.
+//! Tests of the equivalence check of two translations.
 
 use crate::support::{Synthetic, on_words_as, wgsl};
 use assay_check::{Check, Expectation, ImageForm, Options, Subject, against, load_translation, options_of_translation};
@@ -12,55 +12,55 @@ fn shader(body: &str) -> String {
     )
 }
 
-/// What the second comes to against the first, which is given this.
-fn held(this: &Subject, other: &Subject, options: &Options) -> CheckResult {
+/// Returns the result of checking `other` against `this` with options.
+fn check_against(this: &Subject, other: &Subject, options: &Options) -> CheckResult {
     let check = Check::new(this, options).unwrap();
     let other = Check::new(other, &options_of_translation(&check, other, options)).unwrap();
     against(&check, &other, &Synthetic::new(|_| {})).unwrap()
 }
 
-/// What the second is against the first.
-fn compared(first: &str, second: &str) -> Status {
+/// Returns the status of checking the second body against the first.
+fn status_of(first: &str, second: &str) -> Status {
     let options = Options { rounds: 1, ..Options::default() };
-    held(&wgsl(&shader(first)), &wgsl(&shader(second)), &options).status
+    check_against(&wgsl(&shader(first)), &wgsl(&shader(second)), &options).status
 }
 
 #[test]
-fn what_is_the_same_or_narrower_is_within() {
+fn equal_or_smaller_permitted_sets_pass() {
     let both = "data[id.x] = data[id.x] * 3.0; whole[id.x] = whole[id.x] * 8u;";
     let shift = "data[id.x] = data[id.x] * 3.0; whole[id.x] = whole[id.x] << 3u;";
-    assert_eq!(compared(both, both), Status::Pass);
-    assert_eq!(compared(both, shift), Status::Pass);
+    assert_eq!(status_of(both, both), Status::Pass);
+    assert_eq!(status_of(both, shift), Status::Pass);
 }
 
 #[test]
-fn what_changes_a_result_or_widens_it_is_not() {
+fn disjoint_permitted_sets_fail_and_larger_ones_warn() {
     let product = "data[id.x] = data[id.x] * 3.0; whole[id.x] = whole[id.x] * 8u;";
     let other = "data[id.x] = data[id.x] * 3.0; whole[id.x] = whole[id.x] * 8u + 1u;";
     let wider = "data[id.x] = exp2(data[id.x] / 8.0); whole[id.x] = whole[id.x] * 8u;";
-    assert_eq!(compared(product, other), Status::Fail);
-    assert_eq!(compared(product, wider), Status::Fail);
-    // Two steps may be rounded one by one, the exact doubling may not.
+    assert_eq!(status_of(product, other), Status::Fail);
+    assert_eq!(status_of(product, wider), Status::Fail);
+    // Two operations may round separately; an exact doubling may not.
     let exact = "data[id.x] = data[id.x] * 2.0;";
     let loose = "data[id.x] = data[id.x] * 3.0 - data[id.x];";
-    assert_eq!(compared(exact, exact), Status::Pass);
-    assert_eq!(compared(loose, loose), Status::Pass);
-    assert_eq!(compared(exact, loose), Status::QualityWarning);
+    assert_eq!(status_of(exact, exact), Status::Pass);
+    assert_eq!(status_of(loose, loose), Status::Pass);
+    assert_eq!(status_of(exact, loose), Status::QualityWarning);
 }
 
-/// By the letter bit-preserving operations need not keep the sign of a zero.
+/// By the letter of the specification, bit-preserving operations need not keep the sign of zero.
 #[test]
-fn what_only_copies_by_the_letter_make_is_not_accused() {
+fn a_difference_only_under_literal_copies_is_not_a_failure() {
     let signed = "data[id.x] = bitcast<f32>(whole[id.x] & 0x80000000u);";
-    assert_eq!(compared(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 0u);"), Status::Pass);
-    assert_eq!(compared(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 1u);"), Status::Fail);
+    assert_eq!(status_of(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 0u);"), Status::Pass);
+    assert_eq!(status_of(signed, "data[id.x] = bitcast<f32>(whole[id.x] & 1u);"), Status::Fail);
     let magnitude = "let x = data[id.x]; data[id.x] = select(x, -x, x < 0.0);";
-    assert_eq!(compared(magnitude, "data[id.x] = abs(data[id.x]);"), Status::Pass);
+    assert_eq!(status_of(magnitude, "data[id.x] = abs(data[id.x]);"), Status::Pass);
 }
 
-/// Of a number as of a set of them.
+/// For a number as well as for a set.
 #[test]
-fn what_only_a_lenient_reading_permits_is_not_accused() {
+fn a_result_permitted_by_a_lenient_reading_is_not_a_failure() {
     let shader = |body: &str| {
         wgsl(&format!(
             "@group(0) @binding(0) var texels: texture_2d<f32>;
@@ -75,27 +75,28 @@ fn what_only_a_lenient_reading_permits_is_not_accused() {
         inputs: vec![("texels".parse().unwrap(), "=60".parse().unwrap())],
         ..Options::default()
     };
-    assert_eq!(held(&texel, &texel, &options).status, Status::Pass);
-    // 60/255 is 0x3e70f0f1 to the nearest.
+    assert_eq!(check_against(&texel, &texel, &options).status, Status::Pass);
+    // 60/255 is 0x3e70f0f1, rounded to nearest.
     for (body, status) in [
         ("bitcast<f32>(0x3e70f0f1u)", Status::Pass),
         ("bitcast<f32>(0x3e70f0f5u + (id.x & 0u))", Status::QualityWarning),
         ("bitcast<f32>(0x3e70f0f8u + (id.x & 0u)) * exp2(0.0 * f32(id.x))", Status::QualityWarning),
         ("bitcast<f32>(0x3e80f0f8u + (id.x & 0u)) * exp2(0.0 * f32(id.x))", Status::Fail),
     ] {
-        let result = held(&texel, &shader(body), &options);
+        let result = check_against(&texel, &shader(body), &options);
         assert_eq!(result.status, status, "{body}: {:?}", result.mismatches.first());
     }
 }
 
-/// What one requires and the other does not is wider; what is only read is no result.
+/// An element that only the first module constrains is a warning; an element that is only read is
+/// not a result.
 #[test]
-fn what_nothing_is_required_of_is_not_within() {
+fn an_element_without_requirements_does_not_pass() {
     let one = "let x = data[id.x]; data[id.x] = 5.0;";
     let open = "let x = data[id.x]; data[id.x] = (x * 0.0) / (x * 0.0);";
     let (one, open) = (wgsl(&shader(one)), wgsl(&shader(open)));
     let options = Options { rounds: 1, ..Options::default() };
-    let wider = held(&one, &open, &options);
+    let wider = check_against(&one, &open, &options);
     assert_eq!((wider.status, wider.elements_checked), (Status::QualityWarning, 128));
     assert_eq!(wider.mismatches[0].got, "anything");
 
@@ -105,11 +106,11 @@ fn what_nothing_is_required_of_is_not_within() {
         1,
     );
     let five = shader("data[id.x] = 5.0 + 0.0 * f32(whole[id.x]);").replacen("read_write> whole", "read> whole", 1);
-    let nothing = held(&wgsl(&read), &wgsl(&five), &options);
+    let nothing = check_against(&wgsl(&read), &wgsl(&five), &options);
     assert_eq!((nothing.status, nothing.elements_checked), (Status::Undetermined, 0), "{:?}", nothing.reason);
 }
 
-/// A shader that stores one float, by the rules that keep NaNs.
+/// A shader that stores one float, under rules that preserve NaN.
 fn stores(value: &str) -> Subject {
     let text = format!(
         "OpCapability Shader
@@ -148,18 +149,18 @@ fn stores(value: &str) -> Subject {
 }
 
 #[test]
-fn a_nan_is_no_number() {
+fn a_nan_is_not_within_a_set_of_numbers() {
     let (one, nan) = (stores("%one"), stores("%nan"));
     let options = Options { groups: Some([1; 3]), ..Options::default() };
     for (this, other, status) in
         [(&one, &nan, Status::Fail), (&nan, &one, Status::Fail), (&one, &one, Status::Pass), (&nan, &nan, Status::Pass)]
     {
-        let result = held(this, other, &options);
+        let result = check_against(this, other, &options);
         assert_eq!(result.status, status, "{result:?}");
     }
 }
 
-/// Two translations that write nothing agree in nothing.
+/// Two translations that write nothing are not equivalent.
 #[test]
 fn translations_that_write_nothing_are_not_equivalent() {
     let (this, other) = ("if whole[id.x] > 100u { data[id.x] = 5.0; }", "if whole[id.x] > 100u { data[id.x] = 6.0; }");
@@ -169,15 +170,15 @@ fn translations_that_write_nothing_are_not_equivalent() {
         rounds: 1,
         ..Options::default()
     };
-    let result = held(&wgsl(&this), &wgsl(&other), &options("ones"));
+    let result = check_against(&wgsl(&this), &wgsl(&other), &options("ones"));
     assert_eq!(result.status, Status::Undetermined, "{result:?}");
     assert!(result.reason.unwrap().contains("wrote none of "));
-    assert_eq!(held(&wgsl(&this), &wgsl(&other), &options("=200")).status, Status::Fail);
+    assert_eq!(check_against(&wgsl(&this), &wgsl(&other), &options("=200")).status, Status::Fail);
 }
 
-/// Values that a case expects are held against what its shader permits.
+/// Expected values are compared with the permitted sets of the first shader.
 #[test]
-fn expected_values_are_held_against_the_oracle() {
+fn expected_values_are_compared_with_the_oracle() {
     let text = shader("data[id.x] = f32(whole[id.x]) + 0.5; data[id.x + 128u] = log(-1.0 - f32(whole[id.x]));");
     let subject = wgsl(&text);
     let with = |expected: &[(&str, &str)]| {
@@ -194,7 +195,7 @@ fn expected_values_are_held_against_the_oracle() {
             expectations: expected.iter().map(expectation).collect(),
             ..Options::default()
         };
-        let result = held(&subject, &subject, &options);
+        let result = check_against(&subject, &subject, &options);
         let told = result.notes.iter().find(|note| note.contains("expectations of the case file"));
         (result.status, told.cloned().unwrap_or_default(), result)
     };
@@ -214,15 +215,15 @@ fn expected_values_are_held_against_the_oracle() {
     assert_eq!(first.permitted, [["0x40880000".to_owned(), "0x40880000".to_owned()]]);
 }
 
-/// A translation that lost a guard: the round in which that shows is told of.
+/// A translation that lost a guard: the round that shows it is reported.
 #[test]
-fn undefined_behaviour_that_a_translation_adds_is_said() {
+fn undefined_behaviour_that_a_translation_adds_is_reported() {
     let guarded = "var i = whole[id.x]; if (i >= 64u) { i = 0u; } data[id.x] = f32(whole[i]);";
     let bare = "var i = whole[id.x]; data[id.x] = f32(whole[i]);";
     let readable = |text: &str| wgsl(&shader(text).replacen("read_write> whole", "read> whole", 1));
     let (guarded, bare) = (readable(guarded), readable(bare));
     let mut options = Options { groups: Some([2, 1, 1]), ..Options::default() };
-    let result = held(&guarded, &bare, &options);
+    let result = check_against(&guarded, &bare, &options);
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
     assert!(result.reason.unwrap().contains("is undefined"));
     assert!(
@@ -231,12 +232,12 @@ fn undefined_behaviour_that_a_translation_adds_is_said() {
         result.unjudged
     );
     options.inputs.push(("whole".parse().unwrap(), "zeros".parse().unwrap()));
-    assert_eq!(held(&guarded, &bare, &options).status, Status::Pass);
+    assert_eq!(check_against(&guarded, &bare, &options).status, Status::Pass);
 }
 
-/// Constants have the values that they are given in both, by whichever name the other has for them.
+/// Constants get the same values in both modules, whatever their names in the other.
 #[test]
-fn constants_are_given_to_both() {
+fn both_translations_get_the_same_constants() {
     let folder = tempfile::tempdir().unwrap();
     let read = |name: &str, text: &str, this: &Check<'_>, options: &Options| {
         let path = folder.path().join(name);
@@ -255,7 +256,7 @@ fn constants_are_given_to_both() {
     let this = Subject::read_with("this.wgsl", numbered.as_bytes(), overrides).unwrap();
     let options = Options::default();
     let check = Check::new(&this, &options).unwrap();
-    let held = |other: &Subject| {
+    let status_against = |other: &Subject| {
         let theirs = Check::new(other, &options_of_translation(&check, other, &options)).unwrap();
         against(&check, &theirs, &Synthetic::new(|_| {})).unwrap().status
     };
@@ -266,13 +267,13 @@ fn constants_are_given_to_both() {
         ("const scale = 5.0;", Status::Pass),
         ("const scale = 3.0;", Status::Fail),
     ] {
-        assert_eq!(held(&read("other.wgsl", &text(declared), &check, &options)), status, "{declared}");
+        assert_eq!(status_against(&read("other.wgsl", &text(declared), &check, &options)), status, "{declared}");
     }
 }
 
-/// A translation need have neither the names nor the constants and images of what it was made from.
+/// A translation may lack names, constants and images of the original.
 #[test]
-fn what_a_translation_lacks_is_left_out() {
+fn options_for_resources_that_a_translation_lacks_are_left_out() {
     let source = |entry: &str, names: &str, factor: &str| {
         let main = "%main = OpFunction %void None %fn
             %start = OpLabel
@@ -294,10 +295,10 @@ fn what_a_translation_lacks_is_left_out() {
         ..Options::default()
     };
     let stripped = source("other", "OpDecorate %factor SpecId 4", "%factor = OpSpecConstant %uint 3");
-    assert_eq!(held(&this, &stripped, &options).status, Status::Pass);
+    assert_eq!(check_against(&this, &stripped, &options).status, Status::Pass);
     let folded = |factor: u32| source("other", "", &format!("%factor = OpConstant %uint {factor}"));
-    assert_eq!(held(&this, &folded(9), &options).status, Status::Pass);
-    assert_eq!(held(&this, &folded(3), &options).status, Status::Fail);
+    assert_eq!(check_against(&this, &folded(9), &options).status, Status::Pass);
+    assert_eq!(check_against(&this, &folded(3), &options).status, Status::Fail);
 
     let shader = |body: &str| {
         wgsl(&format!(
@@ -320,5 +321,5 @@ fn what_a_translation_lacks_is_left_out() {
         "@group(0) @binding(2) var<storage, read_write> data: array<f32>;
          @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = 2.0; }",
     );
-    assert_eq!(held(&this, &other, &options).status, Status::Pass);
+    assert_eq!(check_against(&this, &other, &options).status, Status::Pass);
 }

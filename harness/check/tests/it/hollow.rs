@@ -1,11 +1,12 @@
-//! Checks in which nothing that the shader wrote could have come out wrong: none of them is a Pass.
+//! Tests of hollow checks, in which no written element could have come out wrong. None of them is a
+//! Pass.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
 use assay_check::{Check, Expectation, Left, Mutating, Mutation, Options};
 use assay_oracle::Slot;
 use assay_runner::{BindingWrites, CheckResult, Status, Writes};
 
-/// Lets those invocations through whose index is below `p.n`.
+/// A shader in which only invocations with an index below `p.n` write.
 fn guarded(guard: &str) -> String {
     format!(
         "struct Params {{ n: u32 }}
@@ -32,13 +33,13 @@ fn undetermined(result: &CheckResult, why: &str) {
 }
 
 #[test]
-fn a_guard_that_lets_nobody_through_is_not_a_pass() {
+fn a_shader_whose_guard_excludes_all_invocations_does_not_pass() {
     let text = guarded("p.n < 777u || i >= p.n");
     let result = spoilt(&text, &with_n("=5", 2), |_| {});
     undetermined(&result, "the shader wrote none of 1,024 elements");
     let why: Vec<_> = result.unjudged.iter().map(|one| (one.round, one.why.as_str())).collect();
     assert_eq!(why, [(0, "wrote nothing"), (1, "wrote nothing")]);
-    // Nor on a device, with an error planted in what it does not execute.
+    // Also on a device with an error planted in code that it does not execute.
     let subject = wgsl(&text);
     let check = Check::new(&subject, &with_n("=5", 1)).unwrap();
     let mutation: Mutation = "ulp:1000@OpFMul".parse().unwrap();
@@ -49,16 +50,16 @@ fn a_guard_that_lets_nobody_through_is_not_a_pass() {
     });
 }
 
-/// What nobody wrote must be as it was.
+/// An element that is not written must keep its contents.
 #[test]
-fn an_element_that_was_not_written_still_fails() {
+fn a_changed_unwritten_element_fails() {
     let spoil = |left: &mut Left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[0] ^= 1;
     let result = spoilt(&guarded("p.n < 777u || i >= p.n"), &with_n("=5", 1), spoil);
     assert_eq!((result.status, result.elements_failing, result.rounds_checked), (Status::Fail, 1, 1));
 }
 
 #[test]
-fn a_few_elements_are_a_pass_with_counts_and_a_warning() {
+fn few_written_elements_pass_with_counts_and_a_warning() {
     let text = guarded("i >= p.n");
     let subject = wgsl(&text);
     let binding = |binding: &str, elements: u64, written: u64| BindingWrites {
@@ -79,21 +80,21 @@ fn a_few_elements_are_a_pass_with_counts_and_a_warning() {
         let most = Check::new(&subject, &with_n("=250", 1)).unwrap().run(target).unwrap();
         assert_eq!((most.status, most.notes.len()), (Status::Pass, 0), "{:?}", most.notes);
     });
-    // One of the five is wrong.
+    // One of the five written elements is wrong.
     let spoil = |left: &mut Left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[19] ^= 0x10;
     assert_eq!(spoilt(&text, &with_n("=5", 1), spoil).status, Status::Fail);
 }
 
-/// Only the second round has floats that are very large.
+/// Only the second round has very large floats.
 #[test]
-fn a_round_that_writes_nothing_is_named() {
+fn a_round_without_writes_is_listed() {
     let result = spoilt(&guarded("!(abs(source[i]) > 1e30)"), &Options { rounds: 2, ..Options::default() }, |_| {});
     assert_eq!(result.rounds_text(), "1 of 2 rounds checked: round 0 wrote nothing", "{result:?}");
     assert_eq!(result.status, Status::Pass);
 }
 
 #[test]
-fn a_round_of_undefined_behaviour_is_named() {
+fn a_round_with_undefined_behaviour_is_listed() {
     let text = guarded("i >= 256u").replace("source[i] * 1.5", "source[i + 1000u * u32(abs(source[i]) > 1e30)]");
     let result = spoilt(&text, &Options { rounds: 2, ..Options::default() }, |_| {});
     assert_eq!((result.status, result.rounds_checked), (Status::Pass, 1), "{result:?}");
@@ -102,9 +103,9 @@ fn a_round_of_undefined_behaviour_is_named() {
     assert!(text.starts_with(told) && text.contains("out of bounds") && !text.contains('\n'), "{text}");
 }
 
-/// Of values of which nothing is determined none can be wrong, unless the case expects something of them.
+/// Undetermined values cannot be wrong, unless the case file expects something of them.
 #[test]
-fn values_of_which_nothing_is_determined_are_not_a_pass() {
+fn undetermined_values_do_not_pass() {
     let text = guarded("i >= p.n").replace("source[i] * 1.5", "log(-1.0 - abs(source[i]))");
     let result = spoilt(&text, &with_n("=100", 1), |_| {});
     undetermined(&result, "nothing is determined of what the shader wrote, 100 of 512 elements");
@@ -118,7 +119,7 @@ fn values_of_which_nothing_is_determined_are_not_a_pass() {
     };
     assert_eq!(spoilt(&text, &expecting("[0]", "2.5"), bits).status, Status::Pass);
     assert_eq!(spoilt(&text, &expecting("[0]", "2"), bits).status, Status::Fail);
-    // What is expected of an element that nobody wrote is what it was.
+    // The expected value of an unwritten element is its initial value.
     let zeros = Options {
         inputs: vec![
             ("data".parse().unwrap(), "zeros".parse().unwrap()),
@@ -130,7 +131,7 @@ fn values_of_which_nothing_is_determined_are_not_a_pass() {
 }
 
 #[test]
-fn a_shader_without_output_says_so_and_is_not_run() {
+fn a_shader_without_output_is_reported_and_not_run() {
     let text = guarded("p.n < 5u").replace("data[i] = source[i] * 1.5;", "if (data[i] > source[i]) { return; }");
     let never = |_: &mut Left| panic!("it was run");
     let result = spoilt(&text, &Options::default(), never);
@@ -138,9 +139,10 @@ fn a_shader_without_output_says_so_and_is_not_run() {
     assert!(result.reason.unwrap().contains("the shader has no output"));
 }
 
-/// Every element that a sample of the workgroups writes is written; where it writes none, nothing was judged.
+/// All elements that a subset of workgroups may write count; if it writes none, nothing was
+/// checked.
 #[test]
-fn a_sample_that_writes_nothing_is_not_a_pass() {
+fn a_workgroup_subset_without_writes_does_not_pass() {
     let options = |n: &str| Options { groups: Some([64, 1, 1]), sample: Some(128), ..with_n(n, 1) };
     undetermined(
         &spoilt(&guarded("i >= p.n"), &options("=0"), |_| {}),

@@ -1,4 +1,4 @@
-//! Images: what is written texel by texel is held against the oracle, and named by its coordinates.
+//! Tests of images: texels are compared with the oracle, and reported by their coordinates.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
 use assay_check::{
@@ -8,7 +8,8 @@ use assay_oracle::{Dispatch, Slot};
 use assay_runner::{DeviceInfo, Status};
 use assay_spirv::need::Have;
 
-/// Reads an image mirrored and writes three of other formats: 10 x 9 texels with two by three workgroups.
+/// Reads a mirrored image, and writes three images of other formats: 10 x 9 texels by 2 x 3
+/// workgroups.
 const MIRROR: &str = "
 @group(0) @binding(0) var source: texture_2d<f32>;
 @group(0) @binding(1) var colours: texture_storage_2d<rgba8unorm, write>;
@@ -28,7 +29,7 @@ fn options() -> Options {
 }
 
 #[test]
-fn a_shader_that_reads_and_writes_images_is_within_on_the_drivers() {
+fn image_reads_and_writes_are_permitted_on_every_driver() {
     let subject = wgsl(MIRROR);
     let check = Check::new(&subject, &options()).unwrap();
     on_each_driver(|target| {
@@ -40,7 +41,7 @@ fn a_shader_that_reads_and_writes_images_is_within_on_the_drivers() {
 }
 
 #[test]
-fn a_wrong_texel_is_found_with_its_coordinates() {
+fn a_wrong_texel_is_reported_with_its_coordinates() {
     let result = spoilt(MIRROR, &options(), |left| {
         left.memory.get_mut(&Slot::new(0, 1)).unwrap()[4 * (7 * 10 + 3) + 2] ^= 0x80;
         left.memory.get_mut(&Slot::new(0, 2)).unwrap()[4 * (8 * 10 + 9) + 3] ^= 0x40;
@@ -57,7 +58,7 @@ fn a_wrong_texel_is_found_with_its_coordinates() {
 }
 
 #[test]
-fn an_image_that_cannot_be_is_refused() {
+fn an_impossible_image_is_refused() {
     let subject = wgsl(SAMPLED);
     let square = |size: &[u32]| ImageForm { size: Some(size.to_vec()), ..ImageForm::default() };
     for (form, part) in [
@@ -72,9 +73,9 @@ fn an_image_that_cannot_be_is_refused() {
     }
 }
 
-/// A device that reads one row further down writes other texels: the pattern tells them apart.
+/// A device that reads from the next row writes other texels, because all texels differ.
 #[test]
-fn a_texel_read_at_another_place_is_found() {
+fn a_texel_read_at_wrong_coordinates_is_found() {
     let subject = wgsl(MIRROR);
     let shifted = MIRROR.replace("size - 1u - id.xy", "(size - id.xy) % size");
     let other = wgsl(&shifted);
@@ -86,7 +87,7 @@ fn a_texel_read_at_another_place_is_found() {
     });
 }
 
-/// Samples, gathers and fetches of layers and levels, through two samplers.
+/// Samples, gathers and fetches from layers and levels, through two samplers.
 const SAMPLED: &str = "
 @group(0) @binding(0) var image: texture_2d_array<f32>;
 @group(0) @binding(1) var one: sampler;
@@ -108,7 +109,7 @@ fn square() -> Options {
 }
 
 #[test]
-fn shaders_that_sample_and_gather_are_within_on_the_drivers() {
+fn samples_and_gathers_are_permitted_on_every_driver() {
     let subject = wgsl(SAMPLED);
     let check = Check::new(&subject, &square()).unwrap();
     on_each_driver(|target| {
@@ -118,14 +119,14 @@ fn shaders_that_sample_and_gather_are_within_on_the_drivers() {
     });
 }
 
-/// A device whose images and samplers are made in another way than they should be.
-struct Instead<'a> {
+/// A device that creates images and samplers with wrong properties.
+struct WrongProperties<'a> {
     target: &'a VulkanTarget,
     wrong: &'a Check<'a>,
     dispatch: Dispatch,
 }
 
-impl Target for Instead<'_> {
+impl Target for WrongProperties<'_> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -140,9 +141,10 @@ impl Target for Instead<'_> {
     }
 }
 
-/// A case says how an image and its sampler are made, and what a wrong one gives is found.
+/// A case file sets the properties of an image and its sampler, and results with wrong properties
+/// are found.
 #[test]
-fn a_case_states_images_and_samplers() {
+fn a_case_file_configures_images_and_samplers() {
     let text = "shader = \"x.wgsl\"\nworkgroups = [2, 2]\nrounds = 1\nelements = { data = 256 }\n
         [image.image]\nsize = [7, 5]\nlayers = 4\nlevels = 3\nformat = \"Rgba8\"
         base_level = 1\nbase_layer = 1\nview_layers = 2\nswizzle = \"b1ra\"\n
@@ -162,14 +164,15 @@ fn a_case_states_images_and_samplers() {
         text.replace("[\"repeat\"]", "[\"clamp_to_edge\"]"),
     ];
     on_each_driver(|target| {
-        // One driver's conversion of 8 bits is beside either neighbour, which a lenient reading permits.
+        // One driver's conversion of 8 bits gives neither neighbour, which a lenient reading
+        // permits.
         let result = check.run(target).unwrap();
         assert!(matches!(result.status, Status::Pass | Status::QualityWarning), "{:?}", result.mismatches.first());
         assert_eq!((result.elements_failing, result.elements_undetermined), (0, 0));
         for other in &others {
             let wrong = Check::new(&subject, &case(other)).unwrap();
             let dispatch = wrong.dispatch(0, target).unwrap();
-            let result = check.run(&Instead { target, wrong: &wrong, dispatch }).unwrap();
+            let result = check.run(&WrongProperties { target, wrong: &wrong, dispatch }).unwrap();
             assert_eq!(result.status, Status::Fail, "{other}");
         }
     });
@@ -195,7 +198,7 @@ const COMPARED: &str = "
 
 /// Depths are compared where the shader compares them.
 #[test]
-fn depth_comparisons_are_within_on_the_drivers() {
+fn depth_comparisons_are_permitted_on_every_driver() {
     let subject = wgsl(COMPARED);
     let check = Check::new(&subject, &square()).unwrap();
     on_each_driver(|target| {
@@ -205,9 +208,10 @@ fn depth_comparisons_are_within_on_the_drivers() {
     });
 }
 
-/// A linear sampler that compares asks nothing of the format (VUID-vkCmdDispatch-magFilter-04553), and gives anything from 0 to 1.
+/// A linear sampler with a comparison makes no demands on the format
+/// (VUID-vkCmdDispatch-magFilter-04553), and may return any value from 0 to 1.
 #[test]
-fn linear_comparisons_are_checked_where_depths_cannot_be_filtered() {
+fn linear_depth_comparisons_need_no_filterable_format() {
     let form = SamplerForm { filter: Some("linear".into()), compare: Some("less".into()), ..SamplerForm::default() };
     let options = Options { samplers: vec![("comparing".parse().unwrap(), form)], ..square() };
     let subject = wgsl(COMPARED);
@@ -219,9 +223,10 @@ fn linear_comparisons_are_checked_where_depths_cannot_be_filtered() {
     });
 }
 
-/// An image whose type leaves open whether it is of depths is one where depths are compared: VUID-vkCmdDispatch-None-06479.
+/// An image whose type does not say whether it is a depth image is one if it is used in a
+/// comparison (VUID-vkCmdDispatch-None-06479).
 #[test]
-fn an_image_that_is_compared_is_one_of_depths() {
+fn an_image_with_a_depth_comparison_is_a_depth_image() {
     const TYPE_IMAGE: u32 = 25;
     let mut words = wgsl(COMPARED).source.module.words().to_vec();
     let mut at = 5;
@@ -244,9 +249,9 @@ fn an_image_that_is_compared_is_one_of_depths() {
     assert!(error.contains("None-06479"), "{error}");
 }
 
-/// Each direction in the inside of a face, at no edge of a texel.
+/// Directions lead to the inside of each face, away from the edges of texels.
 #[test]
-fn a_shader_that_samples_a_cube_is_within_on_the_drivers() {
+fn cube_samples_are_permitted_on_every_driver() {
     let subject = wgsl(
         "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var filtering: sampler;
@@ -267,7 +272,7 @@ fn a_shader_that_samples_a_cube_is_within_on_the_drivers() {
 }
 
 #[test]
-fn what_gathers_from_a_cube_is_refused_by_name() {
+fn a_gather_from_a_cube_is_refused_by_name() {
     let subject = wgsl(
         "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var filtering: sampler;
@@ -280,7 +285,7 @@ fn what_gathers_from_a_cube_is_refused_by_name() {
     assert!(error.contains("OpImageGather of a cube"), "{error}");
 }
 
-/// A storage texel buffer of which each texel becomes a copy of itself, its red channel plus a number.
+/// Copies each texel of a storage texel buffer, with a number added to its red channel.
 const TEXELS: &str = "
 OpCapability Shader
 OpCapability ImageBuffer
@@ -316,7 +321,7 @@ OpFunctionEnd
 ";
 
 #[test]
-fn texel_buffers_are_checked_and_errors_in_what_is_written_traced() {
+fn texel_buffers_are_checked_and_errors_are_traced() {
     let subject = Subject::read("texels.spvasm", TEXELS.as_bytes()).unwrap();
     let options = Options { groups: Some([3, 1, 1]), rounds: 1, ..Options::default() };
     let check = Check::new(&subject, &options).unwrap();

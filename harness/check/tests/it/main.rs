@@ -1,17 +1,17 @@
-//! Checks of shaders, on synthetic targets and on the software drivers.
+//! Tests of checks on synthetic targets and on software drivers.
 
-mod addresses;
+mod atomic_order;
 mod bundles;
-mod chains;
+mod device_addresses;
 mod equivalence;
 mod hollow;
 mod images;
-mod planted;
-mod random;
-mod reduced;
-mod replayed;
-mod robust;
+mod planted_errors;
+mod random_shaders;
+mod rearranged_chains;
+mod reduction;
+mod robustness;
 mod rounds;
-mod sampled;
 mod support;
-mod traced;
+mod traces;
+mod workgroup_sample;

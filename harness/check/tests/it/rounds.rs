@@ -1,4 +1,4 @@
-//! Rounds: what passes, what is found, what is refused.
+//! Tests of rounds: passes, failures and refusals.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
 use assay_check::{Check, CheckError, Expectation, Options, Subject};
@@ -24,7 +24,7 @@ fn hash() -> String {
 }
 
 #[test]
-fn an_integer_shader_is_within_on_the_drivers() {
+fn an_integer_shader_passes_on_every_driver() {
     let text = hash();
     let subject = wgsl(&text);
     let check = Check::new(&subject, &Options { rounds: 3, ..Options::default() }).unwrap();
@@ -36,7 +36,7 @@ fn an_integer_shader_is_within_on_the_drivers() {
 }
 
 #[test]
-fn one_wrong_bit_is_found_and_named() {
+fn one_wrong_bit_is_found_and_reported() {
     let result = spoilt(&hash(), &Options::default(), |left| {
         if let Some(memory) = left.memory.get_mut(&Slot::new(0, 0)) {
             memory[4 * 77 + 2] ^= 0x40;
@@ -49,16 +49,16 @@ fn one_wrong_bit_is_found_and_named() {
     let bits = |text: &str| u32::from_str_radix(&text[2..], 16).unwrap();
     assert_eq!(bits(&first.got) ^ bits(&first.permitted[0][0]), 0x0040_0000);
     assert_eq!(result.mismatches[1].round, 1);
-    // An input that the device changed is as wrong as an output.
+    // A changed input is as wrong as an output.
     let result = spoilt(&hash(), &Options::default(), |left| {
         left.memory.get_mut(&Slot::new(0, 1)).unwrap()[0] ^= 1;
     });
     assert_eq!((result.status, result.elements_failing), (Status::Fail, 2));
 }
 
-/// That inputs are as they were is no result: where nothing is required of the outputs, nothing was checked.
+/// Unchanged inputs are not results: if nothing is required of the outputs, nothing was checked.
 #[test]
-fn inputs_alone_are_no_pass() {
+fn unchanged_inputs_alone_do_not_pass() {
     let text = "@group(0) @binding(0) var<storage, read_write> read_only_in_fact: array<f32>;
         @group(0) @binding(1) var<storage, read> values: array<f32>;
         @group(0) @binding(2) var<storage, read_write> logarithms: array<f32>;
@@ -70,7 +70,7 @@ fn inputs_alone_are_no_pass() {
 }
 
 #[test]
-fn what_a_device_does_not_leave_is_no_pass() {
+fn missing_output_of_a_device_does_not_pass() {
     let missing: [fn(&mut assay_check::Left); 2] = [
         |left| drop(left.memory.remove(&Slot::new(0, 1))),
         |left| left.memory.get_mut(&Slot::new(0, 0)).unwrap().truncate(8),
@@ -83,7 +83,7 @@ fn what_a_device_does_not_leave_is_no_pass() {
 }
 
 #[test]
-fn undefined_behaviour_is_the_shaders_and_named_with_its_line() {
+fn undefined_behaviour_is_an_error_with_its_line() {
     let text = hash().replace("hashes[id.x] = h;", "hashes[id.x + 1u] = h;");
     let subject = wgsl(&text);
     let check = Check::new(&subject, &Options::default()).unwrap();
@@ -107,7 +107,7 @@ fn a_module_that_breaks_rules_is_refused() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_named() {
+fn options_that_do_not_fit_are_reported() {
     let text = hash();
     let subject = wgsl(&text);
     let input = |to: &str, what: &str| Options {
@@ -128,10 +128,10 @@ fn options_that_do_not_fit_are_named() {
     assert!(error(&spec).contains("the module has none"));
 }
 
-/// Workgroups as large as operations on specialisation constants make them, by a scalar, a vector, or an execution mode; and the buffers for
-/// them.
+/// Workgroup sizes are computed from specialisation constants, by a scalar, a vector or an
+/// execution mode, and buffers follow.
 #[test]
-fn sizes_are_what_constants_compute() {
+fn sizes_follow_specialisation_constants() {
     let made = |size: &str, mode: &str, computed: &str, value: &str| {
         let text = format!(
             "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpMemoryModel Logical GLSL450\n\
@@ -162,7 +162,7 @@ fn sizes_are_what_constants_compute() {
 }
 
 #[test]
-fn inputs_files_and_sizes_go_where_they_are_told() {
+fn inputs_files_and_sizes_apply_to_the_named_bindings() {
     let text = "@group(0) @binding(0) var<storage, read_write> sum: u32;
                 @group(0) @binding(1) var<storage, read> table: array<u32>;
                 @compute @workgroup_size(1) fn main() {
@@ -197,8 +197,9 @@ fn inputs_files_and_sizes_go_where_they_are_told() {
 }
 
 #[test]
-fn arrays_in_workgroup_memory_carry_no_stride() {
-    // naga gives every array one; the type of `part` is no buffer's, so it can be taken away.
+fn arrays_in_workgroup_memory_have_no_stride() {
+    // naga adds a stride to every array. The type of `part` does not occur in a buffer, so its
+    // stride can be removed.
     let part = "var<workgroup> part: array<array<u32, 4>, 8>;
         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
         @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32,
@@ -214,7 +215,7 @@ fn arrays_in_workgroup_memory_carry_no_stride() {
         let result = check.run(target).unwrap();
         assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
     });
-    // Here a buffer needs the stride of the same type, and whole values go to and fro.
+    // Here the type also occurs in a buffer, which needs the stride, and whole values are copied.
     let shared = part.replace("data: array<u32>", "data: array<array<u32, 4>>");
     let shared = shared.replace("data[id.x]", "data[id.x / 4u][id.x % 4u]");
     let shared = shared.replace(
@@ -236,9 +237,9 @@ fn arrays_in_workgroup_memory_carry_no_stride() {
     });
 }
 
-/// A driver that loses signs of zeros on the way through memory has only the letter of the text on its side.
+/// A driver that loses signs of zeros in copies follows the letter of the specification only.
 #[test]
-fn a_zero_of_the_other_sign_is_a_warning_where_it_was_only_moved() {
+fn a_lost_sign_of_zero_in_a_copy_is_a_warning() {
     let signs = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             data[id.x] = select(0.0, bitcast<f32>(0x80000000u), id.x == 3u);

@@ -1,4 +1,4 @@
-//! Shaders, and targets to run them on.
+//! Shaders and targets for tests.
 
 use assay_check::{Check, Job, Left, Options, Placed, Subject, Target, TargetError, VulkanTarget, made_up};
 use assay_oracle::{Limits, Program};
@@ -9,7 +9,7 @@ use assay_vulkan::Instance;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A target that does what the oracle says, and then something to the memory.
+/// A target that returns a result of the oracle, changed by a closure.
 pub(crate) struct Synthetic<F> {
     info: DeviceInfo,
     have: Have,
@@ -74,18 +74,18 @@ impl<F: Fn(&mut Left)> Target for Synthetic<F> {
     }
 }
 
-/// Reads WGSL.
+/// Parses WGSL.
 pub(crate) fn wgsl(text: &str) -> Subject {
     Subject::read("test.wgsl", text.as_bytes()).expect("the shaders of these tests compile")
 }
 
-/// A shader in SPIR-V of so many invocations, with a buffer of words `%data` and the local index `%id`: what is declared besides, and the
-/// functions, `%main` among them.
+/// Returns a SPIR-V shader with a number of invocations, a buffer of words `%data` and the local
+/// index `%id`. `declared` and `functions` are added; `%main` is among the functions.
 pub(crate) fn on_words(invocations: u32, declared: &str, functions: &str) -> Subject {
     on_words_as("main", invocations, ["", declared], functions)
 }
 
-/// The same by that name, with what comes before the decorations besides, and before the functions.
+/// As [`on_words`], with a name, and with text before the decorations and before the functions.
 pub(crate) fn on_words_as(name: &str, invocations: u32, [names, declared]: [&str; 2], functions: &str) -> Subject {
     let text = format!(
         "OpCapability Shader
@@ -116,7 +116,7 @@ pub(crate) fn on_words_as(name: &str, invocations: u32, [names, declared]: [&str
     Subject::read("test.spvasm", text.as_bytes()).unwrap()
 }
 
-/// Checks on a target that leaves other memory than it should.
+/// Checks a shader on a target whose output is changed by `spoil`.
 pub(crate) fn spoilt(text: &str, options: &Options, spoil: impl Fn(&mut Left)) -> CheckResult {
     let subject = wgsl(text);
     Check::new(&subject, options).unwrap().run(&Synthetic::new(spoil)).unwrap()

@@ -1,0 +1,182 @@
+//! Results that depend on the order of atomics, such as a slot in an append buffer, a ticket, or
+//! the last to arrive.
+//!
+//! An instrumented variant of the shader records the values that its atomics found on the device
+//! (the atomic history). The results of the variant are compared with the permitted sets under that
+//! order. If no modification order explains the history, that is a failure of its own.
+
+use crate::check::Check;
+use crate::compare::{Comparison, compare, failure_class, hex, ranges};
+use crate::dispatch_setup::Descriptor;
+use crate::instrument::{Recorded, Traced, instrument};
+use crate::memory_layout::path_text;
+use crate::target::{Job, Target, TargetError};
+use assay_oracle::{Disorder, Dispatch, Expected, Given, Outcome, Place, Slot, Standing};
+use assay_precision::Scalar;
+use assay_runner::{Mismatch, Status, class};
+use assay_spirv::module::Index;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Largest number of atomics listed in a message.
+const MAX_LISTED: usize = 8;
+
+/// A round interpreted under the observed order of atomics.
+#[derive(Debug)]
+pub(crate) struct OrderedRound {
+    /// Dispatch of the variant without the record buffer.
+    pub(crate) dispatch: Dispatch,
+    pub(crate) outcome: Outcome,
+    /// Output of the variant.
+    pub(crate) left: BTreeMap<Slot, Vec<u8>>,
+    pub(crate) found: Comparison,
+}
+
+/// Input and output of an instrumented variant.
+pub(crate) struct VariantRun {
+    /// Dispatch of the shader itself.
+    pub(crate) given: Dispatch,
+    pub(crate) left: BTreeMap<Slot, Vec<u8>>,
+}
+
+impl Check<'_> {
+    /// Runs an instrumented variant with the inputs of a round.
+    ///
+    /// # Errors
+    /// The variant did not run.
+    pub(crate) fn run_variant(&self, traced: &Traced, round: u32, target: &dyn Target) -> Result<VariantRun, String> {
+        let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
+        let mut dispatch = traced.dispatch(&given);
+        let mut descriptors = self.setup.descriptors.clone();
+        descriptors.push(traced.descriptor.clone());
+        let not_run = |error: TargetError| format!("the traced variant did not run: {error}");
+        let placed = self.place(&mut dispatch, &descriptors, target).map_err(not_run)?;
+        if let Some(placed) = &placed {
+            self.setup.put_addresses(&placed.addresses, &mut given);
+        }
+        let whole = self.job(&dispatch, placed.as_ref());
+        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..whole };
+        Ok(VariantRun { given, left: target.run(&job).map_err(not_run)?.memory })
+    }
+
+    /// Checks a round under an observed order of atomics, if nothing in it failed and some elements
+    /// depend on that order. Returns `None` if this decides no more elements.
+    pub(crate) fn under_observed_order(
+        &self,
+        round: u32,
+        target: &dyn Target,
+        outcome: &Outcome,
+        found: &Comparison,
+    ) -> Option<Result<OrderedRound, String>> {
+        if found.failing > 0 || found.undetermined_count() == 0 || !outcome.depends_on_order() {
+            return None;
+        }
+        let replayed = self.replay(round, target);
+        let more = |replayed: &OrderedRound| {
+            replayed.found.failing > 0 || replayed.found.undetermined_count() < found.undetermined_count()
+        };
+        Some(replayed).filter(|replayed| replayed.as_ref().map_or(true, more))
+    }
+
+    /// Runs the variant and checks it under its own order of atomics.
+    ///
+    /// # Errors
+    /// The order cannot be used.
+    fn replay(&self, round: u32, target: &dyn Target) -> Result<OrderedRound, String> {
+        let module = &self.subject.source.module;
+        let traced = instrument(module, &self.setup, Recorded::Atomics).map_err(|error| error.to_string())?;
+        let VariantRun { given: mut dispatch, left } = self.run_variant(&traced, round, target)?;
+        let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
+        let reading = traced.read(module, &self.setup, &dispatch, &left, &place);
+        let observed = reading.ok_or("the device left no records")?.observed();
+        if let Some(layout) = self.recorded_layout(&left, &dispatch) {
+            (dispatch.layout, dispatch.subgroup_size) = layout?;
+        }
+        dispatch.observed = Some(Arc::new(observed));
+        let outcome = self.permitted(&dispatch).map_err(|error| error.to_string())?;
+        if !outcome.disorder.is_empty() {
+            // Results under an impossible order say nothing about the shader.
+            let mut found = Comparison::default();
+            outcome.disorder.iter().for_each(|disorder| found.add(self.impossible_order(disorder, round)));
+            return Ok(OrderedRound { dispatch, outcome, left, found });
+        }
+        if let Some(first) = self.faults(&outcome).first() {
+            return Err(format!("in the order that there was the shader's behaviour is undefined: {}", first.trim()));
+        }
+        let found = self.compared(&outcome, &dispatch, &left, round);
+        Ok(OrderedRound { dispatch, outcome, left, found })
+    }
+
+    /// Compares the output of a round, and the operands of its atomics, with the permitted sets.
+    pub(crate) fn compared(
+        &self,
+        outcome: &Outcome,
+        dispatch: &Dispatch,
+        left: &BTreeMap<Slot, Vec<u8>>,
+        round: u32,
+    ) -> Comparison {
+        let mut found = compare(outcome, dispatch, &self.setup.descriptors, left, (round, self.padding));
+        outcome.given.iter().for_each(|given| found.add(self.wrong_operand(given, round)));
+        found
+    }
+
+    /// Returns a failing comparison for atomics that no order explains.
+    fn impossible_order(&self, disorder: &Disorder, round: u32) -> Comparison {
+        let Disorder { at, slot, offset, width, first, ref steps, ref stores } = *disorder;
+        let listed = steps.iter().map(|step| format!("from {} to {}", step.found, step.left));
+        let listed = listed.chain(stores.iter().map(|left| format!("to {left}")));
+        let (count, place) = (steps.len() + stores.len(), self.subject.place(at));
+        let more = if count > MAX_LISTED { ", .." } else { "" };
+        let listed = listed.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
+        let got = format!("{count} atomics that no order explains, at {place}: {listed}{more}");
+        let scalar = Scalar::Int { width, signed: false };
+        let before = hex(scalar, first);
+        let class = class::IMPOSSIBLE_ORDER.into();
+        Comparison::of_wrong(Mismatch { round, before, got, class, ..self.atomic_mismatch(slot, offset, scalar) })
+    }
+
+    /// Returns a failing comparison for an operand of an atomic that is not permitted.
+    fn wrong_operand(&self, given: &Given, round: u32) -> Comparison {
+        let Given { at, invocation, slot, offset, width, found, bits, ref expected, standing } = *given;
+        let scalar = match expected {
+            Expected::Float { format, .. } => Scalar::Float(*format),
+            _ => Scalar::Int { width, signed: false },
+        };
+        let of = self.atomic_mismatch(slot, offset, scalar);
+        let element = format!("{} (what the atomic at {} was given for it)", of.element, self.subject.place(at));
+        let status = if standing == Standing::Lenient { Status::QualityWarning } else { Status::Fail };
+        let (before, got, permitted) = (hex(scalar, found), hex(scalar, bits), ranges(scalar, expected));
+        let (invocation, class) = (Some(invocation), failure_class(expected, bits));
+        Comparison::of_wrong(Mismatch { status, round, element, before, got, permitted, class, invocation, ..of })
+    }
+
+    /// Returns a mismatch at a location that atomics access, to be completed.
+    fn atomic_mismatch(&self, slot: Option<Slot>, offset: u64, scalar: Scalar) -> Mismatch {
+        let of = self.setup.descriptors.iter().find(|descriptor| Some(descriptor.slot) == slot);
+        Mismatch {
+            status: Status::Fail,
+            round: 0,
+            buffer: of.map_or_else(|| "workgroup memory".to_owned(), Descriptor::label),
+            element: of.and_then(|of| element_at(of, offset)).unwrap_or_default(),
+            offset,
+            scalar: scalar.to_string(),
+            invocation: None,
+            before: String::new(),
+            got: String::new(),
+            permitted: Vec::new(),
+            class: String::new(),
+            by: Mismatch::SPECIFICATION.into(),
+        }
+    }
+}
+
+/// Returns the path of the element at an offset.
+fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
+    let mut found = None;
+    descriptor.contents()?.walk(descriptor.bytes, &mut |element, path| {
+        if found.is_none() && element.offset == offset {
+            found = Some(path_text(path));
+        }
+    });
+    found
+}

@@ -1,0 +1,780 @@
+//! Setup of a dispatch: entry point, interface, and the inputs of every round.
+
+use crate::device_address::{self, ResolvedWord, is_name, is_pointed};
+use crate::image_contents::Texels;
+use crate::memory_layout::{Contents, Element, read_bits, runtime_stride, size_with, walk};
+use crate::options::{Options, Source};
+use crate::written_resources::WrittenResources;
+use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
+use assay_case::{Mixture, Values};
+use assay_files::input;
+use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
+use assay_precision::{Rules, Scalar};
+use assay_spirv::Module;
+use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, usages};
+use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
+use assay_spirv::tables::{ExecutionModel, Op};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A specialisation constant with a value from the options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Its `SpecId`.
+    pub id: u32,
+    /// Width in bits; 32 for booleans.
+    pub width: u32,
+    /// Bits of the value.
+    pub bits: u64,
+}
+
+/// A descriptor of the shader's interface.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// Set, binding and array element.
+    pub slot: Slot,
+    /// Name of the variable.
+    pub name: Option<String>,
+    /// Kind of the descriptor.
+    pub kind: DescriptorKind,
+    /// Layout of a buffer's contents.
+    pub block: Option<Arc<Shape>>,
+    /// Texels of an image or texel buffer.
+    pub texels: Option<Texels>,
+    /// Set if it is used with a depth comparison.
+    pub compares: bool,
+    /// Set if the shader may write it.
+    pub changed: bool,
+    /// Size of the buffer or of all texels in bytes.
+    pub bytes: u64,
+}
+
+impl Descriptor {
+    /// Returns a label such as `set 0 binding 1 (sums)`.
+    pub fn label(&self) -> String {
+        match &self.name {
+            Some(name) if is_pointed(self.slot) => format!("buffer {name}"),
+            Some(name) => format!("{} ({name})", self.slot),
+            None => self.slot.to_string(),
+        }
+    }
+
+    /// Returns the kind of its memory; `None` for samplers and for kinds that are not supported.
+    pub fn contents(&self) -> Option<Contents<'_>> {
+        let block = self.block.as_deref().map(Contents::Block);
+        block.or_else(|| self.texels.as_ref().map(Contents::Texels))
+    }
+
+    /// Returns whether it is a buffer without a descriptor, which the shader reaches by its device
+    /// address only.
+    pub fn is_pointed(&self) -> bool {
+        is_pointed(self.slot)
+    }
+
+    /// Returns whether its contents can be written and read back: a storage buffer, storage image
+    /// or storage texel buffer.
+    pub fn is_read_back(&self) -> bool {
+        use DescriptorKind as K;
+        matches!(self.kind, K::StorageBuffer | K::StorageImage | K::StorageTexelBuffer)
+    }
+}
+
+/// Setup of a shader's dispatches.
+#[derive(Debug)]
+pub struct Setup {
+    /// Specification whose accuracy rules apply.
+    pub rules: Rules,
+    /// Set if the shader is WGSL and is interpreted by WGSL's semantics, as under WGSL's rules.
+    pub(crate) wgsl: bool,
+    /// Name of the entry point.
+    pub entry: String,
+    /// Invocations of a workgroup along x, y and z.
+    pub local: [u32; 3],
+    /// Workgroups along x, y and z.
+    pub groups: [u32; 3],
+    /// Specialisation constants with a value.
+    pub specs: Vec<Spec>,
+    /// Descriptors of the entry point, by slot.
+    pub descriptors: Vec<Descriptor>,
+    /// Layout of the push constants, if there are any.
+    pub push: Option<Arc<Shape>>,
+    /// Number of rounds, each with other inputs.
+    pub rounds: u32,
+    inputs: BTreeMap<Slot, Source>,
+    samplers: BTreeMap<Slot, Sampler>,
+    push_source: Option<Source>,
+    /// Buffers without a descriptor, from the options.
+    pub(crate) buffers: Vec<(String, PointedForm)>,
+    /// Words that hold device addresses, from the options.
+    pub(crate) addresses: Vec<AddressWord>,
+    words: Vec<ResolvedWord>,
+    seed: u64,
+}
+
+/// Default inputs of the rounds, in turn.
+const ROUND_MIXTURES: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
+
+/// Number of descriptors in a run-time array of them.
+const RUNTIME_DESCRIPTORS: u64 = 4;
+
+/// Largest size of a buffer in bytes.
+const MAX_BYTES: u64 = 1 << 31;
+
+impl Setup {
+    /// Applies options to a shader.
+    ///
+    /// # Errors
+    /// The options do not fit the shader.
+    pub fn new(subject: &Subject, options: &Options) -> Result<Setup, CheckError> {
+        // The module of a kernel has no descriptors of its own.
+        let module = options.kernel.as_ref().map_or(&subject.source.module, |kernel| &*kernel.interface);
+        let specs = specs(&Reflection::new(module), &options.specs)?;
+        // Sizes may depend on specialisation constants.
+        let specialised = specialised(module, &specs);
+        let module = specialised.as_ref().unwrap_or(module);
+        let reflection = Reflection::new(module);
+        let entry = choose_entry_point(&reflection, options.entry.as_deref())?;
+        let local = entry.workgroup_size.map_or([1; 3], |size| size.size);
+        let groups = options.groups.unwrap_or_else(|| default_groups(local));
+        let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
+        let mut setup = Setup {
+            rules: options.rules,
+            wgsl: options.rules == Rules::Wgsl && subject.wgsl().is_some(),
+            entry: entry.name.clone(),
+            local,
+            groups,
+            specs,
+            descriptors: Vec::new(),
+            push: entry.push_constants.clone(),
+            rounds: options.rounds.max(1),
+            inputs: BTreeMap::new(),
+            samplers: BTreeMap::new(),
+            push_source: options.push.clone(),
+            buffers: options.buffers.clone(),
+            addresses: options.addresses.clone(),
+            words: Vec::new(),
+            seed: options.seed,
+        };
+        let compared = depth_compared_variables(module);
+        let sampled =
+            |b: &Binding| matches!(b.kind, Some(DescriptorKind::Sampler | DescriptorKind::CombinedImageSampler));
+        let filtered = entry.bindings.iter().any(sampled);
+        for binding in &entry.bindings {
+            setup.add(module, binding, options, (invocations, filtered, compared.contains(&binding.variable)))?;
+        }
+        let usage = usages(module).into_iter().find(|usage| usage.name == entry.name);
+        let changed = usage.map(|usage| WrittenResources::find(module, &usage));
+        for descriptor in &mut setup.descriptors {
+            descriptor.changed = changed.as_ref().is_none_or(|changed| changed.may_contain(descriptor.slot));
+            let named = |b: &&Binding| (b.set, b.binding) == (descriptor.slot.set, descriptor.slot.binding);
+            let variables = entry.bindings.iter().filter(named).map(|b| b.variable);
+            descriptor.compares = variables.into_iter().any(|variable| compared.contains(&variable));
+        }
+        setup.add_buffers(options)?;
+        setup.add_inputs(options)?;
+        setup.add_image_configs(options)?;
+        Ok(setup)
+    }
+
+    /// Returns a program for the oracle.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub(crate) fn program(&self, module: &Module) -> Result<Program, ProgramError> {
+        let specs = spec_values(&self.specs);
+        match self.wgsl {
+            true => Program::of_wgsl(module, &self.entry, &specs),
+            false => Program::under(self.rules, module, &self.entry, &specs),
+        }
+    }
+
+    fn add(
+        &mut self,
+        module: &Module,
+        binding: &Binding,
+        options: &Options,
+        (invocations, filtered, compared): (u64, bool, bool),
+    ) -> Result<(), CheckError> {
+        let Some(kind) = binding.kind else {
+            let (set, at) = (binding.set, binding.binding);
+            return Err(CheckError::option(format!(
+                "set {set} binding {at} is of a type that Vulkan has no descriptor for"
+            )));
+        };
+        let count = match binding.count {
+            Count::Fixed(count) => count,
+            Count::Runtime => RUNTIME_DESCRIPTORS,
+        };
+        for element in 0..u32::try_from(count).unwrap_or(u32::MAX) {
+            let slot = Slot { set: binding.set, binding: binding.binding, element };
+            let name = binding.name.clone();
+            let wanted = |(to, elements): &(Option<crate::BindingName>, u64)| {
+                to.as_ref().is_none_or(|to| to.names(slot, name.as_deref())).then_some(*elements)
+            };
+            // A number for the binding takes precedence over one for all bindings.
+            let own = options.elements.iter().filter(|(to, _)| to.is_some()).find_map(wanted);
+            let elements = own.or_else(|| options.elements.iter().find_map(wanted)).unwrap_or(invocations);
+            let given = given_bytes(slot, name.as_deref(), options);
+            let texels = match &binding.image {
+                Some(image) => {
+                    let ty = (image, module.ty(image.sampled_type));
+                    let mut forms = options.images.iter().rev();
+                    let stated = forms.find(|(to, _)| to.names(slot, name.as_deref()));
+                    let (key, form) = stated.map(|(to, form)| (to.to_string(), form)).unzip();
+                    let key = key.unwrap_or_else(|| slot.to_string());
+                    let texels = Texels::new(ty, kind, self.size(), elements, given, (form, filtered, compared));
+                    Some(texels.map_err(|what| CheckError::entry("image", key, format!("{slot}: {what}")))?)
+                }
+                None => None,
+            };
+            if let Some(block) = &binding.block {
+                let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
+                must_be_walkable(&label, block)?;
+            }
+            let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
+            let bytes = match (&binding.block, given) {
+                (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
+                    if let Some(from) = given_file(slot, name.as_deref(), options) {
+                        check_size(block, bytes, own, &from).map_err(|what| {
+                            let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
+                            CheckError::option(format!("{label}: {what}"))
+                        })?;
+                    }
+                    bytes.max(4)
+                }
+                // A robust device supports buffers that are shorter than their block.
+                (Some(block), Some(bytes))
+                    if kind == DescriptorKind::UniformBuffer && options.robustness != Robustness::None =>
+                {
+                    bytes.clamp(4, block.size().max(4))
+                }
+                (Some(block), given) => {
+                    let (least, whole) = (size_with(block, elements.max(1)).max(4), block.padded_size());
+                    let whole = if runtime_stride(block).is_some() { least } else { whole.max(least) };
+                    // The host may omit the padding at the end.
+                    given.filter(|bytes| (least..whole).contains(bytes)).unwrap_or(whole)
+                }
+                (None, _) => texel_bytes,
+            };
+            if bytes > MAX_BYTES {
+                return Err(CheckError::option(format!(
+                    "{slot} would have {bytes} bytes; dispatch less, or give its array fewer elements with --elements"
+                )));
+            }
+            // If two variables share a descriptor, the larger one counts.
+            match self.descriptors.iter_mut().find(|d| d.slot == slot) {
+                Some(known) if bytes > known.bytes => {
+                    (known.bytes, known.block, known.name) = (bytes, binding.block.clone(), name);
+                    known.texels = texels;
+                }
+                Some(_) => {}
+                None => {
+                    let block = binding.block.clone();
+                    self.descriptors.push(Descriptor {
+                        slot,
+                        name,
+                        kind,
+                        block,
+                        texels,
+                        compares: false,
+                        changed: true,
+                        bytes,
+                    });
+                }
+            }
+        }
+        self.descriptors.sort_by_key(|d| d.slot);
+        Ok(())
+    }
+
+    /// Adds the buffers that have no descriptor.
+    fn add_buffers(&mut self, options: &Options) -> Result<(), CheckError> {
+        for (index, (name, form)) in (0..).zip(&options.buffers) {
+            if !is_name(name)
+                || [device_address::NULL, device_address::PUSH].contains(&name.as_str())
+                || self.descriptors.iter().any(|d| d.name.as_ref() == Some(name))
+            {
+                let what = format!(
+                    "buffer `{name}`: its name must be letters, digits and `_`, and that of no other buffer and no variable"
+                );
+                return Err(CheckError::entry("buffer", name, what));
+            }
+            let descriptor = form.descriptor(index, name);
+            if descriptor.bytes > MAX_BYTES {
+                let bytes = descriptor.bytes;
+                return Err(CheckError::option(format!(
+                    "buffer {name} would have {bytes} bytes, of at most {MAX_BYTES}"
+                )));
+            }
+            self.descriptors.push(descriptor);
+        }
+        if options.push.is_some() && self.push.is_none() {
+            return Err(CheckError::option("the shader has no push constants: leave out what they hold"));
+        }
+        if let Some(push) = &self.push {
+            must_be_walkable("the push constants", push)?;
+        }
+        let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
+        self.words = device_address::resolve(&options.addresses, &self.descriptors, push)?;
+        Ok(())
+    }
+
+    /// Puts the device addresses of buffers into a dispatch: into the words that hold them, and
+    /// into the buffers.
+    pub fn put_addresses(&self, addresses: &BTreeMap<Slot, u64>, dispatch: &mut Dispatch) {
+        device_address::put_addresses(&self.words, addresses, dispatch);
+    }
+
+    /// Returns the name of a descriptor for options and files.
+    pub(crate) fn name_of(&self, slot: Slot) -> String {
+        let pointed = self.descriptors.iter().find(|d| d.slot == slot && d.is_pointed());
+        let name = pointed.and_then(|d| d.name.clone());
+        name.unwrap_or_else(|| format!("{}.{}[{}]", slot.set, slot.binding, slot.element))
+    }
+
+    /// Returns whether there are buffers without a descriptor, so that inputs depend on device
+    /// addresses.
+    pub fn has_pointed(&self) -> bool {
+        self.descriptors.iter().any(Descriptor::is_pointed)
+    }
+
+    /// Returns the number of invocations along x, y and z.
+    fn size(&self) -> [u32; 3] {
+        std::array::from_fn(|axis| self.local[axis].saturating_mul(self.groups[axis]))
+    }
+
+    /// Returns the descriptors of the kind `fits` that a name selects.
+    fn select(
+        &self,
+        to: &BindingName,
+        (table, what): (&'static str, &str),
+        fits: impl Fn(&Descriptor) -> bool,
+    ) -> Result<Vec<Slot>, CheckError> {
+        let named = self.descriptors.iter().filter(|d| to.names(d.slot, d.name.as_deref()));
+        let meant: Vec<Slot> = named.filter(|d| fits(d)).map(|d| d.slot).collect();
+        if !meant.is_empty() {
+            return Ok(meant);
+        }
+        let there: Vec<String> = self.descriptors.iter().filter(|d| fits(d)).map(Descriptor::label).collect();
+        let there = if there.is_empty() { format!("no {what}s") } else { there.join(", ") };
+        Err(CheckError::entry(table, to.to_string(), format!("no {what} `{to}`; the entry point uses {there}")))
+    }
+
+    /// Returns the storage buffer that a name selects for subgroup records.
+    pub(crate) fn subgroup_record_slot(&self, to: &BindingName) -> Result<Slot, CheckError> {
+        let found = self.select(to, ("subgroups", "storage buffer"), |d| d.kind == DescriptorKind::StorageBuffer)?;
+        match found[..] {
+            [slot] => Ok(slot),
+            _ => {
+                let what = format!("`{to}` means several storage buffers: add [N] for one of them");
+                Err(CheckError::entry("subgroups", to.to_string(), what))
+            }
+        }
+    }
+
+    fn add_image_configs(&mut self, options: &Options) -> Result<(), CheckError> {
+        use DescriptorKind as K;
+        for (to, form) in &options.samplers {
+            let meant =
+                self.select(to, ("sampler", "sampler"), |d| matches!(d.kind, K::Sampler | K::CombinedImageSampler))?;
+            let sampler = form.sampler()?;
+            self.samplers.extend(meant.into_iter().map(|slot| (slot, sampler)));
+        }
+        for (to, _) in &options.images {
+            self.select(to, ("image", "image"), |d| d.texels.is_some())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the sampler of a descriptor in a round: the one from the options, otherwise nearest
+    /// filtering in even rounds, and linear filtering with repetition in odd rounds if all images
+    /// support it.
+    fn sampler(&self, descriptor: &Descriptor, round: u32) -> Sampler {
+        if let Some(stated) = self.samplers.get(&descriptor.slot) {
+            return *stated;
+        }
+        if descriptor.compares {
+            return Sampler { compare: Some(CompareOp::LessOrEqual), ..Sampler::NEAREST };
+        }
+        let images = || self.descriptors.iter().filter(|d| !d.is_read_back()).filter_map(|d| d.texels.as_ref());
+        if round.is_multiple_of(2) || !images().all(Texels::is_filtered) {
+            return Sampler::NEAREST;
+        }
+        Sampler { linear: true, address: [AddressMode::Repeat; 3], ..Sampler::NEAREST }
+    }
+
+    fn add_inputs(&mut self, options: &Options) -> Result<(), CheckError> {
+        for (to, source) in &options.inputs {
+            let meant = self.select(to, ("input", "binding"), |_| true)?;
+            self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone())));
+        }
+        // Other resources have a fixed size.
+        let is_sized = |d: &Descriptor| {
+            let array = d.block.as_ref().is_some_and(|block| runtime_stride(block).is_some());
+            array || matches!(d.kind, DescriptorKind::UniformTexelBuffer | DescriptorKind::StorageTexelBuffer)
+        };
+        for to in options.elements.iter().filter_map(|(to, _)| to.as_ref()) {
+            self.select(to, ("elements", "run-time array"), is_sized)?;
+        }
+        Ok(())
+    }
+
+    /// Returns notes on input files that are shorter than one element for each invocation.
+    pub(crate) fn short_files(&self) -> Vec<String> {
+        let invocations = self.size().iter().fold(1u64, |n, side| n.saturating_mul(u64::from(*side)));
+        let short = |d: &Descriptor| {
+            let Some(Source::File(path)) = self.inputs.get(&d.slot) else { return None };
+            let block = d.block.as_deref()?;
+            let elements = d.bytes.saturating_sub(size_with(block, 0)) / runtime_stride(block)?.max(1);
+            (elements < invocations).then(|| {
+                let (label, path) = (d.label(), path.display());
+                format!("  {label} has {elements} elements, as {path} is that long; the dispatch has {invocations} invocations")
+            })
+        };
+        self.descriptors.iter().filter_map(short).collect()
+    }
+
+    /// Returns the seed of generated inputs.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Returns the dispatch of a round without device addresses ([`Setup::put_addresses`]).
+    ///
+    /// # Errors
+    /// A file cannot be read or has the wrong size, or a value does not have the type of its
+    /// scalar.
+    pub fn dispatch(&self, round: u32) -> Result<Dispatch, CheckError> {
+        let mut dispatch = Dispatch { groups: self.groups, ..Dispatch::default() };
+        for descriptor in &self.descriptors {
+            let sampler = self.sampler(descriptor, round);
+            if descriptor.kind == DescriptorKind::Sampler {
+                dispatch.bindings.insert(descriptor.slot, Resource::Sampler(sampler));
+            }
+            let Some(contents) = descriptor.contents() else { continue };
+            let given = self.inputs.get(&descriptor.slot);
+            let data = match (&descriptor.texels, given) {
+                (Some(texels), None) => texels.pattern(round, self.seed),
+                _ => self.fill(&descriptor.label(), contents, descriptor.bytes, given, round)?,
+            };
+            let resource = match &descriptor.texels {
+                Some(texels) if descriptor.kind == DescriptorKind::CombinedImageSampler => {
+                    Resource::CombinedImageSampler(texels.image(data), sampler)
+                }
+                Some(texels) => Resource::Image(texels.image(data)),
+                None => Resource::Buffer(Buffer { data, address: None }),
+            };
+            dispatch.bindings.insert(descriptor.slot, resource);
+        }
+        if let Some(push) = &self.push {
+            let bytes = push.size().next_multiple_of(4);
+            dispatch.push_constants =
+                self.fill("push constants", Contents::Block(push), bytes, self.push_source.as_ref(), round)?;
+        }
+        Ok(dispatch)
+    }
+
+    fn fill(
+        &self,
+        name: &str,
+        contents: Contents<'_>,
+        bytes: u64,
+        source: Option<&Source>,
+        round: u32,
+    ) -> Result<Vec<u8>, CheckError> {
+        let sized = |data: Vec<u8>, from: &str| match data.len() as u64 {
+            len if len == bytes => Ok(data),
+            len => Err(CheckError::option(format!("{name}: {bytes} bytes are taken, and {from} has {len}"))),
+        };
+        let default = Source::Mixture(ROUND_MIXTURES[round as usize % ROUND_MIXTURES.len()].clone());
+        match source.unwrap_or(&default) {
+            Source::File(path) => {
+                let data = input::read(path, MAX_BYTES)
+                    .map_err(|source| CheckError::Unreadable { path: path.clone(), source })?;
+                sized(data, &path.display().to_string())
+            }
+            Source::Bytes(data) => sized(data.clone(), "what was given"),
+            Source::Index => Ok(scalars(contents, bytes, |_, scalar, index| integer_bits(scalar, index))),
+            Source::Number(text) => {
+                let mut wrong = None;
+                let data = scalars(contents, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
+                    Some(bits) => bits,
+                    None => {
+                        wrong.get_or_insert(scalar);
+                        0
+                    }
+                });
+                match wrong {
+                    Some(scalar) => Err(CheckError::option(format!("{name}: `{text}` is no number of type {scalar}"))),
+                    None => Ok(data),
+                }
+            }
+            Source::Mixture(mixture) => {
+                let seed = self.seed.wrapping_add(u64::from(round) << 32);
+                let mut streams: BTreeMap<String, Values> = BTreeMap::new();
+                let mut wrong = None;
+                // Integers are often used as indices, so most of them are below the number of
+                // scalars.
+                let below = bytes / 4;
+                let data = scalars(contents, bytes, |_, scalar, index| {
+                    let key = scalar.to_string();
+                    if !streams.contains_key(&key) {
+                        match Values::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
+                            Ok(values) => _ = streams.insert(key.clone(), values),
+                            Err(error) => _ = wrong.get_or_insert(error),
+                        }
+                    }
+                    streams.get(&key).map_or(0, |values| values.bits(index))
+                });
+                wrong.map_or(Ok(data), |error| Err(CheckError::option(format!("{name}: {error}"))))
+            }
+        }
+    }
+}
+
+/// Checks that a block, with one element of a run-time array, is not too large to walk over in
+/// bytes and in parts.
+fn must_be_walkable(label: &str, block: &Shape) -> Result<(), CheckError> {
+    let name = match block {
+        Shape::Struct { name: Some(name), .. } => format!("structure '{name}'"),
+        _ => "type".to_owned(),
+    };
+    for (found, what) in [(block.size(), "bytes"), (block.parts(), "scalars and structures")] {
+        if found > MAX_BYTES {
+            return Err(CheckError::option(format!(
+                "{label}: its {name} has {found} {what}, of at most {MAX_BYTES} that Assay checks"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the size of a binding's input, if the input has a size of its own.
+fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64> {
+    match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
+        Source::File(path) => input::length(path).ok(),
+        Source::Bytes(bytes) => Some(bytes.len() as u64),
+        Source::Number(_) | Source::Index | Source::Mixture(_) => None,
+    }
+}
+
+/// Returns the input file of a binding, if the input is a file.
+fn given_file(slot: Slot, name: Option<&str>, options: &Options) -> Option<String> {
+    match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
+        Source::File(path) => Some(path.display().to_string()),
+        _ => None,
+    }
+}
+
+/// Checks that an input of `bytes` bytes fits a block with a run-time array: it must have whole
+/// elements, and `elements` of them if that is given.
+///
+/// # Errors
+/// The message gives both sizes.
+fn check_size(block: &Shape, bytes: u64, elements: Option<u64>, from: &str) -> Result<(), String> {
+    let stride = runtime_stride(block).unwrap_or(1).max(1);
+    let head = size_with(block, 0);
+    if let Some(elements) = elements {
+        let wanted = size_with(block, elements).max(4);
+        let said = format!("{elements} elements (--elements) are {wanted} bytes, {from} has {bytes}");
+        return if bytes == wanted { Ok(()) } else { Err(said) };
+    }
+    let after = if head > 0 { format!("{head} bytes and then ") } else { String::new() };
+    let takes = format!("it takes {after}whole elements of {stride} bytes");
+    match bytes.checked_sub(head).map(|rest| (rest / stride, rest % stride)) {
+        None | Some((0, _)) => Err(format!("{takes}, at least one; {from} has {bytes} bytes, too few")),
+        Some((_, 0)) => Ok(()),
+        Some((whole, rest)) => {
+            Err(format!("{takes}; {from} has {bytes} bytes, {rest} more than {whole} elements take"))
+        }
+    }
+}
+
+/// Returns memory with every scalar computed from its index. Padding is zero.
+pub(crate) fn scalars(
+    contents: Contents<'_>,
+    bytes: u64,
+    mut bits: impl FnMut(Element, Scalar, u64) -> u64,
+) -> Vec<u8> {
+    let mut data = vec![0u8; bytes as usize];
+    let mut index = 0;
+    contents.walk(bytes, &mut |element, _| {
+        let value = bits(element, element.scalar, index);
+        index += 1;
+        write_bits(&mut data, element.offset, element.scalar.width(), value);
+    });
+    data
+}
+
+/// Writes `width` bits at an offset, if they fit.
+pub(crate) fn write_bits(memory: &mut [u8], offset: u64, width: u32, bits: u64) {
+    let bytes = bits.to_le_bytes();
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    if let Some(target) = memory.get_mut(start..start.saturating_add(width as usize / 8)) {
+        target.copy_from_slice(&bytes[..width as usize / 8]);
+    }
+    debug_assert!(read_bits(memory, offset, width).is_some());
+}
+
+/// Returns the bits of a small integer in a type.
+fn integer_bits(scalar: Scalar, number: u64) -> u64 {
+    match scalar {
+        Scalar::Float(format) => format.parse(&number.to_string()).map_or(0, |n| n.bits),
+        Scalar::Int { width, .. } => number & (u64::MAX >> (64 - width)),
+        Scalar::Bool => number & 1,
+    }
+}
+
+/// Parses a value of a type: bits (`0x..`), or a number in the notation of the type. Returns `None`
+/// if it is neither.
+pub(crate) fn scalar_from_text(scalar: Scalar, text: &str) -> Option<u64> {
+    match scalar {
+        Scalar::Float(format) => format.parse(text).ok().map(|number| number.bits),
+        Scalar::Bool => match text {
+            "true" | "1" => Some(1),
+            "false" | "0" => Some(0),
+            _ => None,
+        },
+        Scalar::Int { width, signed } => {
+            let mask = u64::MAX >> (64 - width);
+            let text = text.replace('\u{2212}', "-");
+            if let Some(hex) = text.strip_prefix("0x") {
+                return u64::from_str_radix(hex, 16).ok().filter(|bits| bits & !mask == 0);
+            }
+            let value: i128 = text.parse().ok()?;
+            let (lo, hi) = if signed { (-1i128 << (width - 1), mask as i128 >> 1) } else { (0, i128::from(mask)) };
+            (lo..=hi).contains(&value).then_some(value as u64 & mask)
+        }
+    }
+}
+
+/// Returns the variables of images and samplers that instructions with a depth comparison use.
+fn depth_compared_variables(module: &Module) -> BTreeSet<u32> {
+    let compares = |op: Op| {
+        matches!(
+            op,
+            Op::ImageSampleDrefImplicitLod
+                | Op::ImageSampleDrefExplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSampleProjDrefExplicitLod
+                | Op::ImageDrefGather
+        )
+    };
+    let uses = module.instructions().filter(|i| i.op.is_some_and(compares));
+    let mut words: Vec<u32> = uses.filter_map(|i| i.operand(0)).collect();
+    let mut seen = BTreeSet::new();
+    let mut variables = BTreeSet::new();
+    // Only values that are loaded in the function that uses them are traced.
+    while let Some(word) = words.pop() {
+        let Some(definition) = module.definition_of_word(word).filter(|_| seen.insert(word)) else { continue };
+        match definition.op {
+            Some(Op::SampledImage) => words.extend([0, 1].into_iter().filter_map(|k| definition.operand(k))),
+            Some(Op::Image | Op::Load | Op::CopyObject | Op::AccessChain | Op::InBoundsAccessChain) => {
+                words.extend(definition.operand(0));
+            }
+            Some(Op::Variable) => {
+                variables.insert(word);
+            }
+            _ => {}
+        }
+    }
+    variables
+}
+
+/// Returns a few workgroups along every axis along which the workgroup extends.
+fn default_groups(local: [u32; 3]) -> [u32; 3] {
+    match local {
+        [_, 1, 1] => [4, 1, 1],
+        [_, _, 1] => [2, 2, 1],
+        _ => [2, 2, 2],
+    }
+}
+
+/// Returns whether an entry point can be dispatched.
+pub(crate) fn is_compute(entry: &EntryPoint) -> bool {
+    entry.model == Some(ExecutionModel::GLCompute)
+}
+
+fn choose_entry_point<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> Result<&'a EntryPoint, CheckError> {
+    let compute: Vec<&EntryPoint> = reflection.entry_points.iter().filter(|entry| is_compute(entry)).collect();
+    let names = || compute.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (wanted, &compute[..]) {
+        (_, []) => Err(CheckError::option("the module has no entry point for compute (GLCompute)")),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(CheckError::option(format!(
+            "the module has several entry points: choose one of {} with --entry",
+            names()
+        ))),
+        (Some(wanted), all) => all.iter().find(|e| e.name == wanted).copied().ok_or_else(|| {
+            CheckError::option(format!("there is no entry point `{wanted}` for compute; there is {}", names()))
+        }),
+    }
+}
+
+/// Resolves the given specialisation constants to bits.
+fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec>, CheckError> {
+    let mut specs: Vec<Spec> = Vec::new();
+    for (key, text) in given {
+        let constant = reflection
+            .spec_constants
+            .iter()
+            .find(|c| c.spec_id.to_string() == *key || c.name.as_deref() == Some(key.as_str()));
+        let Some(constant) = constant else {
+            let there: Vec<String> = reflection.spec_constants.iter().map(|c| c.spec_id.to_string()).collect();
+            let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+            let what = format!("no specialisation constant `{key}`; the module has {there}");
+            return Err(CheckError::entry("spec", key, what));
+        };
+        let mut scalar = Scalar::Int { width: 32, signed: false };
+        walk(&constant.shape, constant.shape.size(), &mut |element, _| scalar = element.scalar);
+        if matches!(*constant.shape, Shape::Bool) {
+            scalar = Scalar::Bool;
+        }
+        let Some(bits) = scalar_from_text(scalar, text) else {
+            let what = format!("specialisation constant {key}: `{text}` is no {scalar}");
+            return Err(CheckError::entry("spec", key, what));
+        };
+        let width = if scalar == Scalar::Bool { 32 } else { scalar.width() };
+        specs.retain(|s| s.id != constant.spec_id);
+        specs.push(Spec { id: constant.spec_id, width, bits });
+    }
+    Ok(specs)
+}
+
+/// Converts the values for the oracle.
+fn spec_values(specs: &[Spec]) -> SpecValues {
+    specs.iter().map(|spec| (spec.id, spec.bits)).collect()
+}
+
+/// Returns the module with the values as defaults of its constants, for reflection; `None` if none
+/// was given.
+fn specialised(module: &Module, specs: &[Spec]) -> Option<Module> {
+    let given = if specs.is_empty() { None } else { with_spec_defaults(module, specs) };
+    assay_oracle::folded(given.as_ref().unwrap_or(module)).or(given)
+}
+
+fn with_spec_defaults(module: &Module, specs: &[Spec]) -> Option<Module> {
+    let mut words = module.words().to_vec();
+    for constant in Reflection::new(module).spec_constants {
+        let Some(spec) = specs.iter().find(|s| s.id == constant.spec_id) else { continue };
+        let definition = module.definition_of_word(constant.id)?;
+        match definition.op? {
+            Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                let op = if spec.bits == 0 { Op::SpecConstantFalse } else { Op::SpecConstantTrue };
+                words[definition.at] = words[definition.at] & 0xffff_0000 | op as u32;
+            }
+            _ => {
+                let first = definition.at + 3;
+                // A narrow signed literal is stored sign-extended.
+                let shift = 32u32.saturating_sub(spec.width);
+                let signed = matches!(*constant.shape, Shape::Int { signed: true, .. });
+                let low = spec.bits as u32;
+                words[first] = if signed && shift > 0 { ((low << shift) as i32 >> shift) as u32 } else { low };
+                if spec.width > 32 {
+                    *words.get_mut(first + 1)? = (spec.bits >> 32) as u32;
+                }
+            }
+        }
+    }
+    Module::parse(words).ok()
+}

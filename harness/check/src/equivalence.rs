@@ -1,0 +1,368 @@
+//! Equivalence check: the results of another translation of a shader must be permitted by the first
+//! one.
+//!
+//! No device takes part (translation validation: Pnueli, Siegel and Singerman, TACAS 1998). The
+//! oracle computes the permitted sets of both modules for the same dispatch, and each set of the
+//! other must lie inside the set of the first.
+//!
+//! * If an element's sets have no common member, the translation fails.
+//! * If the other set is larger, the translation gets a warning, and also if it adds undefined
+//!   behaviour.
+//! * If the other set is smaller, it passes.
+//!
+//! Values that a case file expects are compared with the permitted sets of the first module.
+
+use crate::check::{Check, on_one_line};
+use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
+use crate::expectation::{ExpectationStatus, InterpretedRound};
+use crate::memory_layout::{Element, path_text, read_bits};
+use crate::status::hollow_reason;
+use crate::target::Target;
+use crate::{CheckError, Descriptor};
+use assay_float::RankRange;
+use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, Slot};
+use assay_precision::Scalar;
+use assay_runner::{BindingWrites, CheckResult, Mismatch, Status, Undetermined, UnjudgedRound, Writes, class};
+use assay_spirv::Module;
+use assay_spirv::module::{Instruction, Section};
+use assay_spirv::tables::Op;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// Compares the permitted sets of `other` with those of `this` in every round. The target only
+/// gives the subgroup size.
+///
+/// # Errors
+/// A round cannot be interpreted.
+pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<CheckResult, CheckError> {
+    let started = Instant::now();
+    let mut result = this.blank();
+    result.name = format!("{} against {}", other.subject.name, this.subject.name);
+    let (mut open, mut known) = (0, [0u64; 3]);
+    result.writes = Some(Writes::default());
+    // First round in which only the other module has undefined behaviour.
+    let mut added = None;
+    for round in 0..this.setup.rounds {
+        let mut dispatch = this.dispatch(round, target)?;
+        this.place_anywhere(&mut dispatch);
+        let permitted = this.permitted(&dispatch)?;
+        let mut theirs = dispatch.clone();
+        theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
+        let found = other.permitted(&theirs)?;
+        result.instructions += permitted.instructions + found.instructions;
+        let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
+            let faults = check.faults(outcome);
+            let (name, first) = (&check.subject.name, on_one_line(faults.first()?));
+            Some(format!("the behaviour of {name} is undefined in it: {first}"))
+        });
+        let undefined: Vec<String> = undefined.collect();
+        if !undefined.is_empty() {
+            let why = format!("is left out, {}", undefined.join(", and "));
+            result.unjudged.push(UnjudgedRound { round, why });
+        }
+        if permitted.fault_count + found.fault_count > 0 {
+            // An invocation that exceeds the limits may still end.
+            let is_defined = found.faults.iter().all(|fault| fault.kind == FaultKind::Endless);
+            added = added.or((permitted.fault_count == 0 && !is_defined).then_some(round));
+            continue;
+        }
+        let judged = |result: &CheckResult| {
+            let bindings = result.writes.iter().flat_map(|writes| &writes.bindings);
+            bindings.map(|of| of.falsifiable).sum::<u64>() + result.elements_failing + result.elements_warning
+        };
+        let before = judged(&result) + known[ExpectationStatus::Permitted as usize];
+        let hold = |permitted: &Outcome, result: &mut CheckResult| -> u64 {
+            let written = this.setup.descriptors.iter().filter(|d| d.is_read_back());
+            let between = |descriptor| BindingPair { descriptor, dispatch: &dispatch, permitted, found: &found, round };
+            written.map(|descriptor| between(descriptor).compare(may_write(other, descriptor.slot), result)).sum()
+        };
+        let mut held = result.clone();
+        let mut unknown = hold(&permitted, &mut held);
+        let wrong = |result: &CheckResult| result.elements_failing + result.elements_warning;
+        if wrong(&held) > wrong(&result) {
+            let by_letter = this.permitted(&Dispatch { copies: Copies::Assume, ..dispatch.clone() })?;
+            held = result;
+            unknown = hold(&by_letter, &mut held);
+        }
+        result = held;
+        open += unknown;
+        let of = InterpretedRound { number: round, dispatch: &dispatch, outcome: &permitted };
+        for expected in &this.expected {
+            known[expected.check_permitted(of, &mut result) as usize] += 1;
+        }
+        if judged(&result) + known[ExpectationStatus::Permitted as usize] > before {
+            result.rounds_checked += 1;
+        } else {
+            let why = "wrote nothing that is determined".to_owned();
+            result.unjudged.push(UnjudgedRound { round, why });
+        }
+    }
+    let (name, theirs) = (&this.subject.name, &other.subject.name);
+    result.notes.extend(expectation_note(known, name));
+    if open > 0 {
+        let place = "one of the two modules".to_owned();
+        result.undetermined.push(Undetermined { cause: "not determined".into(), place, elements: open });
+        result.elements_undetermined = open;
+    }
+    result.writes = result.writes.map(|writes| Writes::of(writes.bindings));
+    let of = result.elements_checked;
+    let hollow = result.writes.as_ref().is_none_or(|writes| writes.falsifiable == 0);
+    (result.status, result.reason) = match (result.elements_failing, result.elements_warning, added) {
+        (0, 0, Some(round)) => {
+            let what = format!("in round {round} the behaviour of {theirs} is undefined, that of {name} is not");
+            (Status::QualityWarning, Some(what))
+        }
+        (0, 0, None) if hollow && known[ExpectationStatus::Permitted as usize] == 0 => {
+            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
+        }
+        (0, 0, None) => (Status::Pass, None),
+        (0, n, _) => {
+            let what = format!(
+                "{n} of {of} elements may also become what {name} does not permit, or by a lenient reading only"
+            );
+            (Status::QualityWarning, Some(what))
+        }
+        (n, ..) if result.fails_only_the_case() => {
+            (Status::Fail, Some(format!("{n} of {of} elements are never what the case file expects")))
+        }
+        (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements are never what {name} permits"))),
+    };
+    result.times.check = started.elapsed().as_secs_f64();
+    result.times.wall = result.times.check;
+    Ok(result)
+}
+
+/// Returns a note on the expectations of the case file, counted in the order of
+/// [`ExpectationStatus`]; `None` if there are none.
+fn expectation_note([permitted, never, undecided]: [u64; 3], name: &str) -> Option<String> {
+    let all = permitted + never + undecided;
+    let not = |number: u64, what: &str| {
+        if number == 0 { String::new() } else { format!(", {number} {what}") }
+    };
+    (all > 0).then(|| {
+        format!(
+            "{permitted} of {all} expectations of the case file, round by round, are permitted by {name}{}{}",
+            not(never, "are not"),
+            not(undecided, "cannot be decided, as the oracle does not determine the element")
+        )
+    })
+}
+
+/// Relation between the output of a target and the permitted sets of a translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Translated {
+    /// The translation does not permit the output.
+    Wrong,
+    /// The translation permits the output, or does not constrain it.
+    Open,
+    /// The oracle does not know.
+    Unknown,
+}
+
+/// Runs every round of `this` on a target, and compares the output with the permitted sets of
+/// `other`, the translation that the target runs internally.
+///
+/// # Errors
+/// A round cannot be interpreted, or does not run.
+pub fn translated(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<Translated, String> {
+    let mut verdict = Translated::Open;
+    for round in 0..this.setup.rounds {
+        target.begin(round);
+        let mut dispatch = this.dispatch(round, target).map_err(|error| error.to_string())?;
+        let placed = this.place(&mut dispatch, &this.setup.descriptors, target).map_err(|error| error.to_string())?;
+        let left = target.run(&this.job(&dispatch, placed.as_ref())).map_err(|error| error.to_string())?;
+        dispatch.copies = Copies::Assume;
+        let mut theirs = dispatch.clone();
+        theirs.robustness = other.robustness;
+        theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
+        let found = other.permitted(&theirs).map_err(|error| error.to_string())?;
+        if found.fault_count > 0 {
+            continue;
+        }
+        let held = compare_left(&found, &dispatch, &this.setup.descriptors, &left.memory, (round, false));
+        if held.failing > 0 {
+            return Ok(Translated::Wrong);
+        }
+        let limits = held.undetermined.keys().flatten().filter_map(|cause| found.causes.get(*cause as usize));
+        if limits.into_iter().any(|cause| !cause.kind.is_of_the_text()) {
+            verdict = Translated::Unknown;
+        }
+    }
+    Ok(verdict)
+}
+
+/// Returns whether a shader may write the resource at a slot.
+fn may_write(check: &Check<'_>, slot: Slot) -> bool {
+    check.setup.descriptors.iter().any(|d| d.slot == slot && d.changed)
+}
+
+/// A binding of both modules.
+struct BindingPair<'a> {
+    descriptor: &'a Descriptor,
+    dispatch: &'a Dispatch,
+    permitted: &'a Outcome,
+    found: &'a Outcome,
+    round: u32,
+}
+
+impl BindingPair<'_> {
+    /// Compares the permitted sets of a binding; `changed` is set if the other module may write it.
+    /// Returns the number of undetermined elements.
+    fn compare(&self, changed: bool, result: &mut CheckResult) -> u64 {
+        let &BindingPair { descriptor, dispatch, permitted, found, round } = self;
+        let (Some(memory), Some(contents)) = (permitted.memory.get(&descriptor.slot), descriptor.contents()) else {
+            return 0;
+        };
+        let Some(before) = data_of(dispatch, descriptor.slot) else { return 0 };
+        let mut open = 0;
+        let mut writes = BindingWrites { binding: descriptor.label(), ..BindingWrites::default() };
+        let theirs_of = found.memory.get(&descriptor.slot).filter(|_| changed);
+        contents.walk(descriptor.bytes, &mut |element: Element, path| {
+            let (at, scalar) = (element.offset, element.scalar);
+            let by = |memory: &Memory| memory.is_written(at, element.bytes());
+            let written = descriptor.changed && by(memory) || theirs_of.is_some_and(by);
+            writes.elements += 1;
+            writes.written += u64::from(written);
+            let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
+            // A resource that the other module does not bind keeps its contents.
+            let theirs = match found.memory.get(&descriptor.slot) {
+                Some(memory) => Permitted::of(memory, at, scalar.width()).map(|p| p.expected),
+                None => read_bits(before, at, scalar.width()).map(Expected::Exact),
+            };
+            let Some(theirs) = theirs else { return open += 1 };
+            let verdict = relation(&usual, &theirs, found, scalar);
+            let decided = written && !matches!(verdict, SetRelation::Open) && usual.can_be_wrong(scalar.width());
+            writes.falsifiable += u64::from(decided);
+            let (status, got) = match verdict {
+                SetRelation::Within if descriptor.changed || changed => {
+                    return result.elements_checked += 1;
+                }
+                // An unchanged element is not a result.
+                SetRelation::Within => return,
+                SetRelation::Open => return open += 1,
+                SetRelation::Wider(got) => (Status::QualityWarning, got),
+                SetRelation::Changed(got) => (Status::Fail, got),
+            };
+            result.elements_checked += 1;
+            let (class, count) = match status {
+                Status::Fail => (class::CHANGED, &mut result.elements_failing),
+                _ => (class::WIDER, &mut result.elements_warning),
+            };
+            *count += 1;
+            count_mismatch(&mut result.mismatches, &mut result.classes, (status, class), || Mismatch {
+                status,
+                round,
+                buffer: descriptor.label(),
+                element: path_text(path),
+                offset: at,
+                scalar: scalar.to_string(),
+                invocation: None,
+                before: hex(scalar, element.read(before).unwrap_or(0)),
+                got,
+                permitted: ranges(scalar, &usual.expected),
+                class: class.into(),
+                by: Mismatch::SPECIFICATION.into(),
+            });
+        });
+        let bindings = &mut result.writes.get_or_insert_default().bindings;
+        match bindings.iter_mut().find(|of| of.binding == writes.binding) {
+            Some(of) => of.add(&writes),
+            None => bindings.push(writes),
+        }
+        open
+    }
+}
+
+/// Returns the words of a module without source information, which older tools may not understand.
+pub fn without_source(module: &Module) -> Vec<u32> {
+    let sources: BTreeSet<u32> = module.section(Section::Sources).map(|i| i.index.0).collect();
+    let mut words = module.words().get(..5).unwrap_or_default().to_vec();
+    let kept = |i: &Instruction<'_>| {
+        !sources.contains(&i.index.0) && !matches!(i.op, Some(Op::Line | Op::NoLine | Op::ModuleProcessed))
+    };
+    for i in module.instructions().filter(kept) {
+        words.extend_from_slice(i.words);
+    }
+    words
+}
+
+/// Relation of the other module's permitted set to that of the first.
+enum SetRelation {
+    /// Subset.
+    Within,
+    /// Overlapping, or a subset only in a lenient reading; with the first additional member in
+    /// hexadecimal.
+    Wider(String),
+    /// Disjoint; with the first member in hexadecimal.
+    Changed(String),
+    /// Not known, or nothing is required.
+    Open,
+}
+
+fn relation(ours: &Permitted<'_>, theirs: &Expected, found: &Outcome, scalar: Scalar) -> SetRelation {
+    if ours.expected.is_open() {
+        return SetRelation::Open;
+    }
+    if let (Expected::Float { format: a, .. }, Expected::Float { format: b, .. }) = (&ours.expected, theirs)
+        && a != b
+    {
+        return SetRelation::Open;
+    }
+    if theirs.is_open() {
+        // The first module determines the element, but the specification does not determine it for
+        // the other.
+        let cause = match theirs {
+            Expected::Undetermined(cause) => found.causes.get(*cause as usize),
+            _ => None,
+        };
+        let unknown = cause.is_some_and(|cause| !cause.kind.is_of_the_text());
+        return if unknown { SetRelation::Open } else { SetRelation::Wider("anything".to_owned()) };
+    }
+    let Some(got) = first_outside(theirs, &ours.expected, scalar) else { return SetRelation::Within };
+    match ours.lenient {
+        Some(lenient) if lenient.is_open() => SetRelation::Open,
+        lenient if intersect(&ours.expected, theirs) || lenient.is_some_and(|lenient| intersect(lenient, theirs)) => {
+            SetRelation::Wider(got)
+        }
+        _ => SetRelation::Changed(got),
+    }
+}
+
+/// Returns the members of a set that is given by a list.
+fn patterns(expected: &Expected) -> Option<&[u64]> {
+    match expected {
+        Expected::Exact(bits) => Some(std::slice::from_ref(bits)),
+        Expected::OneOf(patterns) => Some(patterns),
+        Expected::Float { .. } | Expected::Undetermined(_) => None,
+    }
+}
+
+/// Returns the first member of `theirs` that is not in `ours`, in hexadecimal or as `nan`.
+fn first_outside(theirs: &Expected, ours: &Expected, scalar: Scalar) -> Option<String> {
+    let Expected::Float { format, set } = theirs else {
+        let out = |bits: &&u64| ours.permits(**bits) == Some(false);
+        return patterns(theirs)?.iter().find(out).map(|bits| hex(scalar, *bits));
+    };
+    let (mut rest, mut nan) = (set.clone(), set.has_nan());
+    if let Expected::Float { set, .. } = ours {
+        set.ranges().iter().for_each(|range| rest.remove(*range));
+        nan &= !set.has_nan();
+    }
+    let numbers = patterns(ours).unwrap_or_default().iter().filter(|bits| !format.is_nan(**bits));
+    numbers.for_each(|bits| rest.remove(RankRange::point(format.rank(*bits))));
+    let first = rest.ranges().first().map(|range| hex(scalar, format.bits(range.lo)));
+    first.or(nan.then(|| "nan".to_owned()))
+}
+
+/// Returns whether two sets have a common member.
+fn intersect(a: &Expected, b: &Expected) -> bool {
+    let permits = |of: &Expected, bits: &[u64]| bits.iter().any(|bits| of.permits(*bits) == Some(true));
+    match (a, b, patterns(a), patterns(b)) {
+        (.., Some(bits), _) => permits(b, bits),
+        (.., Some(bits)) => permits(a, bits),
+        (Expected::Float { set: a, .. }, Expected::Float { set: b, .. }, ..) => {
+            a.has_nan() && b.has_nan() || a.ranges().iter().any(|range| b.meets(*range))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,219 @@
+//! Checks of a subset of workgroups, for dispatches that are too large to interpret.
+//!
+//! The device runs the whole dispatch. The oracle interprets some workgroups, each with everything
+//! that it depends on. The elements that these write are checked; all others are only counted. The
+//! workgroups are spread evenly over the dispatch and include the first and the last.
+//!
+//! In a shader without races the results of a workgroup do not depend on others, except through
+//! atomics, whose results are undetermined in a subset. In a shader with races the device would
+//! seem to be wrong. An element that the subset does not permit is therefore not a failure yet: the
+//! oracle then interprets all workgroups, and if that would take too long, the element is
+//! undetermined.
+
+use crate::CheckError;
+use crate::check::Check;
+use crate::target::Target;
+use assay_case::stable_hash;
+use assay_oracle::{Dispatch, Outcome};
+use assay_runner::Sampled;
+
+/// Largest number of instructions, summed over invocations, for interpreting all workgroups. That
+/// takes some ten minutes with floats.
+const MAX_INSTRUCTIONS: u64 = 20_000_000_000;
+
+/// Dispatches with fewer invocations are not estimated beforehand.
+const FEW_INVOCATIONS: u64 = 1 << 17;
+
+/// Largest memory in bytes that is allocated for an estimate.
+const MAX_ESTIMATE_BYTES: u64 = 1 << 28;
+
+/// Returns the indices of the chosen workgroups; `None` if that would be all of them.
+fn choose_workgroups(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64>> {
+    let wanted = invocations.div_ceil(local.max(1)).max(1);
+    if wanted >= total {
+        return None;
+    }
+    // One workgroup in each interval of equal length: even coverage without a period.
+    let end = |i: u64| (u128::from(i) * u128::from(total) / u128::from(wanted)) as u64;
+    let number = |i: u64| {
+        let (from, to) = (end(i), end(i + 1));
+        match i {
+            0 => 0,
+            _ if i + 1 == wanted => total - 1,
+            _ => from + stable_hash(&(seed ^ i).to_le_bytes()) % (to - from),
+        }
+    };
+    Some((0..wanted).map(number).collect())
+}
+
+/// Resolution of a round in whose subset some elements were not permitted.
+pub(crate) enum SampleResolution {
+    /// Outcome with all workgroups.
+    Whole(Box<Outcome>),
+    /// Interpreting all workgroups would take about this many instructions.
+    Open(u64),
+}
+
+impl Check<'_> {
+    /// Returns the number of workgroups in the dispatch.
+    fn workgroup_count(&self) -> u64 {
+        self.setup.groups.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)))
+    }
+
+    /// Returns the workgroups to interpret; `None` for all.
+    pub(crate) fn chosen_workgroups(&self) -> Option<Vec<u64>> {
+        choose_workgroups(self.workgroup_count(), self.workgroup_size(), self.sample?, self.setup.seed())
+    }
+
+    /// Returns the number of invocations in a workgroup.
+    fn workgroup_size(&self) -> u64 {
+        self.setup.local.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)))
+    }
+
+    /// Returns the summary of the subset for the result.
+    pub(crate) fn sampled(&self, only: &[u64], beyond: u64) -> Sampled {
+        Sampled { workgroups: only.len() as u64, of: self.workgroup_count(), elements_beyond: beyond }
+    }
+
+    /// Estimates the number of instructions of all workgroups from those of a subset.
+    fn expected_instructions(&self, ran: &Outcome, workgroups: u64) -> u64 {
+        let all = u128::from(ran.instructions) * u128::from(self.workgroup_count()) / u128::from(workgroups.max(1));
+        u64::try_from(all).unwrap_or(u64::MAX)
+    }
+
+    /// Interprets the whole dispatch, unless that would take too long.
+    ///
+    /// # Errors
+    /// As [`Check::permitted`].
+    pub(crate) fn resolve(
+        &self,
+        dispatch: &Dispatch,
+        only: &[u64],
+        ran: &Outcome,
+    ) -> Result<SampleResolution, CheckError> {
+        let expected = self.expected_instructions(ran, only.len() as u64);
+        if expected > MAX_INSTRUCTIONS {
+            return Ok(SampleResolution::Open(expected));
+        }
+        Ok(SampleResolution::Whole(Box::new(self.permitted(dispatch)?)))
+    }
+
+    /// Refuses workgroups that exceed the limits of the device, in size or number.
+    ///
+    /// # Errors
+    /// [`CheckError::Option`] with the device's limit.
+    pub(crate) fn must_be_taken(&self, target: &dyn Target) -> Result<(), CheckError> {
+        let limit = |name: String| target.have().properties.get(&name).map(|limit| (*limit, name));
+        let device = &target.info().name;
+        let invocations =
+            [(self.workgroup_size(), limit("maxComputeWorkGroupInvocations".into()), "invocations in a workgroup")];
+        let sizes = ["X", "Y", "Z"].into_iter().zip(self.setup.local);
+        let sizes = sizes.map(|(axis, n)| {
+            (n.into(), limit(format!("maxComputeWorkGroupSize{axis}")), "invocations of a workgroup along one axis")
+        });
+        for (found, limit, what) in invocations.into_iter().chain(sizes) {
+            if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
+                let advice = self.advice("; the shader says how many, or --spec").unwrap_or_default();
+                return Err(CheckError::option(format!(
+                    "{found} {what}: {device} takes at most {most} ({name}){advice}"
+                )));
+            }
+        }
+        for (axis, found) in ["X", "Y", "Z"].into_iter().zip(self.setup.groups.map(u64::from)) {
+            let limit = limit(format!("maxComputeWorkGroupCount{axis}"));
+            if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
+                let axis = axis.to_lowercase();
+                let advice = self.advice("; dispatch fewer with --workgroups").unwrap_or_default();
+                return Err(CheckError::option(format!(
+                    "{found} workgroups along {axis}: {device} takes at most {most} ({name}){advice}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a dispatch that has too many invocations or executes too many instructions, before
+    /// it is interpreted.
+    ///
+    /// # Errors
+    /// [`CheckError::Oracle`] with the estimate and a remedy.
+    pub(crate) fn must_fit(&self, target: &dyn Target) -> Result<(), CheckError> {
+        let found = self.workgroup_count().saturating_mul(self.workgroup_size());
+        let limit = self.limits.invocations;
+        if self.sample.is_some() || self.kernel.is_some() || found <= limit.min(FEW_INVOCATIONS) {
+            return Ok(());
+        }
+        let much = self.estimate(target)?;
+        let said = |much: u64| format!("by its first workgroup about {} instructions", rounded(much));
+        let most = MAX_INSTRUCTIONS.saturating_mul(self.limits.patience());
+        let (what, remedy) = match much {
+            Some(much) if found > limit => (format!("{found} invocations, of at most {limit}; {}", said(much)), ""),
+            None if found > limit => (format!("{found} invocations, of at most {limit}"), ""),
+            Some(much) if much > most => {
+                let most = rounded(most);
+                (
+                    format!("{found} invocations; {}, of at most {most}", said(much)),
+                    ", or have more patience with --patience 10",
+                )
+            }
+            _ => return Ok(()),
+        };
+        let advice = format!(
+            ": dispatch less with --workgroups, or check a part with --sample N, N up to {limit} invocations{remedy}"
+        );
+        let what = what + &self.advice(&advice).unwrap_or_default();
+        Err(CheckError::Oracle { name: self.subject.name.clone(), what })
+    }
+
+    /// Estimates the number of instructions of a round, summed over invocations, from its first
+    /// workgroup. Returns `None` if that is too large or cannot be interpreted.
+    fn estimate(&self, target: &dyn Target) -> Result<Option<u64>, CheckError> {
+        let bytes = self.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
+        if bytes > MAX_ESTIMATE_BYTES {
+            return Ok(None);
+        }
+        let mut first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
+        self.place_anywhere(&mut first);
+        // Errors are reported by the check itself.
+        let ran = self.permitted(&first).ok();
+        Ok(ran.filter(|ran| ran.faults.is_empty()).map(|ran| self.expected_instructions(&ran, 1)))
+    }
+}
+
+/// Returns a number in a readable form, rounded if it is large.
+pub(crate) fn rounded(number: u64) -> String {
+    for (unit, name) in
+        [(1_000_000_000_000, "million million"), (1_000_000_000, "thousand million"), (1_000_000, "million")]
+    {
+        if number >= 10 * unit {
+            return format!("{} {name}", number / unit);
+        }
+        if number >= unit {
+            return format!("{:.1} {name}", number as f64 / unit as f64);
+        }
+    }
+    number.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workgroup_subset_is_spread_evenly_and_has_both_ends() {
+        let sample = choose_workgroups(1 << 40, 64, 640, 1).unwrap();
+        assert_eq!((sample.len(), sample[0], sample[9]), (10, 0, (1 << 40) - 1));
+        assert!(sample.windows(2).all(|pair| pair[0] < pair[1]), "{sample:?}");
+        assert!(sample.windows(2).all(|pair| pair[1] - pair[0] < 1 << 38), "{sample:?}");
+        assert_ne!(sample, choose_workgroups(1 << 40, 64, 640, 2).unwrap());
+        assert_eq!(choose_workgroups(10, 64, 640, 1), None);
+        assert_eq!(choose_workgroups(10, 64, 1, 1), Some(vec![0]));
+        assert_eq!(choose_workgroups(3, 64, 128, 1), Some(vec![0, 2]));
+    }
+
+    #[test]
+    fn large_numbers_are_readable() {
+        let all = [(999, "999"), (1_500_000, "1.5 million"), (42_000_000_000, "42 thousand million")];
+        all.into_iter().for_each(|(number, text)| assert_eq!(rounded(number), text));
+    }
+}
