@@ -101,7 +101,7 @@ impl FunctionStructure<'_, '_> {
         Ok(others)
     }
 
-    fn order_problem(&self, cases: &Cases, merge: BlockIndex) -> Option<String> {
+    fn order_problem(&self, cases: &SwitchCases, merge: BlockIndex) -> Option<String> {
         let name = |block: BlockIndex| self.name(block);
         let mut into: Vec<BlockIndex> = cases.fallthroughs.iter().map(|(_, to)| *to).collect();
         into.sort_unstable();
