@@ -1,7 +1,8 @@
-//! Measures the commands over result folders at the sizes that labs have: writes made-up runs to a folder and times them.
+//! Measures the commands that read result directories, at the size of a lab's runs: writes
+//! synthetic runs to a directory and times each command.
 //!
 //! ```text
-//! cargo run --release -p assay-reports --example scale -- FOLDER [CASES]
+//! cargo run --release -p assay-reports --example scale -- DIR [CASES]
 //! ```
 
 #![expect(clippy::print_stdout, reason = "an example that prints what it measured")]
@@ -64,23 +65,24 @@ fn timed(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) -> Result
     Ok(())
 }
 
-/// Seconds that this process has had of the cores, where Linux tells it: on a busy machine only these say anything.
+/// Returns the processor time of this process in seconds; `None` without `/proc`. Unlike wall time
+/// it does not depend on other load.
 fn processor() -> Option<f64> {
-    /// Of a second, for `/proc`.
+    /// Clock ticks per second in `/proc/self/stat`.
     const TICKS: f64 = 100.0;
     let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, in brackets, may hold anything.
+    // The program name, in parentheses, may contain spaces and parentheses itself.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / TICKS)
 }
 
-/// The most memory that this process has had, in KiB, where Linux tells it.
+/// Returns the peak resident memory of this process in KiB; `None` without `/proc`.
 fn peak() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// A folder of made-up results; every margin a little greater than it would be.
+/// Writes a directory of synthetic results. Margins are greater by the factor `1 + more`.
 fn write(folder: &Path, part: Option<usize>, cases: usize, more: f64) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     let mut file = BufWriter::new(fs::File::create(folder.join("results.jsonl"))?);

@@ -1,14 +1,14 @@
-//! The console: failing cases as they come, a table at the end, one clear line last.
+//! Console reporter: failing cases as they finish, a summary table, and a verdict in the last line.
 
 use crate::{
-    Expectations, Outcome, Progress, Standing, Tally, check, count, counted,
-    ledger::Said,
-    margin,
-    operands::{describe, result_slot, slots, value},
-    plural,
-    quantity::share,
-    reason_of, seconds,
-    table::{self, Row, Rows, style},
+    Expectations, Outcome, Progress, Standing, Tally,
+    case_table::CaseNotes,
+    check_text, count, counted,
+    humanize::share,
+    margin, plural, reason_of,
+    scalar_types::{describe, parse_types, result_type, value},
+    seconds,
+    summary_table::{self, SummaryTable, TableRow, style},
 };
 use anstyle::{AnsiColor, Style};
 use assay_runner::{CaseResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
@@ -19,7 +19,7 @@ use std::{
     rc::Rc,
 };
 
-/// The order in which standings are listed.
+/// Standings in the order in which the summary lists them.
 const STANDINGS: [Standing; 7] = [
     Standing::Expected,
     Standing::Waived,
@@ -30,61 +30,65 @@ const STANDINGS: [Standing; 7] = [
     Standing::Regression,
 ];
 
-/// Reasons that are listed for a status.
+/// Largest number of reasons listed for a status.
 const REASONS: usize = 12;
 
-/// What the console shows.
+/// Settings of the console.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleOptions {
-    /// Every case as it ends, with its times, and a row for every mode in the table.
+    /// Print every case with its times, and give every mode its own table row.
     pub verbose: bool,
-    /// Failures and the last line only.
+    /// Print failures and the verdict only.
     pub quiet: bool,
-    /// How many threads check results, for what is said about times.
+    /// Number of threads that check results; printed with the times.
     pub threads: usize,
-    /// The output folder, named at the end.
+    /// Result directory, named in the summary.
     pub folder: Option<PathBuf>,
-    /// Results that come first and were shown before: they are counted and not shown again.
+    /// Number of leading results that come from an earlier run and were shown then. They are
+    /// counted and not printed again.
     pub earlier: usize,
-    /// Which of several runs it is that go on at the same time: the lines of cases say it.
+    /// Label of this run among concurrent runs; it precedes every case line.
     pub which: Option<String>,
-    /// The error that was planted in what the device is given, if one was: what fails is then no fault of the device's.
+    /// Name of the fault injected into the results, if any. Failures then do not count against the
+    /// device.
     pub planted: Option<String>,
 }
 
-/// Reports a run to people.
+/// Reports a run to a person.
 pub struct Console {
     out: Box<dyn Write>,
     options: ConsoleOptions,
     bar: Option<ProgressBar>,
     run: Option<RunInfo>,
     tally: Tally,
-    rows: Rows,
+    rows: SummaryTable,
     gone: bool,
 }
 
 impl Console {
-    /// One that writes there, with the escape sequences of colours: hand it a stream that takes them out where they do not
-    /// belong.
+    /// Returns a reporter that writes to `out` with colour escape sequences. Pass a stream that
+    /// strips them if `out` is not a terminal.
     pub fn new(out: impl Write + 'static, options: ConsoleOptions) -> Console {
-        let (rows, tally) = (Rows::new(options.verbose), Tally::new());
+        let (rows, tally) = (SummaryTable::new(options.verbose), Tally::new());
         Console { out: Box::new(out), options, bar: None, run: None, tally, rows, gone: false }
     }
 
-    /// Keeps out of the way of a progress bar on the same terminal.
+    /// Suspends the progress bar on the same terminal while writing.
     #[must_use]
     pub fn beside(self, progress: &Progress) -> Console {
         Console { bar: Some(progress.bar()), ..self }
     }
 
-    /// Holds the results against what the lab expects: what it expects is not shown as a failure.
+    /// Compares the results with a lab's expectations. Expected failures are not printed as
+    /// failures.
     #[must_use]
     pub fn expecting(self, expectations: Rc<Expectations>) -> Console {
         Console { tally: self.tally.expecting(expectations), ..self }
     }
 
-    /// Writes a block at once, the bar out of the way. The results of a run are in its folder: a reader that has gone
-    /// (`assay run | head`) or a full disk ends what is shown, and not the run.
+    /// Writes a block at once, with the bar suspended. After a write error, for instance a closed
+    /// pipe (`assay run | head`) or a full disk, the console stays silent and the run continues,
+    /// since its results are in the result directory.
     fn write(&mut self, text: &[u8]) {
         let out = &mut self.out;
         let mut write = || out.write_all(text).and_then(|()| out.flush());
@@ -152,7 +156,7 @@ impl Console {
         }
         if !self.rows.is_empty() {
             text.push(b'\n');
-            table::write(&mut text, &self.rows, expand)?;
+            summary_table::write(&mut text, &self.rows, expand)?;
             text.push(b'\n');
         }
         self.totals(&mut text)?;
@@ -223,7 +227,7 @@ impl Console {
         writeln!(out, "\n{style}{verdict}{style:#}")
     }
 
-    /// The last line.
+    /// Returns the verdict, the last line.
     fn verdict(&self) -> (Style, String) {
         let tally = &self.tally;
         let (device, specification) = match &self.run {
@@ -237,7 +241,7 @@ impl Console {
             format!(", as {planted} was planted in what the device was given: no fault of the device's")
         });
         let despite = planted.map_or_else(String::new, |planted| format!(", though {planted} was planted"));
-        // An interrupted run has no verdict, only what failed so far.
+        // An interrupted run gets no verdict. Its line lists the failures found so far.
         let (fail, stopped) = match (tally.finished() < tally.planned(), tally.interrupted()) {
             (_, true) => {
                 let planned = counted(tally.planned(), "case");
@@ -344,7 +348,7 @@ impl Reporter for Console {
         match event {
             Event::RunStarted(run) => self.started(run),
             Event::CaseFinished(case) => self.finished_case(case),
-            Event::CheckFinished(check) => self.write(check::text(check).as_bytes()),
+            Event::CheckFinished(check) => self.write(check_text::text(check).as_bytes()),
             Event::RunFinished { .. } => self.finished_run()?,
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => {}
         }
@@ -373,13 +377,13 @@ fn rate(scalars: u64, check: f64) -> String {
     format!(", {value:.1} {unit}results/s per core")
 }
 
-/// One line for a case that ended.
+/// Formats one finished case as a line.
 fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     let style = style(case.status);
     let which = options.which.as_ref().map_or_else(String::new, |which| format!("{which}: "));
     let mut line = format!("{which}{style}{:<14}{style:#} {}", format!("{:?}", case.status), case.name);
     if case.inputs_tested > 0 {
-        let possible = case.inputs_possible.parse().map(|p: crate::Inputs| p.to_string());
+        let possible = case.inputs_possible.parse().map(|p: crate::InputCount| p.to_string());
         let possible = possible.unwrap_or_else(|_| case.inputs_possible.clone());
         line += &match case.failing_inputs {
             0 => format!("  {} of {possible} inputs", count(case.inputs_tested)),
@@ -389,16 +393,16 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
             }
         };
     }
-    if let Some(path) = Said::of(None, &case.path, Some(case.status)).path {
+    if let Some(path) = CaseNotes::of(None, &case.path, Some(case.status)).path {
         line += &format!("  {path}");
     }
-    let (_, operands) = slots(&case.types);
+    let (_, operands) = parse_types(&case.types);
     if let Some(worst) = &case.worst
         && let Some(value) = worst.margin
     {
         line += &format!("  margin {} at {}", margin(value), describe(&worst.operands, &operands));
     }
-    // Wrong results are spelled out at the end.
+    // Wrong results are printed in full after the table.
     let wrong = case.status == Status::Fail && case.failing_inputs > 0;
     if case.status != Status::Pass && !wrong {
         line += &format!("  {}", reason_of(case));
@@ -420,8 +424,8 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     line
 }
 
-/// Spells out the failing cases of a row.
-fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
+/// Prints the failing cases of a table row in full.
+fn expand(out: &mut dyn Write, row: &TableRow) -> io::Result<()> {
     for case in &row.failures {
         let style = style(case.status);
         writeln!(out, "    {style}{}{style:#}  {}", case.name, reason_of(case))?;
@@ -443,8 +447,8 @@ fn expand(out: &mut dyn Write, row: &Row) -> io::Result<()> {
 }
 
 fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io::Result<()> {
-    let (results, operands) = slots(&case.types);
-    let slot = result_slot(worst, &case.types);
+    let (results, operands) = parse_types(&case.types);
+    let slot = result_type(worst, &case.types);
     let whole = |text: &str| value(slot, text);
     let place = if results.len() > 1 { format!(", component {}", worst.slot) } else { String::new() };
     writeln!(out, "      worst at {}{place}", describe(&worst.operands, &operands))?;
@@ -460,7 +464,7 @@ fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io:
     writeln!(out, "        see       {}", worst.explain)
 }
 
-/// The reasons of a status, most frequent first.
+/// Lists the reasons for a status, most frequent first.
 fn reasons(out: &mut dyn Write, tally: &Tally, status: Status) -> io::Result<()> {
     let list = tally.reasons(status);
     let style = style(status);

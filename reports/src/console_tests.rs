@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{case, run};
+use crate::test_events::{case, run};
 use assay_runner::{ClassCount, Mismatch, class};
 use std::{cell::RefCell, rc::Rc};
 
@@ -108,7 +108,7 @@ fn the_last_line_says_what_the_run_came_to() {
     assert!(by("reference").ends_with(", 1 of them in the oracle alone, against a second reference."));
     let stopped = last(&[Status::Pass], true);
     assert!(stopped.starts_with("INTERRUPTED: ") && stopped.ends_with("Interrupted after 1 of 2 cases."), "{stopped}");
-    // What failed before the interruption is said, and is no verdict on the run.
+    // Failures before an interruption are reported, without a verdict on the run.
     let failed = last(&[Status::Pass, Status::Crash], true);
     assert!(failed.starts_with("INTERRUPTED: "), "{failed}");
     assert!(failed.ends_with("1 case ends without a verdict. Interrupted after 2 of 3 cases."), "{failed}");
@@ -132,7 +132,7 @@ fn all_of_what_is_possible_is_said_of_cases_from_buffers() {
     assert!(all.contains("  3  8,589,934,592  all 2 x 2^32  Pass"), "{all}");
     assert!(row(&[of("buffer", 1 << 32), of("specconstant", 64)]).contains("  2  4,294,967,296  all 2^32"));
     assert!(row(&[of("buffer", 1 << 32), of("buffer", 64)]).contains("  2  4,294,967,360  2 x 2^32"));
-    // Of constants alone, what they are is said.
+    // A row with constant operands only shows their inputs.
     assert!(row(&[of("constant", 64)]).contains("             64  2^32"));
 }
 
@@ -218,7 +218,7 @@ fn a_reader_that_has_gone_does_not_stop_the_run() {
     console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Fail)))).unwrap();
 }
 
-/// What fails with an error that was planted is not said to be the device's fault.
+/// A failure under an injected fault does not count against the device.
 #[test]
 fn a_planted_error_is_named_in_the_verdict() {
     let ended = |status| {
@@ -227,7 +227,7 @@ fn a_planted_error_is_named_in_the_verdict() {
         let options = ConsoleOptions { planted: Some("off-by-one@last".to_owned()), ..ConsoleOptions::default() };
         let mut console = Console::new(stream, options);
         console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
-        console.event(&Event::CheckFinished(Box::new(crate::testing::check(status)))).unwrap();
+        console.event(&Event::CheckFinished(Box::new(crate::test_events::check(status)))).unwrap();
         console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
         let bytes = out.0.borrow().clone();
         String::from_utf8(bytes).unwrap()
@@ -238,16 +238,16 @@ fn a_planted_error_is_named_in_the_verdict() {
     assert!(passes.ends_with("within Vulkan 1.4.360, though off-by-one@last was planted.\n"), "{passes}");
 }
 
-/// What only a case file does not expect is not said to be against the specification.
+/// A failure of a case file's own expectation is not reported as a violation of the specification.
 #[test]
 fn a_case_files_own_expectation_is_not_the_specifications() {
     let ended = |by: &[&str]| {
         let out = Shared::default();
         let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
         let mut console = Console::new(stream, ConsoleOptions { threads: 2, ..ConsoleOptions::default() });
-        let mut check = crate::testing::check(Status::Fail);
+        let mut check = crate::test_events::check(Status::Fail);
         let mismatch = |by: &&str| {
-            // Of what only a lenient reading permits the specification is said to be, too.
+            // A result that only the lenient reading permits also has `by: specification`.
             let (by, status) =
                 by.strip_prefix("lenient ").map_or((*by, Status::Fail), |by| (by, Status::QualityWarning));
             let class = if by == "case" { class::EXPECTATION } else { "FewUlp" };
@@ -284,7 +284,7 @@ fn what_is_not_native_names_its_path_and_nothing_is_counted_where_nothing_ended(
     assert!(shown(&[], false, true).contains("cases    0 of 1\n"));
 }
 
-/// Elements of a program have their own types, whatever the case says of its own.
+/// Elements of a program have their own types, independent of the types of the case.
 #[test]
 fn floats_of_a_program_are_shown_as_numbers() {
     let mut one = CaseResult { types: "64 invocations".to_owned(), ..case("compute.a", Status::Fail) };

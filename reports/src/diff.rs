@@ -1,140 +1,143 @@
-//! What changed from one run to another.
+//! Comparison of two runs.
 
 use crate::{
-    count, counted,
-    load::{LoadError, Opened},
-    margin, plural, suite,
+    count, counted, margin, plural,
+    read::{Opened, ReadError},
+    suite,
 };
 use assay_runner::{RunInfo, Status};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// A run that is compared.
+/// One of the two compared runs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Side {
-    /// The folder.
+pub struct ComparedRun {
+    /// Result directory.
     pub folder: String,
     /// `deviceName`.
     pub device: String,
-    /// Name and version of the driver, in its words.
+    /// Name and version of the driver, as the driver reports them.
     pub driver: String,
     /// Version of Assay.
     pub version: String,
-    /// When it started, RFC 3339.
+    /// Start time, RFC 3339.
     pub started: String,
-    /// `quick`, `sampled`, `exhaustive`.
+    /// Budget: `quick`, `sampled` or `exhaustive`.
     pub budget: String,
-    /// The seed of the inputs.
+    /// Seed of the inputs.
     pub seed: u64,
-    /// Cases with a result.
+    /// Number of cases with a result.
     pub cases: usize,
 }
 
-/// What a case did in one of the runs.
+/// Result of a case in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct State {
-    /// What it did.
+pub struct CaseState {
+    /// Status.
     pub status: Status,
-    /// How it ran: `native`, `lowered`, `reference`.
+    /// Path: `native`, `lowered` or `reference`.
     pub path: String,
-    /// Classes of its failures, of a warning those of the warning; sorted.
+    /// Failure classes, sorted; for a QualityWarning, its warning classes.
     pub classes: Vec<String>,
-    /// The greatest error over bound; in JSON `"inf"` if it is infinite.
+    /// Greatest margin; `"inf"` in JSON if infinite.
     #[serde(serialize_with = "finite_or_word")]
     pub margin: Option<f64>,
-    /// Inputs with a failing result.
+    /// Number of inputs with a failing result.
     pub failing_inputs: u64,
 }
 
-/// What became of a case, the gravest first.
+/// Kind of change, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// It fails and did not.
+pub enum ChangeKind {
+    /// The case fails and did not before.
     NewFailure,
-    /// It fails in another way: another status, or other classes of failure.
+    /// The case fails with another status or other failure classes than before.
     ChangedFailure,
-    /// It has no result any more.
+    /// The case has no result any more.
     Vanished,
-    /// Neither run has it fail, but the status or the path differs; or it failed and now cannot be checked.
+    /// The case fails in neither run, and its status or path differs; or it failed and can no
+    /// longer be checked.
     ChangedStatus,
-    /// It failed and passes.
+    /// The case failed and now passes.
     Fixed,
-    /// Its status is as before, its greatest margin is not.
+    /// Same status, different greatest margin.
     Margin,
-    /// It had no result before.
+    /// The case had no result before.
     Appeared,
 }
 
-impl Kind {
-    /// All, the gravest first.
-    pub const ALL: [Kind; 7] = [
-        Kind::NewFailure,
-        Kind::ChangedFailure,
-        Kind::Vanished,
-        Kind::ChangedStatus,
-        Kind::Fixed,
-        Kind::Margin,
-        Kind::Appeared,
+impl ChangeKind {
+    /// All kinds, most severe first.
+    pub const ALL: [ChangeKind; 7] = [
+        ChangeKind::NewFailure,
+        ChangeKind::ChangedFailure,
+        ChangeKind::Vanished,
+        ChangeKind::ChangedStatus,
+        ChangeKind::Fixed,
+        ChangeKind::Margin,
+        ChangeKind::Appeared,
     ];
 
-    /// Whether it is reason to look: the exit code of `assay diff` says so.
+    /// Returns true if the change is for the worse. Such a change sets the exit code of `assay
+    /// diff`.
     pub fn is_worse(self) -> bool {
         match self {
-            Kind::NewFailure | Kind::ChangedFailure | Kind::Vanished => true,
-            Kind::ChangedStatus | Kind::Fixed | Kind::Margin | Kind::Appeared => false,
+            ChangeKind::NewFailure | ChangeKind::ChangedFailure | ChangeKind::Vanished => true,
+            ChangeKind::ChangedStatus | ChangeKind::Fixed | ChangeKind::Margin | ChangeKind::Appeared => false,
         }
     }
 
-    /// A count of such changes in words: `1 new failure`.
+    /// Formats a number of changes: `1 new failure`.
     pub fn counted(self, changes: usize) -> String {
         let (one, more) = match self {
-            Kind::NewFailure => ("new failure", "new failures"),
-            Kind::ChangedFailure => ("failure of another kind", "failures of another kind"),
-            Kind::Vanished => ("case that vanished", "cases that vanished"),
-            Kind::ChangedStatus => ("other change of status", "other changes of status"),
-            Kind::Fixed => ("fixed", "fixed"),
-            Kind::Margin => ("margin that moved", "margins that moved"),
-            Kind::Appeared => ("new case", "new cases"),
+            ChangeKind::NewFailure => ("new failure", "new failures"),
+            ChangeKind::ChangedFailure => ("failure of another kind", "failures of another kind"),
+            ChangeKind::Vanished => ("case that vanished", "cases that vanished"),
+            ChangeKind::ChangedStatus => ("other change of status", "other changes of status"),
+            ChangeKind::Fixed => ("fixed", "fixed"),
+            ChangeKind::Margin => ("margin that moved", "margins that moved"),
+            ChangeKind::Appeared => ("new case", "new cases"),
         };
         format!("{} {}", count(changes), plural(changes, one, more))
     }
 }
 
-/// A case that changed.
+/// A case that differs between the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// Its name.
+    /// Name of the case.
     pub name: String,
-    /// What became of it.
-    pub kind: Kind,
-    /// What it did; `None` if it had no result.
-    pub old: Option<State>,
-    /// What it does; `None` if it has no result.
-    pub new: Option<State>,
+    /// Kind of change.
+    pub kind: ChangeKind,
+    /// Old result; `None` if the case had none.
+    pub old: Option<CaseState>,
+    /// New result; `None` if the case has none.
+    pub new: Option<CaseState>,
 }
 
-/// What changed between two runs.
+/// Differences between two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
-    /// The earlier run.
-    pub old: Side,
-    /// The later one.
-    pub new: Side,
-    /// What makes the two hard to compare, in words.
+    /// The older run.
+    pub old: ComparedRun,
+    /// The newer run.
+    pub new: ComparedRun,
+    /// Reasons why the runs are not fully comparable.
     pub caveats: Vec<String>,
-    /// Cases that are as they were.
+    /// Number of unchanged cases.
     pub unchanged: usize,
-    /// The others, the gravest first, then by name; margins by how far they moved.
+    /// Changed cases by kind, most severe first, then by name. Margins are ordered by their change,
+    /// greatest first.
     pub changes: Vec<Change>,
 }
 
-/// Which moves of a margin are worth telling.
+/// Threshold above which a change of the margin is reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
-    /// By which factor it grew or shrank at least.
+    /// Smallest reported factor between the two margins.
     pub factor: f64,
-    /// What the greater of the two is at least.
+    /// Smallest reported value of the greater margin.
     pub floor: f64,
 }
 
@@ -154,14 +157,14 @@ impl Threshold {
 /// Compares two runs.
 ///
 /// # Errors
-/// The results of one cannot be read, or it names a case twice.
-pub fn diff(old: &Opened, new: &Opened, threshold: Threshold) -> Result<Diff, LoadError> {
+/// The results of a run cannot be read, or contain a case twice.
+pub fn diff(old: &Opened, new: &Opened, threshold: Threshold) -> Result<Diff, ReadError> {
     let (before, after) = (states(old)?, states(new)?);
     let sides = (side(old, before.len()), side(new, after.len()));
     let caveats = caveats(old, new);
     let (mut changes, mut unchanged) = (Vec::new(), 0);
     let (mut before, mut after) = (before.into_iter().peekable(), after.into_iter().peekable());
-    // Both are sorted by name.
+    // Merge of two lists that are sorted by name.
     loop {
         let (name, old, new) = match (before.peek(), after.peek()) {
             (None, None) => break,
@@ -187,63 +190,64 @@ pub fn diff(old: &Opened, new: &Opened, threshold: Threshold) -> Result<Diff, Lo
     Ok(Diff { old: sides.0, new: sides.1, caveats, unchanged, changes })
 }
 
-/// How far a margin moved: the factor, whichever way.
+/// Returns the absolute logarithm of the factor between the two margins; 0 for other kinds.
 fn moved(change: &Change) -> f64 {
-    let of = |state: &Option<State>| state.as_ref().and_then(|state| state.margin);
+    let of = |state: &Option<CaseState>| state.as_ref().and_then(|state| state.margin);
     match (change.kind, of(&change.old), of(&change.new)) {
-        (Kind::Margin, Some(old), Some(new)) => (new.max(1e-300) / old.max(1e-300)).ln().abs(),
+        (ChangeKind::Margin, Some(old), Some(new)) => (new.max(1e-300) / old.max(1e-300)).ln().abs(),
         _ => 0.0,
     }
 }
 
-fn kind(old: Option<&State>, new: Option<&State>, threshold: Threshold) -> Option<Kind> {
+fn kind(old: Option<&CaseState>, new: Option<&CaseState>, threshold: Threshold) -> Option<ChangeKind> {
     let (old, new) = match (old, new) {
         (Some(old), Some(new)) => (old, new),
-        (Some(_), None) => return Some(Kind::Vanished),
-        (None, Some(new)) if new.status.is_failure() => return Some(Kind::NewFailure),
-        (None, _) => return Some(Kind::Appeared),
+        (Some(_), None) => return Some(ChangeKind::Vanished),
+        (None, Some(new)) if new.status.is_failure() => return Some(ChangeKind::NewFailure),
+        (None, _) => return Some(ChangeKind::Appeared),
     };
     let moved = match (old.margin, new.margin) {
         (Some(a), Some(b)) => threshold.is_passed(a, b),
         _ => false,
     };
     match (old.status.is_failure(), new.status.is_failure()) {
-        (false, true) => Some(Kind::NewFailure),
-        (true, true) if old.status != new.status || old.classes != new.classes => Some(Kind::ChangedFailure),
-        (true, false) if matches!(new.status, Status::Pass | Status::QualityWarning) => Some(Kind::Fixed),
-        (true, false) => Some(Kind::ChangedStatus),
-        (false, false) if old.status != new.status => Some(Kind::ChangedStatus),
-        // What is lowered says nothing of what was native; what was not checked says nothing of either.
-        (false, false) if old.path != new.path && new.status.is_checked() => Some(Kind::ChangedStatus),
-        (true, true) | (false, false) => moved.then_some(Kind::Margin),
+        (false, true) => Some(ChangeKind::NewFailure),
+        (true, true) if old.status != new.status || old.classes != new.classes => Some(ChangeKind::ChangedFailure),
+        (true, false) if matches!(new.status, Status::Pass | Status::QualityWarning) => Some(ChangeKind::Fixed),
+        (true, false) => Some(ChangeKind::ChangedStatus),
+        (false, false) if old.status != new.status => Some(ChangeKind::ChangedStatus),
+        // A lowered case says nothing about native support, and an unchecked case about either
+        // path.
+        (false, false) if old.path != new.path && new.status.is_checked() => Some(ChangeKind::ChangedStatus),
+        (true, true) | (false, false) => moved.then_some(ChangeKind::Margin),
     }
 }
 
-/// Every case that a run came to the end of, sorted by name.
-fn states(run: &Opened) -> Result<Vec<(String, State)>, LoadError> {
+/// Returns every completed case of a run, sorted by name.
+fn states(run: &Opened) -> Result<Vec<(String, CaseState)>, ReadError> {
     use rayon::slice::ParallelSliceMut;
     let states = run.results(|line| {
         let brief = line.brief;
-        let state = State {
-            status: brief.ended()?,
+        let state = CaseState {
+            status: brief.final_status()?,
             path: brief.path.to_string(),
-            classes: brief.kinds(),
+            classes: brief.failure_classes(),
             margin: brief.margin(),
             failing_inputs: brief.failing_inputs,
         };
         Some((brief.name.into_owned(), state))
     })?;
-    let mut states: Vec<(String, State)> = states.into_iter().flatten().collect();
+    let mut states: Vec<(String, CaseState)> = states.into_iter().flatten().collect();
     states.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
     if let Some(pair) = states.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(LoadError::Twice { path: run.file(), name: pair[0].0.clone() });
+        return Err(ReadError::Twice { path: run.file(), name: pair[0].0.clone() });
     }
     Ok(states)
 }
 
-fn side(run: &Opened, cases: usize) -> Side {
+fn side(run: &Opened, cases: usize) -> ComparedRun {
     let RunInfo { device, version, started, budget, seed, .. } = run.info.clone();
-    Side {
+    ComparedRun {
         folder: run.path.display().to_string(),
         driver: format!("{} {}", device.driver_name, device.driver_info).trim().to_owned(),
         device: device.name,
@@ -255,7 +259,7 @@ fn side(run: &Opened, cases: usize) -> Side {
     }
 }
 
-/// What makes two runs hard to compare.
+/// Returns the reasons why two runs are not fully comparable.
 fn caveats(old: &Opened, new: &Opened) -> Vec<String> {
     let (a, b) = (&old.info, &new.info);
     let mut said = Vec::new();
@@ -282,27 +286,27 @@ fn caveats(old: &Opened, new: &Opened) -> Vec<String> {
 }
 
 impl Diff {
-    /// Changes of a kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Change> {
+    /// Returns the changes of one kind.
+    pub fn of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| change.kind == kind)
     }
 
-    /// Whether something is worse than it was.
+    /// Returns true if a change is for the worse.
     pub fn is_worse(&self) -> bool {
         self.changes.iter().any(|change| change.kind.is_worse())
     }
 
-    /// The diff for people, at most so many cases of each kind.
+    /// Formats the diff as text, with at most `most` cases of each kind.
     pub fn text(&self, most: usize) -> String {
         let mut text = String::new();
         for (label, side) in [("old", &self.old), ("new", &self.new)] {
-            let Side { folder, device, driver, started, cases, .. } = side;
+            let ComparedRun { folder, device, driver, started, cases, .. } = side;
             _ = writeln!(text, "{label}  {folder}: {device}, {driver}, {started}, {}", counted(cases, "case"));
         }
         for caveat in &self.caveats {
             _ = writeln!(text, "note: {caveat}");
         }
-        for kind in Kind::ALL {
+        for kind in ChangeKind::ALL {
             let all = self.of(kind).count();
             if all == 0 {
                 continue;
@@ -321,7 +325,7 @@ impl Diff {
             }
         }
         let verdict = if self.is_worse() { "WORSE" } else { "NOT WORSE" };
-        let counts = Kind::ALL.map(|kind| (kind, self.of(kind).count()));
+        let counts = ChangeKind::ALL.map(|kind| (kind, self.of(kind).count()));
         let counts = counts.iter().filter(|(_, n)| *n > 0).map(|&(kind, n)| kind.counted(n));
         let mut counts: Vec<String> = counts.collect();
         counts.push(format!("{} unchanged", count(self.unchanged)));
@@ -330,11 +334,11 @@ impl Diff {
     }
 }
 
-/// A change in one line.
+/// Formats a change in one line.
 pub(crate) fn describe(change: &Change) -> String {
     let paths = [&change.old, &change.new].map(|state| state.as_ref().map(|state| state.path.as_str()));
     let other_path = paths[0].is_some() && paths[1].is_some() && paths[0] != paths[1];
-    let state = |state: &State| {
+    let state = |state: &CaseState| {
         let mut text = format!("{:?}", state.status);
         if other_path {
             text += &format!(" {}", state.path);
@@ -355,7 +359,7 @@ pub(crate) fn describe(change: &Change) -> String {
     }
 }
 
-/// JSON has no infinity.
+/// JSON cannot represent infinity.
 fn finite_or_word<S: serde::Serializer>(margin: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     match margin {
         Some(margin) if margin.is_infinite() => serializer.serialize_str("inf"),
@@ -366,7 +370,7 @@ fn finite_or_word<S: serde::Serializer>(margin: &Option<f64>, serializer: S) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, folder};
+    use crate::test_events::{case, folder};
     use assay_runner::CaseResult;
 
     fn with(name: &str, status: Status, change: impl FnOnce(&mut CaseResult)) -> CaseResult {
@@ -417,13 +421,13 @@ mod tests {
         let open = |path| Opened::open(path).unwrap();
         let diff = diff(&open(&old), &open(&new), Threshold::default()).unwrap();
         let of = |kind| diff.of(kind).map(|change| &change.name[6..]).collect::<Vec<_>>();
-        assert_eq!(of(Kind::NewFailure), ["added_broken", "breaks"]);
-        assert_eq!(of(Kind::ChangedFailure), ["other_class", "other_status"]);
-        assert_eq!(of(Kind::Vanished), ["gone"]);
-        assert_eq!(of(Kind::ChangedStatus), ["other_path", "unsupported"]);
-        assert_eq!(of(Kind::Fixed), ["gets_fixed"]);
-        assert_eq!(of(Kind::Margin), ["margin_more", "margin"], "what moved most first");
-        assert_eq!(of(Kind::Appeared), ["added"]);
+        assert_eq!(of(ChangeKind::NewFailure), ["added_broken", "breaks"]);
+        assert_eq!(of(ChangeKind::ChangedFailure), ["other_class", "other_status"]);
+        assert_eq!(of(ChangeKind::Vanished), ["gone"]);
+        assert_eq!(of(ChangeKind::ChangedStatus), ["other_path", "unsupported"]);
+        assert_eq!(of(ChangeKind::Fixed), ["gets_fixed"]);
+        assert_eq!(of(ChangeKind::Margin), ["margin_more", "margin"], "what moved most first");
+        assert_eq!(of(ChangeKind::Appeared), ["added"]);
         assert_eq!(diff.unchanged, 4);
         assert!(diff.is_worse());
         let text = diff.text(1);
@@ -443,7 +447,7 @@ mod tests {
         assert_eq!(json["changes"][0]["kind"], "new_failure");
     }
 
-    /// That nothing had failed until the run ended says nothing of the case.
+    /// A case cut short by the end of the run has not passed, even if nothing had failed.
     #[test]
     fn a_case_that_was_cut_short_is_not_fixed() {
         let dir = tempfile::tempdir().unwrap();
@@ -452,8 +456,8 @@ mod tests {
         let new = folder(&dir.path().join("new"), &[cut, case("p.b", Status::Pass)]);
         let new = Opened::open(new).unwrap();
         let diff = super::diff(&Opened::open(old).unwrap(), &new, Threshold::default()).unwrap();
-        let kinds: Vec<Kind> = diff.changes.iter().map(|change| change.kind).collect();
-        assert_eq!(kinds, [Kind::Vanished]);
+        let kinds: Vec<ChangeKind> = diff.changes.iter().map(|change| change.kind).collect();
+        assert_eq!(kinds, [ChangeKind::Vanished]);
         assert_eq!(new.statuses().unwrap().into_keys().collect::<Vec<_>>(), ["p.b"]);
     }
 
@@ -468,7 +472,7 @@ mod tests {
 
     #[test]
     fn infinite_margins_are_words_in_json_and_move_once() {
-        let state = |margin| State {
+        let state = |margin| CaseState {
             status: Status::Fail,
             path: String::new(),
             classes: Vec::new(),

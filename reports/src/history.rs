@@ -1,8 +1,8 @@
-//! What became of margins from run to run: a database of results in one file, and lines drawn from it.
+//! Margins over time: an SQLite database of results, and charts of it.
 
 use crate::{
-    load::{LoadError, Opened},
     margin,
+    read::{Opened, ReadError},
 };
 use assay_case::Filter;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Version of the tables; raised when they change.
+/// Version of the tables; increased when they change.
 const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -33,71 +33,71 @@ const TABLES: &str = "
     ) without rowid;
 ";
 
-/// Why a history cannot be used; every text names the file.
+/// Error of a history. Every message names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// The results to be added cannot be read.
+    /// The results to add cannot be read.
     #[error(transparent)]
-    Load(#[from] LoadError),
-    /// SQLite says why.
+    Load(#[from] ReadError),
+    /// SQLite reports an error.
     #[error("{}: {source}", path.display())]
     Database {
         /// The database.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: rusqlite::Error,
     },
-    /// It is no history, or one of a later version.
+    /// The file is not a history, or a later version wrote it.
     #[error("{}: {what}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
-        /// What is the matter.
+        /// The problem.
         what: String,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no history {}: `assay history add DIR --db FILE` makes one", .0.display())]
     Missing(PathBuf),
 }
 
-/// A history in a file.
+/// A history database.
 #[derive(Debug)]
 pub struct History {
     path: PathBuf,
     connection: Connection,
 }
 
-/// A result of a case in one run.
+/// Result of a case in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
-    /// When the run started, RFC 3339.
+pub struct HistoryPoint {
+    /// Start time of the run, RFC 3339.
     pub started: String,
-    /// Name and version of the driver, in its words.
+    /// Name and version of the driver, as the driver reports them.
     pub driver: String,
-    /// What the case did.
+    /// Status of the case.
     pub status: String,
-    /// Classes of its failures.
+    /// Failure classes, separated by spaces.
     pub classes: String,
-    /// The greatest error over bound; `None` if there is none, 1e999 if it is infinite.
+    /// Greatest margin; `None` without one, 1e999 if infinite.
     pub margin: Option<f64>,
 }
 
-/// The course of a case on a device.
+/// Results of a case on one device over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Course {
+pub struct CaseHistory {
     /// The case.
     pub case: String,
     /// The device.
     pub device: String,
-    /// Its results, the earliest first.
-    pub points: Vec<Point>,
+    /// Results, earliest first.
+    pub points: Vec<HistoryPoint>,
 }
 
 impl History {
-    /// Opens a history; with `create`, makes it where there is none.
+    /// Opens a history; with `create`, creates it if it does not exist.
     ///
     /// # Errors
-    /// There is none, it cannot be read, or is of a later version.
+    /// The file does not exist, cannot be read, or has a later version.
     pub fn open(path: impl Into<PathBuf>, create: bool) -> Result<History, HistoryError> {
         let path = path.into();
         if !create && !path.exists() {
@@ -110,10 +110,11 @@ impl History {
         let version: i64 = connection.query_row("pragma user_version", [], |row| row.get(0)).map_err(failed)?;
         let tables: i64 =
             connection.query_row("select count(*) from sqlite_master", [], |row| row.get(0)).map_err(failed)?;
-        // Damage in a page that a query happens not to read would go unnoticed, and be written around.
+        // Queries do not read every page, so damage could go unnoticed and be preserved by later
+        // writes.
         let check: String = connection.query_row("pragma quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
         if check != "ok" {
-            // SQLite begins with a line about the name of the database, which is always `main`.
+            // The first line of SQLite's report names the database, which is always `main`.
             let damage = check.lines().last().unwrap_or_default();
             let what = format!("is damaged ({damage}): put a copy of it there, or name another file");
             return Err(HistoryError::Form { path, what });
@@ -140,10 +141,11 @@ impl History {
         move |source| HistoryError::Database { path: path.to_owned(), source }
     }
 
-    /// Adds the results of runs, all or none; says how many of each. A run that is there already is refused.
+    /// Adds the results of all runs, or of none on an error. Returns the number of results of each
+    /// run. Rejects a run that the history already has.
     ///
     /// # Errors
-    /// The results cannot be read, are there already, or cannot be written.
+    /// The results cannot be read or written, or are already in the history.
     pub fn add(&mut self, runs: &[Opened]) -> Result<Vec<usize>, HistoryError> {
         let path = self.path.clone();
         let failed = History::failed(&path);
@@ -153,19 +155,20 @@ impl History {
         Ok(added)
     }
 
-    /// The courses of the cases that any of the filters matches (all, if there are none), by device and name.
+    /// Returns the histories of the cases that match a filter, or of all cases without filters, by
+    /// name and device.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn courses(&self, filters: &[Filter]) -> Result<Vec<Course>, HistoryError> {
+    pub fn courses(&self, filters: &[Filter]) -> Result<Vec<CaseHistory>, HistoryError> {
         let failed = History::failed(&self.path);
-        let read = || -> rusqlite::Result<BTreeMap<(String, String), Vec<Point>>> {
+        let read = || -> rusqlite::Result<BTreeMap<(String, String), Vec<HistoryPoint>>> {
             let mut names = self.connection.prepare("select id, name from name order by name")?;
             let mut points = self.connection.prepare(
                 "select device, started, driver, status, classes, margin from result join run on run = run.id
                  where name = ?1 order by started, run.id",
             )?;
-            let mut courses: BTreeMap<(String, String), Vec<Point>> = BTreeMap::new();
+            let mut courses: BTreeMap<(String, String), Vec<HistoryPoint>> = BTreeMap::new();
             let names = names.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
             for name in names {
                 let (id, name) = name?;
@@ -174,7 +177,7 @@ impl History {
                 }
                 let mut rows = points.query([id])?;
                 while let Some(row) = rows.next()? {
-                    let point = Point {
+                    let point = HistoryPoint {
                         started: row.get(1)?,
                         driver: row.get(2)?,
                         status: row.get(3)?,
@@ -187,21 +190,21 @@ impl History {
             Ok(courses)
         };
         let courses = read().map_err(failed)?.into_iter();
-        Ok(courses.map(|((case, device), points)| Course { case, device, points }).collect())
+        Ok(courses.map(|((case, device), points)| CaseHistory { case, device, points }).collect())
     }
 }
 
-/// Adds the results of a run; says how many.
+/// Adds the results of a run and returns their number.
 fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<usize, HistoryError> {
     let results = run.results(|line| {
         let brief = line.brief;
-        let status = format!("{:?}", brief.ended()?);
-        Some((brief.name.to_string(), status, brief.kinds().join(" "), brief.margin(), brief.failing_inputs))
+        let status = format!("{:?}", brief.final_status()?);
+        Some((brief.name.to_string(), status, brief.failure_classes().join(" "), brief.margin(), brief.failing_inputs))
     })?;
     let results: Vec<_> = results.into_iter().flatten().collect();
     let mut names = BTreeSet::new();
     if let Some((name, ..)) = results.iter().find(|(name, ..)| !names.insert(name.as_str())) {
-        return Err(LoadError::Twice { path: run.file(), name: name.clone() }.into());
+        return Err(ReadError::Twice { path: run.file(), name: name.clone() }.into());
     }
     let failed = History::failed(path);
     let id = add_run(change, run, results.len()).map_err(&failed)?;
@@ -226,12 +229,12 @@ fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<us
     Ok(added)
 }
 
-/// Adds a run; `None` if it is there already.
+/// Adds a run; `None` if the history already has it.
 fn add_run(change: &Transaction<'_>, run: &Opened, cases: usize) -> rusqlite::Result<Option<i64>> {
     let info = &run.info;
     let device = &info.device;
     let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
-    // The same run is known by what it was, whatever folder it was copied to since.
+    // A run is identified by its properties, because its directory may have been copied.
     let query = "select id from run where started = ?1 and uuid = ?2 and budget = ?3 and seed = ?4 and cases = ?5";
     let identity = params![info.started, device.uuid, info.budget, info.seed as i64, cases as i64];
     if change.query_row(query, identity, |row| row.get::<_, i64>(0)).optional()?.is_some() {
@@ -256,14 +259,14 @@ fn add_run(change: &Transaction<'_>, run: &Opened, cases: usize) -> rusqlite::Re
     Ok(Some(change.last_insert_rowid()))
 }
 
-impl Course {
-    /// The margins as a line of blocks, each a quarter of a power of two to two of them higher than the one before: of the
-    /// eight heights the lowest is below 2^-6 and the highest above the limit, so that a failure cannot be overlooked; `x`
-    /// for a failure without a margin, a dot for nothing.
+impl CaseHistory {
+    /// Draws the margins as a line of eight block heights. The upper ends of the lower seven are
+    /// 2^-6, 2^-4, 2^-2, 0.5, 0.75, 0.9 and 1, so only margins above the limit have the full
+    /// height. `x` marks a failure without a margin, a dot other results without one.
     pub fn sparkline(&self) -> String {
         const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         const ENDS: [f64; 7] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 0.75, 0.9, 1.0];
-        let block = |point: &Point| match point.margin {
+        let block = |point: &HistoryPoint| match point.margin {
             Some(margin) => BLOCKS[ENDS.iter().take_while(|&&end| margin > end).count()],
             None if matches!(point.status.as_str(), "Pass" | "QualityWarning" | "NotSupported" | "Undetermined") => '·',
             None => 'x',
@@ -271,9 +274,9 @@ impl Course {
         self.points.iter().map(block).collect()
     }
 
-    /// Whether anything about it changed: its status, the classes of its failures, or its margin by a twentieth.
+    /// Returns true if a status or failure class changed, or the margin by more than 5 %.
     pub fn changed(&self) -> bool {
-        let state = |point: &Point| (point.status.clone(), point.classes.clone());
+        let state = |point: &HistoryPoint| (point.status.clone(), point.classes.clone());
         let factor = |a: f64, b: f64| a.max(b) > 1.05 * a.min(b) && a.max(b) > 0.01;
         self.points.windows(2).any(|pair| {
             let margins = pair[0].margin.zip(pair[1].margin);
@@ -282,11 +285,11 @@ impl Course {
     }
 }
 
-/// Courses for people: a line for each, below it every change with its driver.
-pub fn text(courses: &[Course]) -> String {
+/// Formats histories as text: a sparkline for each case, and below it each change with its driver.
+pub fn text(courses: &[CaseHistory]) -> String {
     let mut text = String::new();
     let mut device = "";
-    let mut sorted: Vec<&Course> = courses.iter().collect();
+    let mut sorted: Vec<&CaseHistory> = courses.iter().collect();
     sorted.sort_by(|a, b| (&a.device, &a.case).cmp(&(&b.device, &b.case)));
     for course in sorted {
         if course.device != device {
@@ -294,9 +297,10 @@ pub fn text(courses: &[Course]) -> String {
             _ = writeln!(text, "{device}");
         }
         _ = writeln!(text, "  {}  {}", course.sparkline(), course.case);
-        let mut before: Option<&Point> = None;
+        let mut before: Option<&HistoryPoint> = None;
         for point in &course.points {
-            let same = |b: &Point| b.status == point.status && b.classes == point.classes && b.margin == point.margin;
+            let same =
+                |b: &HistoryPoint| b.status == point.status && b.classes == point.classes && b.margin == point.margin;
             if before.is_none_or(|before| !same(before)) {
                 let value = point.margin.map_or_else(String::new, |value| format!(" {}", margin(value)));
                 let classes = if point.classes.is_empty() { String::new() } else { format!(" ({})", point.classes) };
@@ -308,8 +312,9 @@ pub fn text(courses: &[Course]) -> String {
     text
 }
 
-/// A course as a picture: margins over runs, the limit dashed, drivers written where they change.
-pub fn svg(courses: &[Course]) -> String {
+/// Draws histories as SVG charts: margins by run, a dashed line at the limit, and driver names
+/// where they change.
+pub fn svg(courses: &[CaseHistory]) -> String {
     const WIDTH: f64 = 900.0;
     const ROW: f64 = 122.0;
     const LEFT: f64 = 60.0;
@@ -394,7 +399,7 @@ pub fn svg(courses: &[Course]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, folder_of, run};
+    use crate::test_events::{case, folder_of, run};
     use assay_runner::{CaseResult, RunInfo, Status};
 
     fn add(
@@ -431,7 +436,7 @@ mod tests {
         }
         let again = add(dir.path(), &mut history, 2, "Mesa 24", Status::Pass, None).unwrap_err().to_string();
         assert!(again.contains("has the run of test device that started at 2026-11-02T03:00:00Z already"), "{again}");
-        // Of several, all or none.
+        // Of several runs, either all or none are added.
         let other = RunInfo { started: "2026-11-05T03:00:00Z".to_owned(), ..run(1) };
         let other = folder_of(&dir.path().join("5"), other, &[case("p.f32.a", Status::Fail)], false);
         let both = [Opened::open(other).unwrap(), Opened::open(dir.path().join("2")).unwrap()];
@@ -486,7 +491,7 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         let pages = whole.len() / 4096;
         assert!(pages > 8, "{pages}");
-        // The last page belongs to a table that is not read when a history is opened.
+        // Opening a history does not query the table of the last page.
         for page in [pages / 2, pages - 1] {
             let mut bytes = whole.clone();
             bytes[page * 4096..][..4096].fill(0x5a);

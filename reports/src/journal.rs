@@ -1,13 +1,13 @@
 //! The journal of a run: `results.jsonl` while it grows.
 //!
-//! Every line is an event with a checksum of its own as the last member, `"crc":"89abcdef"`: the CRC-32 of the line as it
-//! would be without that member. Lines are only ever appended, each with one write. So whatever ends a run (kill -9, a
-//! loss of power, a full disk), the lines that are whole can be told from what is not, and a result is either there as it
-//! was or not there at all.
+//! Each line is an event whose last member is a checksum, `"crc":"89abcdef"`: the CRC-32 of the
+//! line without that member. Lines are only appended, each with one write. After a crash, a power
+//! failure or a full disk, whole lines can therefore be distinguished from damaged ones, and each result is
+//! either intact or absent.
 
 use crate::{
-    folder::{PARTIAL, RESULTS},
-    load::LoadError,
+    read::ReadError,
+    result_dir::{PARTIAL, RESULTS},
 };
 use assay_files::{SCRATCH, input};
 use assay_runner::{Event, RunInfo, SCHEMA};
@@ -20,14 +20,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What stands before the checksum, and its length with all that follows.
+/// Text before the checksum, and the length of the text with all that follows.
 const MEMBER: &str = ",\"crc\":\"";
 const SEAL: usize = MEMBER.len() + 8 + "\"}".len();
 
-/// The line of an event, with its checksum and a line feed.
+/// Formats an event as a line with its checksum and a line feed.
 ///
 /// # Errors
-/// It has no JSON form.
+/// The event cannot be serialized.
 pub(crate) fn line(event: &Event) -> io::Result<String> {
     let mut line = serde_json::to_string(event)?;
     let sum = crc32fast::hash(line.as_bytes());
@@ -36,7 +36,7 @@ pub(crate) fn line(event: &Event) -> io::Result<String> {
     Ok(line)
 }
 
-/// Whether a line (without its line feed) is what was written; `None` if it has no checksum.
+/// Verifies the checksum of a line without its line feed; `None` if the line has none.
 pub(crate) fn is_whole(line: &[u8]) -> Option<bool> {
     let (json, seal) = line.split_at_checked(line.len().checked_sub(SEAL)?)?;
     let sum = seal.strip_prefix(MEMBER.as_bytes())?.strip_suffix(b"\"}")?;
@@ -46,34 +46,35 @@ pub(crate) fn is_whole(line: &[u8]) -> Option<bool> {
     Some(sum == format!("{:08x}", hasher.finalize()).as_bytes())
 }
 
-/// What the journal of an unfinished run holds.
+/// Contents of the journal of an unfinished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Journal {
     path: PathBuf,
-    /// What was being run.
+    /// The run that was started.
     pub info: RunInfo,
-    /// Results that need not be computed again.
+    /// Number of results to keep.
     pub results: usize,
-    /// Results that do: cut short by an interruption, or not confirmed.
+    /// Number of results to repeat: cut short by an interruption, or not confirmed.
     pub partial: usize,
-    /// Lines that were damaged.
+    /// Number of damaged lines.
     pub damaged: usize,
-    /// Whether the run had come to its end, so that nothing is missing.
+    /// Set if the run was finished and no result is missing.
     pub complete: bool,
-    /// How long it has taken already, as far as is known, in seconds.
+    /// Known duration so far, in seconds.
     pub wall: f64,
 }
 
-/// A journal of whole results only, beside the one that it is made from: gone again unless it takes its place.
+/// Copy of a journal without damaged and partial results. It is deleted on drop unless it has
+/// replaced the journal.
 #[derive(Debug)]
-pub(crate) struct Sifted {
+pub(crate) struct CleanJournal {
     copy: PathBuf,
     partial: PathBuf,
     done: PathBuf,
 }
 
-impl Sifted {
-    /// Puts it in its place and opens it for what follows.
+impl CleanJournal {
+    /// Replaces the journal with the copy and opens it for appending.
     pub(crate) fn place(&self) -> io::Result<File> {
         fs::rename(&self.copy, &self.partial)?;
         match fs::remove_file(&self.done) {
@@ -84,40 +85,41 @@ impl Sifted {
     }
 }
 
-impl Drop for Sifted {
+impl Drop for CleanJournal {
     fn drop(&mut self) {
-        // One that is in its place is not there any more.
+        // Fails harmlessly after the copy has replaced the journal.
         _ = fs::remove_file(&self.copy);
     }
 }
 
 impl Journal {
-    /// Reads the journal of a folder, and copies what of it is a whole result, ready to be continued. The journal itself is left
-    /// as it is. The caller has locked the folder.
+    /// Reads the journal of a directory and copies its whole results. The journal itself stays
+    /// unchanged. The caller holds the lock on the directory.
     ///
     /// # Errors
-    /// There is none, nobody can tell from it what was being run, a later version wrote it, or it cannot be read or copied.
-    pub(crate) fn open(folder: &Path) -> Result<(Journal, Sifted), LoadError> {
+    /// There is no journal, its first line is damaged, a later version wrote it, or it cannot be
+    /// read or copied.
+    pub(crate) fn open(folder: &Path) -> Result<(Journal, CleanJournal), ReadError> {
         let (partial, done) = (folder.join(format!("{RESULTS}{PARTIAL}")), folder.join(RESULTS));
         let source = if partial.exists() { partial.clone() } else { done.clone() };
         if !source.exists() {
-            return Err(LoadError::NoResults(folder.to_owned()));
+            return Err(ReadError::NoResults(folder.to_owned()));
         }
-        let failed = |error| LoadError::Read { path: source.clone(), source: error };
+        let failed = |error| ReadError::Read { path: source.clone(), source: error };
         let reader = BufReader::with_capacity(1 << 20, input::open(&source).map_err(failed)?);
-        let sifted = Sifted { copy: folder.join(format!("{SCRATCH}journal{PARTIAL}")), partial, done };
-        let unwritten = |source| LoadError::Write { path: sifted.copy.clone(), source };
-        let mut out = BufWriter::new(File::create(&sifted.copy).map_err(unwritten)?);
-        let journal = sift(reader, &source, &sifted, &mut out)?;
+        let clean = CleanJournal { copy: folder.join(format!("{SCRATCH}journal{PARTIAL}")), partial, done };
+        let unwritten = |source| ReadError::Write { path: clean.copy.clone(), source };
+        let mut out = BufWriter::new(File::create(&clean.copy).map_err(unwritten)?);
+        let journal = copy_whole_lines(reader, &source, &clean, &mut out)?;
         let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         out.sync_all().map_err(unwritten)?;
-        Ok((journal, sifted))
+        Ok((journal, clean))
     }
 
-    /// Tells of every result in it.
+    /// Passes every result to `take`.
     ///
     /// # Errors
-    /// It cannot be read, or `take` fails.
+    /// The journal cannot be read, or `take` fails.
     pub fn replay(&self, take: &mut dyn FnMut(&Event) -> io::Result<()>) -> io::Result<()> {
         let reader = BufReader::with_capacity(1 << 20, input::open(&self.path)?);
         let mut left = self.results;
@@ -133,16 +135,21 @@ impl Journal {
     }
 }
 
-/// Copies the lines of a journal that are to be kept; what all of them say together.
-fn sift(mut reader: impl BufRead, source: &Path, to: &Sifted, out: &mut impl Write) -> Result<Journal, LoadError> {
-    let failed = |error| LoadError::Read { path: source.to_owned(), source: error };
-    let unwritten = |error| LoadError::Write { path: to.copy.clone(), source: error };
-    let no_beginning = || LoadError::NoBeginning(source.to_owned());
+/// Copies the lines to keep, and returns a summary.
+fn copy_whole_lines(
+    mut reader: impl BufRead,
+    source: &Path,
+    to: &CleanJournal,
+    out: &mut impl Write,
+) -> Result<Journal, ReadError> {
+    let failed = |error| ReadError::Read { path: source.to_owned(), source: error };
+    let unwritten = |error| ReadError::Write { path: to.copy.clone(), source: error };
+    let no_beginning = || ReadError::NoBeginning(source.to_owned());
     let mut line = Vec::new();
     input::read_line(&mut reader, &mut line, input::LINE).map_err(failed)?;
     let mut journal = begin(source, &to.partial, &line)?.ok_or_else(no_beginning)?;
     out.write_all(&line).map_err(unwritten)?;
-    // Hashes of names, which take less than the names: if two are the same by chance, one case is run again.
+    // Hashes of names take less memory than names. A collision only causes one case to run again.
     let (hasher, mut names) = (RandomState::new(), HashSet::new());
     loop {
         line.clear();
@@ -163,7 +170,7 @@ fn sift(mut reader: impl BufRead, source: &Path, to: &Sifted, out: &mut impl Wri
                 journal.partial += 1;
                 false
             }
-            // One result a case, whatever happened: the first was told of first.
+            // Keep the first result of a case.
             Some(event) => event.ended().is_some_and(|(name, ..)| names.insert(hasher.hash_one(name))),
         };
         if kept {
@@ -171,20 +178,20 @@ fn sift(mut reader: impl BufRead, source: &Path, to: &Sifted, out: &mut impl Wri
             out.write_all(&line).map_err(unwritten)?;
         }
     }
-    // A run whose results are not all there is not complete, whatever its last line says.
+    // A run with missing results is not complete, even if its last line says so.
     journal.complete &= journal.results >= journal.info.cases;
     Ok(journal)
 }
 
-/// The event of a line; `None` if it is not whole.
+/// Parses the event of a line; `None` if the line is damaged.
 fn whole_event(line: &[u8]) -> Option<Event> {
     let line = line.strip_suffix(b"\n")?;
     is_whole(line).filter(|&whole| whole)?;
     serde_json::from_slice(line).ok()
 }
 
-/// What the first line says; `None` if it is not whole.
-fn begin(source: &Path, path: &Path, line: &[u8]) -> Result<Option<Journal>, LoadError> {
+/// Parses the first line; `None` if it is damaged.
+fn begin(source: &Path, path: &Path, line: &[u8]) -> Result<Option<Journal>, ReadError> {
     #[derive(Deserialize)]
     struct Schema {
         schema: u32,
@@ -192,7 +199,7 @@ fn begin(source: &Path, path: &Path, line: &[u8]) -> Result<Option<Journal>, Loa
     if let Ok(Schema { schema }) = serde_json::from_slice(line)
         && schema > SCHEMA
     {
-        return Err(LoadError::Newer { path: source.to_owned(), schema });
+        return Err(ReadError::Newer { path: source.to_owned(), schema });
     }
     let Some(Event::RunStarted(info)) = whole_event(line) else { return Ok(None) };
     let path = path.to_owned();
@@ -204,14 +211,14 @@ mod tests {
     use super::*;
     use crate::{
         Folder,
-        testing::{case, run},
+        test_events::{case, run},
     };
     use assay_runner::{Reporter, Status};
 
     const CASES: [(&str, Status); 4] =
         [("p.a", Status::Pass), ("p.\"b\",\n", Status::Fail), ("p.c", Status::NotSupported), ("p.d", Status::Pass)];
 
-    /// The bytes of the journal of a run that was killed before its last case ended.
+    /// Returns the journal of a run that was killed before its last case ended.
     fn killed(dir: &Path) -> Vec<u8> {
         let mut folder = Folder::create(dir).unwrap();
         folder.event(&Event::RunStarted(Box::new(run(4)))).unwrap();
@@ -227,7 +234,7 @@ mod tests {
         fs::write(dir.join("results.jsonl.partial"), bytes).unwrap();
     }
 
-    /// Resumes and finishes a run; the results that were in the journal.
+    /// Resumes and finishes a run; returns the replayed events.
     fn resume(dir: &Path) -> Result<Vec<Event>, String> {
         let (mut folder, journal) = Folder::resume(dir).map_err(|error| error.to_string())?;
         let mut events = Vec::new();
@@ -246,7 +253,7 @@ mod tests {
         Ok(events)
     }
 
-    /// That a folder holds one result of each case, the right one.
+    /// Asserts that a directory holds exactly one, correct result for each case.
     fn assert_whole(dir: &Path) {
         let text = fs::read_to_string(dir.join(RESULTS)).unwrap();
         let events: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -263,11 +270,11 @@ mod tests {
         assert_eq!(fs::read_to_string(dir.join("results.csv")).unwrap().lines().count(), 4);
     }
 
-    /// What is kept of a journal of these bytes: the events, or why there are none.
+    /// Returns the events kept from a journal, or the error.
     fn kept(bytes: &[u8]) -> Result<Vec<Event>, String> {
         let mut out = Vec::new();
         let [copy, partial, done] = ["copy", "partial", "done"].map(PathBuf::from);
-        let journal = sift(bytes, Path::new("j"), &Sifted { copy, partial, done }, &mut out)
+        let journal = copy_whole_lines(bytes, Path::new("j"), &CleanJournal { copy, partial, done }, &mut out)
             .map_err(|error| error.to_string())?;
         let events: Vec<Event> = out.split_inclusive(|&byte| byte == b'\n').map(|l| whole_event(l).unwrap()).collect();
         assert_eq!(journal.results + 1, events.len());
@@ -293,7 +300,7 @@ mod tests {
                 }
             }
         }
-        // And in the folder, to its end.
+        // The same through the directory, up to a finished run.
         for end in [ends[0], ends[0] + 1, ends[1] - 1, ends[1], ends[2] + 100, bytes.len() - 1, bytes.len()] {
             put(dir.path(), &bytes[..end]);
             resume(dir.path()).unwrap();
@@ -343,7 +350,7 @@ mod tests {
         drop(folder);
         assert_eq!(resume(dir.path()).unwrap().len(), 1);
         assert_whole(dir.path());
-        // A run that is complete can be gone through again: it loses nothing.
+        // Resuming a complete run loses nothing.
         let (folder, journal) = Folder::resume(dir.path()).unwrap();
         assert!(journal.complete && journal.results == 4);
         drop(folder);

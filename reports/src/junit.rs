@@ -1,18 +1,20 @@
-//! `junit.xml`, as CI systems read it: a test suite for each suite of cases, a test case for each case.
+//! `junit.xml` for CI systems: a test suite for each suite of cases, a test case for each case.
 //!
-//! The file is valid against the schema of Jenkins' xUnit plugin (`junit-10.xsd`), which permits less than other readers: a test
-//! case has no properties, so the path of a case that did not run natively is a line of its `system-out`.
+//! The file is valid against the schema of Jenkins' xUnit plugin (`junit-10.xsd`), which is
+//! stricter than other readers. Its test cases have no properties, so the path of a case that did
+//! not run natively is a line of its `system-out`.
 //!
-//! What is not a success against the lab's expectations is a failure, or an error where the case ended without a verdict. Its text
-//! has the commands that derive what is permitted and that repeat the case. Cases that did not run, and expected failures, are
-//! skipped and say why.
+//! A result that does not meet the lab's expectations is a failure, or an error if the case ended
+//! without a verdict. Its text contains the commands that derive the permitted results and that
+//! repeat the case. Cases that did not run and expected failures are skipped, with a reason.
 //!
-//! The `quick-junit` crate writes such files too, but keeps all cases in memory and gives attributes that the schema does not
-//! know. Only its filter for characters that XML cannot hold is used here.
+//! The `quick-junit` crate writes such files, too, but keeps all cases in memory and writes
+//! attributes that the schema does not allow. Only its filter for characters that XML cannot
+//! represent is used here.
 
 use crate::{
-    deqp::{Did, Word},
-    ledger::{Row, Said},
+    case_table::{CaseNotes, CaseRow},
+    deqp::{DeqpStatus, TestStatus},
     suite,
 };
 use assay_runner::{RunInfo, command_again};
@@ -27,33 +29,37 @@ use std::{
     io::{self, Write},
 };
 
-/// What a case is for JUnit.
+/// Kind of a case in JUnit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum JunitKind {
     Success,
     Skipped,
     Failure,
     Error,
 }
 
-impl Kind {
-    fn of(word: Word) -> Kind {
+impl JunitKind {
+    fn of(word: DeqpStatus) -> JunitKind {
         match word {
-            Word::Did(Did::Pass | Did::Warn) => Kind::Success,
-            Word::Did(Did::Skip) | Word::ExpectedFail | Word::KnownFlake => Kind::Skipped,
-            // A success for deqp-runner, and none for the run.
-            Word::Did(Did::Fail) | Word::UnexpectedImprovement(_) | Word::Flake => Kind::Failure,
-            Word::Did(Did::Crash | Did::Timeout) | Word::Missing => Kind::Error,
+            DeqpStatus::Test(TestStatus::Pass | TestStatus::Warn) => JunitKind::Success,
+            DeqpStatus::Test(TestStatus::Skip) | DeqpStatus::ExpectedFail | DeqpStatus::KnownFlake => {
+                JunitKind::Skipped
+            }
+            // deqp-runner counts `Flake` as success; Assay does not.
+            DeqpStatus::Test(TestStatus::Fail) | DeqpStatus::UnexpectedImprovement(_) | DeqpStatus::Flake => {
+                JunitKind::Failure
+            }
+            DeqpStatus::Test(TestStatus::Crash | TestStatus::Timeout) | DeqpStatus::Missing => JunitKind::Error,
         }
     }
 
-    /// The element that says so.
+    /// Returns the element of the kind.
     fn tag(self) -> Option<&'static str> {
         match self {
-            Kind::Success => None,
-            Kind::Skipped => Some("skipped"),
-            Kind::Failure => Some("failure"),
-            Kind::Error => Some("error"),
+            JunitKind::Success => None,
+            JunitKind::Skipped => Some("skipped"),
+            JunitKind::Failure => Some("failure"),
+            JunitKind::Error => Some("error"),
         }
     }
 }
@@ -67,28 +73,29 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, kind: Kind) {
+    fn add(&mut self, kind: JunitKind) {
         self.tests += 1;
         match kind {
-            Kind::Success => {}
-            Kind::Skipped => self.skipped += 1,
-            Kind::Failure => self.failures += 1,
-            Kind::Error => self.errors += 1,
+            JunitKind::Success => {}
+            JunitKind::Skipped => self.skipped += 1,
+            JunitKind::Failure => self.failures += 1,
+            JunitKind::Error => self.errors += 1,
         }
     }
 }
 
-/// Writes `junit.xml`. The rows are gone through twice, and once more for each suite whose rows do not lie together.
-pub(crate) fn write<'a, R: Iterator<Item = Row<'a>>>(
+/// Writes `junit.xml`. The rows are iterated twice, and once more for each suite whose rows are not
+/// contiguous.
+pub(crate) fn write<'a, R: Iterator<Item = CaseRow<'a>>>(
     out: &mut dyn Write,
     run: &RunInfo,
     rows: impl Fn() -> R,
 ) -> io::Result<()> {
     let (mut all, mut time) = (Counts::default(), 0.0);
-    // By suite: its counts, and where in the order of the rows its first and its last one stand.
+    // Counts by suite, with the positions of the first and last row.
     let mut suites: BTreeMap<&str, (Counts, usize, usize)> = BTreeMap::new();
     for (place, row) in rows().enumerate() {
-        let kind = Kind::of(row.word);
+        let kind = JunitKind::of(row.word);
         all.add(kind);
         time += f64::from(row.seconds);
         let (counts, _, last) = suites.entry(suite(row.name)).or_insert((Counts::default(), place, place));
@@ -103,7 +110,7 @@ pub(crate) fn write<'a, R: Iterator<Item = Row<'a>>>(
     seconds(&mut tag, time);
     writer.write_event(Event::Start(tag))?;
     let started = started(run);
-    // The rows are by name, and so are the suites: nearly always they follow each other in both.
+    // Both rows and suites are sorted by name, so the rows of a suite are nearly always contiguous.
     let (mut coming, mut at) = (rows(), 0);
     for (name, (counts, first, last)) in suites {
         let mut tag = BytesStart::new("testsuite");
@@ -130,19 +137,19 @@ pub(crate) fn write<'a, R: Iterator<Item = Row<'a>>>(
     writer.write_indent()
 }
 
-/// When a run started, in whole seconds, as other writers of such files have it.
+/// Returns the start time in whole seconds, as other JUnit writers do.
 fn started(run: &RunInfo) -> String {
     let whole = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     run.started.parse().map_or_else(|_| run.started.clone(), whole)
 }
 
-fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Row<'_>) -> io::Result<()> {
+fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &CaseRow<'_>) -> io::Result<()> {
     let mut tag = BytesStart::new("testcase");
     text(&mut tag, "name", row.name);
     text(&mut tag, "classname", suite);
     seconds(&mut tag, f64::from(row.seconds));
-    let kind = Kind::of(row.word);
-    let Said { reason, path, explain } = row.said;
+    let kind = JunitKind::of(row.word);
+    let CaseNotes { reason, path, explain } = row.notes;
     if kind.tag().is_none() && path.is_none() {
         return writer.write_event(Event::Empty(tag));
     }
@@ -153,7 +160,7 @@ fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Row<
             text(&mut status, "message", reason);
         }
         text(&mut status, "type", &row.word.to_string());
-        if matches!(kind, Kind::Failure | Kind::Error) {
+        if matches!(kind, JunitKind::Failure | JunitKind::Error) {
             let derivation = explain.map_or_else(String::new, |command| format!("what is permitted: {command}\n"));
             let body = format!("{derivation}run again: {}\n", command_again(run, row.name));
             element(writer, status, &body)?;
@@ -167,7 +174,7 @@ fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Row<
     writer.write_event(Event::End(BytesEnd::new("testcase")))
 }
 
-/// Writes an element with text in it.
+/// Writes an element that contains text.
 fn element<W: Write>(writer: &mut Writer<W>, tag: BytesStart<'_>, text: &str) -> io::Result<()> {
     let end = tag.to_end().into_owned();
     writer.write_event(Event::Start(tag))?;
@@ -175,7 +182,7 @@ fn element<W: Write>(writer: &mut Writer<W>, tag: BytesStart<'_>, text: &str) ->
     writer.write_event(Event::End(end))
 }
 
-/// Gives an element an attribute, without the characters that XML cannot hold.
+/// Adds an attribute, without characters that XML cannot represent.
 fn text(tag: &mut BytesStart<'_>, name: &str, value: &str) {
     tag.push_attribute((name, XmlString::new(value).as_str()));
 }
@@ -186,7 +193,7 @@ fn number<const N: usize>(tag: &mut BytesStart<'_>, attributes: [(&str, u64); N]
     }
 }
 
-/// Times are at least 0, to three digits.
+/// Adds a non-negative time with three decimals.
 fn seconds(tag: &mut BytesStart<'_>, seconds: f64) {
     let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
     tag.push_attribute(("time", format!("{seconds:.3}").as_str()));
@@ -195,11 +202,11 @@ fn seconds(tag: &mut BytesStart<'_>, seconds: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::test_events;
     use roxmltree::{Document, Node};
 
-    fn text(rows: &[Row<'_>]) -> String {
-        let mut run = testing::run(rows.len());
+    fn text(rows: &[CaseRow<'_>]) -> String {
+        let mut run = test_events::run(rows.len());
         run.device.name = "a \"device\" & more".to_owned();
         let mut bytes = Vec::new();
         write(&mut bytes, &run, || rows.iter().copied()).unwrap();
@@ -209,7 +216,7 @@ mod tests {
     const WORDS: [&str; 10] =
         ["Pass", "Warn", "Skip", "Fail", "Crash", "Timeout", "Missing", "ExpectedFail", "KnownFlake", "Flake"];
 
-    /// An element as the schema of Jenkins' xUnit plugin (`junit-10.xsd`) has it.
+    /// Element of the schema of Jenkins' xUnit plugin (`junit-10.xsd`).
     struct Element {
         name: &'static str,
         required: &'static [&'static str],
@@ -218,7 +225,7 @@ mod tests {
         text: bool,
     }
 
-    /// The elements that are written here, with all that the schema lets them have.
+    /// The elements in use, with everything that the schema allows in them.
     const SCHEMA: [Element; 7] = [
         Element {
             name: "testsuites",
@@ -259,8 +266,8 @@ mod tests {
         Element { name: "system-out", required: &[], optional: &[], children: &[], text: true },
     ];
 
-    /// The ways in which a document is not what the schema permits.
-    fn objections(document: &Document<'_>) -> Vec<String> {
+    /// Returns the violations of the schema in a document.
+    fn schema_violations(document: &Document<'_>) -> Vec<String> {
         let mut said = Vec::new();
         for node in document.descendants().filter(Node::is_element) {
             let name = node.tag_name().name();
@@ -293,16 +300,16 @@ mod tests {
         said
     }
 
-    /// Rows of every word; the second suite lies in the middle of the first, and there are names and reasons that XML has to quote
-    /// or cannot hold.
-    fn rows() -> Vec<Row<'static>> {
+    /// Rows of every status. The rows of the second suite interrupt those of the first, and some
+    /// names and reasons need escaping or cannot be represented in XML.
+    fn rows() -> Vec<CaseRow<'static>> {
         let names = ["p.f32", "p.f32-1.a", "p.f32.\"<b>\n", "p.f32.c&", "q", "q.\u{1}\u{1b}[31mred.x\u{e4}"];
         let reasons = [None, Some("a\nb\t<&>\"'\u{7}\u{1b}[0m"), Some("")];
-        let row = |(at, word): (usize, &&str)| Row {
+        let row = |(at, word): (usize, &&str)| CaseRow {
             name: names[at * names.len() / (2 * WORDS.len())],
             word: word.parse().unwrap(),
             seconds: at as f32 * 1000.0 / 3.0,
-            said: Said {
+            notes: CaseNotes {
                 reason: reasons[at % 3],
                 path: [None, Some("lowered")][at / 3 % 2],
                 explain: [None, Some("assay explain Exp2 --in '<1>'")][at % 2],
@@ -316,11 +323,11 @@ mod tests {
         for rows in [Vec::new(), rows()] {
             let text = text(&rows);
             let document = Document::parse(&text).unwrap();
-            assert_eq!(objections(&document), [""; 0], "{text}");
+            assert_eq!(schema_violations(&document), [""; 0], "{text}");
             let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
             assert_eq!(cases.count(), rows.len());
         }
-        // The check can fail: this is how `quick-junit` writes it.
+        // The check can fail: `quick-junit` writes this.
         let other = "<testsuites skipped=\"0\"><testsuite name=\"a\" tests=\"1\" errors=\"0\">a<testcase name=\"b\" time=\"1e3\">\
                      <properties/></testcase></testsuite></testsuites>";
         let expected = [
@@ -331,7 +338,7 @@ mod tests {
             "<testcase time=\"1e3\">",
             "<properties>",
         ];
-        assert_eq!(objections(&Document::parse(other).unwrap()), expected);
+        assert_eq!(schema_violations(&Document::parse(other).unwrap()), expected);
     }
 
     #[test]
@@ -345,17 +352,17 @@ mod tests {
         let again =
             format!("run again: assay run 'p.f32.\"<b>\n' --device {} --budget quick --seed 0\n", "00".repeat(16));
         let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
-        // Cases stand below their suites.
+        // Cases are listed under their suites.
         let mut rows = rows();
         rows.sort_by_key(|row| suite(row.name));
         for (case, row) in cases.zip(rows) {
             let of = |name: &str| {
                 case.children().find(|node| node.has_tag_name(name)).map(|node| node.text().unwrap_or_default())
             };
-            let output = row.said.path.map(|path| format!("path: {path}\n"));
+            let output = row.notes.path.map(|path| format!("path: {path}\n"));
             assert_eq!(of("system-out"), output.as_deref(), "{row:?}");
             let Some(said) = of("failure").or(of("error")) else { continue };
-            let derivation = row.said.explain.map_or_else(String::new, |line| format!("what is permitted: {line}\n"));
+            let derivation = row.notes.explain.map_or_else(String::new, |line| format!("what is permitted: {line}\n"));
             assert!(said.starts_with(&derivation) && said[derivation.len()..].starts_with("run again: "), "{said}");
             assert!(row.name != "p.f32.\"<b>\n" || said.ends_with(&again), "{said}");
         }
@@ -366,9 +373,9 @@ mod tests {
     fn statuses_are_those_of_junit() {
         let names: Vec<String> = WORDS.iter().map(|word| format!("p.f32.{word}")).collect();
         let whys: Vec<String> = names.iter().map(|name| format!("<{name}> & \"why\"")).collect();
-        let said = |reason| Said { reason, ..Said::default() };
+        let said = |reason| CaseNotes { reason, ..CaseNotes::default() };
         let row =
-            |name, word: &str, reason| Row { name, word: word.parse().unwrap(), seconds: 1.5, said: said(reason) };
+            |name, word: &str, reason| CaseRow { name, word: word.parse().unwrap(), seconds: 1.5, notes: said(reason) };
         let mut rows = vec![row("p.f16.better", "UnexpectedImprovement(Pass)", None)];
         rows.extend((0..WORDS.len()).map(|at| row(&names[at], WORDS[at], Some(&whys[at]))));
         let text = text(&rows);

@@ -1,53 +1,54 @@
-//! Reporters: what becomes of the events of a run.
+//! Reporters: consumers of the events of a run.
 //!
-//! Each implements [`assay_runner::Reporter`] and knows nothing of the others.
+//! Each reporter implements [`assay_runner::Reporter`] and is independent of the others.
 //!
-//! * [`Console`]: a line for each failing case as it ends, a table at the end, one clear line last.
-//! * [`Progress`]: a bar on stderr, where that is a terminal.
-//! * [`Folder`]: the output folder: `device.json`, `results.jsonl`, `results.csv`, `failures.csv`, `junit.xml`.
-//! * [`Tally`]: counts, and what they mean for the run as a whole; the exit code comes from here.
+//! * [`Console`]: failing cases as they finish, a summary table, and a verdict in the last line.
+//! * [`Progress`]: a progress bar on stderr if that is a terminal, else a line every half minute.
+//! * [`Folder`]: the result directory: `device.json`, `results.jsonl`, `results.csv`,
+//!   `failures.csv`, `junit.xml`.
+//! * [`Tally`]: counts and the outcome of the run, from which the exit code follows.
 //!
-//! What a lab expects of its cases ([`Expectations`]: a baseline, a list of flakes, waivers) gives every result a second
-//! status, its [`Standing`].
+//! A lab's lists ([`Expectations`]: baseline, flakes, waivers) give every result a second status,
+//! its [`Standing`].
 
-mod check;
+mod case_table;
+mod check_text;
 mod console;
 pub mod deqp;
 pub mod diff;
-mod expect;
-mod folder;
+mod expectations;
 pub mod history;
 pub mod html;
+mod humanize;
 mod journal;
 mod junit;
-mod ledger;
-mod load;
 pub mod merge;
-mod names;
-mod operands;
+mod name_arena;
 mod progress;
-mod quantity;
-mod shared;
-mod table;
+mod read;
+mod result_dir;
+mod scalar_types;
+mod shared_reporter;
+mod summary_table;
 mod tally;
 mod waiver;
 
 pub use assay_runner::count;
-pub use check::text as check_text;
+pub use check_text::text as check_text;
 pub use console::{Console, ConsoleOptions};
-pub use expect::{Expectations, Judged, Standing};
-pub use folder::{Folder, FolderError};
+pub use expectations::{Assessment, Expectations, Standing};
+pub use humanize::{InputCount, counted, margin, plural, seconds};
 pub use journal::Journal;
-pub use load::{LoadError, Opened};
-pub use names::{Index, Names};
-pub use operands::{Slot, describe, slots};
+pub use name_arena::{Index, Names};
 pub use progress::{Bars, Progress};
-pub use quantity::{Inputs, counted, margin, plural, seconds};
-pub use shared::Shared;
+pub use read::{Opened, ReadError};
+pub use result_dir::{Folder, FolderError};
+pub use scalar_types::{ScalarType, describe, parse_types};
+pub use shared_reporter::Shared;
 pub use tally::{Outcome, Tally, reason_of};
 pub use waiver::{WAIVERS, WaiverError, Waivers};
 
-/// The suite that a case belongs to: the first two components of its name.
+/// Returns the suite of a case: the first two components of its name.
 pub fn suite(name: &str) -> &str {
     let end = name.match_indices('.').nth(1).map_or(name.len(), |(at, _)| at);
     &name[..end]
@@ -56,4 +57,4 @@ pub fn suite(name: &str) -> &str {
 #[cfg(test)]
 mod schema_tests;
 #[cfg(test)]
-mod testing;
+mod test_events;

@@ -1,18 +1,18 @@
-//! Joining the result folders of the parts of a run.
+//! Merging the result directories of the parts of a run.
 //!
-//! Joining is associative and does not mind the order: results are sorted by name, and what a part says of itself is kept in
-//! such a way that joined parts can be joined again. The bytes of a result are never changed.
+//! Merging is associative and commutative: results are sorted by name, and merged parts can be
+//! merged again. Result lines are copied unchanged.
 
 use crate::{
+    case_table::{CaseNotes, CaseTable},
     count, counted,
-    deqp::{Did, Word, plain},
-    folder::{
+    deqp::{DeqpStatus, TestStatus, plain},
+    journal, junit,
+    read::{LocatedLine, Opened, ReadError},
+    result_dir::{
         self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
         with_partial,
     },
-    journal, junit,
-    ledger::{Ledger, Said},
-    load::{LoadError, Located, Opened},
 };
 use assay_case::Partition;
 use assay_files::{Owned, input};
@@ -25,55 +25,55 @@ use std::{
     rc::Rc,
 };
 
-/// Why folders cannot be joined.
+/// Error of a merge.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// One of them cannot be read.
+    /// A directory cannot be read.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(#[from] ReadError),
     /// The results cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// The folder to write to is one of those to be read, or holds results already.
+    /// The output directory is one of the inputs, or already holds results.
     #[error("{}: {what}; name another folder with --out", path.display())]
     Out {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// What is the matter.
+        /// The problem.
         what: &'static str,
     },
-    /// Two folders are not of one run.
+    /// Two directories do not belong to one run.
     #[error("{} and {} are not parts of one run: {what} differs ({a}, {b})", first.display(), second.display())]
     Differ {
-        /// A folder.
+        /// A directory.
         first: PathBuf,
-        /// Another.
+        /// Another directory.
         second: PathBuf,
-        /// In what they differ.
+        /// The differing property.
         what: String,
-        /// What the first says.
+        /// Its value in the first directory.
         a: String,
-        /// What the second says.
+        /// Its value in the second directory.
         b: String,
     },
-    /// Two folders have results of the same cases.
+    /// Two directories have results of the same cases.
     #[error(
         "{} and {} overlap: both have a result of `{name}`{}", first.display(), second.display(),
         if *more > 0 { format!(" and of {}", counted(more, "more case")) } else { String::new() }
     )]
     Overlap {
-        /// A folder.
+        /// A directory.
         first: PathBuf,
-        /// Another.
+        /// Another directory.
         second: PathBuf,
         /// The first such case.
         name: String,
-        /// How many more there are.
+        /// Number of further cases.
         more: usize,
     },
     /// Results are missing.
@@ -81,39 +81,39 @@ pub enum MergeError {
     Holes(Vec<String>),
 }
 
-/// What joining came to.
+/// Result of a merge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// Cases with a result.
+    /// Number of cases with a result.
     pub cases: usize,
-    /// What is missing, in words; empty unless parts of the parts were asked for.
+    /// Missing parts and results; empty without `partial`.
     pub holes: Vec<String>,
 }
 
-/// A result: where it lies, and what the other files say of it.
-struct Entry {
+/// A result: its position, and its fields for the other files.
+struct ResultEntry {
     name: String,
     part: usize,
     offset: u64,
     length: usize,
-    /// What the case did, or that the run ended in the middle of it.
-    word: Word,
+    /// Status of the case, or `Missing` if the run ended during it.
+    word: DeqpStatus,
     seconds: f64,
     reason: Option<String>,
-    /// How it ran, if not natively.
+    /// Path, if not native.
     path: Option<String>,
-    /// The command that derives what is permitted, if it failed.
+    /// Command that derives the permitted results, for a failed case.
     explain: Option<String>,
 }
 
-/// Joins result folders into a new one. With `partial`, some may be missing.
+/// Merges result directories into a new one. With `partial`, parts and results may be missing.
 ///
 /// # Errors
-/// The folders overlap, are not of one run, have holes, or cannot be read; the new one cannot be written. Nothing is left of
-/// it then.
+/// The directories overlap, do not belong to one run, lack results, or cannot be read; or the
+/// output cannot be written. All output is then removed.
 pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, MergeError> {
     for part in parts {
-        if same(&part.path, out) {
+        if is_same_dir(&part.path, out) {
             return Err(MergeError::Out { path: out.to_owned(), what: "is one of the folders to be joined" });
         }
     }
@@ -125,7 +125,7 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
     let unwritable = |source| MergeError::Write { path: out.to_owned(), source };
     own.check(names()).map_err(unwritable)?;
     for part in &parts[1..] {
-        agree(&parts[0], part)?;
+        check_same_run(&parts[0], part)?;
     }
     let entries = entries(parts)?;
     let holes = holes(parts, &entries);
@@ -136,7 +136,7 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
     let written = fs::create_dir_all(out).and_then(|()| own.claim(names())).map_err(unwritable);
     let written = written.and_then(|()| write(parts, &entries, out));
     if let Err(error) = written {
-        // The error at hand matters more than one from cleaning up.
+        // Report the original error rather than one from the clean-up.
         _ = own.remove(names());
         if !existed {
             _ = fs::remove_dir(out);
@@ -146,15 +146,15 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
     Ok(Merged { cases: entries.len(), holes })
 }
 
-fn same(a: &Path, b: &Path) -> bool {
+fn is_same_dir(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => a == b,
     }
 }
 
-/// That two folders are of one run.
-fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
+/// Tests that two directories belong to one run.
+fn check_same_run(first: &Opened, second: &Opened) -> Result<(), MergeError> {
     let (a, b) = (&first.info, &second.info);
     let divided = |info: &RunInfo| match &info.part {
         None => "no partition".to_owned(),
@@ -162,22 +162,23 @@ fn agree(first: &Opened, second: &Opened) -> Result<(), MergeError> {
     };
     let (x, y) = (divided(a), divided(b));
     let apart = (x != y).then(|| ("the cases that were divided".to_owned(), x, y));
-    differing_ground(a, b).or(apart).map_or(Ok(()), |(what, a, b)| {
+    setup_difference(a, b).or(apart).map_or(Ok(()), |(what, a, b)| {
         let (first, second) = (first.path.clone(), second.path.clone());
         Err(MergeError::Differ { first, second, what, a, b })
     })
 }
 
-/// In what two runs differ that must not, if one is to be continued as the other: what is run, and the ground it stands on.
-/// What differs, and both values.
+/// Returns the first property in which two runs differ although one is to continue the other: the
+/// cases, or the setup that results depend on. The tuple holds the property and both values.
 pub fn differing(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
     let selection = |info: &RunInfo| format!("{}, {}", counted(info.cases, "case"), info.selection);
     let (x, y) = (selection(a), selection(b));
-    differing_ground(a, b).or((x != y).then(|| ("the list of cases".to_owned(), x, y)))
+    setup_difference(a, b).or((x != y).then(|| ("the list of cases".to_owned(), x, y)))
 }
 
-/// In what two runs differ that results depend on: rules, inputs, device and driver.
-fn differing_ground(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
+/// Returns the first difference in the setup that results depend on: rules, inputs, device and
+/// driver.
+fn setup_difference(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
     let (x, y) = (&a.device, &b.device);
     let text = |value: &dyn ToString| value.to_string();
     let mut pairs = vec![
@@ -197,47 +198,48 @@ fn differing_ground(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)
         ("the list of features", x.features.join(" "), y.features.join(" ")),
         ("the validation layer", validation(a), validation(b)),
     ];
-    // What a software driver computes depends on the processor.
+    // The results of a software driver depend on the processor.
     if x.kind == "cpu" {
         pairs.push(("the host's processor", x.host_cpu.clone(), y.host_cpu.clone()));
     }
     pairs.into_iter().find(|(_, a, b)| a != b).map(|(what, a, b)| (what.to_owned(), a, b))
 }
 
-/// Whether the validation layer watched: what it objects to is a result.
+/// Describes the use of the validation layer, whose errors are results.
 fn validation(info: &RunInfo) -> String {
     let asked = info.command.iter().any(|word| word == "--validation");
     if asked { "watched" } else { "not loaded" }.to_owned()
 }
 
-/// The variables that results may depend on: on how many threads a software driver computes is none of them, and differs where a run
-/// goes on alone that was begun beside others.
+/// Returns the environment variables that results may depend on. The thread count of a software
+/// driver is excluded: results do not depend on it, and it changes when one of several concurrent
+/// runs is resumed alone.
 fn environment(device: &DeviceInfo) -> String {
     const THREADS: &str = "LP_NUM_THREADS";
     let those = device.environment.iter().filter(|(name, _)| *name != THREADS);
     those.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-fn word(ended: Option<Status>) -> Word {
-    ended.map_or(Word::Missing, |status| Word::Did(Did::of(status)))
+fn deqp_status(ended: Option<Status>) -> DeqpStatus {
+    ended.map_or(DeqpStatus::Missing, |status| DeqpStatus::Test(TestStatus::of(status)))
 }
 
-/// Every result of every part, sorted by name.
-fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
+/// Returns all results, sorted by name.
+fn entries(parts: &[Opened]) -> Result<Vec<ResultEntry>, MergeError> {
     use rayon::slice::ParallelSliceMut;
     let mut entries = Vec::new();
     for (part, opened) in parts.iter().enumerate() {
         entries.extend(opened.results(|line| {
-            let Located { brief, text, offset } = line;
-            let ended = brief.ended();
-            let said = Said::of(None, &brief.path, ended);
+            let LocatedLine { brief, text, offset } = line;
+            let ended = brief.final_status();
+            let said = CaseNotes::of(None, &brief.path, ended);
             let said = said.explained(ended, brief.worst.as_ref().map(|worst| &*worst.explain));
             let [path, explain] = [said.path, said.explain].map(|text| text.map(str::to_owned));
-            Entry {
+            ResultEntry {
                 part,
                 offset,
                 length: text.len(),
-                word: word(ended),
+                word: deqp_status(ended),
                 seconds: brief.times.wall,
                 path,
                 explain,
@@ -249,9 +251,9 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
     entries.par_sort_by(|a, b| a.name.cmp(&b.name));
     let mut twice = entries.windows(2).filter(|pair| pair[0].name == pair[1].name);
     if let Some([a, b]) = twice.next() {
-        let path = |entry: &Entry| parts[entry.part].path.clone();
+        let path = |entry: &ResultEntry| parts[entry.part].path.clone();
         if a.part == b.part {
-            return Err(LoadError::Twice { path: parts[a.part].file(), name: a.name.clone() }.into());
+            return Err(ReadError::Twice { path: parts[a.part].file(), name: a.name.clone() }.into());
         }
         let more = twice.count();
         return Err(MergeError::Overlap { first: path(a), second: path(b), name: a.name.clone(), more });
@@ -259,19 +261,19 @@ fn entries(parts: &[Opened]) -> Result<Vec<Entry>, MergeError> {
     Ok(entries)
 }
 
-/// What is missing: whole parts, and cases of parts.
-fn holes(parts: &[Opened], entries: &[Entry]) -> Vec<String> {
+/// Returns messages about missing parts, and missing cases of parts.
+fn holes(parts: &[Opened], entries: &[ResultEntry]) -> Vec<String> {
     let mut holes = Vec::new();
     for (index, opened) in parts.iter().enumerate() {
-        let whole = |entry: &&Entry| entry.part == index && entry.word != Word::Missing;
+        let whole = |entry: &&ResultEntry| entry.part == index && entry.word != DeqpStatus::Missing;
         let (has, planned) = (entries.iter().filter(whole).count(), opened.info.cases);
         if has < planned {
             let planned = counted(planned, "planned case");
             holes.push(format!("{} has results of {} of {planned}", opened.path.display(), count(has)));
         }
     }
-    let given: BTreeSet<String> = of(parts).into_iter().map(|partition| partition.to_string()).collect();
-    let first = of(parts).into_iter().next();
+    let given: BTreeSet<String> = partitions(parts).into_iter().map(|partition| partition.to_string()).collect();
+    let first = partitions(parts).into_iter().next();
     let missing = first.into_iter().flat_map(Partition::siblings).filter(|part| !given.contains(&part.to_string()));
     let missing: Vec<String> = missing.map(|part| part.to_string()).collect();
     if !missing.is_empty() {
@@ -280,36 +282,37 @@ fn holes(parts: &[Opened], entries: &[Entry]) -> Vec<String> {
     holes
 }
 
-/// Which partitions the parts are, in the order of their numbers.
-fn of(parts: &[Opened]) -> BTreeSet<Partition> {
+/// Returns the partitions, sorted by number.
+fn partitions(parts: &[Opened]) -> BTreeSet<Partition> {
     let texts = parts.iter().filter_map(|opened| opened.info.part.as_ref()).flat_map(|part| &part.of);
     texts.filter_map(|text| text.parse().ok()).collect()
 }
 
-/// What the whole is, from what its parts are.
-fn whole(parts: &[Opened], cases: usize) -> RunInfo {
-    // The earliest speaks for all; of those that began together, any that is the same whatever the order.
+/// Returns the description of the merged run.
+fn merged_info(parts: &[Opened], cases: usize) -> RunInfo {
+    // Use the earliest part. The further keys make the choice independent of the order of the
+    // parts.
     let first = parts.iter().min_by_key(|part| (&part.info.started, &part.info.command, &part.info.device.uuid));
     let mut info = first.unwrap_or(&parts[0]).info.clone();
-    let given = of(parts);
+    let given = partitions(parts);
     let complete = given.first().is_some_and(|first| given.len() == first.count() as usize);
     info.part = info
         .part
         .filter(|_| !complete)
         .map(|part| Part { of: given.iter().map(ToString::to_string).collect(), ..part });
     info.cases = parts.iter().map(|part| part.info.cases).sum::<usize>().max(cases);
-    // Of parts that were joined before, several machines.
+    // A merged part may name several hosts.
     let hosts: BTreeSet<&str> = parts.iter().flat_map(|part| part.info.host.split_whitespace()).collect();
     info.host = hosts.into_iter().collect::<Vec<_>>().join(" ");
     info
 }
 
-fn write(parts: &[Opened], entries: &[Entry], out: &Path) -> Result<(), MergeError> {
+fn write(parts: &[Opened], entries: &[ResultEntry], out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
-    let info = whole(parts, entries.len());
+    let info = merged_info(parts, entries.len());
     write_device(&info.device, out).map_err(failed)?;
     let run = info.clone();
-    // Both take as long, and neither needs the other.
+    // Both take about as long and are independent.
     let (results, others) =
         rayon::join(|| write_results(parts, entries, info, out), || write_others(parts, entries, &run, out));
     results.and(others)
@@ -318,16 +321,16 @@ fn write(parts: &[Opened], entries: &[Entry], out: &Path) -> Result<(), MergeErr
 fn write_device(device: &DeviceInfo, out: &Path) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(device)?;
     text.push('\n');
-    folder::write_whole(out, DEVICE, |out| out.write_all(text.as_bytes()))
+    result_dir::write_whole(out, DEVICE, |out| out.write_all(text.as_bytes()))
 }
 
-/// `results.jsonl`: every line as it was.
-fn write_results(parts: &[Opened], entries: &[Entry], info: RunInfo, out: &Path) -> Result<(), MergeError> {
+/// Writes `results.jsonl` with unchanged lines.
+fn write_results(parts: &[Opened], entries: &[ResultEntry], info: RunInfo, out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let mut sources = Vec::new();
     for part in parts {
         let path = part.file();
-        sources.push(input::open(&path).map_err(|source| LoadError::Read { path, source })?);
+        sources.push(input::open(&path).map_err(|source| ReadError::Read { path, source })?);
     }
     let partial = out.join(format!("{RESULTS}{PARTIAL}"));
     let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial).map_err(failed)?);
@@ -337,12 +340,12 @@ fn write_results(parts: &[Opened], entries: &[Entry], info: RunInfo, out: &Path)
     for entry in entries {
         text.resize(entry.length, 0);
         let read = read_at(&mut sources[entry.part], &mut text, entry.offset);
-        read.map_err(|source| LoadError::Read { path: parts[entry.part].file(), source })?;
+        read.map_err(|source| ReadError::Read { path: parts[entry.part].file(), source })?;
         text.push(b'\n');
         put(&text)?;
     }
     let interrupted = parts.iter().any(|part| part.ended().interrupted);
-    // Parts run side by side: the longest is what the whole took at least.
+    // Parts may run concurrently, so the longest part is a lower bound on the duration.
     let wall = parts.iter().map(|part| part.ended().wall).fold(0.0, f64::max);
     put(journal::line(&Event::RunFinished { interrupted, wall }).map_err(failed)?.as_bytes())?;
     let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
@@ -362,34 +365,35 @@ fn read_at(file: &mut File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// The other files: their rows are those of the parts, which know what the lab expected.
-fn write_others(parts: &[Opened], entries: &[Entry], run: &RunInfo, out: &Path) -> Result<(), MergeError> {
+/// Writes the other files from those of the parts, which contain the lab's standings.
+fn write_others(parts: &[Opened], entries: &[ResultEntry], run: &RunInfo, out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let mut rows: Vec<String> = Vec::with_capacity(entries.len());
     for part in parts {
         rows.extend(part.rows()?.unwrap_or_default().lines().map(str::to_owned));
     }
-    // By name, as deqp-runner sorts them; a comma sorts before what may follow in a longer name.
+    // Sort by name like deqp-runner; on the whole line a comma would sort before characters of a
+    // longer name.
     rows.sort_unstable_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
     rows.dedup();
     let failing = rows.iter().filter(|row| {
-        let word = row.split(',').nth(1).and_then(|word| word.parse::<Word>().ok());
+        let word = row.split(',').nth(1).and_then(|word| word.parse::<DeqpStatus>().ok());
         word.is_some_and(|word| !word.is_success())
     });
     let failures: String = failing.filter_map(|row| row.rsplit_once(',')).map(|(row, _)| format!("{row}\n")).collect();
-    folder::write_whole(out, RESULTS_CSV, |out| rows.iter().try_for_each(|row| writeln!(out, "{row}")))
+    result_dir::write_whole(out, RESULTS_CSV, |out| rows.iter().try_for_each(|row| writeln!(out, "{row}")))
         .map_err(failed)?;
-    folder::write_whole(out, FAILURES_CSV, |out| out.write_all(failures.as_bytes())).map_err(failed)?;
+    result_dir::write_whole(out, FAILURES_CSV, |out| out.write_all(failures.as_bytes())).map_err(failed)?;
 
     let mut standings: Vec<StandingLine> = Vec::new();
     for part in parts {
         standings.extend(part.standings()?.into_values());
     }
     standings.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    // What is left out is left out of every part, and each says so.
+    // Every part lists the cases that are skipped in all parts.
     standings.dedup();
-    let mut ledger = Ledger::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, Entry { name, word, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
+    let mut case_table = CaseTable::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
+    for (at, ResultEntry { name, word, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
@@ -397,8 +401,8 @@ fn write_others(parts: &[Opened], entries: &[Entry], run: &RunInfo, out: &Path) 
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
-        let said = Said { reason: reason.as_deref(), path: path.as_deref(), explain: explain.as_deref() };
-        ledger.insert_planned(at, word, *seconds, said);
+        let said = CaseNotes { reason: reason.as_deref(), path: path.as_deref(), explain: explain.as_deref() };
+        case_table.insert_planned(at, word, *seconds, said);
     }
     // Cases without a result have rows, too.
     let names = entries.iter().map(|entry| &entry.name);
@@ -407,17 +411,17 @@ fn write_others(parts: &[Opened], entries: &[Entry], run: &RunInfo, out: &Path) 
         let mut fields = row.split(',');
         let (Some(name), Some(Ok(word))) = (fields.next(), fields.next().map(str::parse)) else { continue };
         if !renamed.contains(name) {
-            ledger.without_result(name, word, if word == Word::Missing { MISSING } else { SKIPPED });
+            case_table.without_result(name, word, if word == DeqpStatus::Missing { MISSING } else { SKIPPED });
         }
     }
-    folder::write_whole(out, JUNIT, |out| junit::write(out, run, || ledger.rows())).map_err(failed)?;
+    result_dir::write_whole(out, JUNIT, |out| junit::write(out, run, || case_table.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
         let mut text = String::new();
         for line in &standings {
             text += &serde_json::to_string(line).map_err(|error| failed(error.into()))?;
             text.push('\n');
         }
-        folder::write_whole(out, STANDINGS, |out| out.write_all(text.as_bytes())).map_err(failed)?;
+        result_dir::write_whole(out, STANDINGS, |out| out.write_all(text.as_bytes())).map_err(failed)?;
     }
     Ok(())
 }
@@ -427,11 +431,11 @@ mod tests {
     use super::*;
     use crate::{
         Expectations, Folder,
-        testing::{case, folder_of, run},
+        test_events::{case, folder_of, run},
     };
     use assay_runner::{CaseResult, Reporter};
 
-    /// The parts of a run of nine cases, each a folder.
+    /// Writes the parts of a run of nine cases, each to a directory.
     fn parts(dir: &Path, count: u32) -> Vec<PathBuf> {
         let statuses = [Status::Pass, Status::Fail, Status::NotSupported];
         let all: Vec<CaseResult> = (0..9).map(|i| case(&format!("p.f32.{}", 9 - i), statuses[i % 3])).collect();
@@ -527,7 +531,7 @@ mod tests {
         let cut = CaseResult { partial: true, ..case("p.d", Status::Pass) };
         let one = part(1, [case("p.a", Status::Pass), case("p.b,c", Status::Pass)]);
         let two = part(2, [case("p.c", Status::Pass), cut]);
-        // One into which no case falls is a part like the others.
+        // A part without cases is valid.
         let three = part(3, [case("p.x", Status::Pass), case("p.y", Status::Pass)]);
         assert_eq!(fs::read_to_string(three.join(RESULTS_CSV)).unwrap().lines().count(), 2);
         let parts = open(&[&one, &two, &three]);
@@ -547,7 +551,7 @@ mod tests {
         let names: Vec<StandingLine> = names.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let names: Vec<&str> = names.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["p.d", "q.fails", "q.skipped"]);
-        // The page says so, too.
+        // The page shows the failure, too.
         let mut page = Vec::new();
         crate::html::Page::read(&open(&[&out]), &|_| None).unwrap().write(&mut page).unwrap();
         assert!(String::from_utf8(page).unwrap().contains("1 skipped cases that the baseline expects to fail"));
@@ -587,7 +591,7 @@ mod tests {
             assert!(error.contains(said), "{said}: {error}");
         }
         assert!(merge(&open(&[a, b, c]), a, false).unwrap_err().to_string().contains("is one of the folders"));
-        // A part that was interrupted has holes of its own.
+        // An interrupted part lacks results itself.
         let mut short = open(&[a, b, c]);
         short[2].info.cases = 5;
         assert!(refused(&short, false).contains("part3 has results of 3 of 5 planned cases"));

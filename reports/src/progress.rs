@@ -1,4 +1,4 @@
-//! Progress on stderr.
+//! Progress display on stderr.
 
 use crate::{count, counted, seconds};
 use assay_runner::{Event, Reporter};
@@ -9,26 +9,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How the run goes, on stderr. On a terminal a bar: cases done of cases planned, with the part of those under way; elsewhere,
-/// such as in the log of a CI system, a line every half minute.
+/// Progress of a run. On a terminal it is a bar that includes the progress of running cases;
+/// elsewhere, for instance in a CI log, a line every half minute.
 pub struct Progress {
     bar: ProgressBar,
-    lines: Option<Lines>,
-    /// Cases under way: inputs done, inputs in all, and since when.
+    lines: Option<LogLines>,
+    /// Running cases: inputs done, total inputs, and start time.
     running: BTreeMap<String, (u64, u64, Instant)>,
     finished: u64,
-    /// Results that were there when the run went on: they say nothing of how fast it is.
+    /// Results of an earlier run, which do not count towards the speed.
     earlier: u64,
     failing: u64,
     planned: u64,
-    /// Worker processes, for what is said; 0: none.
+    /// Number of worker processes, for display; 0 for none.
     workers: usize,
-    /// Which of several runs it is, with what follows it in a line.
-    which: String,
+    /// Prefix that names the run among concurrent runs.
+    label: String,
     began: Instant,
 }
 
-/// The bars of runs that go on at the same time: each has a line of the terminal.
+/// The bars of concurrent runs, one terminal line each.
 #[derive(Clone, Debug)]
 pub struct Bars(MultiProgress);
 
@@ -38,43 +38,44 @@ impl Default for Bars {
     }
 }
 
-/// Where lines go, and how often.
-struct Lines {
+/// Destination and interval of log lines.
+struct LogLines {
     out: Box<dyn Write>,
     every: Duration,
     last: Instant,
 }
 
-/// Steps of the bar that one case takes, so that a long one moves it.
+/// Steps of the bar for one case, so that a long case moves the bar.
 const STEPS: u64 = 1_000;
 
-/// Time between lines.
+/// Interval of log lines.
 const EVERY: Duration = Duration::from_secs(30);
 
 impl Progress {
-    /// One for stderr, of a run in that many worker processes of which `earlier` results are known from before.
+    /// Returns a display on stderr for a run with this many workers. `earlier` results come from an
+    /// earlier run.
     pub fn stderr(workers: usize, earlier: usize) -> Progress {
         let mut progress = Progress::hidden();
         (progress.workers, progress.earlier) = (workers, earlier as u64);
         if io::stderr().is_terminal() {
             progress.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
         } else {
-            progress.lines = Some(Lines { out: Box::new(io::stderr()), every: EVERY, last: Instant::now() });
+            progress.lines = Some(LogLines { out: Box::new(io::stderr()), every: EVERY, last: Instant::now() });
         }
         progress
     }
 
-    /// The same of one of several runs, which `which` names, beside the bars of the others.
+    /// Makes this the display of one of several concurrent runs, named by `which`.
     #[must_use]
     pub fn among(mut self, bars: &Bars, which: &str) -> Progress {
         if self.lines.is_none() && !self.bar.is_hidden() {
             self.bar = bars.0.add(ProgressBar::no_length());
         }
-        self.which = format!("{which}: ");
+        self.label = format!("{which}: ");
         self
     }
 
-    /// One that is never drawn.
+    /// Returns a display that shows nothing.
     pub fn hidden() -> Progress {
         Progress {
             bar: ProgressBar::hidden(),
@@ -85,12 +86,12 @@ impl Progress {
             failing: 0,
             planned: 0,
             workers: 0,
-            which: String::new(),
+            label: String::new(),
             began: Instant::now(),
         }
     }
 
-    /// The bar, for those who have to write beside it.
+    /// Returns the bar, for others that write to the terminal.
     pub(crate) fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
@@ -100,8 +101,8 @@ impl Progress {
             (u128::from(done.min(inputs)) * u128::from(STEPS) / u128::from(inputs.max(1))) as u64
         };
         self.bar.set_position(self.finished * STEPS + self.running.values().map(part).sum::<u64>());
-        self.bar.set_prefix(format!("{}{}/{}", self.which, self.finished, self.planned));
-        // The one that has been under way for longest is what holds the run up.
+        self.bar.set_prefix(format!("{}{}/{}", self.label, self.finished, self.planned));
+        // The case that has run longest is the bottleneck.
         let slowest = self.running.iter().min_by_key(|(_, (.., since))| *since);
         let slowest = slowest.map(|(name, state)| match part(state) {
             0 => name.clone(),
@@ -114,13 +115,13 @@ impl Progress {
         if lines.last.elapsed() >= lines.every {
             lines.last = Instant::now();
             if writeln!(lines.out, "{line}").is_err() {
-                // A log that nobody takes is no reason to end a run.
+                // A closed log does not end the run.
                 self.lines = None;
             }
         }
     }
 
-    /// What a log says.
+    /// Formats a log line.
     fn line(&self, slowest: Option<String>) -> String {
         let took = self.began.elapsed().as_secs_f64();
         let rate = self.finished.saturating_sub(self.earlier) as f64 / took.max(1e-3);
@@ -132,13 +133,13 @@ impl Progress {
         };
         let slowest = slowest.map_or_else(String::new, |name| format!("; longest under way: {name}"));
         let (done, all, failing) = (count(self.finished), counted(self.planned, "case"), count(self.failing));
-        let which = &self.which;
+        let which = &self.label;
         format!("assay: {which}{done} of {all}, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
     }
 }
 
 impl Drop for Progress {
-    /// A run that ends early leaves no bar behind.
+    /// Removes the bar if the run ends early.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -151,7 +152,7 @@ impl Reporter for Progress {
                 self.planned = run.cases as u64;
                 self.began = Instant::now();
                 let template = "{prefix:>11} [{bar:24}] {elapsed} (eta {eta})  {wide_msg}";
-                // The template is fixed; without it the default bar is still a bar.
+                // The template is constant; the default style would also do.
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     self.bar.set_style(style.progress_chars("=> "));
                 }
@@ -185,7 +186,7 @@ impl Reporter for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, run};
+    use crate::test_events::{case, run};
     use assay_runner::Status;
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
     #[test]
     fn a_log_gets_lines() {
         let text = Log::default();
-        let lines = Lines { out: Box::new(text.clone()), every: Duration::ZERO, last: Instant::now() };
+        let lines = LogLines { out: Box::new(text.clone()), every: Duration::ZERO, last: Instant::now() };
         let mut progress = Progress::hidden();
         (progress.lines, progress.workers, progress.earlier) = (Some(lines), 2, 1);
         for event in [

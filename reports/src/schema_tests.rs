@@ -1,13 +1,13 @@
-//! `reports/schema/results.schema.json`, which is published for those who read `results.jsonl` with other tools.
+//! Tests of `reports/schema/results.schema.json`, published for other readers of `results.jsonl`.
 
-use crate::testing::{case, run};
+use crate::test_events::{case, run};
 use assay_runner::{Event, Status};
 use serde_json::Value;
 use std::fs;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/results.schema.json");
 
-/// Whether a value is what a schema says, as far as the schemas of these types go.
+/// Validates a value against a schema, for the keywords that occur in the schemas of events.
 fn check(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     let fail = |what: &str| Err(format!("{what}: {value} against {schema}"));
     for (key, rule) in schema.as_object().into_iter().flatten() {

@@ -1,21 +1,22 @@
-//! Counting cases, and what the counts mean for the run as a whole.
+//! Counts of a run, and its outcome.
 
-use crate::expect::{Expectations, Standing, WaiversUsed};
+use crate::expectations::{Expectations, Standing, WaiverUse};
 use assay_runner::{CaseResult, CheckResult, Event, Part, Reporter, RunInfo, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
-/// What a run came to.
+/// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything that was checked is permitted, if only by a lenient reading in places.
+    /// Every checked result is permitted, some of them possibly by a lenient reading only.
     Clean,
-    /// Something failed, crashed, hung or went wrong and was not expected to, or does better than the baseline says.
+    /// A case failed, crashed, hung or had an internal error unexpectedly, or did better than the
+    /// baseline.
     Failures,
-    /// No case was checked: that is not a success.
+    /// No case was checked. This is not a success.
     NothingChecked,
-    /// Nothing failed, but the run ended before all planned cases did.
+    /// Nothing failed, but planned cases have no result.
     Incomplete,
-    /// It is a part of a run, and no case falls into it.
+    /// The run is one part of a partition, and no case falls into it.
     Empty,
 }
 
@@ -23,7 +24,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     planned: u64,
-    /// Which part of a run it is.
+    /// The part that was run, if any.
     part: Option<Part>,
     interrupted: bool,
     wall: f64,
@@ -33,33 +34,33 @@ pub struct Tally {
     scalars_checked: u64,
     scalars_unchecked: u64,
     sampled: u64,
-    /// Checked cases by a path that is not the device's own.
+    /// Checked cases by path, without native cases.
     by_path: BTreeMap<String, u64>,
     by_case_file: u64,
     times: Times,
     expectations: Rc<Expectations>,
     standings: BTreeMap<Standing, u64>,
-    waivers: WaiversUsed,
+    waivers: WaiverUse,
 }
 
 impl Tally {
-    /// One that has seen nothing.
+    /// Returns empty counts.
     pub fn new() -> Tally {
         Tally::default()
     }
 
-    /// Holds the results against what the lab expects.
+    /// Compares the results with a lab's expectations.
     #[must_use]
     pub fn expecting(self, expectations: Rc<Expectations>) -> Tally {
         Tally { expectations, ..self }
     }
 
-    /// What the lab expects.
+    /// Returns the expectations.
     pub fn expectations(&self) -> &Expectations {
         &self.expectations
     }
 
-    /// Cases that stand so to what the lab expects.
+    /// Returns the number of cases with a standing.
     pub fn standing(&self, standing: Standing) -> u64 {
         match standing {
             Standing::Missing => self.planned.saturating_sub(self.finished()),
@@ -67,12 +68,12 @@ impl Tally {
         }
     }
 
-    /// What is to be said of waivers that the run had no use for.
+    /// Returns messages about waivers that were not needed.
     pub fn useless_waivers(&self) -> Vec<String> {
         self.waivers.useless(&self.expectations)
     }
 
-    /// What the run came to so far.
+    /// Returns the outcome so far.
     pub fn outcome(&self) -> Outcome {
         if [Standing::Regression, Standing::Flaky, Standing::Fixed].map(|s| self.standing(s)) != [0; 3] {
             Outcome::Failures
@@ -87,59 +88,60 @@ impl Tally {
         }
     }
 
-    /// Checks of shaders in which only a sample of the workgroups was checked.
+    /// Returns the number of checks that covered only a subset of the workgroups.
     pub fn sampled(&self) -> u64 {
         self.sampled
     }
 
-    /// Checked cases that took the path `lowered`, or `reference`.
+    /// Returns the number of checked cases with the path `lowered` or `reference`.
     pub fn by_path(&self, path: &str) -> u64 {
         self.by_path.get(path).copied().unwrap_or(0)
     }
 
-    /// Failing checks of shaders whose results the specification permits, and the case file does not expect.
+    /// Returns the number of failing checks whose results the specification permits and the case
+    /// file does not.
     pub fn failed_by_case_file(&self) -> u64 {
         self.by_case_file
     }
 
-    /// Which part of a run it is, if it is one.
+    /// Returns the part that was run, if any.
     pub fn part(&self) -> Option<&Part> {
         self.part.as_ref()
     }
 
-    /// Cases planned.
+    /// Returns the number of planned cases.
     pub fn planned(&self) -> u64 {
         self.planned
     }
 
-    /// Cases that ended, whatever their status.
+    /// Returns the number of finished cases of any status.
     pub fn finished(&self) -> u64 {
         self.statuses.values().sum()
     }
 
-    /// Cases of that status.
+    /// Returns the number of cases with a status.
     pub fn of(&self, status: Status) -> u64 {
         self.statuses.get(&status).copied().unwrap_or(0)
     }
 
-    /// Cases whose results were checked, or that ended badly before they could be.
+    /// Returns the number of cases that were checked or failed before they could be.
     pub fn checked(&self) -> u64 {
         self.statuses.iter().filter(|&(&status, _)| status.is_checked()).map(|(_, cases)| cases).sum()
     }
 
-    /// Cases that failed, crashed, hung or went wrong.
+    /// Returns the number of cases that failed, crashed, hung or had an internal error.
     pub fn failed(&self) -> u64 {
         self.statuses.iter().filter(|&(&status, _)| status.is_failure()).map(|(_, cases)| cases).sum()
     }
 
-    /// Cases by status, in order of severity, none left out that occurred.
+    /// Returns the number of cases by status, in order of severity, for statuses that occurred.
     pub fn statuses(&self) -> Vec<(Status, u64)> {
         let mut list: Vec<_> = self.statuses.iter().map(|(&status, &cases)| (status, cases)).collect();
         list.sort_by_key(|&(status, _)| severity(status));
         list
     }
 
-    /// Reasons of a status, with how many cases give each, most frequent first.
+    /// Returns the reasons for a status with their number of cases, most frequent first.
     pub fn reasons(&self, status: Status) -> Vec<(&str, u64)> {
         let of_status = self.reasons.iter().filter(|((s, _), _)| *s == status);
         let mut list: Vec<_> = of_status.map(|((_, reason), &cases)| (reason.as_str(), cases)).collect();
@@ -147,32 +149,32 @@ impl Tally {
         list
     }
 
-    /// Inputs run.
+    /// Returns the number of inputs that were run.
     pub fn inputs_tested(&self) -> u64 {
         self.inputs_tested
     }
 
-    /// Result scalars checked.
+    /// Returns the number of checked result scalars.
     pub fn scalars_checked(&self) -> u64 {
         self.scalars_checked
     }
 
-    /// Result scalars of which nothing is required.
+    /// Returns the number of result scalars without requirements.
     pub fn scalars_unchecked(&self) -> u64 {
         self.scalars_unchecked
     }
 
-    /// Whether the run was interrupted.
+    /// Returns true if the run was interrupted.
     pub fn interrupted(&self) -> bool {
         self.interrupted
     }
 
-    /// Seconds from the run's start to its end; 0 before.
+    /// Returns the duration of the run in seconds; 0 before its end.
     pub fn wall(&self) -> f64 {
         self.wall
     }
 
-    /// Times of all cases added up.
+    /// Returns the summed times of all cases.
     pub fn times(&self) -> Times {
         self.times
     }
@@ -199,7 +201,7 @@ impl Tally {
 
     fn add(&mut self, case: &CaseResult) {
         let standing = self.expectations.judge(case).standing;
-        // The run did not come to its end: it is missing.
+        // A case that was cut short counts as missing.
         if standing != Standing::Missing {
             *self.standings.entry(standing).or_default() += 1;
             self.waivers.add(&Rc::clone(&self.expectations), case);
@@ -247,12 +249,13 @@ impl Reporter for Tally {
 
 const NO_REASON: &str = "no reason given";
 
-/// Why a case has its status, in words.
+/// Returns the reason for the status of a case.
 pub fn reason_of(case: &CaseResult) -> &str {
     case.reason.as_deref().unwrap_or(NO_REASON)
 }
 
-/// Order in which statuses are listed: the worst last, nearest to the end of the output.
+/// Returns the position of a status in lists: the worst comes last, nearest to the end of the
+/// output.
 pub(crate) fn severity(status: Status) -> u8 {
     match status {
         Status::NotSupported => 0,
@@ -270,7 +273,7 @@ pub(crate) fn severity(status: Status) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, run};
+    use crate::test_events::{case, run};
 
     fn outcome(planned: usize, statuses: &[Status], interrupted: bool) -> Outcome {
         let mut tally = Tally::new();
@@ -289,7 +292,7 @@ mod tests {
         assert_eq!(outcome(2, &[Status::NotSupported, Status::QualityWarning], false), Outcome::Clean);
     }
 
-    /// The run did not come to its end: neither finished nor checked.
+    /// A case that was cut short is neither finished nor checked.
     #[test]
     fn a_case_that_was_cut_short_is_missing() {
         let mut tally = Tally::new();

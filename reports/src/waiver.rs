@@ -1,4 +1,4 @@
-//! Waivers: failures that a lab knows of and tolerates for a while, each with its reason, its issue and its end.
+//! Waivers: known failures that a lab tolerates until a date, each with an issue.
 
 use crate::counted;
 use assay_case::{Filter, Filters};
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a file of waivers looks like.
+/// Example of a waiver file.
 pub const WAIVERS: &str = "\
   [[waiver]]
   cases = [\"precision.f32.exp2.*\"]   # filters, as for assay run
@@ -25,37 +25,37 @@ pub const WAIVERS: &str = "\
                                      # also name, vendor_id, device_id, driver_version;
                                      # any device if left out";
 
-/// Why a file of waivers cannot be used.
+/// Error of a waiver file.
 #[derive(Debug, thiserror::Error)]
 pub enum WaiverError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// It is not as it should be.
+    /// The file is not valid.
     #[error("{}: {what}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong and where.
+        /// The problem and its location.
         what: String,
     },
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct WaiverFile {
     #[serde(default)]
-    waiver: Vec<Entry>,
+    waiver: Vec<WaiverEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct WaiverEntry {
     cases: Vec<String>,
     status: Option<Status>,
     #[serde(default)]
@@ -64,12 +64,12 @@ struct Entry {
     issue: String,
     expires: toml::value::Datetime,
     #[serde(default)]
-    device: Device,
+    device: DevicePattern,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Device {
+struct DevicePattern {
     name: Option<String>,
     driver_name: Option<String>,
     driver_info: Option<String>,
@@ -78,7 +78,7 @@ struct Device {
     driver_version: Option<u32>,
 }
 
-impl Device {
+impl DevicePattern {
     fn matches(&self, device: &DeviceInfo) -> bool {
         let texts = [
             (&self.name, &device.name),
@@ -95,13 +95,13 @@ impl Device {
     }
 }
 
-/// Whether the text is that, or fits it if it has stars; upper and lower case are the same.
+/// Compares without regard to case. A pattern with stars is matched as a filter.
 fn like(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
     if pattern.contains('*') { Filter::new(&pattern).matches(&text) } else { pattern == text }
 }
 
-/// One waiver.
+/// A waiver.
 pub(crate) struct Waiver {
     filters: Vec<Filter>,
     status: Status,
@@ -109,50 +109,58 @@ pub(crate) struct Waiver {
     reason: Option<String>,
     issue: String,
     expires: Date,
-    device: Device,
-    /// `waivers.toml, waiver 2`.
+    device: DevicePattern,
+    /// Location: `waivers.toml, waiver 2`.
     place: String,
 }
 
-/// What a waiver makes of a failure.
+/// Result of matching a waiver against a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Waived {
-    /// It covers it; the issue.
-    Yes(String),
-    /// It would, but is over, or is for another kind of failure: in words.
-    No(String),
+pub(crate) enum WaiverMatch {
+    /// The waiver covers the failure. Holds the issue.
+    Covered(String),
+    /// The waiver names the case but does not cover the failure. Holds the explanation.
+    NotCovered(String),
 }
 
 impl Waiver {
-    /// Whether it is about the case.
+    /// Returns true if the waiver names the case.
     fn concerns(&self, name: &str) -> bool {
         self.filters.iter().any(|filter| filter.matches(name))
     }
 
-    fn judge(&self, case: &CaseResult, today: Date) -> Waived {
+    fn judge(&self, case: &CaseResult, today: Date) -> WaiverMatch {
         let Waiver { place, issue, .. } = self;
         if today > self.expires {
-            return Waived::No(format!("{place} ({issue}) ended on {}", self.expires));
+            return WaiverMatch::NotCovered(format!("{place} ({issue}) ended on {}", self.expires));
         }
         if case.status != self.status {
-            return Waived::No(format!("{place} ({issue}) is for {:?}, and this is {:?}", self.status, case.status));
+            return WaiverMatch::NotCovered(format!(
+                "{place} ({issue}) is for {:?}, and this is {:?}",
+                self.status, case.status
+            ));
         }
         let other = case.classes.iter().find(|class| {
             class.status == Status::Fail && !self.classes.is_empty() && !self.classes.contains(&class.class)
         });
         if let Some(other) = other {
             let classes = self.classes.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            return Waived::No(format!("{place} ({issue}) is for {classes}, and there is {} now", other.class));
+            return WaiverMatch::NotCovered(format!(
+                "{place} ({issue}) is for {classes}, and there is {} now",
+                other.class
+            ));
         }
         let said = case.reason.as_deref().unwrap_or_default();
         if let Some(reason) = self.reason.as_ref().filter(|reason| !like(reason, said)) {
-            return Waived::No(format!("{place} ({issue}) is for the reason `{reason}`, which is now `{said}`"));
+            return WaiverMatch::NotCovered(format!(
+                "{place} ({issue}) is for the reason `{reason}`, which is now `{said}`"
+            ));
         }
-        Waived::Yes(issue.clone())
+        WaiverMatch::Covered(issue.clone())
     }
 }
 
-/// The waivers of a file; after [`Waivers::of_run`], those that hold for a device on a day.
+/// The waivers of a file. After [`Waivers::of_run`], those that apply to a device on a day.
 #[derive(Default)]
 pub struct Waivers {
     list: Vec<Waiver>,
@@ -169,12 +177,13 @@ impl Waivers {
     /// Reads a file.
     ///
     /// # Errors
-    /// It cannot be read, is not in the form of [`WAIVERS`], or a waiver has no end or filter.
+    /// The file cannot be read, does not have the form of [`WAIVERS`], or a waiver has no end date
+    /// or no filter.
     pub fn read(path: &Path) -> Result<Waivers, WaiverError> {
         let text = input::read_text(path, input::DESCRIPTION)
             .map_err(|source| WaiverError::Read { path: path.to_owned(), source })?;
         let form = |what: String| WaiverError::Form { path: path.to_owned(), what };
-        let file: File = toml::from_str(&text).map_err(|error| {
+        let file: WaiverFile = toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             let line = line.map_or_else(String::new, |line| format!("line {line}: "));
             form(format!("{line}{}; expected\n{WAIVERS}", error.message()))
@@ -214,14 +223,14 @@ impl Waivers {
         Ok(Waivers { list, today: Date::default() })
     }
 
-    /// Keeps the waivers for the device, and judges on that day whether they are over.
+    /// Keeps the waivers for the device, and sets the day against which end dates are checked.
     #[must_use]
     pub fn of_run(mut self, device: &DeviceInfo, today: Date) -> Waivers {
         self.list.retain(|waiver| waiver.device.matches(device));
         Waivers { today, ..self }
     }
 
-    /// The waivers that no run of these cases can use, each in words with the first of its filters that matches no case.
+    /// Returns a message for each waiver with a filter that matches none of the names.
     pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
         let filters = Filters::new(self.list.iter().flat_map(|waiver| &waiver.filters).map(Filter::pattern));
         let unknown: BTreeSet<&str> = filters.without_match(names).into_iter().map(Filter::pattern).collect();
@@ -238,36 +247,36 @@ impl Waivers {
         self.list.iter().filter_map(say).collect()
     }
 
-    /// How many there are.
+    /// Returns the number of waivers.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no waivers.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// What the waivers make of a failure; `None` if none is about the case.
-    pub(crate) fn judge(&self, case: &CaseResult) -> Option<Waived> {
+    /// Matches the waivers against a failure; `None` if none names the case.
+    pub(crate) fn judge(&self, case: &CaseResult) -> Option<WaiverMatch> {
         let mut refused = None;
         for waiver in self.list.iter().filter(|waiver| waiver.concerns(&case.name)) {
             match waiver.judge(case, self.today) {
-                Waived::Yes(issue) => return Some(Waived::Yes(issue)),
-                no @ Waived::No(_) => refused = refused.or(Some(no)),
+                WaiverMatch::Covered(issue) => return Some(WaiverMatch::Covered(issue)),
+                no @ WaiverMatch::NotCovered(_) => refused = refused.or(Some(no)),
             }
         }
         refused
     }
 
-    /// Which waivers are about the case, by number.
+    /// Returns the indices of the waivers that name a case.
     pub(crate) fn concerning(&self, name: &str) -> impl Iterator<Item = usize> {
         let list = self.list.iter().enumerate();
         list.filter(move |(_, waiver)| waiver.concerns(name)).map(|(index, _)| index)
     }
 
-    /// What is to be said of waivers that no case, or no failure, needed: `seen` and `failed` have those that were about a
-    /// case, and about one that failed.
+    /// Returns a message for each waiver that was not needed. `seen` and `failed` hold the waivers
+    /// that named a case, and a failing case.
     pub(crate) fn useless(&self, seen: &BTreeSet<usize>, failed: &BTreeSet<usize>) -> Vec<String> {
         let say = |(index, waiver): (usize, &Waiver)| {
             let Waiver { place, issue, .. } = waiver;
@@ -286,7 +295,7 @@ impl Waivers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, run};
+    use crate::test_events::{case, run};
     use std::fs;
 
     fn read(text: &str) -> Result<Waivers, WaiverError> {
@@ -301,10 +310,10 @@ mod tests {
     #[test]
     fn a_waiver_covers_its_kind_of_failure_until_its_end() {
         let waivers = read(ONE).unwrap();
-        assert_eq!(waivers.judge(&case("p.a.x", Status::Fail)), Some(Waived::Yes("I1".to_owned())));
+        assert_eq!(waivers.judge(&case("p.a.x", Status::Fail)), Some(WaiverMatch::Covered("I1".to_owned())));
         assert_eq!(waivers.judge(&case("p.b", Status::Fail)), None);
         let refused = |waivers: &Waivers, case: &CaseResult| match waivers.judge(case) {
-            Some(Waived::No(why)) => why,
+            Some(WaiverMatch::NotCovered(why)) => why,
             other => panic!("{other:?}"),
         };
         assert!(refused(&waivers, &case("p.a", Status::Crash)).contains("is for Fail, and this is Crash"));

@@ -1,14 +1,15 @@
-//! deqp-runner's files, read and written exactly as it does, so that labs can go on using what they have.
+//! Readers and writers for deqp-runner's files. Labs can use their existing lists without changes.
 //!
-//! No header, no quoting, sorted by name. `failures.csv` of one run is the baseline of the next.
+//! The CSV files have no header and no quoting, and are sorted by name. `failures.csv` of one run
+//! can serve as the baseline of the next.
 
-mod lists;
-mod word;
+mod case_lists;
+mod status;
 
-pub use lists::{Baseline, Line, ListError, Patterns, case_list};
-pub use word::{Did, NoWord, Word};
+pub use case_lists::{Baseline, ListError, ListLine, Patterns, case_list};
+pub use status::{DeqpStatus, TestStatus, UnknownStatus};
 
-/// A name without what would end it in a file without quoting.
+/// Replaces the characters of a name that would end a field or line in a file without quoting.
 pub(crate) fn plain(name: &str) -> String {
     name.replace([',', '\n', '\r'], "_")
 }

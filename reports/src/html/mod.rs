@@ -1,18 +1,18 @@
-//! The page: one file that holds all it needs and asks the network for nothing.
+//! The HTML page: one file that loads nothing from elsewhere.
 //!
-//! What is in it is data, as JSON; a script in it draws the parts that are in view. So a page of a hundred thousand cases
-//! opens at once, filters while one types, and can be read, printed and passed on without anything beside it.
+//! The page contains its data as JSON, and a script that renders the visible part. A page of a
+//! hundred thousand cases therefore opens and filters without delay.
 
-mod data;
-mod details;
-mod footprint;
-mod plots;
-mod rows;
+mod case_details;
+mod error_plots;
+mod gather_footprint;
+mod page_data;
+mod page_rows;
 
 use crate::{
     count, counted,
-    diff::{Diff, Kind, describe},
-    load::{LoadError, Opened},
+    diff::{ChangeKind, Diff, describe},
+    read::{Opened, ReadError},
 };
 use std::{
     fmt::Write as _,
@@ -24,25 +24,25 @@ const STYLE: &str = include_str!("style.css");
 const REPORT: &str = include_str!("report.html");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Derives what an operation may return, from the command line that does so (`Example::explain`): lines of text.
+/// Derives the permitted results from the command of an example (`Example::explain`), as text.
 pub type Derive<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// The page of one or several runs: what is read of them is little more than the names of the cases.
-pub struct Page(data::Page);
+/// Page of one or several runs. Little more than the names of the cases is kept in memory.
+pub struct Page(page_data::PageData);
 
 impl Page {
     /// Reads the results.
     ///
     /// # Errors
-    /// Those of a run cannot be read.
-    pub fn read(runs: &[Opened], derive: Derive<'_>) -> Result<Page, LoadError> {
-        data::Page::read(runs, derive).map(Page)
+    /// The results of a run cannot be read.
+    pub fn read(runs: &[Opened], derive: Derive<'_>) -> Result<Page, ReadError> {
+        page_data::PageData::read(runs, derive).map(Page)
     }
 
-    /// Writes the page, piece by piece.
+    /// Writes the page.
     ///
     /// # Errors
-    /// Nobody takes it.
+    /// Writing fails.
     pub fn write(&self, out: impl Write) -> io::Result<()> {
         let title = format!("Assay: {}", self.0.title());
         page(out, &title, REPORT, SCRIPT, |out| Ok(serde_json::to_writer(out, &self.0)?))
@@ -52,9 +52,9 @@ impl Page {
 /// Writes the page of a comparison.
 ///
 /// # Errors
-/// Nobody takes it.
+/// Writing fails.
 pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
-    /// Changes of a kind that are listed.
+    /// Largest number of changes listed for each kind.
     const LISTED: usize = 5_000;
     let mut body = String::from("<header><h1>What changed</h1></header>\n<dl>");
     for (label, side) in [("old", &diff.old), ("new", &diff.new)] {
@@ -76,11 +76,11 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     }
     let (colour, verdict) = if diff.is_worse() { ("Fail", "Worse") } else { ("Pass", "Not worse") };
     _ = write!(body, "<div class=\"verdict\" style=\"--c:var(--{colour})\"><strong>{verdict}</strong>");
-    for kind in Kind::ALL {
+    for kind in ChangeKind::ALL {
         _ = write!(body, "<br>{}", kind.counted(diff.of(kind).count()));
     }
     _ = writeln!(body, "<br>{} unchanged</div>", count(diff.unchanged));
-    for kind in Kind::ALL {
+    for kind in ChangeKind::ALL {
         let all = diff.of(kind).count();
         if all == 0 {
             continue;
@@ -133,7 +133,7 @@ fn page(
     out.flush()
 }
 
-/// JSON within a script element, which only a `<` could end; JSON may write it otherwise.
+/// Escapes `<` in JSON, so that the data cannot end its script element.
 struct InScript<W>(W);
 
 impl<W: Write> Write for InScript<W> {
@@ -150,7 +150,7 @@ impl<W: Write> Write for InScript<W> {
     }
 }
 
-/// Text within a page.
+/// Escapes text for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -158,11 +158,11 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, folder};
+    use crate::test_events::{case, folder};
     use assay_runner::{CaseResult, Status};
     use serde_json::Value;
 
-    /// The data of a page, as the script reads it.
+    /// Returns the data of a page as the script reads it.
     fn data(page: &str) -> Value {
         let (_, rest) = page.split_once("id=\"data\">").unwrap();
         serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
@@ -195,7 +195,7 @@ mod tests {
         );
         assert_eq!(data["runs"][0]["colour"], "Fail");
         assert_eq!(data["runs"][0]["verdict"], "FAIL: 1 of 2 checked cases");
-        // What the script puts after the name of a case.
+        // The script appends this to the name of a case.
         let again = format!(" --device {} --budget quick --seed 0", "00".repeat(16));
         assert_eq!(data["runs"][0]["again"], again.as_str());
     }

@@ -1,5 +1,5 @@
 'use strict';
-// The data: columns of cases, with texts that repeat given once; see reports/src/html/data.rs.
+// The data: columns of cases, with texts that repeat given once; see reports/src/html/page_data.rs.
 const data = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
 const cases = data.cases, total = cases.name.length, multi = data.runs.length > 1;
@@ -201,7 +201,7 @@ function example(x) {
     ['margin', margin(x.margin)], ['derive', derived ? el('code', {}, x.explain) : '']]),
     x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null);
 }
-// Which texels a gather reads, drawn beforehand; see reports/src/html/footprint.rs.
+// Which texels a gather reads, drawn beforehand; see reports/src/html/gather_footprint.rs.
 function footprint(f) {
   const figure = el('figure', { class: 'footprint' });
   figure.innerHTML = f.svg;

@@ -1,6 +1,6 @@
-//! The lists of deqp-runner: cases, skips, flakes, baselines.
+//! deqp-runner's input lists: cases, skips, flakes and baselines.
 
-use super::word::Word;
+use super::status::DeqpStatus;
 use assay_files::input;
 use regex::RegexSet;
 use std::{
@@ -9,32 +9,32 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a list cannot be used; every text names the file.
+/// Error in a list. Every message names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// A line is not as it should be.
+    /// A line is not valid.
     #[error("{}:{line}: {what}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong, and what was expected.
+        /// The mistake and the expected form.
         what: String,
     },
 }
 
-/// One line of a list and where it stands.
+/// A line of a list with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ListLine {
     /// The text.
     pub text: String,
     /// The file.
@@ -43,18 +43,19 @@ pub struct Line {
     pub line: usize,
 }
 
-impl Line {
+impl ListLine {
     fn error(&self, what: impl Into<String>) -> ListError {
         ListError::Line { path: self.path.clone(), line: self.line, what: what.into() }
     }
 
-    /// `file:3`.
+    /// Returns the location as `file:3`.
     pub fn place(&self) -> String {
         format!("{}:{}", self.path.display(), self.line)
     }
 }
 
-/// The text of a file; where there is one of the same name with `.zst` behind it, of that, as deqp-runner has it.
+/// Reads a file. As in deqp-runner, a compressed file with the additional suffix `.zst` takes
+/// precedence.
 fn text(path: &Path) -> Result<String, ListError> {
     let read = |path: &Path| -> io::Result<Vec<u8>> {
         let bytes = input::read(path, input::DATA)?;
@@ -82,13 +83,14 @@ fn text(path: &Path) -> Result<String, ListError> {
     })
 }
 
-/// The lines of a list, those of the lists that it includes among them: a line ending in `.txt` or `.txt.zst` names another
-/// list, relative to the file that it stands in. Blank lines and lines that begin with `#` are left out.
-fn lines(path: &Path) -> Result<Vec<Line>, ListError> {
-    fn read(path: &Path, open: &mut Vec<PathBuf>, lines: &mut Vec<Line>) -> Result<(), ListError> {
+/// Reads the lines of a list and of the lists that it includes. A line that ends in `.txt` or
+/// `.txt.zst` includes another list, relative to the including file. Blank lines and lines that
+/// begin with `#` are skipped.
+fn lines(path: &Path) -> Result<Vec<ListLine>, ListError> {
+    fn read(path: &Path, open: &mut Vec<PathBuf>, lines: &mut Vec<ListLine>) -> Result<(), ListError> {
         open.push(path.to_owned());
         for (index, text) in text(path)?.lines().enumerate() {
-            let line = Line { text: text.trim().to_owned(), path: path.to_owned(), line: index + 1 };
+            let line = ListLine { text: text.trim().to_owned(), path: path.to_owned(), line: index + 1 };
             if line.text.is_empty() || line.text.starts_with('#') {
                 continue;
             }
@@ -117,13 +119,13 @@ fn lines(path: &Path) -> Result<Vec<Line>, ListError> {
     Ok(all)
 }
 
-/// The names in a case list, each with its place.
+/// Reads a case list: names with their locations.
 ///
 /// # Errors
-/// A file cannot be read, includes itself, or a name stands there twice.
-pub fn case_list(path: &Path) -> Result<Vec<Line>, ListError> {
+/// A file cannot be read or includes itself, or a name occurs twice.
+pub fn case_list(path: &Path) -> Result<Vec<ListLine>, ListError> {
     let names = lines(path)?;
-    let mut seen: HashMap<&str, &Line> = HashMap::new();
+    let mut seen: HashMap<&str, &ListLine> = HashMap::new();
     for line in &names {
         if let Some(earlier) = seen.insert(&line.text, line) {
             return Err(line.error(format!("`{}` stands at {} already", line.text, earlier.place())));
@@ -132,29 +134,30 @@ pub fn case_list(path: &Path) -> Result<Vec<Line>, ListError> {
     Ok(names)
 }
 
-/// A list of regular expressions over case names: skips, flakes.
+/// List of regular expressions over case names, for skips and flakes.
 #[derive(Clone, Debug)]
 pub struct Patterns {
     set: RegexSet,
-    lines: Vec<Line>,
+    lines: Vec<ListLine>,
 }
 
 impl Patterns {
-    /// None.
+    /// Returns an empty list.
     pub fn none() -> Patterns {
         Patterns { set: RegexSet::empty(), lines: Vec::new() }
     }
 
-    /// Reads a list. A line without any of `*+?()[]{}|^$\` has its dots taken literally; a match anywhere in a name counts.
+    /// Reads a list. Dots are literal in a line without any of `*+?()[]{}|^$\`. A pattern matches
+    /// anywhere in a name.
     ///
     /// # Errors
-    /// A file cannot be read, a line is no regular expression, or looks like one of a baseline.
+    /// A file cannot be read, or a line is not a regular expression or looks like a baseline entry.
     pub fn read(path: &Path) -> Result<Patterns, ListError> {
         let lines = lines(path)?;
         let mut patterns = Vec::with_capacity(lines.len());
         for line in &lines {
             if let Some((_, word)) = line.text.rsplit_once(',')
-                && word.parse::<Word>().is_ok()
+                && word.parse::<DeqpStatus>().is_ok()
             {
                 let what =
                     format!("`{}` looks like a line of a baseline: expected a name or a regular expression", line.text);
@@ -163,7 +166,7 @@ impl Patterns {
             let literal = !line.text.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\']);
             let pattern = if literal { line.text.replace('.', "\\.") } else { line.text.clone() };
             if let Err(error) = regex::Regex::new(&pattern) {
-                // The error of the library is of several lines, the last of which says what it is.
+                // The library reports errors in several lines; the last one states the problem.
                 let error = error.to_string();
                 let what = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
                 return Err(line.error(format!("`{}` is no regular expression: {what}", line.text)));
@@ -175,33 +178,34 @@ impl Patterns {
         Ok(Patterns { set, lines })
     }
 
-    /// The line that matches a name, the first of several.
-    pub fn find(&self, name: &str) -> Option<&Line> {
+    /// Returns the first line that matches a name.
+    pub fn find(&self, name: &str) -> Option<&ListLine> {
         self.set.matches(name).iter().next().map(|index| &self.lines[index])
     }
 
-    /// Whether there are any.
+    /// Returns true if the list has at least one pattern.
     pub fn is_any(&self) -> bool {
         !self.lines.is_empty()
     }
 
-    /// Whether a line matches.
+    /// Returns true if a line matches the name.
     pub fn matches(&self, name: &str) -> bool {
         self.set.is_match(name)
     }
 }
 
-/// What an earlier run, or the lab, says that cases do: deqp-runner's baseline, which is its `failures.csv`.
+/// Baseline: the known statuses of cases, in the format of deqp-runner's `failures.csv`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    words: HashMap<String, Word>,
+    words: HashMap<String, DeqpStatus>,
 }
 
 impl Baseline {
-    /// Reads one: `name,status` on a line, perhaps more behind another comma. Nothing is trimmed, as deqp-runner does not.
+    /// Reads a baseline: `name,status` per line; further fields are ignored. As in deqp-runner,
+    /// spaces are significant.
     ///
     /// # Errors
-    /// It cannot be read, a line has no or an unknown status, or a name stands there twice.
+    /// The file cannot be read, a status is missing or unknown, or a name occurs twice.
     pub fn read(path: &Path) -> Result<Baseline, ListError> {
         let mut words = HashMap::new();
         for (index, text) in text(path)?.lines().enumerate() {
@@ -213,7 +217,7 @@ impl Baseline {
             let (Some(name), Some(word)) = (parts.next(), parts.next()) else {
                 return Err(error(format!("`{text}` has no status: expected name,status")));
             };
-            let word: Word = word.parse().map_err(|_| {
+            let word: DeqpStatus = word.parse().map_err(|_| {
                 error(format!(
                     "`{word}` is no status of deqp-runner's: expected Pass, Fail, Skip, Crash, Warn, Timeout, Missing, \
                      Flake, KnownFlake, ExpectedFail or UnexpectedImprovement(..), without spaces"
@@ -226,12 +230,12 @@ impl Baseline {
         Ok(Baseline { words })
     }
 
-    /// What it says of a case.
-    pub fn get(&self, name: &str) -> Option<Word> {
+    /// Returns the status of a case.
+    pub fn get(&self, name: &str) -> Option<DeqpStatus> {
         self.words.get(name).copied()
     }
 
-    /// The names that it has and that are not among these, sorted.
+    /// Returns the names of the baseline that are not in `known`, sorted.
     pub fn unknown(&self, known: &HashSet<&str>) -> Vec<&str> {
         let mut list: Vec<&str> = self.words.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
         list.sort_unstable();
@@ -241,7 +245,7 @@ impl Baseline {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::word::Did, *};
+    use super::{super::status::TestStatus, *};
     use std::fs;
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -312,9 +316,13 @@ mod tests {
     fn baselines_are_read_as_deqp_runner_reads_them() {
         let dir = folder(&[("b.csv", "# known\na.b,Fail\n\na.c,Crash,3.5,more\n a.d,Timeout\n")]);
         let baseline = Baseline::read(&dir.path().join("b.csv")).unwrap();
-        assert_eq!(baseline.get("a.b"), Some(Word::Did(Did::Fail)));
-        assert_eq!(baseline.get("a.c"), Some(Word::Did(Did::Crash)));
-        assert_eq!((baseline.get("a.d"), baseline.get(" a.d")), (None, Some(Word::Did(Did::Timeout))), "not trimmed");
+        assert_eq!(baseline.get("a.b"), Some(DeqpStatus::Test(TestStatus::Fail)));
+        assert_eq!(baseline.get("a.c"), Some(DeqpStatus::Test(TestStatus::Crash)));
+        assert_eq!(
+            (baseline.get("a.d"), baseline.get(" a.d")),
+            (None, Some(DeqpStatus::Test(TestStatus::Timeout))),
+            "not trimmed"
+        );
         assert_eq!(baseline.unknown(&HashSet::from(["a.b", "a.c"])), [" a.d"]);
         for (text, said) in [
             ("a.b\n", "b.csv:1: `a.b` has no status"),

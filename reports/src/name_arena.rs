@@ -1,8 +1,8 @@
-//! Many names in little memory.
+//! Memory-efficient list of names.
 
 use std::cmp::Ordering;
 
-/// A list of names, one after another in a single text: a million of them take little more than their letters.
+/// List of names, stored contiguously in one string with end offsets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     text: String,
@@ -10,28 +10,28 @@ pub struct Names {
 }
 
 impl Names {
-    /// How many there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The name of that number; empty if there is none.
+    /// Returns the name at an index; empty if out of range.
     pub fn get(&self, at: usize) -> &str {
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         self.ends.get(at).map_or("", |&end| &self.text[start..end])
     }
 
-    /// All of them, in order.
+    /// Iterates over the names in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
         (0..self.len()).map(|at| self.get(at))
     }
 
-    /// Adds one.
+    /// Appends a name.
     pub(crate) fn push(&mut self, name: &str) {
         self.text += name;
         self.ends.push(self.text.len());
@@ -50,31 +50,32 @@ impl<S: AsRef<str>> FromIterator<S> for Names {
     }
 }
 
-/// The numbers of names in the order of the names: finds one by its name.
+/// Sorted index of a list of names, for look-up by name.
 #[derive(Clone, Debug, Default)]
 pub struct Index(Vec<u32>);
 
 impl Index {
-    /// That of these names. What is beyond four thousand million of them is not found.
+    /// Builds the index. Names beyond 2^32 - 1 are not found.
     pub fn new(names: &Names) -> Index {
         let mut order: Vec<u32> = (0..u32::try_from(names.len()).unwrap_or(u32::MAX)).collect();
         order.sort_unstable_by(|&a, &b| compare(names.get(a as usize), names.get(b as usize)));
         Index(order)
     }
 
-    /// The number of a name.
+    /// Returns the index of a name.
     pub fn find(&self, names: &Names, name: &str) -> Option<usize> {
         let place = self.0.binary_search_by(|&at| compare(names.get(at as usize), name)).ok()?;
         Some(self.0[place] as usize)
     }
 
-    /// The numbers in the order of the names.
+    /// Iterates over the indices in the order of the names.
     pub fn order(&self) -> impl Iterator<Item = usize> {
         self.0.iter().map(|&at| at as usize)
     }
 }
 
-/// The order of names in deqp-runner's files, which know no quoting: as they are written there ([`crate::deqp`]).
+/// Compares names as they are written to deqp-runner's files, with the replaced characters
+/// ([`crate::deqp`]).
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     let plain = |byte: u8| if matches!(byte, b',' | b'\n' | b'\r') { b'_' } else { byte };
     a.bytes().map(plain).cmp(b.bytes().map(plain)).then_with(|| a.cmp(b))
@@ -95,7 +96,7 @@ mod tests {
             assert_eq!(index.find(&names, name), Some(at));
         }
         assert_eq!(index.find(&names, "p.b"), None);
-        // A comma is written as `_`, which comes after `^`.
+        // A comma is written as `_`, which sorts after `^`.
         let sorted: Vec<&str> = index.order().map(|at| names.get(at)).collect();
         assert_eq!(sorted, ["", "p.a", "p.a^b", "p.a,b", "p.z", "p.\u{e4}"]);
         assert!(Names::default().is_empty() && Index::default().find(&names, "").is_none());

@@ -1,53 +1,54 @@
-//! All that is known of cases that fail or warn.
+//! Details of cases that fail or warn.
 
 use super::{
     Derive,
-    data::{Margin, short},
-    rows::{Interesting, Row, Rows, STANDINGS, STATUSES, is_of_scalar},
+    page_data::{Margin, short},
+    page_rows::{DetailCandidate, PageRow, PageRows, STANDINGS, STATUSES, is_of_scalar},
 };
 use crate::{
     describe,
-    load::{LoadError, Opened},
-    operands::{result_slot, slots, value},
+    read::{Opened, ReadError},
+    scalar_types::{parse_types, result_type, value},
 };
 use assay_runner::{CaseResult, Event, Example, Profile, Status};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::{cmp::Reverse, collections::HashMap};
 
-/// Cases whose details are in a page; the others are in `results.jsonl` still.
+/// Largest number of cases with details in a page. The details of further cases are in
+/// `results.jsonl` only.
 const DETAILS: usize = 400;
 
 #[derive(Serialize)]
-pub(super) struct Detail {
+pub(super) struct CaseDetail {
     rule: String,
     clause: String,
     coverage: String,
     why: Option<String>,
-    classes: Vec<Class>,
+    classes: Vec<ClassJson>,
     operand: String,
     profile: Option<Profile>,
-    picture: Option<Drawn>,
+    picture: Option<PictureJson>,
 }
 
-/// Expected, got and difference of a failing image.
+/// Picture of a failing image: expected, got, difference.
 #[derive(Serialize)]
-struct Drawn {
-    /// A PNG, as a `data:` address.
+struct PictureJson {
+    /// PNG as a `data:` URI.
     png: String,
     caption: String,
 }
 
 #[derive(Serialize)]
-struct Class {
+struct ClassJson {
     status: Status,
     class: String,
     count: u64,
-    examples: Vec<Shown>,
+    examples: Vec<ExampleJson>,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ExampleJson {
     operands: String,
     got: String,
     permitted: Vec<String>,
@@ -56,23 +57,23 @@ struct Shown {
     derivation: Option<String>,
 }
 
-/// The details of a page by the numbers of their rows, and how many are left out.
+/// Returns details by row number, and the number of cases without details.
 ///
 /// # Errors
 /// The results of a run cannot be read again.
 pub(super) fn details(
-    rows: &Rows,
+    rows: &PageRows,
     opened: &[Opened],
     derive: Derive<'_>,
-) -> Result<(HashMap<u32, Detail>, usize), LoadError> {
-    let mut found: Vec<&Interesting> = rows.interesting.iter().collect();
-    let row = |of: &Interesting| &rows.rows[of.row as usize];
-    let rank = |row: &Row| {
+) -> Result<(HashMap<u32, CaseDetail>, usize), ReadError> {
+    let mut found: Vec<&DetailCandidate> = rows.interesting.iter().collect();
+    let row = |of: &DetailCandidate| &rows.rows[of.row as usize];
+    let rank = |row: &PageRow| {
         let unexpected = STANDINGS[row.standing as usize].is_none_or(|standing| !standing.is_success());
         (Reverse(unexpected), Reverse(STATUSES[row.status as usize].is_failure()))
     };
-    let margin = |row: &Row| row.margin.unwrap_or(f64::INFINITY);
-    let name = |of: &Interesting| rows.names.get(of.row as usize);
+    let margin = |row: &PageRow| row.margin.unwrap_or(f64::INFINITY);
+    let name = |of: &DetailCandidate| rows.names.get(of.row as usize);
     found.sort_by(|a, b| {
         let order = rank(row(a)).cmp(&rank(row(b))).then_with(|| margin(row(b)).total_cmp(&margin(row(a))));
         order.then_with(|| (name(a), row(a).run).cmp(&(name(b), row(b).run)))
@@ -81,12 +82,13 @@ pub(super) fn details(
     found.truncate(DETAILS);
     let mut details = HashMap::new();
     for (run, opened) in opened.iter().enumerate() {
-        let of_run: Vec<&Interesting> = found.iter().copied().filter(|of| usize::from(row(of).run) == run).collect();
+        let of_run: Vec<&DetailCandidate> =
+            found.iter().copied().filter(|of| usize::from(row(of).run) == run).collect();
         let places: Vec<_> = of_run.iter().map(|of| of.place()).collect();
-        let pairs: Vec<_> = of_run.into_iter().zip(opened.again(&places)?).collect();
+        let pairs: Vec<_> = of_run.into_iter().zip(opened.read_events(&places)?).collect();
         details.par_extend(pairs.into_par_iter().filter_map(|(of, event)| match event {
             Event::CaseFinished(case) => Some((of.row, detail(&case, of.why.clone(), derive))),
-            // A check has no details of this kind; other events are no results.
+            // A check has no such details; other events are not results.
             Event::CheckFinished(_)
             | Event::RunStarted(_)
             | Event::CaseStarted { .. }
@@ -97,16 +99,16 @@ pub(super) fn details(
     Ok((details, left_out))
 }
 
-fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> Detail {
-    let classes = case.classes.iter().map(|class| Class {
+fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> CaseDetail {
+    let classes = case.classes.iter().map(|class| ClassJson {
         status: class.status,
         class: class.class.clone(),
         count: class.count,
-        // The worst is derived; the others show where else it goes wrong.
+        // The derivation of the worst example suffices; the other examples show further locations.
         examples: class.examples.iter().enumerate().map(|(i, x)| shown(case, x, derive, i == 0)).collect(),
     });
     let profile = case.profile.clone().filter(|_| is_of_scalar(&case.types));
-    Detail {
+    CaseDetail {
         rule: case.rule.clone(),
         clause: case.clause.clone(),
         coverage: case.coverage.clone(),
@@ -117,19 +119,19 @@ fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> Detail 
         picture: case
             .picture
             .as_ref()
-            .and_then(|picture| Some(Drawn { png: picture.data_uri()?, caption: picture.caption.clone() })),
+            .and_then(|picture| Some(PictureJson { png: picture.data_uri()?, caption: picture.caption.clone() })),
     }
 }
 
-fn shown(case: &CaseResult, example: &Example, derive: Derive<'_>, derived: bool) -> Shown {
-    let (_, operands) = slots(&case.types);
-    let slot = result_slot(example, &case.types);
+fn shown(case: &CaseResult, example: &Example, derive: Derive<'_>, derived: bool) -> ExampleJson {
+    let (_, operands) = parse_types(&case.types);
+    let slot = result_type(example, &case.types);
     let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
         ("nan", _) => "any NaN".to_owned(),
         (_, true) => value(slot, lo),
         (_, false) => format!("{} .. {}", value(slot, lo), value(slot, hi)),
     };
-    Shown {
+    ExampleJson {
         operands: describe(&example.operands, &operands),
         got: value(slot, &example.got),
         permitted: example.permitted.iter().map(range).collect(),

@@ -1,18 +1,19 @@
-//! The console's text about a check of a shader.
+//! Console text for one check of a shader.
 
 use crate::{
     count,
-    operands::{Slot, slots, value},
+    scalar_types::{ScalarType, parse_types, value},
     seconds,
-    table::style,
+    summary_table::style,
 };
 use assay_runner::{Blame, CheckResult, Mismatch, class};
 use std::fmt::Write;
 
-/// Elements that are spelled out.
+/// Number of wrong elements that are printed in full.
 const SHOWN: usize = 5;
 
-/// A block of lines: what was run, what is wrong, what is not known, and which instruction is to blame.
+/// Formats a check as a block of lines: the dispatch, wrong elements, undetermined elements, and
+/// the first wrong instruction.
 pub fn text(check: &CheckResult) -> String {
     let mut out = String::new();
     let style = style(check.status);
@@ -73,11 +74,11 @@ pub fn text(check: &CheckResult) -> String {
 }
 
 fn element(out: &mut String, m: &Mismatch) {
-    let slot = slot_of(&m.scalar);
+    let slot = first_type(&m.scalar);
     let style = style(m.status);
     let kind = format!("{}, round {}, {}", m.class, m.round, m.scalar);
     _ = writeln!(out, "  {style}{}{}{style:#} at byte {} ({kind})", m.buffer, m.element, m.offset);
-    // Of another translation, of which nothing was run.
+    // An equivalence check compares translations and runs nothing, so it has no obtained result.
     let (got, permitted) = match m.class.as_str() {
         class::CHANGED | class::WIDER => ("may be", "permitted"),
         class::NEVER_EXPECTED => ("may be", "expected"),
@@ -95,14 +96,14 @@ fn element(out: &mut String, m: &Mismatch) {
     }
 }
 
-/// How the first element came about, an instruction a line.
+/// Prints the recorded instructions that led to the first wrong element, one per line.
 fn derivation(out: &mut String, check: &CheckResult) {
     if check.derivation.is_empty() {
         return;
     }
     _ = writeln!(out, "  how the first of these came about, as far as it was recorded:");
     for step in &check.derivation {
-        let slot = slot_of(&step.scalar);
+        let slot = first_type(&step.scalar);
         let mark = match step.within {
             Some(true) => " ",
             Some(false) => "!",
@@ -121,19 +122,19 @@ fn derivation(out: &mut String, check: &CheckResult) {
 
 fn blamed(out: &mut String, blame: &Blame) {
     let Blame { name, place, wrong, recorded, example, .. } = blame;
-    let slot = slot_of(&example.scalar);
+    let slot = first_type(&example.scalar);
     _ = writeln!(out, "  traced to {name} at {place}");
     let (wrong, recorded) = (count(*wrong), count(*recorded));
     _ = writeln!(out, "    {wrong} of {recorded} recorded executions are not permitted for the operands they had");
     let operands: Vec<String> = example.operands.iter().map(|operand| operand.join(" ")).collect();
-    // Constants are none of them.
+    // An instruction whose operands are all constants has no recorded operands.
     let operands = if operands.is_empty() { String::new() } else { format!(": operands {}", operands.join(", ")) };
     _ = writeln!(out, "    invocation {}, component {}{operands}", example.invocation, example.component);
     _ = writeln!(out, "    got       {}", value(slot, &example.got));
     ranges(out, slot, ("permitted", &example.permitted), "    ");
 }
 
-fn ranges(out: &mut String, slot: Slot, (name, permitted): (&str, &[[String; 2]]), indent: &str) {
+fn ranges(out: &mut String, slot: ScalarType, (name, permitted): (&str, &[[String; 2]]), indent: &str) {
     const RANGES: usize = 4;
     for (i, [lo, hi]) in permitted.iter().take(RANGES).enumerate() {
         let range = if lo == hi { value(slot, lo) } else { format!("{} .. {}", value(slot, lo), value(slot, hi)) };
@@ -145,14 +146,14 @@ fn ranges(out: &mut String, slot: Slot, (name, permitted): (&str, &[[String; 2]]
     }
 }
 
-fn slot_of(scalar: &str) -> Slot {
-    slots(scalar).0.first().copied().unwrap_or(Slot::Plain)
+fn first_type(scalar: &str) -> ScalarType {
+    parse_types(scalar).0.first().copied().unwrap_or(ScalarType::Plain)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::check;
+    use crate::test_events::check;
     use assay_runner::{BindingWrites, BlameExample, Sampled, Status, UnjudgedRound, Writes};
 
     #[test]
@@ -175,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Constants are no operands that are recorded: of an instruction on these only there are none.
+    /// Constants are not recorded as operands, so an instruction may have none.
     #[test]
     fn operands_are_told_where_there_are_some() {
         let example = BlameExample {

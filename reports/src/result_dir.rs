@@ -1,29 +1,35 @@
-//! The output folder of a run.
+//! The result directory of a run.
 //!
-//! | file | when | what |
+//! | file | written | contents |
 //! |---|---|---|
-//! | `device.json` | at the start | the device and what it depends on ([`assay_runner::DeviceInfo`]) |
-//! | `results.jsonl` | grows as `results.jsonl.partial`, gets its name at the end | one event a line, each with its checksum: `run_started`, a `case_finished` for each case, `run_finished` |
-//! | `results.csv`, `failures.csv` | at the end | deqp-runner's form |
-//! | `junit.xml` | at the end | for CI systems |
-//! | `pictures/CASE.png` | as cases end, of the first 200 | of a failing case whose result is an image: expected, got, difference |
-//! | `standings.jsonl` | at the end, if the lab gave lists or a case is flaky | how each case stands to them, where it is not simply as it should be |
-//! | `waivers.txt` | at the end, if there is something to say | a line for each waiver that the run had no use for |
+//! | `device.json` | at the start | [`assay_runner::DeviceInfo`] |
+//! | `results.jsonl` | during the run | one event per line, see below |
+//! | `results.csv`, `failures.csv` | at the end | statuses in deqp-runner's format |
+//! | `junit.xml` | at the end | results for CI systems |
+//! | `pictures/CASE.png` | during the run | failing images: expected, got, difference |
+//! | `standings.jsonl` | at the end | [`Standing`]s other than an expected Pass |
+//! | `waivers.txt` | at the end | a line for each waiver that was not needed |
 //!
-//! A file under its final name is whole. The end of a run is also its end by Ctrl-C: the files then hold the cases
-//! that ended, and `run_finished` says `"interrupted":true`. A run that was killed leaves `results.jsonl.partial`, in
-//! which every line but perhaps the last is whole. Either can be continued ([`Folder::resume`]).
+//! `results.jsonl` holds `run_started`, one `case_finished` or `check_finished` for each case, and
+//! `run_finished`, each with a checksum. Until the end of the run its name is
+//! `results.jsonl.partial`. There are at most 200 pictures. `standings.jsonl` is written if the lab
+//! gave lists or a case is flaky, and `waivers.txt` if it has lines.
 //!
-//! The folder itself is locked as long as somebody writes to it. `assay-files.json` lists the files in it that Assay
-//! wrote: no others are overwritten or removed ([`Owned`]).
+//! A file with its final name is complete. Ctrl-C also ends a run properly: the files then hold the
+//! finished cases, and `run_finished` has `"interrupted":true`. A killed run leaves
+//! `results.jsonl.partial`, of which only the last line can be damaged. Both can be resumed
+//! ([`Folder::resume`]).
+//!
+//! The directory is locked while a process writes to it. `assay-files.json` lists the files that
+//! Assay wrote; it does not overwrite or remove others ([`Owned`]).
 
 use crate::{
-    deqp::{Did, Word},
-    expect::{Expectations, Judged, Standing, WaiversUsed},
-    journal::{self, Journal, Sifted},
+    case_table::{CaseNotes, CaseTable},
+    deqp::{DeqpStatus, TestStatus},
+    expectations::{Assessment, Expectations, Standing, WaiverUse},
+    journal::{self, CleanJournal, Journal},
     junit,
-    ledger::{Ledger, Said},
-    load::LoadError,
+    read::ReadError,
 };
 use assay_files::{Owned, SCRATCH};
 use assay_runner::{Event, Picture, Reporter, RunInfo};
@@ -43,104 +49,106 @@ pub(crate) const FAILURES_CSV: &str = "failures.csv";
 pub(crate) const JUNIT: &str = "junit.xml";
 pub(crate) const STANDINGS: &str = "standings.jsonl";
 pub(crate) const WAIVERS_LEFT: &str = "waivers.txt";
-/// The page, which is not written here but goes with the results that it is of.
+/// The page. The command line writes it; it is removed together with the results that it shows.
 pub(crate) const PAGE: &str = "report.html";
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// The files of a run whose names are fixed.
+/// Fixed file names of a run.
 const FILES: [&str; 8] = [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE];
 
-/// These names, each also as that of a file which is not whole yet.
+/// Returns each name with and without the suffix of an unfinished file.
 pub(crate) fn with_partial<'a>(names: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = String> {
     names.into_iter().flat_map(|name| [name.to_owned(), format!("{name}{PARTIAL}")])
 }
 
-/// Why a planned case has no result.
+/// Reason of a planned case without a result.
 pub(crate) const MISSING: &str = "planned, and without a result: the run ended before it";
-/// Why a case was not planned.
+/// Reason of a skipped case.
 pub(crate) const SKIPPED: &str = "left out by the list of skips";
 
-/// A line of `standings.jsonl`.
+/// Line of `standings.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingLine {
     pub(crate) name: String,
     pub(crate) standing: Standing,
-    /// deqp-runner's word.
+    /// Status in deqp-runner's files.
     pub(crate) word: String,
     pub(crate) why: Option<String>,
 }
 
-/// Why an output folder cannot be used.
+/// Error of a result directory.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It is not there and cannot be made.
+    /// The directory does not exist and cannot be created.
     #[error("cannot create the output folder {}: {source}", path.display())]
     Create {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// It cannot be written to, or its disk is full.
+    /// The directory cannot be written to, or its disk is full.
     #[error("cannot write to the output folder {}: {source}", path.display())]
     Write {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// Another process is writing to it.
+    /// Another process writes to the directory.
     #[error("another `assay` is writing to {}: wait for its end, or name another folder", .0.display())]
     Busy(PathBuf),
-    /// It holds no run that can be continued.
+    /// The directory holds no run to resume.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Load(#[from] ReadError),
 }
 
-/// Pictures that are written in a run; the page and `results.jsonl` have those of all failing images.
+/// Largest number of pictures written in a run. The page and `results.jsonl` contain those of all
+/// failing images.
 const PICTURES: usize = 200;
 
 const PICTURE_FOLDER: &str = "pictures";
 
-/// Bytes that are written before the disk is asked to keep them are lost with the power; they are of this time at most.
+/// Interval between calls of `fsync`: a power failure loses at most the results of this time.
 const SYNC: Duration = Duration::from_secs(1);
 
-/// Writes the output folder.
+/// Writes a result directory.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     own: Owned,
-    /// The folder, locked.
+    /// Handle that holds the lock on the directory.
     _lock: File,
     results: Option<File>,
     synced: Instant,
-    /// The journal of a run that was begun before, until this one starts, which continues it.
-    continued: Option<Sifted>,
-    /// Results that will be told and are in the journal already.
+    /// Cleaned journal of the run to resume, until the run starts.
+    continued: Option<CleanJournal>,
+    /// Number of results yet to be replayed that are already in the journal.
     written: usize,
-    ledger: Ledger,
+    case_table: CaseTable,
     standings: Option<Partial>,
-    /// The run, once it has started.
+    /// The run, after its start.
     run: Option<Box<RunInfo>>,
     expectations: Rc<Expectations>,
-    waivers: WaiversUsed,
-    /// Pictures that were written.
+    waivers: WaiverUse,
+    /// Number of pictures written.
     pictures: usize,
 }
 
 impl Folder {
-    /// Makes the folder if need be, and makes sure that it can be written to and that there is some room. Results of an
-    /// earlier run in it stay until this run starts.
+    /// Creates the directory if necessary, and tests that it is writable and has some space.
+    /// Results of an earlier run stay until this run starts.
     ///
     /// # Errors
-    /// It cannot be made or written to, or a file that Assay did not write has a name that a run needs.
+    /// The directory cannot be created or written to, or a file that Assay did not write has a name
+    /// that a run needs.
     pub fn create(path: impl Into<PathBuf>) -> Result<Folder, FolderError> {
         let folder = Folder::open(path.into())?;
         folder.must_be_free(FILES)?;
         Ok(folder)
     }
 
-    /// Makes sure that these names, and that of the folder of pictures, are free or those of Assay's own files.
+    /// Tests that the names and the directory of pictures are unused or belong to Assay.
     fn must_be_free<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), FolderError> {
         let names = with_partial(names).chain([format!("{PICTURE_FOLDER}/")]);
         self.own.check(names).map_err(|source| FolderError::Write { path: self.path.clone(), source })
@@ -163,57 +171,57 @@ impl Folder {
             synced: Instant::now(),
             continued: None,
             written: 0,
-            ledger: Ledger::default(),
+            case_table: CaseTable::default(),
             standings: None,
             run: None,
             expectations: Rc::default(),
-            waivers: WaiversUsed::default(),
+            waivers: WaiverUse::default(),
             pictures: 0,
         })
     }
 
-    /// Opens the folder of a run that was killed or interrupted, to go on with it. The first events that it is then told
-    /// have to be the start of the run and the results of the journal ([`Journal::replay`]), which it does not write again.
-    /// Until that start everything in it stays as it is.
+    /// Opens the directory of an interrupted run to resume it. The first events must then be the
+    /// start of the run and the results of the journal ([`Journal::replay`]), which are not written
+    /// again. Until the start all files stay unchanged.
     ///
     /// # Errors
-    /// There is no such run in it, another process is at it, or it cannot be written to.
+    /// There is no run to resume, another process uses the directory, or it cannot be written to.
     pub fn resume(path: impl Into<PathBuf>) -> Result<(Folder, Journal), FolderError> {
         let path = path.into();
         if !path.is_dir() {
-            return Err(LoadError::NoResults(path).into());
+            return Err(ReadError::NoResults(path).into());
         }
         let folder = Folder::open(path)?;
-        let (journal, sifted) = Journal::open(&folder.path)?;
-        // The journal is Assay's, as its lines say.
+        let (journal, clean) = Journal::open(&folder.path)?;
+        // The lines of the journal prove that Assay wrote it.
         folder.must_be_free(FILES.into_iter().filter(|name| *name != RESULTS))?;
-        let (continued, written) = (Some(sifted), journal.results);
+        let (continued, written) = (Some(clean), journal.results);
         Ok((Folder { continued, written, ..folder }, journal))
     }
 
-    /// Whether a run was begun in a folder, ended or not, so that it can be gone on with.
+    /// Returns true if the directory holds a run, finished or not, that can be resumed.
     pub fn is_begun(path: &Path) -> bool {
         path.join(RESULTS).exists() || path.join(format!("{RESULTS}{PARTIAL}")).exists()
     }
 
-    /// Holds the results against what the lab expects.
+    /// Compares the results with a lab's expectations.
     #[must_use]
     pub fn expecting(self, expectations: Rc<Expectations>) -> Folder {
         Folder { expectations, ..self }
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it holds the results of an earlier run, which this one will replace.
+    /// Returns true if the directory holds results of an earlier run, which this run will replace.
     pub fn holds_results(&self) -> bool {
         self.path.join(RESULTS).exists()
     }
 
     fn start(&mut self, event: &Event) -> io::Result<()> {
-        // All at once, so that files of two runs never lie side by side.
+        // Remove all earlier files at once, so that the directory never mixes two runs.
         let continued = self.continued.take();
         if let Some(journal) = &continued {
             with_partial([RESULTS]).try_for_each(|name| self.own.adopt(&name))?;
@@ -230,9 +238,9 @@ impl Folder {
             write_whole(&self.path, DEVICE, |out| out.write_all(text.as_bytes()))?;
             self.run = Some(run.clone());
         }
-        self.ledger = Ledger::new(Rc::clone(self.expectations.planned()));
+        self.case_table = CaseTable::new(Rc::clone(self.expectations.planned()));
         self.standings = None;
-        self.waivers = WaiversUsed::default();
+        self.waivers = WaiverUse::default();
         if continued.is_some() {
             return Ok(());
         }
@@ -241,9 +249,9 @@ impl Folder {
         self.line(event)
     }
 
-    /// Writes the picture of a case, under its name.
+    /// Writes the picture of a case.
     fn picture(&mut self, name: &str, picture: Option<&Picture>) -> io::Result<()> {
-        // Names of cases of one's own may be anything.
+        // Names of a user's own cases may contain any character.
         let plain = |c: char| c.is_ascii_alphanumeric() || ['.', '_', '-'].contains(&c);
         let named = name.chars().all(plain) && !name.starts_with('.') && name.len() <= 200;
         let Some(png) = picture.filter(|_| named && self.pictures < PICTURES).and_then(Picture::png) else {
@@ -261,7 +269,7 @@ impl Folder {
             return Ok(());
         }
         let Some(file) = &mut self.results else { return Ok(()) };
-        // One write a line: what a killed run leaves ends with a whole line.
+        // One write per line, so that a killed run leaves whole lines.
         file.write_all(journal::line(event)?.as_bytes())?;
         if self.synced.elapsed() > SYNC {
             file.sync_data()?;
@@ -275,11 +283,11 @@ impl Folder {
             file.sync_all()?;
             fs::rename(self.path.join(format!("{RESULTS}{PARTIAL}")), self.path.join(RESULTS))?;
             self.without_result()?;
-            let ledger = &self.ledger;
-            write_whole(&self.path, RESULTS_CSV, |out| ledger.write_results(out))?;
-            write_whole(&self.path, FAILURES_CSV, |out| ledger.write_failures(out))?;
+            let case_table = &self.case_table;
+            write_whole(&self.path, RESULTS_CSV, |out| case_table.write_results(out))?;
+            write_whole(&self.path, FAILURES_CSV, |out| case_table.write_failures(out))?;
             if let Some(run) = &self.run {
-                write_whole(&self.path, JUNIT, |out| junit::write(out, run, || ledger.rows()))?;
+                write_whole(&self.path, JUNIT, |out| junit::write(out, run, || case_table.rows()))?;
             }
             match self.standings.take() {
                 Some(standings) => standings.finish()?,
@@ -294,20 +302,21 @@ impl Folder {
         Ok(())
     }
 
-    /// Takes in how a case came out.
-    fn add(&mut self, name: &str, judged: Judged, seconds: f64, said: Said<'_>) -> io::Result<()> {
+    /// Adds the result of a case.
+    fn add(&mut self, name: &str, judged: Assessment, seconds: f64, said: CaseNotes<'_>) -> io::Result<()> {
         let reason = said.reason;
         let both = reason.zip(judged.why.as_deref()).map(|(reason, why)| format!("{reason}; {why}"));
         let reason = both.as_deref().or(reason).or(judged.why.as_deref());
-        self.ledger.insert(name, judged.word, seconds, Said { reason, ..said });
+        self.case_table.insert(name, judged.word, seconds, CaseNotes { reason, ..said });
         self.stand(name, judged)
     }
 
-    /// Says how a case stands to the lists, where that is worth a line.
-    fn stand(&mut self, name: &str, judged: Judged) -> io::Result<()> {
-        let Judged { standing, word, why } = judged;
-        // Without lists the status says it all, but of what differs from run to run.
-        let told = self.expectations.are_any() && !(word == Word::Did(Did::Pass) && standing == Standing::Expected);
+    /// Writes a line to `standings.jsonl` if the standing adds information to the status.
+    fn stand(&mut self, name: &str, judged: Assessment) -> io::Result<()> {
+        let Assessment { standing, word, why } = judged;
+        // Without lists only a flaky result has such a standing.
+        let told = self.expectations.are_any()
+            && !(word == DeqpStatus::Test(TestStatus::Pass) && standing == Standing::Expected);
         if told || standing == Standing::Flaky {
             let line = StandingLine { name: name.to_owned(), standing, word: word.to_string(), why };
             let file = match &mut self.standings {
@@ -319,17 +328,17 @@ impl Folder {
         Ok(())
     }
 
-    /// Takes in the cases that were to run and have no result, and those that were left out.
+    /// Adds planned cases without a result, and skipped cases.
     fn without_result(&mut self) -> io::Result<()> {
         let expectations = Rc::clone(&self.expectations);
-        for at in self.ledger.missing() {
+        for at in self.case_table.missing() {
             let name = expectations.planned().get(at);
-            self.ledger.without_result(name, Word::Missing, MISSING);
-            self.stand(name, Judged { standing: Standing::Missing, word: Word::Missing, why: None })?;
+            self.case_table.without_result(name, DeqpStatus::Missing, MISSING);
+            self.stand(name, Assessment { standing: Standing::Missing, word: DeqpStatus::Missing, why: None })?;
         }
         for name in expectations.skipped() {
             let judged = expectations.judge_skipped(name);
-            if self.ledger.without_result(name, judged.word, SKIPPED) {
+            if self.case_table.without_result(name, judged.word, SKIPPED) {
                 self.stand(name, judged)?;
             }
         }
@@ -337,7 +346,7 @@ impl Folder {
     }
 }
 
-/// A file of a folder that is written under another name until it is whole.
+/// A file that has a temporary name until it is complete.
 #[derive(Debug)]
 pub(crate) struct Partial {
     partial: PathBuf,
@@ -346,7 +355,7 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Begins it, once it is recorded as Assay's.
+    /// Creates the temporary file after recording it as Assay's.
     pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Partial> {
         Owned::of(folder).claim(with_partial([name]))?;
         let partial = folder.join(format!("{name}{PARTIAL}"));
@@ -354,13 +363,13 @@ impl Partial {
         Ok(Partial { partial, path: folder.join(name), out })
     }
 
-    /// Gives it its own name.
+    /// Renames the file to its final name.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let written = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
         match written.and_then(|()| fs::rename(&self.partial, &self.path)) {
             Ok(()) => Ok(()),
             Err(error) => {
-                // The error at hand matters more than one from cleaning up.
+                // Report the original error rather than one from the clean-up.
                 _ = fs::remove_file(&self.partial);
                 Err(error)
             }
@@ -368,20 +377,21 @@ impl Partial {
     }
 }
 
-/// Locks a folder, as long as the result is kept.
+/// Locks a directory for the lifetime of the returned handle.
 fn lock(path: &Path) -> Result<File, FolderError> {
     let failed = |source| FolderError::Write { path: path.to_owned(), source };
     let folder = File::open(path).map_err(failed)?;
     match folder.try_lock() {
         Ok(()) => Ok(folder),
         Err(TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_owned())),
-        // Some network file systems have no locks: whoever uses them has to see to it.
+        // Some network file systems do not support locks. The user then has to prevent concurrent
+        // runs.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(folder),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
-/// Writes a file of a folder under another name, then gives it its own.
+/// Writes a file under a temporary name and renames it.
 pub(crate) fn write_whole(
     folder: &Path,
     name: &str,
@@ -404,7 +414,7 @@ impl Reporter for Folder {
             Event::CaseFinished(case) => {
                 let judged = self.expectations.judge(case);
                 self.waivers.add(&self.expectations, case);
-                let said = Said::of(case.reason.as_deref(), &case.path, Some(case.status));
+                let said = CaseNotes::of(case.reason.as_deref(), &case.path, Some(case.status));
                 let explain = case.worst.as_ref().map(|worst| worst.explain.as_str());
                 let said = said.explained(Some(case.status), explain);
                 let added = self.add(&case.name, judged, case.times.wall, said);
@@ -412,7 +422,7 @@ impl Reporter for Folder {
             }
             Event::CheckFinished(check) => {
                 let judged = self.expectations.judge_check(check);
-                let said = Said { reason: check.reason.as_deref(), ..Said::default() };
+                let said = CaseNotes { reason: check.reason.as_deref(), ..CaseNotes::default() };
                 let added = self.add(&check.name, judged, check.times.wall, said);
                 added.and_then(|()| self.line(event))
             }
@@ -423,7 +433,7 @@ impl Reporter for Folder {
     }
 }
 
-/// Removes files that processes which were killed had written aside. What cannot be removed is in nobody's way.
+/// Removes temporary files of killed processes. Failures are ignored because such files do no harm.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH) && name.ends_with(PARTIAL)) {
@@ -432,7 +442,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Writes and removes a file, so that a folder that cannot be written to, or a full disk, is known before a run and not after.
+/// Writes and removes a file, to detect a read-only directory or a full disk before the run.
 fn probe(folder: &Path) -> io::Result<()> {
     let (mut file, path) = assay_files::scratch(folder)?;
     let written = file.write_all(&[0; 1 << 20]).and_then(|()| file.sync_all());
@@ -446,7 +456,7 @@ fn probe(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, check, run};
+    use crate::test_events::{case, check, run};
     use assay_runner::{CaseResult, CheckResult, OneRun, Repeat, Repeated, RunInfo, Status};
 
     fn events() -> Vec<Event> {
@@ -482,7 +492,7 @@ mod tests {
         let read: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let kept: Vec<Event> = events().into_iter().filter(|e| !matches!(e, Event::CaseStarted { .. })).collect();
         assert_eq!(read, kept);
-        // A reader that knows nothing of events can take the lines for what they are.
+        // A reader that does not know events can parse the lines.
         let first: RunInfo = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         assert_eq!(first.schema, assay_runner::SCHEMA);
         let device = fs::read_to_string(folder.path().join(DEVICE)).unwrap();
@@ -516,7 +526,7 @@ mod tests {
             events().iter().for_each(|event| folder.event(event).unwrap());
         }
         assert!(theirs.exists() && dir.path().join(RESULTS).exists());
-        // One that comes to lie there while the run goes on.
+        // A file that appears during the run.
         let mut folder = Folder::create(dir.path()).unwrap();
         folder.event(&events()[0]).unwrap();
         fs::write(dir.path().join(JUNIT), "theirs").unwrap();
@@ -547,8 +557,8 @@ mod tests {
         assert_eq!(names(&dir.path().join(PICTURE_FOLDER)), ["tile.a.png"]);
         let png = fs::read(dir.path().join("pictures/tile.a.png")).unwrap();
         assert_eq!(png[1..4], *b"PNG");
-        // The page has it too.
-        let run = crate::load::Opened::open(dir.path().to_owned()).unwrap();
+        // The page contains the picture, too.
+        let run = crate::read::Opened::open(dir.path().to_owned()).unwrap();
         let mut page = Vec::new();
         crate::html::Page::read(&[run], &|_| None).unwrap().write(&mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
@@ -562,7 +572,7 @@ mod tests {
     #[test]
     fn a_killed_run_leaves_nothing_under_a_final_name() {
         let dir = tempfile::tempdir().unwrap();
-        // One that was killed while it looked whether it can write.
+        // Left by a process that was killed during its write test.
         fs::write(dir.path().join(".assay-1.partial"), "").unwrap();
         let mut folder = Folder::create(dir.path()).unwrap();
         for event in &events()[..3] {
@@ -661,7 +671,7 @@ mod tests {
             "{told}"
         );
         assert_eq!((told.lines().count(), run_with(Status::Fail).lines().count()), (2, 1));
-        let opened = [crate::load::Opened::open(out).unwrap()];
+        let opened = [crate::read::Opened::open(out).unwrap()];
         let mut page = Vec::new();
         crate::html::Page::read(&opened, &|_| None).unwrap().write(&mut page).unwrap();
         assert!(String::from_utf8(page).unwrap().contains("is about none of the cases that ran"));

@@ -1,37 +1,37 @@
-//! What a page holds: columns of cases, texts that repeat given once; all that is known of those that fail.
+//! Data of a page: columns of cases with interned strings, and the details of failing cases.
 
 use super::{
     Derive,
-    details::{Detail, details},
-    footprint::Footprint,
-    plots::Plot,
-    rows::{Row, Rows, STANDINGS, STATUSES, Sum},
+    case_details::{CaseDetail, details},
+    error_plots::Plot,
+    gather_footprint::Footprint,
+    page_rows::{PageRow, PageRows, RunTotals, STANDINGS, STATUSES},
 };
 use crate::{
     Outcome, Standing, count, counted,
-    load::{LoadError, Opened},
+    read::{Opened, ReadError},
     seconds,
 };
 use assay_runner::Status;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 
-/// The data of a page; it takes its JSON form while it is written.
-pub(super) struct Page {
-    runs: Vec<Run>,
-    rows: Rows,
-    /// The rows in the order of the page.
+/// Data of a page. It is serialized on the fly.
+pub(super) struct PageData {
+    runs: Vec<PageRun>,
+    rows: PageRows,
+    /// Row numbers in the order of the page.
     order: Vec<u32>,
-    details: HashMap<u32, Detail>,
+    details: HashMap<u32, CaseDetail>,
     details_left_out: usize,
 }
 
-/// What the script reads.
+/// JSON document for the script.
 #[derive(Serialize)]
-struct Form<'a> {
-    runs: &'a [Run],
+struct PageJson<'a> {
+    runs: &'a [PageRun],
     statuses: [Status; STATUSES.len()],
-    /// Statuses that are failures.
+    /// Statuses that count as failures.
     failing: Vec<Status>,
     standings: [Option<Standing>; STANDINGS.len()],
     suites: &'a [String],
@@ -42,35 +42,35 @@ struct Form<'a> {
     paths: &'a [String],
     reasons: &'a [String],
     cases: Columns<'a>,
-    /// By the places of their cases in the columns.
-    details: BTreeMap<usize, &'a Detail>,
+    /// Details by position of the case in the columns.
+    details: BTreeMap<usize, &'a CaseDetail>,
     details_left_out: usize,
     plots: Vec<Plot<'a>>,
     footprints: Vec<Footprint>,
 }
 
 #[derive(Serialize)]
-struct Run {
-    /// What it is called on the page.
+struct PageRun {
+    /// Display name of the device.
     device: String,
     driver: String,
-    /// The options that run a case again as it was run.
+    /// Options that reproduce the run of a case.
     again: String,
-    /// The status whose colour the verdict has.
+    /// Status whose colour the verdict has.
     colour: Status,
     verdict: String,
     line: String,
-    /// Waivers that it had no use for.
+    /// Messages about waivers that were not needed.
     waivers: Vec<String>,
     facts: BTreeMap<&'static str, String>,
     environment: BTreeMap<String, String>,
     properties: BTreeMap<String, String>,
 }
 
-/// The cases, a list for each thing that is said of them.
-struct Columns<'a>(&'a Page);
+/// The cases, as one list per property.
+struct Columns<'a>(&'a PageData);
 
-/// One of these lists: what it says of each row, by the row's number.
+/// One column: the row numbers, and a function from a row number to the value.
 struct Column<'a, F>(&'a [u32], F);
 
 impl<T: Serialize, F: Fn(usize) -> T> Serialize for Column<'_, F> {
@@ -82,8 +82,8 @@ impl<T: Serialize, F: Fn(usize) -> T> Serialize for Column<'_, F> {
 impl Serialize for Columns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
-        let Page { rows, order, .. } = self.0;
-        let row = |at: usize| -> &Row { &rows.rows[at] };
+        let PageData { rows, order, .. } = self.0;
+        let row = |at: usize| -> &PageRow { &rows.rows[at] };
         let mut columns = serializer.serialize_struct("Columns", 15)?;
         columns.serialize_field("run", &Column(order, |at| row(at).run))?;
         columns.serialize_field("suite", &Column(order, |at| row(at).suite))?;
@@ -99,13 +99,13 @@ impl Serialize for Columns<'_> {
         columns.serialize_field("failing", &Column(order, |at| row(at).failing))?;
         columns.serialize_field("margin", &Column(order, |at| Margin(row(at).margin.map(short))))?;
         columns.serialize_field("seconds", &Column(order, |at| row(at).seconds))?;
-        // -1 for none.
+        // -1 stands for no reason.
         columns.serialize_field("reason", &Column(order, |at| row(at).reason.map_or(-1, i64::from)))?;
         columns.end()
     }
 }
 
-/// A margin in few digits; JSON has no infinity.
+/// Margin with few digits. JSON cannot represent infinity.
 #[derive(Clone, Copy)]
 pub(super) struct Margin(pub(super) Option<f64>);
 
@@ -119,39 +119,39 @@ impl Serialize for Margin {
     }
 }
 
-impl Page {
+impl PageData {
     /// Reads the results of runs.
     ///
     /// # Errors
-    /// They cannot be read.
-    pub(super) fn read(opened: &[Opened], derive: Derive<'_>) -> Result<Page, LoadError> {
-        let (mut rows, mut runs) = (Rows::default(), Vec::new());
+    /// The results cannot be read.
+    pub(super) fn read(opened: &[Opened], derive: Derive<'_>) -> Result<PageData, ReadError> {
+        let (mut rows, mut runs) = (PageRows::default(), Vec::new());
         for (index, run) in opened.iter().enumerate() {
             let sum = rows.read(run, index)?;
-            runs.push(Run::new(run, sum)?);
+            runs.push(PageRun::new(run, sum)?);
         }
         tell_apart(&mut runs, opened);
         let order = rows.order();
         let key = |row: u32| (rows.rows[row as usize].run, rows.names.get(row as usize));
         if let Some(twice) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
             let (run, name) = key(twice[0]);
-            return Err(LoadError::Twice { path: opened[usize::from(run)].file(), name: name.to_owned() });
+            return Err(ReadError::Twice { path: opened[usize::from(run)].file(), name: name.to_owned() });
         }
         let (details, details_left_out) = details(&rows, opened, derive)?;
-        Ok(Page { order, runs, rows, details, details_left_out })
+        Ok(PageData { order, runs, rows, details, details_left_out })
     }
 
-    /// What the page is about.
+    /// Returns the device names.
     pub(super) fn title(&self) -> String {
         self.runs.iter().map(|run| run.device.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 
-impl Serialize for Page {
+impl Serialize for PageData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Page { runs, rows, order, details, details_left_out } = self;
+        let PageData { runs, rows, order, details, details_left_out } = self;
         let places = order.iter().enumerate();
-        let form = Form {
+        let form = PageJson {
             runs,
             statuses: STATUSES,
             failing: STATUSES.into_iter().filter(|&status| status.is_failure()).collect(),
@@ -173,13 +173,13 @@ impl Serialize for Page {
     }
 }
 
-/// To six digits, but never onto the limit from either side.
+/// Rounds to six digits, but never to the limit 1 from either side.
 pub(super) fn short(margin: f64) -> f64 {
     let short: f64 = format!("{margin:.5e}").parse().unwrap_or(margin);
     if (short == 1.0) == (margin == 1.0) { short } else { margin }
 }
 
-/// The greater of two margins, if there is one.
+/// Returns the greater of two optional margins.
 pub(super) fn greater(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.max(b)),
@@ -187,8 +187,8 @@ pub(super) fn greater(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-/// Runs on devices of one name are called by their folders, too.
-fn tell_apart(runs: &mut [Run], opened: &[Opened]) {
+/// Appends the directory to the name of a device that several runs share.
+fn tell_apart(runs: &mut [PageRun], opened: &[Opened]) {
     let names: Vec<String> = runs.iter().map(|run| run.device.clone()).collect();
     for (run, opened) in runs.iter_mut().zip(opened) {
         if names.iter().filter(|name| **name == run.device).count() > 1 {
@@ -197,13 +197,13 @@ fn tell_apart(runs: &mut [Run], opened: &[Opened]) {
     }
 }
 
-impl Run {
-    fn new(opened: &Opened, sum: Sum) -> Result<Run, LoadError> {
+impl PageRun {
+    fn new(opened: &Opened, sum: RunTotals) -> Result<PageRun, ReadError> {
         let waivers = opened.waivers_left()?;
         let (info, ended) = (&opened.info, opened.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
-        let Sum { cases, failing, checked, skipped_failures } = sum;
+        let RunTotals { cases, failing, checked, skipped_failures } = sum;
         let missing = info.cases.saturating_sub(cases);
         let (outcome, verdict) = if failing > 0 {
             (Outcome::Failures, format!("FAIL: {} of {}", count(failing), counted(checked, "checked case")))
@@ -259,6 +259,17 @@ impl Run {
         ]);
         let again = assay_runner::again(&info.command, &device, &info.budget, info.seed);
         let (environment, properties) = (device.environment, device.properties);
-        Ok(Run { device: device.name, driver, again, colour, verdict, line, waivers, facts, environment, properties })
+        Ok(PageRun {
+            device: device.name,
+            driver,
+            again,
+            colour,
+            verdict,
+            line,
+            waivers,
+            facts,
+            environment,
+            properties,
+        })
     }
 }

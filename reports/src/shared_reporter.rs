@@ -1,9 +1,9 @@
-//! A reporter that can still be asked after a run has taken it.
+//! Reporter with shared ownership, for reading it after a run.
 
 use assay_runner::{Event, Reporter};
 use std::{cell::RefCell, io, rc::Rc};
 
-/// A handle on a reporter: give one to the run and keep another.
+/// Handle to a shared reporter. Pass one handle to the run and keep another.
 #[derive(Debug, Default)]
 pub struct Shared<R>(Rc<RefCell<R>>);
 
@@ -14,12 +14,12 @@ impl<R> Clone for Shared<R> {
 }
 
 impl<R> Shared<R> {
-    /// A first handle.
+    /// Wraps a reporter.
     pub fn new(reporter: R) -> Shared<R> {
         Shared(Rc::new(RefCell::new(reporter)))
     }
 
-    /// Asks it.
+    /// Calls `ask` with the reporter.
     pub fn with<T>(&self, ask: impl FnOnce(&R) -> T) -> T {
         ask(&self.0.borrow())
     }

@@ -1,16 +1,16 @@
-//! The cases of a page as they are read: few bytes each, so that a page of a million of them needs little memory.
+//! Compact storage of the cases of a page, sized for a million cases.
 
-use super::plots::Plots;
+use super::error_plots::Plots;
 use crate::{
     Names, Standing,
-    load::{LoadError, Opened, Place},
+    read::{LineRange, Opened, ReadError},
     suite,
 };
 use assay_runner::{Profile, Status};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// The order in which statuses are listed: the worst last.
+/// Statuses in listing order, worst last.
 pub(super) const STATUSES: [Status; 9] = [
     Status::NotSupported,
     Status::Pass,
@@ -23,7 +23,7 @@ pub(super) const STATUSES: [Status; 9] = [
     Status::Fail,
 ];
 
-/// The standings by number; 0 is none.
+/// Standings by number; 0 stands for none.
 pub(super) const STANDINGS: [Option<Standing>; 8] = [
     None,
     Some(Standing::Expected),
@@ -35,14 +35,14 @@ pub(super) const STANDINGS: [Option<Standing>; 8] = [
     Some(Standing::Regression),
 ];
 
-/// Texts that repeat, each given once.
+/// Interned strings.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct TextTable {
     known: HashMap<String, u32>,
     pub(super) list: Vec<String>,
 }
 
-impl Texts {
+impl TextTable {
     fn number(&mut self, text: &str) -> u32 {
         if let Some(&number) = self.known.get(text) {
             return number;
@@ -54,12 +54,12 @@ impl Texts {
     }
 }
 
-/// What is kept of a case; texts by their numbers.
-pub(super) struct Row {
+/// A case; strings are interned.
+pub(super) struct PageRow {
     pub(super) run: u16,
-    /// A place in [`STATUSES`].
+    /// Index into [`STATUSES`].
     pub(super) status: u8,
-    /// A place in [`STANDINGS`].
+    /// Index into [`STANDINGS`].
     pub(super) standing: u8,
     pub(super) suite: u32,
     pub(super) instruction: u32,
@@ -74,54 +74,54 @@ pub(super) struct Row {
     pub(super) seconds: f32,
 }
 
-/// A case that fails or warns: of some of them all is shown that is known.
-pub(super) struct Interesting {
-    /// Its number among the rows.
+/// A case that fails or warns, and may get details on the page.
+pub(super) struct DetailCandidate {
+    /// Row number.
     pub(super) row: u32,
-    place: Place,
-    /// Why the lists say of it what they say.
+    place: LineRange,
+    /// Explanation of the standing.
     pub(super) why: Option<String>,
 }
 
-impl Interesting {
-    /// Where its line lies in the file of its run.
-    pub(super) fn place(&self) -> Place {
+impl DetailCandidate {
+    /// Returns the position of the result in its file.
+    pub(super) fn place(&self) -> LineRange {
         self.place
     }
 }
 
 /// All cases of a page.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct PageRows {
     pub(super) names: Names,
-    pub(super) rows: Vec<Row>,
-    pub(super) suites: Texts,
-    pub(super) instructions: Texts,
-    pub(super) types: Texts,
-    pub(super) modes: Texts,
-    pub(super) sources: Texts,
-    pub(super) paths: Texts,
-    pub(super) reasons: Texts,
-    pub(super) interesting: Vec<Interesting>,
+    pub(super) rows: Vec<PageRow>,
+    pub(super) suites: TextTable,
+    pub(super) instructions: TextTable,
+    pub(super) types: TextTable,
+    pub(super) modes: TextTable,
+    pub(super) sources: TextTable,
+    pub(super) paths: TextTable,
+    pub(super) reasons: TextTable,
+    pub(super) interesting: Vec<DetailCandidate>,
     pub(super) plots: Plots,
 }
 
-/// What a run comes to.
+/// Totals of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct RunTotals {
     pub(super) cases: usize,
-    /// Cases that fail and are not expected to.
+    /// Failing cases, without expected failures.
     pub(super) failing: usize,
     pub(super) checked: usize,
-    /// Cases that were left out and are expected to fail.
+    /// Skipped cases that the baseline expects to fail.
     pub(super) skipped_failures: usize,
 }
 
-/// A case as its line is read.
-struct Read {
+/// Fields of a result line.
+struct CaseRecord {
     name: String,
     status: Status,
-    /// The run ended in the middle of it.
+    /// Set if the run ended during the case.
     cut_short: bool,
     reason: Option<String>,
     instruction: String,
@@ -134,37 +134,37 @@ struct Read {
     margin: Option<f64>,
     seconds: f32,
     profile: Option<Profile>,
-    place: Place,
+    place: LineRange,
 }
 
-/// Whether the errors of results of such types can be drawn along the first operand: of a vector only the first component is known,
-/// which need not be the one that errs.
+/// Returns true if the errors can be plotted along the first operand. For a vector only the first
+/// component is known, which need not be the component with the error.
 pub(super) fn is_of_scalar(types: &str) -> bool {
     types.split_once(" <- ").is_some_and(|(_, first)| !first.starts_with(['v', 'm']))
 }
 
-/// Whether all that is known of such a case is shown, if there is room.
+/// Returns true if the case may get details.
 fn is_interesting(status: Status) -> bool {
     status.is_failure() || status == Status::QualityWarning
 }
 
-impl Rows {
+impl PageRows {
     /// Reads the cases of a run.
-    pub(super) fn read(&mut self, opened: &Opened, run: usize) -> Result<Sum, LoadError> {
+    pub(super) fn read(&mut self, opened: &Opened, run: usize) -> Result<RunTotals, ReadError> {
         let mut standings = opened.standings()?;
-        let mut sum = Sum::default();
-        let take = |line: crate::load::Located<'_>| {
+        let mut sum = RunTotals::default();
+        let take = |line: crate::read::LocatedLine<'_>| {
             let place = line.place();
             let brief = line.brief;
-            Read {
+            CaseRecord {
                 status: brief.status.unwrap_or(Status::InternalError),
-                cut_short: brief.ended().is_none(),
+                cut_short: brief.final_status().is_none(),
                 profile: if is_of_scalar(&brief.types) { brief.profile() } else { None },
                 inputs: brief.inputs_tested,
                 failing: brief.failing_inputs,
                 margin: brief.margin(),
                 seconds: (brief.times.wall * 1e3).round() as f32 / 1e3,
-                // A Pass has no reason, and what was written says how much it is worth.
+                // A Pass has no reason; the counts of written elements show its significance.
                 reason: match (brief.reason, brief.writes) {
                     (Some(reason), Some(writes)) => Some(format!("{reason}; {writes}")),
                     (reason, writes) => {
@@ -201,15 +201,15 @@ impl Rows {
         Ok(sum)
     }
 
-    fn keep(&mut self, run: usize, read: Read, standing: Option<Standing>, why: Option<String>) {
+    fn keep(&mut self, run: usize, read: CaseRecord, standing: Option<Standing>, why: Option<String>) {
         let (instruction, types) = (self.instructions.number(&read.instruction), self.types.number(&read.types));
         if let Some(profile) = read.profile {
             self.plots.add((run, instruction, types), profile, read.margin);
         }
         if is_interesting(read.status) {
-            self.interesting.push(Interesting { row: self.rows.len() as u32, place: read.place, why });
+            self.interesting.push(DetailCandidate { row: self.rows.len() as u32, place: read.place, why });
         }
-        self.rows.push(Row {
+        self.rows.push(PageRow {
             run: run as u16,
             status: STATUSES.iter().position(|&status| status == read.status).unwrap_or(0) as u8,
             standing: STANDINGS.iter().position(|&known| known == standing).unwrap_or(0) as u8,
@@ -228,7 +228,7 @@ impl Rows {
         self.names.push(&read.name);
     }
 
-    /// The numbers of the rows by name, those of the same name by run.
+    /// Returns the row numbers sorted by name and run.
     pub(super) fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         let key = |row: u32| (self.names.get(row as usize), self.rows[row as usize].run);

@@ -1,22 +1,24 @@
-//! Counts, margins and times for people.
+//! Counts, margins and times in human-readable form.
 
 use assay_runner::count;
 use num_bigint::BigUint;
 use std::{fmt, str::FromStr};
 
-/// A count with its noun: `1 case`, `2,048 cases`. The noun is regular, and stands in the singular.
+/// Formats a count with its noun: `1 case`, `2,048 cases`. The noun is given in the singular and
+/// has a regular plural.
 pub fn counted(value: impl fmt::Display, noun: &str) -> String {
     let digits = count(value);
     let s = plural(&digits, "", "s");
     format!("{digits} {noun}{s}")
 }
 
-/// The words that go with a count: `one` with 1, `more` with every other.
+/// Returns `one` for the count 1 and `more` for all others.
 pub fn plural<'a>(value: impl fmt::Display, one: &'a str, more: &'a str) -> &'a str {
     if value.to_string() == "1" { one } else { more }
 }
 
-/// A share of something: `12.50 %`. What is not none never reads as none, nor what is not all as all.
+/// Formats a percentage: `12.50 %`. A non-zero share is never shown as 0, nor an incomplete one as
+/// 100.
 pub(crate) fn share(part: u64, of: u64) -> String {
     let percent = 100.0 * part as f64 / of.max(1) as f64;
     match format!("{percent:.2}").as_str() {
@@ -26,8 +28,8 @@ pub(crate) fn share(part: u64, of: u64) -> String {
     }
 }
 
-/// Error over bound, to three digits: `0.873`, `12.4`, `2.1e-5`, `inf`. Never rounded to the limit from either side: what is
-/// over it must not read 1.00, nor what is under it.
+/// Formats a margin with three digits: `0.873`, `12.4`, `2.1e-5`, `inf`. A value other than 1 gets
+/// more digits if it would be rounded to the limit 1.
 pub fn margin(value: f64) -> String {
     if value == 0.0 || value.is_infinite() {
         return value.to_string();
@@ -50,7 +52,7 @@ pub fn margin(value: f64) -> String {
     format!("{value}")
 }
 
-/// A time: `0.43 s`, `12.3 s`, `2 min 31 s`, `3 h 05 min`.
+/// Formats a time: `0.43 s`, `12.3 s`, `2 min 31 s`, `3 h 05 min`.
 pub fn seconds(value: f64) -> String {
     if value < 1.0 {
         format!("{value:.2} s")
@@ -65,27 +67,28 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// How many inputs there are; with several 32-bit operands that exceeds 64 bits.
+/// Number of possible inputs. It exceeds 64 bits for several 32-bit operands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Inputs(BigUint);
+pub struct InputCount(BigUint);
 
-impl Inputs {
-    /// Whether so many are all of them.
+impl InputCount {
+    /// Returns true if this many tested inputs are all of them.
     pub fn are_all(&self, tested: u64) -> bool {
         BigUint::from(tested) >= self.0
     }
 }
 
-impl FromStr for Inputs {
+impl FromStr for InputCount {
     type Err = num_bigint::ParseBigIntError;
 
-    fn from_str(text: &str) -> Result<Inputs, Self::Err> {
-        text.parse().map(Inputs)
+    fn from_str(text: &str) -> Result<InputCount, Self::Err> {
+        text.parse().map(InputCount)
     }
 }
 
-impl fmt::Display for Inputs {
-    /// `2^32` for a power of two, all digits up to twelve of them, else `1.8e19`.
+impl fmt::Display for InputCount {
+    /// Formats a power of two as `2^32`, up to twelve digits in full, and greater numbers as
+    /// `1.8e19`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.count_ones() == 1 && self.0.bits() > 10 {
             return write!(f, "2^{}", self.0.bits() - 1);
@@ -108,7 +111,7 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(4_294_967_296u64), "4,294,967,296");
-        let shown = |text: &str| text.parse::<Inputs>().unwrap().to_string();
+        let shown = |text: &str| text.parse::<InputCount>().unwrap().to_string();
         assert_eq!(shown("4294967296"), "2^32");
         assert_eq!(shown("340282366920938463463374607431768211456"), "2^128");
         assert_eq!(shown("256"), "256");

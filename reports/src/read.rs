@@ -1,11 +1,11 @@
-//! Reading result folders again: `assay report`, `diff`, `merge` and `history` begin here.
+//! Reader of result directories, used by `assay report`, `diff`, `merge` and `history`.
 //!
-//! A folder may hold a million cases, of which most are of little interest: lines are read block by block, by all cores,
-//! and of each only what is asked for is kept.
+//! A directory may hold a million cases, most of which are of little interest. Lines are read block
+//! by block and parsed on all cores, and only the requested fields are kept.
 
-use crate::expect::is_cut_short;
-use crate::folder::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
+use crate::expectations::is_cut_short;
 use crate::journal;
+use crate::result_dir::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
 use assay_files::input;
 use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status, Writes};
 use rayon::prelude::*;
@@ -19,23 +19,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes that are read before they are parsed: memory stays in bounds, and all cores have something to do.
+/// Bytes that are read before they are parsed: limits memory and gives all cores work.
 const BLOCK: usize = 1 << 25;
 
-/// Why a result folder cannot be used; every text names the file.
+/// Error of a result directory. Every message names the file.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub enum ReadError {
     /// There are no results.
     #[error("{} holds no results.jsonl: expected the output folder of `assay run` or `assay merge`", .0.display())]
     NoResults(PathBuf),
-    /// The run is still going on, or was killed.
+    /// The run is still in progress, or was killed.
     #[error(
         "{folder} holds only results.jsonl.partial: its run is still going on, or was killed; `assay run --resume \
          {folder}` goes on with it",
         folder = .0.display()
     )]
     Unfinished(PathBuf),
-    /// The beginning of a journal is lost.
+    /// The first line of a journal is damaged.
     #[error("{} does not say what was being run: its first line is damaged; run everything again", .0.display())]
     NoBeginning(PathBuf),
     /// A file cannot be read.
@@ -43,7 +43,7 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -51,10 +51,10 @@ pub enum LoadError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// A later version wrote it.
+    /// A later version wrote the file.
     #[error(
         "{} is of schema {schema}, which a later Assay wrote; this one knows schemas up to {}: use the later one",
         path.display(), SCHEMA
@@ -62,7 +62,7 @@ pub enum LoadError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// Schema of the file.
         schema: u32,
     },
     /// A case has two results.
@@ -73,39 +73,40 @@ pub enum LoadError {
         /// The case.
         name: String,
     },
-    /// A line is not as it should be.
+    /// A line is not valid.
     #[error("{}:{line}: {what}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
 }
 
-/// A result folder that has been opened.
+/// An opened result directory.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The folder.
+    /// The directory.
     pub path: PathBuf,
-    /// What was run, on what.
+    /// The run and its device.
     pub info: RunInfo,
-    /// Cases by their places in `results.jsonl`.
-    ended: Ended,
+    /// End of the run.
+    ended: RunEnd,
 }
 
-/// How a run ended.
+/// End of a run, from its last event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Ended {
+pub(crate) struct RunEnd {
     pub(crate) interrupted: bool,
     pub(crate) wall: f64,
 }
 
-/// A line of `results.jsonl`, as far as most readers care. Texts are those of the line wherever they can be.
+/// Line of `results.jsonl`, without fields that few readers need. Strings are borrowed where
+/// possible.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Brief<'a> {
+pub(crate) struct ResultLine<'a> {
     #[serde(borrow)]
     event: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -134,10 +135,10 @@ pub(crate) struct Brief<'a> {
     pub(crate) worst: Option<Worst<'a>>,
     #[serde(borrow, default)]
     pub(crate) classes: Vec<Class<'a>>,
-    /// Of a check of a shader.
+    /// Counts of written elements, for a check of a shader.
     #[serde(default)]
     pub(crate) writes: Option<Writes>,
-    /// Passed over unread: only the page needs it.
+    /// Unparsed profile, which only the page needs.
     #[serde(borrow, default)]
     profile: Option<&'a RawValue>,
     #[serde(default)]
@@ -148,11 +149,11 @@ pub(crate) struct Brief<'a> {
     wall: f64,
 }
 
-/// The result with the greatest margin.
+/// Result with the greatest margin.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Worst<'a> {
-    margin: Option<Number>,
-    /// The command that derives what is permitted, or repeats the case.
+    margin: Option<MarginJson>,
+    /// Command that derives the permitted results, or repeats the case.
     #[serde(borrow, default)]
     pub(crate) explain: Cow<'a, str>,
 }
@@ -170,12 +171,12 @@ pub(crate) struct Times {
     pub(crate) wall: f64,
 }
 
-/// A margin as it is written: a number or `inf`.
+/// Margin in JSON: a number or `inf`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Number {
+enum MarginJson {
     Finite(f64),
-    Word(Infinite),
+    Infinite(Infinite),
 }
 
 #[derive(Debug, Deserialize)]
@@ -184,28 +185,29 @@ enum Infinite {
     Inf,
 }
 
-impl Brief<'_> {
-    /// What the case came to; an internal error if that is not known here, and `None` if the run ended in its middle.
-    pub(crate) fn ended(&self) -> Option<Status> {
+impl ResultLine<'_> {
+    /// Returns the status, or an internal error if it is unknown to this version; `None` if the run
+    /// ended during the case.
+    pub(crate) fn final_status(&self) -> Option<Status> {
         let status = self.status.unwrap_or(Status::InternalError);
         (!is_cut_short(self.partial, status)).then_some(status)
     }
 
-    /// Where the errors lie.
+    /// Parses the distribution of the errors.
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile.and_then(|profile| serde_json::from_str(profile.get()).ok())
     }
 
-    /// The greatest error over bound.
+    /// Returns the greatest margin.
     pub(crate) fn margin(&self) -> Option<f64> {
         Some(match self.worst.as_ref()?.margin.as_ref()? {
-            Number::Finite(margin) => *margin,
-            Number::Word(Infinite::Inf) => f64::INFINITY,
+            MarginJson::Finite(margin) => *margin,
+            MarginJson::Infinite(Infinite::Inf) => f64::INFINITY,
         })
     }
 
-    /// The classes that fail, sorted, for comparison; of a case that only warns, those.
-    pub(crate) fn kinds(&self) -> Vec<String> {
+    /// Returns the failing classes, sorted; for a QualityWarning its warning classes.
+    pub(crate) fn failure_classes(&self) -> Vec<String> {
         let failing = self.status == Some(Status::Fail);
         let of = self.classes.iter().filter(|class| !failing || class.status == Status::Fail);
         let mut kinds: Vec<String> = of.map(|class| class.class.clone().into_owned()).collect();
@@ -214,46 +216,47 @@ impl Brief<'_> {
     }
 }
 
-/// A line that is a result, and where it lies.
-pub(crate) struct Located<'a> {
-    pub(crate) brief: Brief<'a>,
-    /// The text, without the line break.
+/// A result line with its position.
+pub(crate) struct LocatedLine<'a> {
+    pub(crate) brief: ResultLine<'a>,
+    /// The line without its line break.
     pub(crate) text: &'a str,
-    /// Where the text begins in the file.
+    /// Offset of the line in the file.
     pub(crate) offset: u64,
 }
 
-impl Located<'_> {
-    /// Where it lies, to read it again.
-    pub(crate) fn place(&self) -> Place {
-        Place { offset: self.offset, length: self.text.len() as u32 }
+impl LocatedLine<'_> {
+    /// Returns the position for reading the line again.
+    pub(crate) fn place(&self) -> LineRange {
+        LineRange { offset: self.offset, length: self.text.len() as u32 }
     }
 }
 
-/// Where a line lies in its file, in bytes.
+/// Position of a line in its file, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct LineRange {
     offset: u64,
     length: u32,
 }
 
 impl Opened {
-    /// Opens a folder: reads what was run. The results follow with [`Opened::results`].
+    /// Opens a directory and reads the description of the run. [`Opened::results`] reads the
+    /// results.
     ///
     /// # Errors
-    /// There is no finished run in it, or a later version wrote it.
-    pub fn open(folder: impl Into<PathBuf>) -> Result<Opened, LoadError> {
+    /// There is no finished run, or a later version wrote it.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Opened, ReadError> {
         let path = folder.into();
         let file = path.join(RESULTS);
         if !file.exists() {
             let partial = path.join(format!("{RESULTS}{PARTIAL}")).exists();
-            return Err(if partial { LoadError::Unfinished(path) } else { LoadError::NoResults(path) });
+            return Err(if partial { ReadError::Unfinished(path) } else { ReadError::NoResults(path) });
         }
         let mut first = Vec::new();
         let mut reader = io::BufReader::new(open(&file)?);
         input::read_line(&mut reader, &mut first, input::LINE)
-            .map_err(|source| LoadError::Read { path: file.clone(), source })?;
-        let wrong = |what: String| LoadError::Line { path: file.clone(), line: 1, what };
+            .map_err(|source| ReadError::Read { path: file.clone(), source })?;
+        let wrong = |what: String| ReadError::Line { path: file.clone(), line: 1, what };
         #[derive(Deserialize)]
         struct Schema {
             schema: u32,
@@ -261,60 +264,62 @@ impl Opened {
         let Schema { schema } = serde_json::from_slice(&first)
             .map_err(|error| wrong(format!("expected the event run_started with its schema: {error}")))?;
         if schema > SCHEMA {
-            return Err(LoadError::Newer { path: file, schema });
+            return Err(ReadError::Newer { path: file, schema });
         }
         let info = serde_json::from_slice(&first).map_err(|error| wrong(format!("no event run_started: {error}")))?;
         Ok(Opened { path, info, ended: ended(&file)? })
     }
 
-    pub(crate) fn ended(&self) -> Ended {
+    pub(crate) fn ended(&self) -> RunEnd {
         self.ended
     }
 
-    /// The file of results.
+    /// Returns the path of `results.jsonl`.
     pub(crate) fn file(&self) -> PathBuf {
         self.path.join(RESULTS)
     }
 
-    /// What every case did, by its name.
+    /// Returns the status of every case by name.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is damaged.
-    pub fn statuses(&self) -> Result<BTreeMap<String, Status>, LoadError> {
-        let results = self.results(|line| Some((line.brief.name.to_string(), line.brief.ended()?)))?;
+    /// The file cannot be read, or a line is damaged.
+    pub fn statuses(&self) -> Result<BTreeMap<String, Status>, ReadError> {
+        let results = self.results(|line| Some((line.brief.name.to_string(), line.brief.final_status()?)))?;
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// That all of it can be read, for those who write while they read.
+    /// Reads the whole file, for callers that write before they have read all of it.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is damaged.
-    pub fn verify(&self) -> Result<(), LoadError> {
+    /// The file cannot be read, or a line is damaged.
+    pub fn verify(&self) -> Result<(), ReadError> {
         self.each(|_| (), |_| ())
     }
 
-    /// What `take` makes of every result, in the order of the file. Other events are passed over.
+    /// Applies `take` to every result, in the order of the file. Other events are skipped.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is damaged.
-    pub(crate) fn results<T: Send>(&self, take: impl Fn(Located<'_>) -> T + Sync) -> Result<Vec<T>, LoadError> {
+    /// The file cannot be read, or a line is damaged.
+    pub(crate) fn results<T: Send>(&self, take: impl Fn(LocatedLine<'_>) -> T + Sync) -> Result<Vec<T>, ReadError> {
         let mut all = Vec::new();
         self.each(take, |mut some| all.append(&mut some))?;
         Ok(all)
     }
 
-    /// The same, handed to `put` in the order of the file as soon as it is read, so that no more than a block is in memory.
+    /// Applies `take` to every result and passes the values to `put` block by block, in the order
+    /// of the file.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is damaged: what was handed over until then is not all.
+    /// The file cannot be read, or a line is damaged. `put` has then received only part of the
+    /// values.
     pub(crate) fn each<T: Send>(
         &self,
-        take: impl Fn(Located<'_>) -> T + Sync,
+        take: impl Fn(LocatedLine<'_>) -> T + Sync,
         mut put: impl FnMut(Vec<T>),
-    ) -> Result<(), LoadError> {
+    ) -> Result<(), ReadError> {
         let path = self.file();
         let mut file = open(&path)?;
-        let read = |source| LoadError::Read { path: path.clone(), source };
+        let read = |source| ReadError::Read { path: path.clone(), source };
         let mut block = Vec::new();
         let (mut offset, mut line) = (0, 1);
         loop {
@@ -325,14 +330,14 @@ impl Opened {
                 (_, Some(at)) => start + at + 1,
                 (_, None) if block.len() as u64 > input::LINE => {
                     let what = format!("longer than {} bytes, the longest line that is read", input::LINE);
-                    return Err(LoadError::Line { path, line, what });
+                    return Err(ReadError::Line { path, line, what });
                 }
                 (_, None) => continue,
             };
-            let parts = parts(&block[..end], offset, line);
+            let chunks = chunks(&block[..end], offset, line);
             line += block[..end].iter().filter(|&&byte| byte == b'\n').count();
-            let parsed: Result<Vec<Vec<T>>, LoadError> =
-                parts.into_par_iter().map(|part| parse(&path, part, &take)).collect();
+            let parsed: Result<Vec<Vec<T>>, ReadError> =
+                chunks.into_par_iter().map(|part| parse(&path, part, &take)).collect();
             parsed?.into_iter().for_each(&mut put);
             offset += end as u64;
             block.drain(..end);
@@ -342,14 +347,14 @@ impl Opened {
         }
     }
 
-    /// The events of lines of which [`Located::place`] said where they lie, in the order asked for.
+    /// Reads the events at these positions ([`LocatedLine::place`]), in the given order.
     ///
     /// # Errors
     /// The file cannot be read, or has changed.
-    pub(crate) fn again(&self, places: &[Place]) -> Result<Vec<Event>, LoadError> {
+    pub(crate) fn read_events(&self, places: &[LineRange]) -> Result<Vec<Event>, ReadError> {
         let path = self.file();
         let mut file = open(&path)?;
-        let read = |source| LoadError::Read { path: path.clone(), source };
+        let read = |source| ReadError::Read { path: path.clone(), source };
         let mut events = Vec::with_capacity(places.len());
         for place in places {
             let mut line = vec![0; place.length as usize];
@@ -360,19 +365,19 @@ impl Opened {
         Ok(events)
     }
 
-    /// How cases stand to the lists that the lab gave the run, by name; empty if it gave none.
+    /// Reads the standings by name; empty if the run had no lists.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it is damaged.
-    pub(crate) fn standings(&self) -> Result<HashMap<String, StandingLine>, LoadError> {
+    /// The file cannot be read, or a line is damaged.
+    pub(crate) fn standings(&self) -> Result<HashMap<String, StandingLine>, ReadError> {
         let path = self.path.join(STANDINGS);
         let text = match input::read_text(&path, input::DATA) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
-            other => other.map_err(|source| LoadError::Read { path: path.clone(), source })?,
+            other => other.map_err(|source| ReadError::Read { path: path.clone(), source })?,
         };
         let line = |(index, text): (usize, &str)| {
             let line: Result<StandingLine, _> = serde_json::from_str(text);
-            let wrong = |error: serde_json::Error| LoadError::Line {
+            let wrong = |error: serde_json::Error| ReadError::Line {
                 path: path.clone(),
                 line: index + 1,
                 what: format!("not a standing of a case: {error}"),
@@ -382,94 +387,94 @@ impl Opened {
         text.lines().enumerate().map(line).collect()
     }
 
-    /// What is to be said of waivers that the run had no use for.
+    /// Reads the messages about waivers that were not needed.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn waivers_left(&self) -> Result<Vec<String>, LoadError> {
+    pub(crate) fn waivers_left(&self) -> Result<Vec<String>, ReadError> {
         let path = self.path.join(WAIVERS_LEFT);
         match input::read_text(&path, input::DATA) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             other => other
                 .map(|text| text.lines().map(str::to_owned).collect())
-                .map_err(|source| LoadError::Read { path, source }),
+                .map_err(|source| ReadError::Read { path, source }),
         }
     }
 
-    /// The lines of `results.csv`; `None` if there is none.
-    pub(crate) fn rows(&self) -> Result<Option<String>, LoadError> {
+    /// Reads `results.csv`; `None` if it does not exist.
+    pub(crate) fn rows(&self) -> Result<Option<String>, ReadError> {
         let path = self.path.join(RESULTS_CSV);
         match input::read_text(&path, input::DATA) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            other => other.map(Some).map_err(|source| LoadError::Read { path, source }),
+            other => other.map(Some).map_err(|source| ReadError::Read { path, source }),
         }
     }
 }
 
-fn open(path: &Path) -> Result<File, LoadError> {
-    input::open(path).map_err(|source| LoadError::Read { path: path.to_owned(), source })
+fn open(path: &Path) -> Result<File, ReadError> {
+    input::open(path).map_err(|source| ReadError::Read { path: path.to_owned(), source })
 }
 
-/// The last line, which says how the run ended.
-fn ended(path: &Path) -> Result<Ended, LoadError> {
+/// Reads the end of the run from the last line.
+fn ended(path: &Path) -> Result<RunEnd, ReadError> {
     const TAIL: u64 = 4096;
-    let read = |source| LoadError::Read { path: path.to_owned(), source };
+    let read = |source| ReadError::Read { path: path.to_owned(), source };
     let mut file = open(path)?;
     let length = file.metadata().map_err(read)?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).map_err(read)?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail).map_err(read)?;
     let last = tail.trim_ascii_end().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
-    match serde_json::from_slice::<Brief<'_>>(last) {
-        Ok(brief) if brief.event == "run_finished" => Ok(Ended { interrupted: brief.interrupted, wall: brief.wall }),
+    match serde_json::from_slice::<ResultLine<'_>>(last) {
+        Ok(brief) if brief.event == "run_finished" => Ok(RunEnd { interrupted: brief.interrupted, wall: brief.wall }),
         _ => {
             let what = "does not end with the event run_finished: it was cut off, or something was added to it";
-            Err(LoadError::Read { path: path.to_owned(), source: io::Error::other(what) })
+            Err(ReadError::Read { path: path.to_owned(), source: io::Error::other(what) })
         }
     }
 }
 
-/// Lines of a block, with where they begin in the file.
-struct Piece<'a> {
+/// Lines of a block with their position.
+struct LineChunk<'a> {
     bytes: &'a [u8],
     offset: u64,
     line: usize,
 }
 
-/// Divides a block of lines among the cores.
-fn parts(block: &[u8], offset: u64, line: usize) -> Vec<Piece<'_>> {
+/// Splits a block into chunks of lines for the cores.
+fn chunks(block: &[u8], offset: u64, line: usize) -> Vec<LineChunk<'_>> {
     let size = block.len().div_ceil(4 * rayon::current_num_threads()).max(1 << 16);
-    let (mut parts, mut start, mut first) = (Vec::new(), 0, line);
+    let (mut chunks, mut start, mut first) = (Vec::new(), 0, line);
     while start < block.len() {
         let least = (start + size).min(block.len());
         let end = block[least..].iter().position(|&byte| byte == b'\n').map_or(block.len(), |at| least + at + 1);
         let bytes = &block[start..end];
-        parts.push(Piece { bytes, offset: offset + start as u64, line: first });
+        chunks.push(LineChunk { bytes, offset: offset + start as u64, line: first });
         first += bytes.iter().filter(|&&byte| byte == b'\n').count();
         start = end;
     }
-    parts
+    chunks
 }
 
-fn parse<T>(path: &Path, piece: Piece<'_>, take: &impl Fn(Located<'_>) -> T) -> Result<Vec<T>, LoadError> {
+fn parse<T>(path: &Path, chunk: LineChunk<'_>, take: &impl Fn(LocatedLine<'_>) -> T) -> Result<Vec<T>, ReadError> {
     let mut taken = Vec::new();
-    let mut offset = piece.offset;
-    for (index, bytes) in piece.bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+    let mut offset = chunk.offset;
+    for (index, bytes) in chunk.bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let at = offset;
         offset += bytes.len() as u64;
-        let wrong = |what: String| LoadError::Line { path: path.to_owned(), line: piece.line + index, what };
+        let wrong = |what: String| ReadError::Line { path: path.to_owned(), line: chunk.line + index, what };
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?.trim_end();
         if journal::is_whole(text.as_bytes()) == Some(false) {
             return Err(wrong("its checksum is wrong: the line was damaged or changed".to_owned()));
         }
-        let brief: Brief<'_> =
+        let brief: ResultLine<'_> =
             serde_json::from_str(text).map_err(|error| wrong(format!("not an event of a run: {error}")))?;
         match &*brief.event {
             "case_finished" | "check_finished" => {
                 if brief.status.is_none() || brief.name.is_empty() {
                     return Err(wrong("a result without a name or a status".to_owned()));
                 }
-                taken.push(take(Located { brief, text, offset: at }));
+                taken.push(take(LocatedLine { brief, text, offset: at }));
             }
             "run_started" | "run_finished" | "case_started" | "case_progress" => {}
             other => return Err(wrong(format!("unknown event `{other}`"))),
@@ -481,7 +486,7 @@ fn parse<T>(path: &Path, piece: Piece<'_>, take: &impl Fn(Located<'_>) -> T) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, folder as write};
+    use crate::test_events::{case, folder as write};
     use std::fs;
 
     fn folder(dir: &Path, cases: &[(&str, Status)]) -> PathBuf {
@@ -495,8 +500,10 @@ mod tests {
         let names: Vec<String> = (0..2_000).map(|i| format!("p.\"{i}\",\n")).collect();
         let cases: Vec<(&str, Status)> = names.iter().map(|name| (name.as_str(), Status::Fail)).collect();
         let opened = Opened::open(folder(dir.path(), &cases)).unwrap();
-        assert_eq!((opened.info.cases, opened.ended()), (2_000, Ended { interrupted: false, wall: 2.5 }));
-        let read = opened.results(|l| (l.brief.name.to_string(), l.brief.margin(), l.brief.kinds(), l.offset)).unwrap();
+        assert_eq!((opened.info.cases, opened.ended()), (2_000, RunEnd { interrupted: false, wall: 2.5 }));
+        let read = opened
+            .results(|l| (l.brief.name.to_string(), l.brief.margin(), l.brief.failure_classes(), l.offset))
+            .unwrap();
         assert!(read.iter().map(|row| &row.0).eq(&names));
         assert!(read.iter().all(|row| row.1 == Some(3.214) && row.2 == ["FewUlp"]));
         let text = fs::read(opened.file()).unwrap();
@@ -510,7 +517,7 @@ mod tests {
         let out = folder(dir.path(), &[("p.a", Status::Pass), ("p.b", Status::Pass)]);
         let file = out.join(RESULTS);
         let sealed = fs::read_to_string(&file).unwrap();
-        // Without checksums, which would be what is wrong with lines that are changed.
+        // Lines without checksums, so that each error below concerns the content.
         let text: String =
             sealed.lines().map(|line| line.split_once(",\"crc\"").unwrap().0.to_owned() + "}\n").collect();
         let lines: Vec<&str> = text.lines().collect();

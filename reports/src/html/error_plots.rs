@@ -1,18 +1,18 @@
-//! The errors of an instruction, of all its cases on a device together.
+//! Error plots: the errors of all cases of an instruction on a device.
 
 use super::{
-    data::{Margin, greater, short},
-    rows::Texts,
+    page_data::{Margin, greater, short},
+    page_rows::TextTable,
 };
 use assay_runner::Profile;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Plots by run, instruction and types, as they come together from cases.
+/// Accumulated plots by run, instruction and types.
 #[derive(Default)]
-pub(super) struct Plots(BTreeMap<(usize, u32, u32), Sum>);
+pub(super) struct Plots(BTreeMap<(usize, u32, u32), PlotSum>);
 
-struct Sum {
+struct PlotSum {
     operand: String,
     cases: usize,
     margin: Option<f64>,
@@ -20,7 +20,7 @@ struct Sum {
     errors: Vec<u64>,
 }
 
-/// A plot as the page has it.
+/// A plot in the page's JSON.
 #[derive(Serialize)]
 pub(super) struct Plot<'a> {
     run: usize,
@@ -34,10 +34,10 @@ pub(super) struct Plot<'a> {
 }
 
 impl Plots {
-    /// Adds a case: of a run, an instruction and types by their numbers.
+    /// Adds a case. The key holds the run and the interned instruction and types.
     pub(super) fn add(&mut self, of: (usize, u32, u32), profile: Profile, margin: Option<f64>) {
         let Profile { operand, worst, errors } = profile;
-        let sum = self.0.entry(of).or_insert_with(|| Sum {
+        let sum = self.0.entry(of).or_insert_with(|| PlotSum {
             operand,
             cases: 0,
             margin: None,
@@ -54,18 +54,18 @@ impl Plots {
         }
     }
 
-    /// The greatest error first.
-    pub(super) fn sorted<'a>(&'a self, instructions: &'a Texts, types: &'a Texts) -> Vec<Plot<'a>> {
-        let mut sums: Vec<(usize, &str, &str, &Sum)> = self
+    /// Returns the plots, greatest error first.
+    pub(super) fn sorted<'a>(&'a self, instructions: &'a TextTable, types: &'a TextTable) -> Vec<Plot<'a>> {
+        let mut sums: Vec<(usize, &str, &str, &PlotSum)> = self
             .0
             .iter()
             .map(|(&(run, instruction, ty), sum)| {
                 (run, instructions.list[instruction as usize].as_str(), types.list[ty as usize].as_str(), sum)
             })
             .collect();
-        let margin = |sum: &Sum| sum.margin.unwrap_or(0.0);
+        let margin = |sum: &PlotSum| sum.margin.unwrap_or(0.0);
         sums.sort_by(|a, b| margin(b.3).total_cmp(&margin(a.3)).then_with(|| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2))));
-        let plot = |(run, instruction, types, sum): (usize, &'a str, &'a str, &'a Sum)| Plot {
+        let plot = |(run, instruction, types, sum): (usize, &'a str, &'a str, &'a PlotSum)| Plot {
             run,
             instruction,
             types,

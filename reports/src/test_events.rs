@@ -1,4 +1,4 @@
-//! Events for the tests of the reporters.
+//! Events for tests of the reporters.
 
 use crate::Folder;
 use assay_runner::{
@@ -53,7 +53,7 @@ fn example(operand: &str, got: &str, margin: f64) -> Example {
     }
 }
 
-/// A case of `Exp2` on f32 that ended like that.
+/// Returns a case of `Exp2` on f32 with this status.
 pub(crate) fn case(name: &str, status: Status) -> CaseResult {
     let checked = matches!(status, Status::Pass | Status::QualityWarning | Status::Fail);
     let fails = status == Status::Fail;
@@ -109,12 +109,12 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
     }
 }
 
-/// The output folder of a run of these cases.
+/// Writes the result directory of a run of these cases.
 pub(crate) fn folder(path: &Path, cases: &[CaseResult]) -> PathBuf {
     folder_of(path, run(cases.len()), cases, false)
 }
 
-/// The output folder of that run.
+/// Writes the result directory of a given run.
 pub(crate) fn folder_of(path: &Path, run: RunInfo, cases: &[CaseResult], interrupted: bool) -> PathBuf {
     let mut folder = Folder::create(path).unwrap();
     folder.event(&Event::RunStarted(Box::new(run))).unwrap();
@@ -125,7 +125,7 @@ pub(crate) fn folder_of(path: &Path, run: RunInfo, cases: &[CaseResult], interru
     path.to_owned()
 }
 
-/// A check of a shader that ended like that.
+/// Returns a check of a shader with this status.
 pub(crate) fn check(status: Status) -> CheckResult {
     CheckResult {
         name: "a.wgsl".into(),

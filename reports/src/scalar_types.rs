@@ -1,61 +1,64 @@
-//! What bits mean: the types of a case, and its operands and results in numbers.
+//! Types of operands and results, and values of their bit patterns.
 
 use assay_float::Format;
 use assay_runner::Example;
 
-/// The type of one scalar among the operands or results of a case.
+/// Type of a scalar operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
+pub enum ScalarType {
     /// A floating-point number.
     Float(Format),
-    /// A signed integer of so many bits.
+    /// A signed integer of this width.
     Signed(u32),
-    /// An unsigned integer, a boolean, or something this version does not know.
+    /// An unsigned integer, a boolean, or a type that this version does not know.
     Plain,
 }
 
-impl Slot {
-    /// The value in decimal.
+impl ScalarType {
+    /// Formats the value in decimal.
     pub fn decimal(self, bits: u64) -> String {
         match self {
-            Slot::Float(format) => format.decimal(bits & format.mask()),
-            Slot::Signed(width) => {
+            ScalarType::Float(format) => format.decimal(bits & format.mask()),
+            ScalarType::Signed(width) => {
                 let unused = 64 - width.clamp(1, 64);
                 ((bits << unused).cast_signed() >> unused).to_string()
             }
-            Slot::Plain => bits.to_string(),
+            ScalarType::Plain => bits.to_string(),
         }
     }
 
-    /// The value as a hex float, for floating-point numbers other than zeros, infinities and NaNs.
+    /// Formats the value as a hexadecimal float; `None` for non-floats, zeros, infinities and NaNs.
     pub fn hex_float(self, bits: u64) -> Option<String> {
         match self {
-            Slot::Float(format) if format.is_finite(bits) && !format.is_zero(bits) => Some(format.hex_float(bits)),
-            Slot::Float(_) | Slot::Signed(_) | Slot::Plain => None,
+            ScalarType::Float(format) if format.is_finite(bits) && !format.is_zero(bits) => {
+                Some(format.hex_float(bits))
+            }
+            ScalarType::Float(_) | ScalarType::Signed(_) | ScalarType::Plain => None,
         }
     }
 }
 
-/// The type of a result of a case of those types: of a program, the element's own.
-pub(crate) fn result_slot(example: &Example, types: &str) -> Slot {
+/// Returns the type of a result. An element of a program has its own type.
+pub(crate) fn result_type(example: &Example, types: &str) -> ScalarType {
     match &example.scalar {
-        Some(scalar) => slots(scalar).0.first().copied(),
-        None => slots(types).0.get(example.slot).copied(),
+        Some(scalar) => parse_types(scalar).0.first().copied(),
+        None => parse_types(types).0.get(example.slot).copied(),
     }
-    .unwrap_or(Slot::Plain)
+    .unwrap_or(ScalarType::Plain)
 }
 
-/// The scalars of the results and of the operands of a case, from its types: `vec2<f32> <- vec2<f32>, f32`.
-pub fn slots(types: &str) -> (Vec<Slot>, Vec<Slot>) {
-    let side = |list: &str| list.split(", ").flat_map(type_slots).collect();
+/// Parses the types of a case, `vec2<f32> <- vec2<f32>, f32`, into the scalars of results and
+/// operands.
+pub fn parse_types(types: &str) -> (Vec<ScalarType>, Vec<ScalarType>) {
+    let side = |list: &str| list.split(", ").flat_map(parse_type).collect();
     match types.split_once(" <- ") {
         Some((results, operands)) => (side(results), side(operands)),
         None => (side(types), Vec::new()),
     }
 }
 
-/// The slots of one type: `f32`, `vec3<f32>`, `mat2x3<f32>`.
-fn type_slots(text: &str) -> Vec<Slot> {
+/// Parses one type: `f32`, `vec3<f32>`, `mat2x3<f32>`.
+fn parse_type(text: &str) -> Vec<ScalarType> {
     let (shape, scalar) = match text.trim().split_once('<') {
         Some((shape, scalar)) => (shape, scalar.trim_end_matches('>')),
         None => ("", text.trim()),
@@ -63,16 +66,16 @@ fn type_slots(text: &str) -> Vec<Slot> {
     let digits = shape.trim_start_matches(|c: char| !c.is_ascii_digit());
     let count = digits.split('x').map(|n| n.parse().unwrap_or(1)).product();
     let slot = match Format::from_name(scalar) {
-        Some(format) => Slot::Float(format),
+        Some(format) => ScalarType::Float(format),
         None => match scalar.strip_prefix('i').and_then(|width| width.parse().ok()) {
-            Some(width) => Slot::Signed(width),
-            None => Slot::Plain,
+            Some(width) => ScalarType::Signed(width),
+            None => ScalarType::Plain,
         },
     };
     vec![slot; count]
 }
 
-/// Which width a case is about: `f32`, or `f16 <- f32` for a conversion.
+/// Returns the width of a case: `f32`, or `f16 <- f32` for a conversion.
 pub(crate) fn width(types: &str) -> String {
     let scalar = |list: &str| {
         let first = list.split(", ").next().unwrap_or(list).trim();
@@ -87,11 +90,11 @@ pub(crate) fn width(types: &str) -> String {
     }
 }
 
-/// Bits with their values: `0x3f9d70a4 = 1.23`, `0x3f800000, 0x40400000 = 1, 3`. At most four scalars are spelled
-/// out.
-pub fn describe(bits: &[String], slots: &[Slot]) -> String {
+/// Formats bits with their values: `0x3f9d70a4 = 1.23`, `0x3f800000, 0x40400000 = 1, 3`. At most
+/// four scalars are shown.
+pub fn describe(bits: &[String], slots: &[ScalarType]) -> String {
     const SHOWN: usize = 4;
-    let value = |(text, slot): (&String, &Slot)| {
+    let value = |(text, slot): (&String, &ScalarType)| {
         let bits = u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()?;
         Some(slot.decimal(bits))
     };
@@ -106,8 +109,8 @@ pub fn describe(bits: &[String], slots: &[Slot]) -> String {
     }
 }
 
-/// Bits with what they stand for: `0x3fc00000 = 1.5 = 0x1.8p+0`.
-pub(crate) fn value(slot: Slot, bits: &str) -> String {
+/// Formats bits with their value: `0x3fc00000 = 1.5 = 0x1.8p+0`.
+pub(crate) fn value(slot: ScalarType, bits: &str) -> String {
     match u64::from_str_radix(bits.trim_start_matches("0x"), 16) {
         Ok(number) => {
             let hex = slot.hex_float(number).map_or_else(String::new, |hex| format!(" = {hex}"));
@@ -124,19 +127,19 @@ mod tests {
 
     #[test]
     fn types_say_what_each_scalar_is() {
-        let (results, operands) = slots("mat2x3<f32> <- vec2<f16>, i32");
-        assert_eq!(results, [Slot::Float(F32); 6]);
-        assert_eq!(operands, [Slot::Float(F16), Slot::Float(F16), Slot::Signed(32)]);
+        let (results, operands) = parse_types("mat2x3<f32> <- vec2<f16>, i32");
+        assert_eq!(results, [ScalarType::Float(F32); 6]);
+        assert_eq!(operands, [ScalarType::Float(F16), ScalarType::Float(F16), ScalarType::Signed(32)]);
     }
 
-    /// A program's types are those of its case, which need not be those of each element.
+    /// The types of a program are those of its case, which elements need not have.
     #[test]
     fn an_element_of_a_program_has_a_type_of_its_own() {
-        let case = crate::testing::case("p.a", assay_runner::Status::Fail);
+        let case = crate::test_events::case("p.a", assay_runner::Status::Fail);
         let mut example = case.worst.unwrap();
-        assert_eq!(result_slot(&example, "u32 <- f32"), Slot::Plain);
+        assert_eq!(result_type(&example, "u32 <- f32"), ScalarType::Plain);
         example.scalar = Some("f16".to_owned());
-        assert_eq!(result_slot(&example, "u32 <- f32"), Slot::Float(F16));
+        assert_eq!(result_type(&example, "u32 <- f32"), ScalarType::Float(F16));
     }
 
     #[test]
@@ -151,10 +154,10 @@ mod tests {
     #[test]
     fn operands_are_shown_with_their_values() {
         let bits = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
-        let (_, operands) = slots("f32 <- f32, i32");
+        let (_, operands) = parse_types("f32 <- f32, i32");
         assert_eq!(describe(&bits(&["0x3f9d70a4", "0xfffffffe"]), &operands), "0x3f9d70a4, 0xfffffffe = 1.23, -2");
         assert_eq!(describe(&bits(&["0x3f9d70a4"]), &[]), "0x3f9d70a4");
-        let (_, many) = slots("f32 <- mat2x3<f16>");
+        let (_, many) = parse_types("f32 <- mat2x3<f16>");
         assert_eq!(
             describe(&vec!["0x3c00".to_owned(); 6], &many),
             "0x3c00, 0x3c00, 0x3c00, 0x3c00, .. = 1, 1, 1, 1, .."

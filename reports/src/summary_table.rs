@@ -1,8 +1,8 @@
-//! The table at the end of a run: cases that agree share a row.
+//! Summary table at the end of a run. Similar cases share a row.
 
 use crate::{
-    Inputs, count, margin,
-    operands::{describe, slots, width},
+    InputCount, count, margin,
+    scalar_types::{describe, parse_types, width},
     tally::severity,
 };
 use anstyle::Style;
@@ -13,22 +13,22 @@ use std::{
     io,
 };
 
-/// Failing cases of a row that are kept to be spelled out; the rest are in `failures.csv`.
+/// Largest number of failing cases per row that are printed in full. Others are in `failures.csv`.
 pub(crate) const EXPANDED: usize = 8;
-/// Characters of a mode's name that a row shows.
+/// Largest number of characters of a mode that a row shows.
 const MODE: usize = 32;
 
-/// Rows, filled as cases end: what they take does not grow with the number of cases.
+/// Rows of the table, updated as cases finish. Memory does not grow with the number of cases.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct SummaryTable {
     by_mode: bool,
-    rows: BTreeMap<Key, Row>,
+    rows: BTreeMap<RowKey, TableRow>,
 }
 
-/// What makes cases share a row, in the order of the table: the worst status last, core instructions before those of
-/// GLSL.std.450.
+/// Properties that cases of a row share, in the order of the table: worst status last, core
+/// instructions before those of GLSL.std.450.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct RowKey {
     severity: u8,
     glsl: bool,
     instruction: String,
@@ -36,55 +36,55 @@ struct Key {
     mode: Option<String>,
 }
 
-/// A row: all cases of an instruction and a width with the same status.
+/// A row: the cases of an instruction and a width with the same status.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     status: Status,
     instruction: String,
     width: String,
     modes: BTreeSet<String>,
     cases: u64,
     /// Inputs of cases whose operands come from buffers.
-    inputs: Extent,
-    /// Those of the others, whose operands are constants of the shader: few by nature.
-    constants: Extent,
+    inputs: InputCoverage,
+    /// Inputs of cases whose operands are constants of the shader. These are few.
+    constants: InputCoverage,
     failing: u64,
     warning: u64,
-    /// The result with the greatest margin, and the types of its case.
+    /// Result with the greatest margin, and the types of its case.
     worst: Option<(Example, String)>,
-    /// Failing cases to be spelled out.
+    /// Failing cases to print in full.
     pub(crate) failures: Vec<CaseResult>,
 }
 
-impl Rows {
-    /// No rows yet; with `by_mode` every mode will have its own.
-    pub(crate) fn new(by_mode: bool) -> Rows {
-        Rows { by_mode, rows: BTreeMap::new() }
+impl SummaryTable {
+    /// Returns an empty table. With `by_mode` every mode gets its own row.
+    pub(crate) fn new(by_mode: bool) -> SummaryTable {
+        SummaryTable { by_mode, rows: BTreeMap::new() }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Adds a case that ended.
+    /// Adds a finished case.
     pub(crate) fn add(&mut self, case: &CaseResult) {
         let width = width(&case.types);
-        let key = Key {
+        let key = RowKey {
             severity: severity(case.status),
             glsl: !case.instruction.starts_with("Op"),
             instruction: case.instruction.to_ascii_lowercase(),
             width: width.clone(),
             mode: self.by_mode.then(|| case.modes.clone()),
         };
-        let empty = || Row {
+        let empty = || TableRow {
             status: case.status,
             instruction: case.instruction.clone(),
             width,
             modes: BTreeSet::new(),
             cases: 0,
-            inputs: Extent::default(),
-            constants: Extent::default(),
+            inputs: InputCoverage::default(),
+            constants: InputCoverage::default(),
             failing: 0,
             warning: 0,
             worst: None,
@@ -94,25 +94,25 @@ impl Rows {
     }
 }
 
-/// Where operands come from that are no inputs of a dispatch.
+/// Operand sources that are compiled into the shader.
 const CONSTANTS: [&str; 2] = [Source::Constant.name(), Source::SpecConstant.name()];
 
-/// How much was tested of how much.
+/// Number of tested and of possible inputs.
 #[derive(Debug, Default)]
-struct Extent {
+struct InputCoverage {
     cases: u64,
     tested: u64,
-    /// The least and the greatest number of possible inputs of a case.
-    possible: Option<(Inputs, Inputs)>,
-    /// Whether some case did not run all its inputs.
+    /// Least and greatest number of possible inputs of a case.
+    possible: Option<(InputCount, InputCount)>,
+    /// Set if a case did not run all its inputs.
     incomplete: bool,
 }
 
-impl Extent {
+impl InputCoverage {
     fn add(&mut self, case: &CaseResult) {
         self.cases += 1;
         self.tested += case.inputs_tested;
-        match case.inputs_possible.parse::<Inputs>() {
+        match case.inputs_possible.parse::<InputCount>() {
             Ok(possible) => {
                 self.incomplete |= !possible.are_all(case.inputs_tested);
                 self.possible = Some(match self.possible.take() {
@@ -124,7 +124,7 @@ impl Extent {
         }
     }
 
-    /// How many inputs there are, of all cases together.
+    /// Formats the number of possible inputs of all cases together.
     fn possible(&self) -> String {
         let all = if self.incomplete { "" } else { "all " };
         let each = match &self.possible {
@@ -139,8 +139,8 @@ impl Extent {
     }
 }
 
-impl Row {
-    /// How many cases share the row.
+impl TableRow {
+    /// Returns the number of cases in the row.
     pub(crate) fn cases(&self) -> u64 {
         self.cases
     }
@@ -176,14 +176,14 @@ impl Row {
         match self.modes.len() {
             0 | 1 if first.chars().count() > MODE => first.chars().take(MODE - 2).chain("..".chars()).collect(),
             0 | 1 => first.to_owned(),
-            // `default` is the mode that most shaders run in.
+            // `default` is the mode that most shaders use.
             more if self.modes.contains("default") => format!("default +{}", more - 1),
             more => format!("{more} modes"),
         }
     }
 
     fn cells(&self) -> [String; COLUMNS] {
-        // That a constant was not every value of its type says nothing.
+        // Constants cover few values by design, so they count only in rows of their own.
         let inputs = if self.inputs.cases > 0 { &self.inputs } else { &self.constants };
         let affected = match self.status {
             Status::QualityWarning => format!("{} lenient", count(self.warning)),
@@ -193,7 +193,7 @@ impl Row {
         };
         let (worst, place) = match &self.worst {
             Some((example, types)) => {
-                let (_, operands) = slots(types);
+                let (_, operands) = parse_types(types);
                 (example.margin.map_or_else(|| "-".to_owned(), margin), describe(&example.operands, &operands))
             }
             None => ("-".to_owned(), String::new()),
@@ -226,11 +226,11 @@ const HEADINGS: [&str; COLUMNS] = [
     "worst margin",
     "at",
 ];
-/// Which columns hold numbers, and are set flush right.
+/// Columns of numbers, aligned to the right.
 const NUMBERS: [bool; COLUMNS] = [false, false, false, true, true, false, false, true, true, false];
 const VERDICT: usize = 6;
 
-/// The colour of a status.
+/// Returns the colour of a status.
 pub(crate) fn style(status: Status) -> Style {
     use anstyle::{AnsiColor, Effects};
     match status {
@@ -243,13 +243,13 @@ pub(crate) fn style(status: Status) -> Style {
     }
 }
 
-/// Writes the table, calling `expand` after each row of failing cases.
+/// Writes the table, and calls `expand` after each row of failing cases.
 pub(crate) fn write(
     out: &mut dyn io::Write,
-    rows: &Rows,
-    mut expand: impl FnMut(&mut dyn io::Write, &Row) -> io::Result<()>,
+    rows: &SummaryTable,
+    mut expand: impl FnMut(&mut dyn io::Write, &TableRow) -> io::Result<()>,
 ) -> io::Result<()> {
-    let cells: Vec<[String; COLUMNS]> = rows.rows.values().map(Row::cells).collect();
+    let cells: Vec<[String; COLUMNS]> = rows.rows.values().map(TableRow::cells).collect();
     let width = |column: usize| {
         let widths = cells.iter().map(|row| row[column].chars().count());
         widths.chain([HEADINGS[column].len()]).max().unwrap_or(0)

@@ -1,38 +1,39 @@
-//! What a run makes of its results, against what the lab expects of them.
+//! Comparison of results with a lab's expectations.
 //!
-//! A result has two statuses: what the case did ([`Status`]), and how that stands to the baseline, the list of flakes and
-//! the waivers ([`Standing`]). Without any of these, every failure is a [`Standing::Regression`].
+//! A result has two statuses: its own ([`Status`]), and its [`Standing`] relative to the baseline,
+//! the list of flakes and the waivers. Without such lists every failure is a
+//! [`Standing::Regression`].
 
 use crate::{
     Names, Waivers,
-    deqp::{Baseline, Did, Patterns, Word},
-    waiver::Waived,
+    deqp::{Baseline, DeqpStatus, Patterns, TestStatus},
+    waiver::WaiverMatch,
 };
 use assay_runner::{CaseResult, CheckResult, Repeat, Repeated, Status};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, rc::Rc};
 
-/// How a result stands to what was expected.
+/// Status of a result relative to the lab's expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Standing {
-    /// As expected: it passes, or fails as the baseline says.
+    /// The case passed, or failed as listed in the baseline.
     Expected,
-    /// A failure that a waiver covers.
+    /// The case failed and a waiver covers the failure.
     Waived,
-    /// A failure of a case that the list of flakes says fails now and then.
+    /// The case failed and is on the list of flakes.
     KnownFlake,
-    /// Better than the baseline says: the baseline has to be brought up to date.
+    /// The case did better than its baseline entry, which needs an update.
     Fixed,
-    /// Planned, and without a result.
+    /// The case was planned and has no result.
     Missing,
-    /// It fails in one run and does something else in another, or fails with other bits, and nothing expects that.
+    /// The case failed, its status or failing bits differ between runs, and no list expects that.
     Flaky,
-    /// A failure that nothing expects.
+    /// The case failed and no list expects that.
     Regression,
 }
 
 impl Standing {
-    /// Whether the run is a success in spite of it.
+    /// Returns true if the run can still succeed.
     pub fn is_success(self) -> bool {
         match self {
             Standing::Expected | Standing::Waived | Standing::KnownFlake => true,
@@ -41,18 +42,18 @@ impl Standing {
     }
 }
 
-/// The second status of a result.
+/// Result of comparing a case with the expectations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// How it stands to what was expected.
+pub struct Assessment {
+    /// Standing.
     pub standing: Standing,
-    /// deqp-runner's word for it. It has none for a waived failure, which is an `ExpectedFail` there.
-    pub word: Word,
-    /// What the lists say of it, if that is worth knowing.
+    /// Status in deqp-runner's files. A waived failure is an `ExpectedFail` there.
+    pub word: DeqpStatus,
+    /// Explanation: the baseline entry, or the waiver's issue or mismatch.
     pub why: Option<String>,
 }
 
-/// What the lab expects.
+/// Baseline, list of flakes and waivers of a lab.
 #[derive(Debug)]
 pub struct Expectations {
     baseline: Option<Baseline>,
@@ -69,48 +70,48 @@ impl Default for Expectations {
 }
 
 impl Expectations {
-    /// Those of these lists.
+    /// Returns the expectations of these lists.
     pub fn new(baseline: Option<Baseline>, flakes: Patterns, waivers: Waivers) -> Expectations {
         Expectations { baseline, flakes, waivers, planned: Rc::default(), skipped: Vec::new() }
     }
 
-    /// Names the cases that are to run, and those that the lab's list of skips leaves out.
+    /// Adds the planned cases and the cases removed by the list of skips.
     #[must_use]
     pub fn of_run(self, planned: Rc<Names>, skipped: Vec<String>) -> Expectations {
         Expectations { planned, skipped, ..self }
     }
 
-    /// Cases that are to run.
+    /// Returns the planned cases.
     pub(crate) fn planned(&self) -> &Rc<Names> {
         &self.planned
     }
 
-    /// Cases that the lab leaves out.
+    /// Returns the skipped cases.
     pub fn skipped(&self) -> &[String] {
         &self.skipped
     }
 
-    /// The second status of a case that the lab leaves out: what the baseline says of its failures is out of date.
-    pub(crate) fn judge_skipped(&self, name: &str) -> Judged {
-        self.judge_word(name, Did::Skip)
+    /// Assesses a skipped case. A baseline entry that expects a failure is out of date.
+    pub(crate) fn judge_skipped(&self, name: &str) -> Assessment {
+        self.judge_word(name, TestStatus::Skip)
     }
 
-    /// Cases that the lab leaves out and that its baseline expects to fail.
+    /// Returns the skipped cases that the baseline expects to fail.
     pub(crate) fn skipped_failures(&self) -> impl Iterator<Item = &str> {
         let names = self.skipped.iter().map(String::as_str);
         names.filter(|name| !self.judge_skipped(name).standing.is_success())
     }
 
-    /// Whether anything but success is expected of any case, so that the second status says more than the first.
+    /// Returns true if a list was given, so that standings carry information beyond the statuses.
     pub fn are_any(&self) -> bool {
         self.baseline.is_some() || !self.waivers.is_empty() || self.flakes.is_any()
     }
 
-    /// The second status of a case.
-    pub fn judge(&self, case: &CaseResult) -> Judged {
+    /// Assesses a case.
+    pub fn judge(&self, case: &CaseResult) -> Assessment {
         if is_cut_short(case.partial, case.status) {
             let why = Some("cut short: the run ended before it did".to_owned());
-            return Judged { standing: Standing::Missing, word: Word::Missing, why };
+            return Assessment { standing: Standing::Missing, word: DeqpStatus::Missing, why };
         }
         let judged = self.judge_run(&case.name, case.status, case.repeat.as_deref());
         if judged.standing != Standing::Regression {
@@ -118,74 +119,79 @@ impl Expectations {
         }
         match self.waivers.judge(case) {
             None => judged,
-            Some(Waived::No(why)) => Judged { why: Some(why), ..judged },
-            Some(Waived::Yes(issue)) => {
-                Judged { standing: Standing::Waived, word: Word::ExpectedFail, why: Some(issue) }
+            Some(WaiverMatch::NotCovered(why)) => Assessment { why: Some(why), ..judged },
+            Some(WaiverMatch::Covered(issue)) => {
+                Assessment { standing: Standing::Waived, word: DeqpStatus::ExpectedFail, why: Some(issue) }
             }
         }
     }
 
-    /// The second status of a check, of which no waiver speaks: these are about cases.
-    pub fn judge_check(&self, check: &CheckResult) -> Judged {
+    /// Assesses a check. Waivers apply to cases only.
+    pub fn judge_check(&self, check: &CheckResult) -> Assessment {
         self.judge_run(&check.name, check.status, check.repeat.as_deref())
     }
 
-    /// The second status of something that ended like that and was perhaps run again, waivers aside.
-    fn judge_run(&self, name: &str, status: Status, repeat: Option<&Repeat>) -> Judged {
-        let judged = self.judge_word(name, Did::of(status));
+    /// Assesses a status and the reruns of a failure, without waivers.
+    fn judge_run(&self, name: &str, status: Status, repeat: Option<&Repeat>) -> Assessment {
+        let judged = self.judge_word(name, TestStatus::of(status));
         let Some(repeat) = repeat.filter(|repeat| repeat.verdict == Repeated::Flaky) else { return judged };
         if judged.standing != Standing::Regression {
             return judged;
         }
-        // deqp-runner's word for what fails and then does not, which it counts as a success: its files say no more, the run
-        // does. What failed each time, if in different ways, is no success in its files either.
+        // deqp-runner counts `Flake` as success. Assay's verdict does not. A case that failed in
+        // every rerun, in different ways, is a failure in deqp-runner's files, too.
         let always = !repeat.runs.is_empty() && repeat.runs.iter().all(|run| run.status.is_failure());
-        Judged { standing: Standing::Flaky, word: if always { judged.word } else { Word::Flake }, why: judged.why }
+        Assessment {
+            standing: Standing::Flaky,
+            word: if always { judged.word } else { DeqpStatus::Flake },
+            why: judged.why,
+        }
     }
 
-    /// The second status of something that did that, waivers aside.
-    pub(crate) fn judge_word(&self, name: &str, did: Did) -> Judged {
+    /// Assesses a test status, without waivers.
+    pub(crate) fn judge_word(&self, name: &str, did: TestStatus) -> Assessment {
         let baseline = self.baseline.as_ref().and_then(|baseline| baseline.get(name));
-        let word = Word::against(did, baseline);
+        let word = DeqpStatus::against(did, baseline);
         let said = baseline.map(|baseline| format!("the baseline says {baseline}"));
         if !word.is_success() && self.flakes.matches(name) {
-            return Judged { standing: Standing::KnownFlake, word: Word::KnownFlake, why: said };
+            return Assessment { standing: Standing::KnownFlake, word: DeqpStatus::KnownFlake, why: said };
         }
         let standing = match word {
-            Word::Did(_) if word.is_success() => Standing::Expected,
-            Word::ExpectedFail | Word::Flake | Word::KnownFlake => Standing::Expected,
-            Word::UnexpectedImprovement(_) => Standing::Fixed,
-            Word::Missing => Standing::Missing,
-            Word::Did(_) => Standing::Regression,
+            DeqpStatus::Test(_) if word.is_success() => Standing::Expected,
+            DeqpStatus::ExpectedFail | DeqpStatus::Flake | DeqpStatus::KnownFlake => Standing::Expected,
+            DeqpStatus::UnexpectedImprovement(_) => Standing::Fixed,
+            DeqpStatus::Missing => Standing::Missing,
+            DeqpStatus::Test(_) => Standing::Regression,
         };
-        Judged { standing, word, why: said }
+        Assessment { standing, word, why: said }
     }
 }
 
-/// Whether a run ended in the middle of a case that had not failed until then: that is no result of it.
+/// Returns true if the run ended during the case before a failure occurred. The case then has no
+/// result.
 pub(crate) fn is_cut_short(partial: bool, status: Status) -> bool {
     partial && !status.is_failure()
 }
 
-/// Which waivers a run had a use for.
+/// Record of the waivers that applied in a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WaiversUsed {
+pub(crate) struct WaiverUse {
     seen: BTreeSet<usize>,
     failed: BTreeSet<usize>,
 }
 
-impl WaiversUsed {
-    /// Takes a case into account.
+impl WaiverUse {
+    /// Records a case.
     pub(crate) fn add(&mut self, expectations: &Expectations, case: &CaseResult) {
         for index in expectations.waivers.concerning(&case.name) {
             self.seen.insert(index);
-            if !Word::Did(Did::of(case.status)).is_success() {
+            if !DeqpStatus::Test(TestStatus::of(case.status)).is_success() {
                 self.failed.insert(index);
             }
         }
     }
 
-    /// What is to be said of the others.
+    /// Returns a message for each waiver that was not needed.
     pub(crate) fn useless(&self, expectations: &Expectations) -> Vec<String> {
         expectations.waivers.useless(&self.seen, &self.failed)
     }
@@ -194,12 +200,12 @@ impl WaiversUsed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{case, run};
+    use crate::test_events::{case, run};
     use assay_runner::OneRun;
     use jiff::civil::Date;
     use std::fs;
 
-    /// A baseline, a list of flakes and waivers.
+    /// Returns expectations with a baseline, a list of flakes and a waiver.
     fn expectations() -> Expectations {
         let dir = tempfile::tempdir().unwrap();
         let file = |name: &str, text: &str| {
@@ -239,7 +245,7 @@ mod tests {
             let judged = expectations.judge(&case(name, status));
             assert_eq!((judged.standing, judged.word.to_string().as_str()), (standing, word), "{name} {status:?}");
         }
-        // In the middle of what did not fail, nothing is known; a failure is one.
+        // A case that was cut short without a failure has no result; with a failure it has one.
         for (status, standing) in [(Status::Pass, Standing::Missing), (Status::Fail, Standing::Regression)] {
             let cut = CaseResult { partial: true, ..case("p.new", status) };
             assert_eq!(expectations.judge(&cut).standing, standing, "{status:?}");
@@ -257,16 +263,16 @@ mod tests {
             let runs = vec![run(3, Status::Fail), run(0, alone)];
             let repeat = Some(Box::new(Repeat { verdict: Repeated::Flaky, runs, after: Vec::new() }));
             let judged = expectations().judge(&CaseResult { repeat: repeat.clone(), ..case(name, Status::Fail) });
-            // A check stands as a case does.
-            let check = CheckResult { name: name.to_owned(), repeat, ..crate::testing::check(Status::Fail) };
+            // A check is assessed as a case is.
+            let check = CheckResult { name: name.to_owned(), repeat, ..crate::test_events::check(Status::Fail) };
             assert_eq!(expectations().judge_check(&check), judged);
             (judged.standing, judged.word.to_string(), judged.standing.is_success())
         };
         assert_eq!(flaky("p.new", Status::Pass), (Standing::Flaky, "Flake".to_owned(), false));
-        // deqp-runner takes `Flake` for a success: not of what never was one.
+        // deqp-runner counts `Flake` as success, so a case that never passed must not become one.
         assert_eq!(flaky("p.new", Status::Fail), (Standing::Flaky, "Fail".to_owned(), false));
         assert_eq!(flaky("p.new", Status::Crash), (Standing::Flaky, "Fail".to_owned(), false));
-        // No waiver is for what differs from run to run.
+        // Waivers do not cover flaky failures.
         assert_eq!(flaky("p.waived", Status::Pass), (Standing::Flaky, "Flake".to_owned(), false));
         assert_eq!(flaky("p.flaky.a", Status::Pass), (Standing::KnownFlake, "KnownFlake".to_owned(), true));
     }

@@ -1,37 +1,38 @@
-//! Pictures of the texels that gathers read, drawn from the table that the oracle and the lowering use
-//! ([`GatherMode::offsets`], [`GatherMode::origin`]).
+//! Pictures of the texels that gathers read, drawn from the table that the oracle and the lowering
+//! use ([`GatherMode::offsets`], [`GatherMode::origin`]).
 
 use assay_spirv::sampling::{GatherMode, Origin};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Width and height of a texel, in pixels.
+/// Width and height of a texel in pixels.
 const TEXEL: f64 = 60.0;
 
-/// Around the picture, so that thick outlines are whole, in pixels.
+/// Margin around the picture in pixels, so that thick outlines are not clipped.
 const EDGE: f64 = 2.0;
 
-/// Where in the square of its origin the sample point is drawn: beside the middle, where letters may be.
+/// Position of the sample point in the square of its origin. It is off centre to leave room for
+/// letters.
 const PART: [f64; 2] = [0.78, 0.22];
 
-/// The components of a result, in order.
+/// Components of a result, in order.
 const COMPONENTS: [char; 4] = ['x', 'y', 'z', 'w'];
 
-/// The picture of a way to gather.
+/// Picture of a gather mode.
 #[derive(Debug, Serialize)]
 pub(super) struct Footprint {
-    /// How the names of the cases begin that it explains.
+    /// Name prefix of the cases that the picture explains.
     cases: String,
-    /// The way, as SPIR-V names it.
+    /// Name of the mode in SPIR-V.
     title: String,
-    /// The picture in words.
+    /// Description of the picture.
     caption: String,
-    /// The picture, an `svg` element in the styles of the page.
+    /// The picture, an `svg` element that uses the page's styles.
     svg: String,
 }
 
 impl Footprint {
-    /// The pictures that cases of these names are explained by, each once.
+    /// Returns the pictures for the modes that occur among the case names, each once.
     pub(super) fn of_cases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<Footprint> {
         let of = |mode: &GatherMode| names.clone().any(|name| name.starts_with(&mode.cases()));
         GatherMode::ALL.into_iter().filter(of).map(Footprint::new).collect()
@@ -52,12 +53,13 @@ impl Footprint {
     }
 }
 
-/// An offset as it is written: `(−1, 2)`.
+/// Formats an offset: `(−1, 2)`.
 fn pair([x, y]: [i32; 2]) -> String {
     format!("({x}, {y})").replace('-', "−")
 }
 
-/// The least and greatest offsets along an axis that a picture shows: those of the texels and of the origin, and one around.
+/// Returns the offsets along an axis that a picture shows: the range of the texels and the origin,
+/// extended by one texel on each side.
 fn range(mode: GatherMode, axis: usize) -> (i32, i32) {
     let along = mode.offsets().map(|offset| offset[axis]);
     let (low, high) = along.into_iter().fold((0, 0), |(low, high), at| (at.min(low), at.max(high)));
@@ -67,7 +69,7 @@ fn range(mode: GatherMode, axis: usize) -> (i32, i32) {
 fn draw(mode: GatherMode, title: &str, caption: &str) -> String {
     let ranges = [range(mode, 0), range(mode, 1)];
     let [width, height] = ranges.map(|(low, high)| f64::from(high - low + 1) * TEXEL + 2.0 * EDGE);
-    // From texels, counted from the upper left corner of the origin, to pixels.
+    // Converts texels, counted from the upper left corner of the origin, to pixels.
     let at = |axis: usize, texels: f64| EDGE + (texels - f64::from(ranges[axis].0)) * TEXEL;
     let square = |class: &str, [x, y]: [f64; 2]| {
         let (x, y) = (at(0, x), at(1, y));
@@ -86,7 +88,7 @@ fn draw(mode: GatherMode, title: &str, caption: &str) -> String {
     for (name, offset) in COMPONENTS.iter().zip(mode.offsets()) {
         let corner = offset.map(f64::from);
         _ = write!(svg, "{} data-component=\"{name}\"/>", square("texel", corner));
-        // Letters keep away from the square of the sample point, where it cuts the texel.
+        // Move the letters away from the square of the sample point if it overlaps the texel.
         let away = corner.map(|at| at - shift);
         let cut = away.iter().all(|by| by.abs() < 1.0);
         let [x, y] = [0, 1].map(|k| at(k, corner[k] + 0.5 + if cut { 0.4 * away[k] } else { 0.0 }));
@@ -118,7 +120,8 @@ mod tests {
         drawn.descendants().filter(|node| node.attribute("class") == Some(class)).collect()
     }
 
-    /// What is drawn, measured again in texels from the origin that is drawn, is what the oracle gathers.
+    /// Positions measured in the drawing, in texels from the drawn origin, equal the oracle's
+    /// offsets.
     #[test]
     fn the_pictures_are_of_the_texels_that_the_oracle_reads() {
         for mode in GatherMode::ALL {
@@ -135,14 +138,14 @@ mod tests {
                 .collect();
             let expected = ["x", "y", "z", "w"].into_iter().zip(mode.offsets().map(|offset| offset.map(f64::from)));
             assert_eq!(shown, expected.collect::<Vec<_>>(), "{mode}");
-            // The point, and each corner's neighbourhood of the dashed square, have that texel as their origin.
+            // The point and the corners of the dashed square all have that texel as their origin.
             let point = from_origin(find(&drawn, "point")[0], ["cx", "cy"]);
             let [left, top] = from_origin(find(&drawn, "reach")[0], ["x", "y"]);
             let inside = [point, [left + 0.01, top + 0.01], [left + 0.99, top + 0.99]];
             for place in inside {
                 assert_eq!(place.map(|u| (u - mode.origin().shift()).floor()), [0.0, 0.0], "{mode} at {place:?}");
             }
-            // All is within the picture, with a texel that is not read on each side.
+            // The picture has a margin of one texel around the texels that are read.
             let size = [number(drawn.root_element(), "width"), number(drawn.root_element(), "height")];
             for texel in texels {
                 for (k, name) in ["x", "y"].into_iter().enumerate() {
