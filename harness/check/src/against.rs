@@ -9,7 +9,7 @@ use crate::check::{Check, on_one_line};
 use crate::device::Target;
 use crate::elements::{Element, path_text, read_bits};
 use crate::expectation::{Known, Round};
-use crate::status::hollow_reason;
+use crate::status::{TRY, hollow_reason};
 use crate::verdict::{Permitted, compare as compare_left, data_of, hex, keep, ranges};
 use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
@@ -30,7 +30,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     let started = Instant::now();
     let mut result = this.blank();
     result.name = format!("{} against {}", other.subject.name, this.subject.name);
-    let (mut open, mut known) = (0, [0u64; 3]);
+    let (mut open, mut known) = (0, [0u64; 4]);
     result.writes = Some(Writes::default());
     // Undefined behaviour of the other, where this one's is defined.
     let mut added = None;
@@ -105,7 +105,12 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             (Status::QualityWarning, Some(what))
         }
         (0, 0, None) if hollow && known[Known::Permitted as usize] == 0 => {
-            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
+            let advice = this.advice(TRY);
+            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref(), advice.as_deref())))
+        }
+        (0, 0, None) if known[Known::Permitted as usize] == 0 && known[Known::Undecided as usize] > 0 => {
+            let what = "the oracle decides none of the expectations of the case file".to_owned();
+            (Status::Undetermined, Some(what))
         }
         (0, 0, None) => (Status::Pass, None),
         (0, n, _) => {
@@ -125,14 +130,15 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
 }
 
 /// Says what the expectations of a case came to, in the order of [`Known`], if there are any.
-fn told([permitted, never, undecided]: [u64; 3], name: &str) -> Option<String> {
-    let all = permitted + never + undecided;
+fn told([permitted, never, undecided, unwritten]: [u64; 4], name: &str) -> Option<String> {
+    let all = permitted + never + undecided + unwritten;
     let not = |number: u64, what: &str| if number == 0 { String::new() } else { format!(", {number} {what}") };
     (all > 0).then(|| {
         format!(
-            "{permitted} of {all} expectations of the case file, round by round, are permitted by {name}{}{}",
-            not(never, "are not"),
-            not(undecided, "cannot be decided, as the oracle does not determine the element")
+            "expectations of the case file, round by round: {permitted} of {all} permitted by {name}{}{}{}",
+            not(never, "not permitted"),
+            not(undecided, "undecided, as the oracle does not determine the element"),
+            not(unwritten, "about an element that nothing writes")
         )
     })
 }

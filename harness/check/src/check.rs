@@ -15,7 +15,7 @@ use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
     Robustness, Slot,
 };
-use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
+use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound, count};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
@@ -503,8 +503,9 @@ impl<'a> Check<'a> {
         }
         if by_order > 0 {
             result.notes.push(format!(
-                "{by_order} elements depend on the order of atomics: judged in a variant of the shader that records what they find, for the \
-                 order that there was in it"
+                "{} on the order of atomics: judged in a variant of the shader that records what they find, for the order that \
+                 there was in it",
+                if by_order == 1 { "1 element depends".to_owned() } else { format!("{} elements depend", count(by_order)) }
             ));
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
@@ -518,8 +519,9 @@ impl<'a> Check<'a> {
         result.classes = sum.classes;
         result.undetermined =
             causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
-        (result.status, result.reason) = status::of(&result, trouble, hollow);
-        result.notes.extend(status::few_written(&result, &self.setup.descriptors));
+        let advice = self.advice(status::TRY);
+        (result.status, result.reason) = status::of(&result, trouble, hollow, advice.as_deref());
+        result.notes.extend(status::few_judged(&result, &self.setup.descriptors, advice.as_deref()));
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(result)
     }
@@ -581,7 +583,7 @@ impl<'a> Check<'a> {
             undetermined: Vec::new(),
             blamed: Vec::new(),
             derivation: Vec::new(),
-            notes: self.warnings.iter().map(|line| format!("warning: {line}; --strict refuses it")).collect(),
+            notes: self.warnings.iter().map(|line| self.warning(line)).collect(),
             instructions: 0,
             partial: false,
             repeat: None,
@@ -589,6 +591,11 @@ impl<'a> Check<'a> {
             sampled: None,
             times: Times::default(),
         }
+    }
+
+    /// A note of a breach of a rule that does not refuse the shader.
+    fn warning(&self, breach: &str) -> String {
+        format!("warning: {breach}{}", self.advice("; --strict refuses it").unwrap_or_default())
     }
 
     /// Notes that a round was not judged, as the shader's behaviour is undefined in it. Returns the faults of the first such round.

@@ -119,7 +119,8 @@ impl Expected {
         let status = match (value.is_among(&permitted.expected, scalar), lenient) {
             (Some(true), _) => {
                 result.elements_checked += 1;
-                return Known::Permitted;
+                let is_written = memory.is_some_and(|memory| memory.is_written(element.offset, element.bytes()));
+                return if is_written { Known::Permitted } else { Known::Unwritten };
             }
             (None, _) | (_, Some(None)) => return Known::Undecided,
             (Some(false), Some(Some(true))) => Status::QualityWarning,
@@ -175,6 +176,8 @@ pub(crate) enum Known {
     Never,
     /// The oracle cannot tell.
     Undecided,
+    /// A value that the case expects is there before the dispatch, and nothing writes the element.
+    Unwritten,
 }
 
 impl Value {

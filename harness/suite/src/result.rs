@@ -29,8 +29,8 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         coverage: match check.elements_checked {
             0 => "none".to_owned(),
             n => match &check.writes {
-                Some(writes) => format!("{n} elements of memory; the program {writes}"),
-                None => format!("{n} elements of memory"),
+                Some(writes) => format!("{n} {} of memory; the program {writes}", noun(n)),
+                None => format!("{n} {} of memory", noun(n)),
             },
         },
         failing_inputs: check.elements_failing,
@@ -45,6 +45,11 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
     }
 }
 
+/// `element`, or its plural.
+fn noun(elements: u64) -> &'static str {
+    if elements == 1 { "element" } else { "elements" }
+}
+
 /// A program is written so that all that it leaves is determined: what is not is no pass. What the text itself leaves open for accesses
 /// beyond the end is not checked, and counted as that.
 fn status(check: &CheckResult) -> (Status, Option<String>) {
@@ -52,7 +57,9 @@ fn status(check: &CheckResult) -> (Status, Option<String>) {
     let open = !check.undetermined.is_empty() && check.undetermined.iter().all(|u| u.cause == left_open);
     if check.status == Status::Pass && check.elements_undetermined > 0 && !open {
         let why = check.undetermined.first().map(|u| format!("{}, at {}", u.cause, u.place));
-        let what = format!("{} elements are not determined: {}", check.elements_undetermined, why.unwrap_or_default());
+        let open = check.elements_undetermined;
+        let are = if open == 1 { "is" } else { "are" };
+        let what = format!("{open} {} {are} not determined: {}", noun(open), why.unwrap_or_default());
         return (Status::Undetermined, Some(what));
     }
     let first = check.mismatches.iter().find(|m| m.status == check.status);

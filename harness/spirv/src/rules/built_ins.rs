@@ -35,9 +35,25 @@ const COMPUTE_BUILT_INS: [BuiltInRow; 15] = [
     row(BuiltIn::DeviceIndex, false, 1),
 ];
 
-fn built_in_row<'a>(facts: &Facts, variable: &Variable) -> Option<&'a BuiltInRow> {
-    let built_in = facts.built_in(variable.word)?;
-    COMPUTE_BUILT_INS.iter().find(|row| row.built_in == built_in)
+/// The built-ins that a variable is or that members of its structure are, each with its type.
+fn built_ins(facts: &Facts, variable: &Variable) -> Vec<(BuiltIn, TypeId)> {
+    let mut all: Vec<_> = facts.built_in(variable.word).map(|built_in| (built_in, variable.ty)).into_iter().collect();
+    let structure =
+        facts.type_word(variable.element).filter(|_| matches!(facts.module.ty(variable.element), Type::Struct { .. }));
+    let Some(structure) = structure else { return all };
+    let members = facts.module.members(variable.element);
+    for decorated in facts.module.decorations(structure).filter(|d| d.decoration == Some(Decoration::BuiltIn)) {
+        let ty = decorated.member.and_then(|member| members.get(member as usize));
+        let built_in = decorated.operands.first().and_then(|word| BuiltIn::from_word(*word));
+        all.extend(built_in.zip(ty.copied()));
+    }
+    all
+}
+
+/// The built-ins of compute among [`built_ins`], with what is required of them.
+fn built_in_rows(facts: &Facts, variable: &Variable) -> Vec<(&'static BuiltInRow, TypeId)> {
+    let row = |(built_in, ty)| Some((COMPUTE_BUILT_INS.iter().find(|row| row.built_in == built_in)?, ty));
+    built_ins(facts, variable).into_iter().filter_map(row).collect()
 }
 
 /// Whether a type is a 32-bit integer or a vector of so many.
@@ -67,9 +83,9 @@ fn is_foreign(built_in: BuiltIn) -> bool {
     )
 }
 
-/// Whether a variable is the sample mask.
-fn is_sample_mask(facts: &Facts, variable: &Variable) -> bool {
-    facts.built_in(variable.word) == Some(BuiltIn::SampleMask)
+/// The type of the sample mask, if a variable or a member of its structure is one.
+fn sample_mask(facts: &Facts, variable: &Variable) -> Option<TypeId> {
+    built_ins(facts, variable).into_iter().find(|(built_in, _)| *built_in == BuiltIn::SampleMask).map(|(_, ty)| ty)
 }
 
 /// Whether a type is an array of 32-bit integers, of a stated length or not.
@@ -99,7 +115,8 @@ pub(super) static RULES: &[Rule] = &[
         says: "the built-ins of workgroups only in task, mesh and compute stages",
         severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
-            let Some(row) = built_in_row(facts, variable).filter(|row| row.workgroup_only) else { return };
+            let rows = built_in_rows(facts, variable);
+            let Some((row, _)) = rows.into_iter().find(|(row, _)| row.workgroup_only) else { return };
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
             let allowed = |m| matches!(m, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV);
             if let Some(model) = facts.static_user_outside(variable.word, allowed) {
@@ -113,7 +130,8 @@ pub(super) static RULES: &[Rule] = &[
         says: "the built-ins of workgroups and subgroups are inputs",
         severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
-            if let Some(row) = built_in_row(facts, variable).filter(|_| variable.class != StorageClass::Input) {
+            let rows = built_in_rows(facts, variable);
+            if let Some((row, _)) = rows.first().filter(|_| variable.class != StorageClass::Input) {
                 variable.breaks(found, format!("{} in {}, expected Input", row.built_in, variable.class));
             }
         }),
@@ -124,10 +142,13 @@ pub(super) static RULES: &[Rule] = &[
         says: "the built-ins of workgroups and subgroups have their type",
         severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
-            if let Some(row) =
-                built_in_row(facts, variable).filter(|row| !is_u32_of(facts, variable.ty, row.components))
-            {
-                variable.breaks(found, format!("{} is not {} 32-bit integer(s)", row.built_in, row.components));
+            let rows = built_in_rows(facts, variable);
+            if let Some((row, _)) = rows.iter().find(|(row, ty)| !is_u32_of(facts, *ty, row.components)) {
+                let expected = match row.components {
+                    1 => "a 32-bit integer".to_owned(),
+                    n => format!("a vector of {n} 32-bit integers"),
+                };
+                variable.breaks(found, format!("{} is not {expected}", row.built_in));
             }
         }),
     },
@@ -165,7 +186,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "SampleMask only in fragment stages",
         severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
-            if !is_sample_mask(facts, variable) {
+            if sample_mask(facts, variable).is_none() {
                 return;
             }
             if let Some(model) = facts.static_user_outside(variable.word, |m| m == ExecutionModel::Fragment) {
@@ -180,7 +201,7 @@ pub(super) static RULES: &[Rule] = &[
         severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
             let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
-            if is_sample_mask(facts, variable) && !interface {
+            if sample_mask(facts, variable).is_some() && !interface {
                 variable.breaks(found, format!("SampleMask in {}, expected Input or Output", variable.class));
             }
         }),
@@ -191,7 +212,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "SampleMask is an array of 32-bit integers",
         severity: Severity::Error,
         on: On::Variables(|facts, variable, found| {
-            if is_sample_mask(facts, variable) && !is_u32_array(facts, variable.ty) {
+            if sample_mask(facts, variable).is_some_and(|ty| !is_u32_array(facts, ty)) {
                 variable.breaks(found, "SampleMask is not an array of 32-bit integers");
             }
         }),
