@@ -1,7 +1,7 @@
 //! Console text for one check of a shader.
 
 use crate::{
-    count,
+    count, counted, plural,
     scalar_types::{ScalarType, parse_types, value},
     seconds,
     summary_table::style,
@@ -51,22 +51,25 @@ pub fn text(check: &CheckResult) -> String {
         blamed(&mut out, blame);
     }
     if check.elements_undetermined > 0 {
-        _ = writeln!(out, "  {} elements are not determined:", count(check.elements_undetermined));
+        let open = check.elements_undetermined;
+        _ = writeln!(out, "  {} {} not determined:", counted(open, "element"), plural(open, "is", "are"));
         for cause in &check.undetermined {
             _ = writeln!(out, "    {:>7}  {}, at {}", count(cause.elements), cause.cause, cause.place);
         }
     }
     if let Some(part) = check.sampled {
-        let beyond = count(part.elements_beyond);
-        _ = writeln!(out, "  {beyond} elements were not checked: none of the sample's workgroups writes them");
+        let beyond = part.elements_beyond;
+        let (elements, were, them) =
+            (counted(beyond, "element"), plural(beyond, "was", "were"), plural(beyond, "it", "them"));
+        _ = writeln!(out, "  {elements} {were} not checked: none of the sample's workgroups writes {them}");
     }
     _ = writeln!(
         out,
-        "  {} elements checked, {} {}; {} instructions in {} by the oracle, {} on the device\n",
-        count(check.elements_checked),
+        "  {} checked, {} {}; {} in {} by the oracle, {} on the device\n",
+        counted(check.elements_checked, "element"),
         count(check.elements_failing),
         if check.fails_only_the_case() { "not as the case file expects" } else { "not permitted" },
-        count(check.instructions),
+        counted(check.instructions, "instruction"),
         seconds(check.times.check),
         seconds(check.times.device)
     );

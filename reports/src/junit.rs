@@ -366,7 +366,7 @@ mod tests {
             assert!(said.starts_with(&derivation) && said[derivation.len()..].starts_with("run again: "), "{said}");
             assert!(row.name != "p.f32.\"<b>\n" || said.ends_with(&again), "{said}");
         }
-        assert!(text.contains("what is permitted: assay explain Exp2 --in '&lt;1>'"), "{text}");
+        assert!(text.contains("what is permitted: assay explain Exp2 --in &apos;&lt;1&gt;&apos;"), "{text}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
     Robustness, Slot,
 };
-use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
+use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound, count};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
@@ -514,8 +514,9 @@ impl<'a> Check<'a> {
         }
         if by_order > 0 {
             result.notes.push(format!(
-                "{by_order} elements depend on the order of atomics: judged in a variant of the shader that records what they find, for the \
-                 order that there was in it"
+                "{} on the order of atomics: judged in a variant of the shader that records what they find, for the order that \
+                 there was in it",
+                if by_order == 1 { "1 element depends".to_owned() } else { format!("{} elements depend", count(by_order)) }
             ));
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
@@ -529,8 +530,9 @@ impl<'a> Check<'a> {
         result.classes = sum.classes;
         result.undetermined =
             causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
-        (result.status, result.reason) = status::of(&result, trouble, hollow);
-        result.notes.extend(status::few_written(&result, &self.setup.descriptors));
+        let advice = self.advice(status::TRY);
+        (result.status, result.reason) = status::of(&result, trouble, hollow, advice.as_deref());
+        result.notes.extend(status::few_judged(&result, &self.setup.descriptors, advice.as_deref()));
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(result)
     }
@@ -594,7 +596,7 @@ impl<'a> Check<'a> {
             undetermined: Vec::new(),
             blamed: Vec::new(),
             derivation: Vec::new(),
-            notes: self.warnings.iter().map(|line| format!("warning: {line}; --strict refuses it")).collect(),
+            notes: self.warnings.iter().map(|line| self.warning(line)).collect(),
             instructions: 0,
             partial: false,
             repeat: None,
@@ -602,6 +604,11 @@ impl<'a> Check<'a> {
             sampled: None,
             times: Times::default(),
         }
+    }
+
+    /// Returns the note on a violation that does not refuse the shader.
+    fn warning(&self, violation: &str) -> String {
+        format!("warning: {violation}{}", self.advice("; --strict refuses it").unwrap_or_default())
     }
 
     /// Adds a note on a round with undefined behaviour. Returns the faults of the first such round.

@@ -16,7 +16,7 @@ use crate::check::{Check, on_one_line};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, path_text, read_bits};
-use crate::status::hollow_reason;
+use crate::status::{TRY, hollow_reason};
 use crate::target::Target;
 use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
@@ -38,7 +38,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     let started = Instant::now();
     let mut result = this.blank();
     result.name = format!("{} against {}", other.subject.name, this.subject.name);
-    let (mut open, mut known) = (0, [0u64; 3]);
+    let (mut open, mut known) = (0, [0u64; 4]);
     result.writes = Some(Writes::default());
     // First round in which only the other module has undefined behaviour.
     let mut added = None;
@@ -113,7 +113,15 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             (Status::QualityWarning, Some(what))
         }
         (0, 0, None) if hollow && known[ExpectationStatus::Permitted as usize] == 0 => {
-            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
+            let advice = this.advice(TRY);
+            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref(), advice.as_deref())))
+        }
+        (0, 0, None)
+            if known[ExpectationStatus::Permitted as usize] == 0
+                && known[ExpectationStatus::Undecided as usize] > 0 =>
+        {
+            let what = "the oracle decides none of the expectations of the case file".to_owned();
+            (Status::Undetermined, Some(what))
         }
         (0, 0, None) => (Status::Pass, None),
         (0, n, _) => {
@@ -134,16 +142,17 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
 
 /// Returns a note on the expectations of the case file, counted in the order of
 /// [`ExpectationStatus`]; `None` if there are none.
-fn expectation_note([permitted, never, undecided]: [u64; 3], name: &str) -> Option<String> {
-    let all = permitted + never + undecided;
+fn expectation_note([permitted, never, undecided, unwritten]: [u64; 4], name: &str) -> Option<String> {
+    let all = permitted + never + undecided + unwritten;
     let not = |number: u64, what: &str| {
         if number == 0 { String::new() } else { format!(", {number} {what}") }
     };
     (all > 0).then(|| {
         format!(
-            "{permitted} of {all} expectations of the case file, round by round, are permitted by {name}{}{}",
-            not(never, "are not"),
-            not(undecided, "cannot be decided, as the oracle does not determine the element")
+            "expectations of the case file, round by round: {permitted} of {all} permitted by {name}{}{}{}",
+            not(never, "not permitted"),
+            not(undecided, "undecided, as the oracle does not determine the element"),
+            not(unwritten, "about an element that nothing writes")
         )
     })
 }

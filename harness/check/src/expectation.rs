@@ -121,7 +121,8 @@ impl ResolvedExpectation {
         let status = match (value.is_among(&permitted.expected, scalar), lenient) {
             (Some(true), _) => {
                 result.elements_checked += 1;
-                return ExpectationStatus::Permitted;
+                let is_written = memory.is_some_and(|memory| memory.is_written(element.offset, element.bytes()));
+                return if is_written { ExpectationStatus::Permitted } else { ExpectationStatus::Unwritten };
             }
             (None, _) | (_, Some(None)) => return ExpectationStatus::Undecided,
             (Some(false), Some(Some(true))) => Status::QualityWarning,
@@ -177,6 +178,8 @@ pub(crate) enum ExpectationStatus {
     Never,
     /// The oracle does not know.
     Undecided,
+    /// A value that the case expects is there before the dispatch, and nothing writes the element.
+    Unwritten,
 }
 
 impl ExpectedValue {

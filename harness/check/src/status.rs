@@ -9,14 +9,19 @@ pub(crate) const NO_OUTPUT: &str = "the shader has no output: it stores to no st
                                     and only these are read back";
 
 /// Remedy: options with which a shader may write more.
-const TRY: &str = "try other --push, --input, --workgroups or --elements";
+pub(crate) const TRY: &str = "try other --push, --input, --workgroups or --elements";
 
-/// A check gets a warning if it wrote less than one in this many elements.
+/// A check gets a warning if fewer than one in this many elements could have come out wrong.
 const FEW: u64 = 20;
 
 /// Returns the status of a check, and the reason if it is not a Pass. `hollow` is set if no written
-/// element could have come out wrong.
-pub(crate) fn of(result: &CheckResult, trouble: Option<Trouble>, hollow: bool) -> (Status, Option<String>) {
+/// element could have come out wrong; `advice` is the remedy for that.
+pub(crate) fn of(
+    result: &CheckResult,
+    trouble: Option<Trouble>,
+    hollow: bool,
+    advice: Option<&str>,
+) -> (Status, Option<String>) {
     let checked = result.elements_checked;
     if let Some(trouble) = trouble {
         return (trouble.status(), Some(trouble.to_string()));
@@ -29,41 +34,50 @@ pub(crate) fn of(result: &CheckResult, trouble: Option<Trouble>, hollow: bool) -
         let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);
         (Status::QualityWarning, Some(what))
     } else if hollow {
-        (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
+        (Status::Undetermined, Some(hollow_reason(result.writes.as_ref(), advice)))
     } else {
         (Status::Pass, None)
     }
 }
 
 /// Returns the reason for a check in which no written element could have come out wrong.
-pub(crate) fn hollow_reason(writes: Option<&Writes>) -> String {
+pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> String {
     let none = Writes::default();
     let Writes { elements, written, .. } = writes.unwrap_or(&none);
-    match (elements, written) {
-        (0, _) => {
-            format!("no workgroup that was checked wrote an element, so nothing was judged; {TRY}")
-        }
-        (_, 0) => format!("the shader wrote none of {} elements, so nothing was judged; {TRY}", count(elements)),
+    let why = match (elements, written) {
+        (0, _) => "no workgroup that was checked wrote an element, so nothing was judged".to_owned(),
+        (_, 0) => format!("the shader wrote none of {} elements, so nothing was judged", count(elements)),
         _ => format!(
-            "nothing is determined of what the shader wrote, {} of {} elements, so nothing was judged; {TRY}",
+            "nothing is determined of what the shader wrote, {} of {} elements, so nothing was judged",
             count(written),
             count(elements)
         ),
-    }
+    };
+    advised(why, advice)
 }
 
-/// Returns a warning for a passing check that wrote only a small share of its elements.
-pub(crate) fn few_written(result: &CheckResult, descriptors: &[Descriptor]) -> Option<String> {
+/// Returns a warning for a passing check in which only a small share of the elements that the
+/// shader may write could have come out wrong.
+pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
     let may_be_written = |binding: &str| descriptors.iter().any(|d| d.changed && d.label() == binding);
     let bindings = writes.bindings.iter().filter(|of| may_be_written(&of.binding));
     let elements = bindings.map(|of| of.elements).sum::<u64>();
-    (writes.written.saturating_mul(FEW) < elements).then(|| {
-        let (written, elements, share) = (count(writes.written), count(elements), 100 / FEW);
-        format!(
-            "warning: the shader wrote {written} of the {elements} elements that it may write, less than {share} %: the verdict \
-             rests on these; {TRY}"
-        )
-    })
+    let few = |number: u64| number.saturating_mul(FEW) < elements;
+    if !few(writes.falsifiable) {
+        return None;
+    }
+    let (written, judged, of, share) = (count(writes.written), count(writes.falsifiable), count(elements), 100 / FEW);
+    let what = if few(writes.written) {
+        format!("the shader wrote {written} of the {of} elements that it may write")
+    } else {
+        format!("{judged} of the {of} elements that the shader may write could have come out wrong")
+    };
+    Some(advised(format!("warning: {what}, less than {share} %: the verdict rests on these"), advice))
+}
+
+/// Appends advice to a statement.
+fn advised(what: String, advice: Option<&str>) -> String {
+    advice.map_or(what.clone(), |advice| format!("{what}; {advice}"))
 }

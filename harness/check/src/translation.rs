@@ -15,10 +15,14 @@ use std::path::Path;
 /// As [`Subject::load_with`].
 pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Result<Subject, CheckError> {
     let name = path.display().to_string();
-    let mut specs = match input::read_text(path, input::SHADER) {
-        Ok(text) if name.ends_with(WGSL) => common(&given(this, options), &overrides(&text)),
-        _ => Vec::new(),
-    };
+    let text = input::read_text(path, input::SHADER).ok();
+    if !name.ends_with(WGSL) {
+        // SPIR-V text is assembled for the environment that the shader is assembled for; words contain NULs, text does not.
+        let is_text = text.is_some_and(|text| !text.contains('\0'));
+        let target_env = this.subject.target_env.filter(|_| is_text);
+        return Subject::load_for(path, &mut Vec::new(), target_env);
+    }
+    let mut specs = text.map_or_else(Vec::new, |text| common(&given(this, options), &overrides(&text)));
     Subject::load_with(path, &mut specs)
 }
 

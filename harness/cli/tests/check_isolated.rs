@@ -145,7 +145,9 @@ fn a_failure_outlives_what_was_to_show_more_of_it() {
         } else {
             signal(how, *worker.first().expect("a worker"));
         }
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{how}");
+        // An interruption has its own exit code, also after a failure.
+        let code = if how == "-INT" { 130 } else { 1 };
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{how}");
         let result = result(dir.path());
         assert_eq!(result.status, Status::Fail, "{how}: {result:?}");
         assert!(!result.mismatches.is_empty() && !out.join("reduced").exists(), "{how}");

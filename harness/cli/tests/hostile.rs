@@ -78,7 +78,7 @@ fn what_is_not_a_regular_file_is_refused_at_once() {
         &["check", &path("fifo.spv")],
         &["check", &path("fifo.toml")],
         &["run", &path("fifo.toml")],
-        &["run", "--cases", &path("fifo.txt")],
+        &["run", "--caselist", &path("fifo.txt")],
         &["report", &path("zero")],
         &["report", &path("fifo")],
         &["diff", &path("zero"), &path("fifo")],

@@ -172,17 +172,18 @@ fn a_slurm_job_needs_nothing_beside_the_script_and_uses_the_cpus_that_it_was_giv
 #[test]
 fn a_requeued_slurm_job_resumes_its_part_if_it_was_begun() {
     for (restarts, begun, option) in [
-        ("1", Some("results.jsonl.partial"), "--resume"),
-        ("2", Some("results.jsonl"), "--resume"),
-        ("1", Some("run.json"), "--resume"),
+        ("1", Some(("results.jsonl.partial", "a line")), "--resume"),
+        ("2", Some(("results.jsonl", "a line")), "--resume"),
+        ("1", Some(("run.json", "a line")), "--resume"),
         ("1", None, "--out"),
-        ("0", Some("results.jsonl"), "--out"),
+        ("1", Some(("results.jsonl.partial", "")), "--out"),
+        ("0", Some(("results.jsonl", "a line")), "--out"),
     ] {
         let spool = Spool::new(0);
         let part = spool.folder().join("nightly/part-2-of-8");
-        if let Some(file) = begun {
+        if let Some((file, text)) = begun {
             fs::create_dir_all(&part).unwrap();
-            fs::write(part.join(file), "").unwrap();
+            fs::write(part.join(file), text).unwrap();
         }
         let (code, told, said) = spool.run(&[("SLURM_RESTART_COUNT", restarts)]);
         assert_eq!(code, 0, "{said}");

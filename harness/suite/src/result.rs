@@ -29,8 +29,8 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         coverage: match check.elements_checked {
             0 => "none".to_owned(),
             n => match &check.writes {
-                Some(writes) => format!("{n} elements of memory; the program {writes}"),
-                None => format!("{n} elements of memory"),
+                Some(writes) => format!("{n} {} of memory; the program {writes}", noun(n)),
+                None => format!("{n} {} of memory", noun(n)),
             },
         },
         failing_inputs: check.elements_failing,
@@ -45,6 +45,11 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
     }
 }
 
+/// Returns `element` or its plural.
+fn noun(elements: u64) -> &'static str {
+    if elements == 1 { "element" } else { "elements" }
+}
+
 /// Returns the status and its reason. Programs are written so that every element is determined, so
 /// a Pass with undetermined elements becomes Undetermined. The exception is elements that the
 /// specification leaves open for out-of-bounds accesses.
@@ -53,7 +58,9 @@ fn status(check: &CheckResult) -> (Status, Option<String>) {
     let open = !check.undetermined.is_empty() && check.undetermined.iter().all(|u| u.cause == left_open);
     if check.status == Status::Pass && check.elements_undetermined > 0 && !open {
         let why = check.undetermined.first().map(|u| format!("{}, at {}", u.cause, u.place));
-        let what = format!("{} elements are not determined: {}", check.elements_undetermined, why.unwrap_or_default());
+        let open = check.elements_undetermined;
+        let are = if open == 1 { "is" } else { "are" };
+        let what = format!("{open} {} {are} not determined: {}", noun(open), why.unwrap_or_default());
         return (Status::Undetermined, Some(what));
     }
     let first = check.mismatches.iter().find(|m| m.status == check.status);

@@ -36,6 +36,13 @@ fn a_bundle_reproduces_the_failure() {
     let readme = std::fs::read_to_string(folder.path().join("README.txt")).unwrap();
     let version = subject.source.module.words()[1] >> 8 & 0xff;
     assert!(readme.contains(&format!("--target-env spv1.{version}`")), "{readme}");
+    // What the shader wrote is in the words of the bundle and in its result.
+    let writes = result.writes.as_ref().unwrap();
+    assert!(
+        writes.written > 0 && readme.contains(&format!("The shader {writes}; {}.", result.rounds_text())),
+        "{readme}"
+    );
+    assert_eq!(read.result.writes, result.writes);
     let again = Check::new(&read.subject, &read.options).unwrap();
     let found = again.run(&target).unwrap();
     assert_eq!(found.status, Status::Fail);

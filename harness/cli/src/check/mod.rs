@@ -446,6 +446,7 @@ fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckA
         _ => load_translation(other, check, options)?,
     };
     let theirs = Check::new(&other, &options_of_translation(check, &other, options))?;
+    theirs.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict refuses it")));
     let device = args.on.device.as_deref();
     if device == Some(run::ALL) {
         return Err(usage("--against takes one --device, whose subgroups and limits the two have: nothing runs on it"));

@@ -36,9 +36,25 @@ const COMPUTE_BUILT_INS: [BuiltInRow; 15] = [
     row(BuiltIn::DeviceIndex, false, 1),
 ];
 
-fn built_in_row<'a>(facts: &Facts, variable: &ModuleVariable) -> Option<&'a BuiltInRow> {
-    let built_in = facts.built_in(variable.word)?;
-    COMPUTE_BUILT_INS.iter().find(|row| row.built_in == built_in)
+/// Returns the built-ins of a variable and of the members of its structure, each with its type.
+fn built_ins(facts: &Facts, variable: &ModuleVariable) -> Vec<(BuiltIn, TypeId)> {
+    let mut all: Vec<_> = facts.built_in(variable.word).map(|built_in| (built_in, variable.ty)).into_iter().collect();
+    let structure =
+        facts.type_word(variable.element).filter(|_| matches!(facts.module.ty(variable.element), Type::Struct { .. }));
+    let Some(structure) = structure else { return all };
+    let members = facts.module.members(variable.element);
+    for decorated in facts.module.decorations(structure).filter(|d| d.decoration == Some(Decoration::BuiltIn)) {
+        let ty = decorated.member.and_then(|member| members.get(member as usize));
+        let built_in = decorated.operands.first().and_then(|word| BuiltIn::from_word(*word));
+        all.extend(built_in.zip(ty.copied()));
+    }
+    all
+}
+
+/// Returns the compute built-ins among [`built_ins`], with their requirements.
+fn built_in_rows(facts: &Facts, variable: &ModuleVariable) -> Vec<(&'static BuiltInRow, TypeId)> {
+    let row = |(built_in, ty)| Some((COMPUTE_BUILT_INS.iter().find(|row| row.built_in == built_in)?, ty));
+    built_ins(facts, variable).into_iter().filter_map(row).collect()
 }
 
 /// Returns whether a type is a 32-bit integer (`components` is 1) or a vector of `components`
@@ -69,9 +85,9 @@ fn is_non_vulkan(built_in: BuiltIn) -> bool {
     )
 }
 
-/// Returns whether a variable is decorated SampleMask.
-fn is_sample_mask(facts: &Facts, variable: &ModuleVariable) -> bool {
-    facts.built_in(variable.word) == Some(BuiltIn::SampleMask)
+/// Returns the type of a variable, or of a member of its structure, that is decorated SampleMask.
+fn sample_mask(facts: &Facts, variable: &ModuleVariable) -> Option<TypeId> {
+    built_ins(facts, variable).into_iter().find(|(built_in, _)| *built_in == BuiltIn::SampleMask).map(|(_, ty)| ty)
 }
 
 /// Returns whether a type is an array of 32-bit integers, with or without a length.
@@ -101,7 +117,8 @@ pub(super) static RULES: &[Rule] = &[
         says: "workgroup built-ins must be used in task, mesh and compute execution models only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
-            let Some(row) = built_in_row(facts, variable).filter(|row| row.workgroup_only) else { return };
+            let rows = built_in_rows(facts, variable);
+            let Some((row, _)) = rows.into_iter().find(|(row, _)| row.workgroup_only) else { return };
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
             let allowed = |m| matches!(m, GLCompute | MeshEXT | MeshNV | TaskEXT | TaskNV);
             if let Some(model) = facts.static_user_outside(variable.word, allowed) {
@@ -115,7 +132,8 @@ pub(super) static RULES: &[Rule] = &[
         says: "workgroup and subgroup built-ins must be Input variables",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
-            if let Some(row) = built_in_row(facts, variable).filter(|_| variable.class != StorageClass::Input) {
+            let rows = built_in_rows(facts, variable);
+            if let Some((row, _)) = rows.first().filter(|_| variable.class != StorageClass::Input) {
                 variable.report(found, format!("{} in {}, expected Input", row.built_in, variable.class));
             }
         }),
@@ -126,13 +144,13 @@ pub(super) static RULES: &[Rule] = &[
         says: "workgroup and subgroup built-ins must have the type that their description requires",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
-            if let Some(row) =
-                built_in_row(facts, variable).filter(|row| !is_u32_of(facts, variable.ty, row.components))
-            {
-                variable.report(
-                    found,
-                    format!("{} does not consist of {} 32-bit integer(s)", row.built_in, row.components),
-                );
+            let rows = built_in_rows(facts, variable);
+            if let Some((row, _)) = rows.iter().find(|(row, ty)| !is_u32_of(facts, *ty, row.components)) {
+                let expected = match row.components {
+                    1 => "a 32-bit integer".to_owned(),
+                    n => format!("a vector of {n} 32-bit integers"),
+                };
+                variable.report(found, format!("{} is not {expected}", row.built_in));
             }
         }),
     },
@@ -170,7 +188,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "SampleMask must be used in Fragment only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
-            if !is_sample_mask(facts, variable) {
+            if sample_mask(facts, variable).is_none() {
                 return;
             }
             if let Some(model) = facts.static_user_outside(variable.word, |m| m == ExecutionModel::Fragment) {
@@ -185,7 +203,7 @@ pub(super) static RULES: &[Rule] = &[
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
-            if is_sample_mask(facts, variable) && !interface {
+            if sample_mask(facts, variable).is_some() && !interface {
                 variable.report(found, format!("SampleMask in {}, expected Input or Output", variable.class));
             }
         }),
@@ -196,7 +214,7 @@ pub(super) static RULES: &[Rule] = &[
         says: "SampleMask must be an array of 32-bit integers",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
-            if is_sample_mask(facts, variable) && !is_u32_array(facts, variable.ty) {
+            if sample_mask(facts, variable).is_some_and(|ty| !is_u32_array(facts, ty)) {
                 variable.report(found, "SampleMask is not an array of 32-bit integers");
             }
         }),

@@ -32,6 +32,13 @@ fn has_own_rule(kind: Kind, value: u32) -> bool {
     }
 }
 
+/// Returns whether SPV_AMD_shader_ballot enables an enumerant although the grammar does not say so:
+/// Reduce, InclusiveScan and ExclusiveScan, for its group instructions.
+fn is_of_ballot(facts: &Facts, kind: Kind, value: u32) -> bool {
+    const LAST: u32 = 2;
+    kind == Kind::GroupOperation && value <= LAST && facts.extensions.contains(LISTED_BY_EXTENSION.1)
+}
+
 fn join_names(capabilities: &[Capability]) -> String {
     capabilities.iter().map(|c| c.name()).collect::<Vec<_>>().join(" or ")
 }
@@ -255,7 +262,10 @@ pub(super) static RULES: &[Rule] = &[
                 }
             },
             |facts, instruction, kind, row, found| {
-                if !row.capabilities.is_empty() && !has_own_rule(kind, row.value) {
+                if !row.capabilities.is_empty()
+                    && !has_own_rule(kind, row.value)
+                    && !is_of_ballot(facts, kind, row.value)
+                {
                     report_undeclared(facts, instruction, found, row.name, row.capabilities);
                 }
             },
