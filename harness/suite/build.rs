@@ -23,7 +23,7 @@ fn main() -> io::Result<()> {
     }
     text.push_str("]\n");
     if let Some(lost) = cases.iter().find(|file| !used.contains(file)) {
-        let what = format!("{}: there is no shader of that name beside it", lost.display());
+        let what = format!("{}: no shader with this name in the same folder", lost.display());
         return Err(io::Error::other(what));
     }
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;

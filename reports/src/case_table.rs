@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_in_the_form_of_deqp_runner() {
+    fn csv_files_have_the_format_of_deqp_runner() {
         // Some cases are planned, in another order, and some are not.
         let mut case_table = CaseTable::new(Rc::new(["p.z", "p.h", "p.c", "p.a", "p.i"].iter().collect()));
         for (name, status) in [

@@ -20,7 +20,7 @@ pub fn text(check: &CheckResult) -> String {
     let [x, y, z] = check.workgroups;
     let [lx, ly, lz] = check.workgroup_size;
     let part = check.sampled.map_or_else(String::new, |part| {
-        format!(", a sample of {} of the {} workgroups", count(part.workgroups), count(part.of))
+        format!(", a subset of {} of {} workgroups", count(part.workgroups), count(part.of))
     });
     _ = writeln!(
         out,
@@ -51,21 +51,23 @@ pub fn text(check: &CheckResult) -> String {
         blamed(&mut out, blame);
     }
     if check.elements_undetermined > 0 {
-        let open = check.elements_undetermined;
-        _ = writeln!(out, "  {} {} not determined:", counted(open, "element"), plural(open, "is", "are"));
+        let (elements, verb) = (check.elements_undetermined, plural(check.elements_undetermined, "is", "are"));
+        _ = writeln!(out, "  {} {verb} undetermined:", counted(elements, "element"));
         for cause in &check.undetermined {
             _ = writeln!(out, "    {:>7}  {}, at {}", count(cause.elements), cause.cause, cause.place);
         }
     }
     if let Some(part) = check.sampled {
-        let beyond = part.elements_beyond;
-        let (elements, were, them) =
-            (counted(beyond, "element"), plural(beyond, "was", "were"), plural(beyond, "it", "them"));
-        _ = writeln!(out, "  {elements} {were} not checked: none of the sample's workgroups writes {them}");
+        let (beyond, verb) = (counted(part.elements_beyond, "element"), plural(part.elements_beyond, "was", "were"));
+        _ = writeln!(
+            out,
+            "  {beyond} {verb} not checked: no workgroup of the subset writes {}",
+            plural(part.elements_beyond, "it", "them")
+        );
     }
     _ = writeln!(
         out,
-        "  {} checked, {} {}; {} in {} by the oracle, {} on the device\n",
+        "  {} checked, {} {}; {} interpreted in {}, device time {}\n",
         counted(check.elements_checked, "element"),
         count(check.elements_failing),
         if check.fails_only_the_case() { "not as the case file expects" } else { "not permitted" },
@@ -95,7 +97,7 @@ fn element(out: &mut String, m: &Mismatch) {
         _ = writeln!(out, "    by        invocation {invocation}");
     }
     if !m.is_against_the_specification() {
-        _ = writeln!(out, "    by        the {}", m.by);
+        _ = writeln!(out, "    source    the {} file's expectation", m.by);
     }
 }
 
@@ -104,7 +106,7 @@ fn derivation(out: &mut String, check: &CheckResult) {
     if check.derivation.is_empty() {
         return;
     }
-    _ = writeln!(out, "  how the first of these came about, as far as it was recorded:");
+    _ = writeln!(out, "  recorded computation of the first of these:");
     for step in &check.derivation {
         let slot = first_type(&step.scalar);
         let mark = match step.within {
@@ -126,9 +128,13 @@ fn derivation(out: &mut String, check: &CheckResult) {
 fn blamed(out: &mut String, blame: &Blame) {
     let Blame { name, place, wrong, recorded, example, .. } = blame;
     let slot = first_type(&example.scalar);
-    _ = writeln!(out, "  traced to {name} at {place}");
+    _ = writeln!(out, "  wrong instruction: {name} at {place}");
+    let executions = plural(recorded, "execution", "executions");
     let (wrong, recorded) = (count(*wrong), count(*recorded));
-    _ = writeln!(out, "    {wrong} of {recorded} recorded executions are not permitted for the operands they had");
+    _ = writeln!(
+        out,
+        "    its result is not permitted for its operands in {wrong} of {recorded} recorded {executions}"
+    );
     let operands: Vec<String> = example.operands.iter().map(|operand| operand.join(" ")).collect();
     // An instruction whose operands are all constants has no recorded operands.
     let operands = if operands.is_empty() { String::new() } else { format!(": operands {}", operands.join(", ")) };
@@ -160,7 +166,7 @@ mod tests {
     use assay_runner::{BindingWrites, BlameExample, Sampled, Status, UnjudgedRound, Writes};
 
     #[test]
-    fn what_is_wrong_and_what_is_not_known_is_spelt_out() {
+    fn wrong_and_undetermined_elements_are_printed() {
         let text = text(&check(Status::Fail));
         for part in [
             "a.wgsl: main with 4 x 2 x 1 workgroups of 8 x 8 x 1",
@@ -172,7 +178,7 @@ mod tests {
             "and nan",
             "invocation 7",
             "and 1 more",
-            "3 elements are not determined",
+            "3 elements are undetermined",
             "3  a race, at a.wgsl:3:1",
         ] {
             assert!(text.contains(part), "{part}: {text}");
@@ -181,7 +187,7 @@ mod tests {
 
     /// Constants are not recorded as operands, so an instruction may have none.
     #[test]
-    fn operands_are_told_where_there_are_some() {
+    fn recorded_operands_are_printed() {
         let example = BlameExample {
             invocation: 3,
             operands: vec![vec!["0x3f800000".into()]],
@@ -198,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_names_rounds_that_were_not_judged_and_what_was_written_follows() {
+    fn the_headline_names_unjudged_rounds_and_the_writes_follow() {
         let binding = BindingWrites { binding: "a".into(), elements: 12_288, written: 5, falsifiable: 5 };
         let writes = Some(Writes::of(vec![binding]));
         let unjudged = vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }];
@@ -209,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_said_to_be_one() {
+    fn a_subset_of_workgroups_is_reported() {
         let sampled = Some(Sampled { workgroups: 64, of: 4096, elements_beyond: 100_000 });
         let text = text(&CheckResult { sampled, ..check(Status::Pass) });
-        assert!(text.contains("of 8 x 8 x 1, a sample of 64 of the 4,096 workgroups, 2 of 2 rounds checked"), "{text}");
+        assert!(text.contains("of 8 x 8 x 1, a subset of 64 of 4,096 workgroups, 2 of 2 rounds checked"), "{text}");
         assert!(text.contains("100,000 elements were not checked"), "{text}");
     }
 }

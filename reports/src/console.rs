@@ -49,8 +49,7 @@ pub struct ConsoleOptions {
     pub earlier: usize,
     /// Label of this run among concurrent runs; it precedes every case line.
     pub which: Option<String>,
-    /// Name of the fault injected into the results, if any. Failures then do not count against the
-    /// device.
+    /// Name of the planted error, if any. Failures then do not count against the device.
     pub planted: Option<String>,
 }
 
@@ -175,7 +174,7 @@ impl Console {
         writeln!(out, "cases    {} of {}{colon}{statuses}", count(tally.finished()), count(tally.planned()))?;
         writeln!(
             out,
-            "results  {} checked from {}; {} not checked, as nothing is required of them",
+            "results  {} checked from {}; {} not checked: unspecified or undetermined",
             count(tally.scalars_checked()),
             counted(tally.inputs_tested(), "input"),
             count(tally.scalars_unchecked())
@@ -186,7 +185,7 @@ impl Console {
         let times = tally.times();
         writeln!(
             out,
-            "time     {}; added up over cases: build {}, device {}, check {} on {}, overlap {}{}",
+            "time     {}; summed over cases: build {}, device {}, check {} on {}, overlap {}{}",
             seconds(tally.wall()),
             seconds(times.build),
             seconds(times.device),
@@ -200,7 +199,7 @@ impl Console {
             let standings = standings.filter(|&(_, cases)| cases > 0);
             let standings: Vec<_> =
                 standings.map(|(standing, cases)| format!("{} {standing:?}", count(cases))).collect();
-            writeln!(out, "against  the lists given: {}", standings.join(", "))?;
+            writeln!(out, "lists    {}", standings.join(", "))?;
         }
         let expectations = tally.expectations();
         if !expectations.skipped().is_empty() {
@@ -211,7 +210,7 @@ impl Console {
                 more => format!("; the baseline expects {first} and {} more of them to fail", count(more)),
             });
             let skipped = counted(expectations.skipped().len(), "case");
-            writeln!(out, "skipped  {skipped}, by the list of skips{}", failures.unwrap_or_default())?;
+            writeln!(out, "skipped  {skipped} on the list of skips{}", failures.unwrap_or_default())?;
         }
         for waiver in tally.useless_waivers() {
             writeln!(out, "waiver   {waiver}")?;
@@ -237,10 +236,9 @@ impl Console {
         };
         let (checked, failed) = (tally.checked(), tally.failed());
         let planted = self.options.planted.as_deref();
-        let accused = planted.map_or_else(String::new, |planted| {
-            format!(", as {planted} was planted in what the device was given: no fault of the device's")
-        });
-        let despite = planted.map_or_else(String::new, |planted| format!(", though {planted} was planted"));
+        let accused = planted
+            .map_or_else(String::new, |planted| format!(", but {planted} was planted: the device is not at fault"));
+        let despite = planted.map_or_else(String::new, |planted| format!(", although {planted} was planted"));
         // An interrupted run gets no verdict. Its line lists the failures found so far.
         let (fail, stopped) = match (tally.finished() < tally.planned(), tally.interrupted()) {
             (_, true) => {
@@ -249,7 +247,7 @@ impl Console {
             }
             (true, false) => {
                 let planned = counted(tally.planned(), "case");
-                ("FAIL", format!(" Only {} of {planned} ended.", count(tally.finished())))
+                ("FAIL", format!(" Only {} of {planned} finished.", count(tally.finished())))
             }
             (false, false) => ("FAIL", String::new()),
         };
@@ -259,11 +257,11 @@ impl Console {
                 let (worse, better) = (of(Standing::Regression) + of(Standing::Flaky), of(Standing::Fixed));
                 let mut parts = Vec::new();
                 if worse > 0 {
-                    parts.push(format!("{} not as expected", counted(worse, "case")));
+                    parts.push(format!("{} {} not as expected", counted(worse, "case"), plural(worse, "is", "are")));
                 }
                 if better > 0 {
                     let verb = plural(better, "does", "do");
-                    parts.push(format!("{} {verb} better than the baseline says", counted(better, "case")));
+                    parts.push(format!("{} {verb} better than the baseline expects", counted(better, "case")));
                 }
                 let red = AnsiColor::Red.on_default().bold();
                 (red, format!("{fail}: {device}: {}.{stopped}", parts.join("; ")))
@@ -275,8 +273,10 @@ impl Console {
                 let mut parts = Vec::new();
                 if unexpected > 0 {
                     let of = format!("{} of {}", count(unexpected), counted(checked, "checked case"));
-                    let verb = plural(unexpected, "is", "are");
-                    parts.push(format!("{of} {verb} not as the case file expects, though {specification} permits it"));
+                    let verb = plural(unexpected, "returns", "return");
+                    parts.push(format!(
+                        "{of} {verb} results that the case file does not expect, although {specification} permits them"
+                    ));
                 }
                 if wrong > 0 {
                     let verb = plural(wrong, "returns", "return");
@@ -284,11 +284,7 @@ impl Console {
                     parts.push(format!("{of} {verb} results that {specification} does not permit"));
                 }
                 if other > 0 {
-                    parts.push(format!(
-                        "{} {} without a verdict",
-                        count(other),
-                        plural(other, "case ends", "cases end")
-                    ));
+                    parts.push(format!("{} ended without a verdict", counted(other, "case")));
                 }
                 let red = AnsiColor::Red.on_default().bold();
                 (red, format!("{fail}: {device}: {}{accused}.{stopped}", parts.join("; ")))
@@ -312,29 +308,35 @@ impl Console {
             Outcome::Clean => {
                 let warnings = match tally.of(Status::QualityWarning) {
                     0 => String::new(),
-                    n => format!(", {} of them only by a lenient reading", count(n)),
+                    n => format!(", {} of them by a lenient reading only", count(n)),
                 };
                 let part = match tally.sampled() {
                     0 => "",
-                    _ => ", as far as a sample of the workgroups shows",
+                    _ => " in the checked subset of the workgroups",
                 };
                 let path = |path, what: &str| match tally.by_path(path) {
                     0 => String::new(),
                     n => format!(", {} of them {what}", count(n)),
                 };
-                let lowered = path("lowered", "lowered to core SPIR-V, which says nothing of native support");
-                let reference = path("reference", "in the oracle alone, against a second reference");
-                let passed = counted(checked, "checked case");
-                let verb = plural(checked, "is", "are");
-                let but = match failed {
+                let lowered = path("lowered", "lowered to core SPIR-V, which does not test native support");
+                let reference = path("reference", "without a device: the oracle against an independent reference");
+                let passed = match failed {
+                    0 => counted(checked, "checked case"),
+                    n => format!("{} of {}", count(checked.saturating_sub(n)), counted(checked, "checked case")),
+                };
+                let verb = plural(checked.saturating_sub(failed), "conforms", "conform");
+                let expected = tally.standing(Standing::Waived) + tally.standing(Standing::KnownFlake);
+                let by = if expected > 0 { "the lab's lists expect" } else { "the baseline expects" };
+                let other = match failed {
                     0 => String::new(),
-                    n => format!(" but {}, as expected", count(n)),
+                    1 => format!("; the other one fails as {by}"),
+                    n => format!("; the other {} fail as {by}", count(n)),
                 };
                 let green = AnsiColor::Green.on_default().bold();
                 (
                     green,
                     format!(
-                        "PASS: {device}: {passed} {verb} within {specification}{part}{warnings}{lowered}{reference}{but}{despite}."
+                        "PASS: {device}: {passed} {verb} to {specification}{part}{warnings}{lowered}{reference}{other}{despite}."
                     ),
                 )
             }

@@ -33,7 +33,7 @@ fn named(name: &str, modes: &str, status: Status) -> CaseResult {
 }
 
 #[test]
-fn cases_that_agree_share_a_row_and_failures_come_last_and_whole() {
+fn similar_cases_share_a_row_and_failures_come_last_in_full() {
     let fail = named("precision.f32.exp2.vec2.RoundingModeRTE.buffer", "RoundingModeRTE", Status::Fail);
     let text = shown(
         &[
@@ -67,10 +67,10 @@ Exp2         f32    RoundingModeRTE      1         65,536  2^32         Fail    
         see       assay explain Exp2 --format f32 --in 0x3f9d70a4 --got 0x40161f99
 
 cases    5 of 5: 1 NotSupported, 3 Pass, 1 Fail
-results  260,000 checked from 262,144 inputs; 2,144 not checked, as nothing is required of them
+results  260,000 checked from 262,144 inputs; 2,144 not checked: unspecified or undetermined
 NotSupported
         1  shaderDenormPreserveFloat32 is false
-time     12.0 s; added up over cases: build 0.50 s, device 4.5 s, check 6.5 s on 2 cores, overlap 0.75 s, 40.0 k results/s per core
+time     12.0 s; summed over cases: build 0.50 s, device 4.5 s, check 6.5 s on 2 cores, overlap 0.75 s, 40.0 k results/s per core
 written  out: report.html, results.jsonl, results.csv, failures.csv, junit.xml, device.json
 
 FAIL: test device, testpipe Mesa 22.3.6: 1 of 4 checked cases returns results that Vulkan 1.4.360 does not permit.
@@ -85,11 +85,11 @@ fn verbose_shows_every_case_with_its_times_and_a_row_for_every_mode() {
                 [1.5 s: build 0.10 s, device 0.90 s, check 1.3 s on 2 cores, overlap 0.15 s, 50.0 k results/s per core]\n";
     assert!(text.contains(line), "{text}");
     assert!(text.contains("Exp2         f32    NSZ"), "{text}");
-    assert!(text.ends_with("PASS: test device, testpipe Mesa 22.3.6: 2 checked cases are within Vulkan 1.4.360.\n"));
+    assert!(text.ends_with("PASS: test device, testpipe Mesa 22.3.6: 2 checked cases conform to Vulkan 1.4.360.\n"));
 }
 
 #[test]
-fn the_last_line_says_what_the_run_came_to() {
+fn the_last_line_is_the_verdict() {
     let last = |statuses: &[Status], interrupted| {
         let cases: Vec<_> = statuses.iter().enumerate().map(|(i, &s)| named(&format!("p.{i}"), "default", s)).collect();
         shown(&cases, false, interrupted).lines().last().unwrap().to_owned()
@@ -104,20 +104,20 @@ fn the_last_line_says_what_the_run_came_to() {
         let one = CaseResult { path: path.to_owned(), ..named("p.path", "default", Status::Pass) };
         shown(&[one, named("p.native", "default", Status::Pass)], false, false).lines().last().unwrap().to_owned()
     };
-    assert!(by("lowered").ends_with(", 1 of them lowered to core SPIR-V, which says nothing of native support."));
-    assert!(by("reference").ends_with(", 1 of them in the oracle alone, against a second reference."));
+    assert!(by("lowered").ends_with(", 1 of them lowered to core SPIR-V, which does not test native support."));
+    assert!(by("reference").ends_with(", 1 of them without a device: the oracle against an independent reference."));
     let stopped = last(&[Status::Pass], true);
     assert!(stopped.starts_with("INTERRUPTED: ") && stopped.ends_with("Interrupted after 1 of 2 cases."), "{stopped}");
     // Failures before an interruption are reported, without a verdict on the run.
     let failed = last(&[Status::Pass, Status::Crash], true);
     assert!(failed.starts_with("INTERRUPTED: "), "{failed}");
-    assert!(failed.ends_with("1 case ends without a verdict. Interrupted after 2 of 3 cases."), "{failed}");
+    assert!(failed.ends_with("1 case ended without a verdict. Interrupted after 2 of 3 cases."), "{failed}");
     let crash = last(&[Status::Crash, Status::Pass], false);
-    assert!(crash.contains("FAIL: ") && crash.ends_with("1 case ends without a verdict."), "{crash}");
+    assert!(crash.contains("FAIL: ") && crash.ends_with("1 case ended without a verdict."), "{crash}");
 }
 
 #[test]
-fn all_of_what_is_possible_is_said_of_cases_from_buffers() {
+fn possible_inputs_count_cases_from_buffers() {
     let of = |source: &str, tested: u64| CaseResult {
         source: source.to_owned(),
         inputs_tested: tested,
@@ -137,7 +137,7 @@ fn all_of_what_is_possible_is_said_of_cases_from_buffers() {
 }
 
 #[test]
-fn why_a_case_did_not_end_is_said_though_some_of_it_was_checked() {
+fn a_timeout_shows_its_reason_and_the_inputs_checked() {
     let reason = Some("the device did not finish within 3s".to_owned());
     let text = shown(&[CaseResult { reason, inputs_tested: 512, ..case("p.a", Status::Timeout) }], false, false);
     let line = text.lines().find(|line| line.starts_with("Timeout")).unwrap();
@@ -145,7 +145,7 @@ fn why_a_case_did_not_end_is_said_though_some_of_it_was_checked() {
 }
 
 #[test]
-fn what_a_baseline_expects_of_skipped_cases_fails_the_run() {
+fn a_skipped_case_that_the_baseline_expects_to_fail_fails_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let list = dir.path().join("baseline.csv");
     std::fs::write(&list, "p.left,Fail\n").unwrap();
@@ -161,13 +161,13 @@ fn what_a_baseline_expects_of_skipped_cases_fails_the_run() {
     console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
     assert_eq!(console.tally.outcome(), Outcome::Failures);
     let text = String::from_utf8(out.0.borrow().clone()).unwrap();
-    assert!(text.contains("skipped  2 cases, by the list of skips; the baseline expects p.left to fail\n"), "{text}");
-    assert!(text.contains("against  the lists given: 1 Expected, 1 Fixed\n"), "{text}");
-    assert!(text.trim_end().ends_with("1 case does better than the baseline says."), "{text}");
+    assert!(text.contains("skipped  2 cases on the list of skips; the baseline expects p.left to fail\n"), "{text}");
+    assert!(text.contains("lists    1 Expected, 1 Fixed\n"), "{text}");
+    assert!(text.trim_end().ends_with("1 case does better than the baseline expects."), "{text}");
 }
 
 #[test]
-fn a_part_into_which_no_case_falls_is_no_failure() {
+fn a_part_without_cases_is_not_a_failure() {
     let part = assay_runner::Part { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
     let out = Shared::default();
     let mut console =
@@ -180,7 +180,7 @@ fn a_part_into_which_no_case_falls_is_no_failure() {
 }
 
 #[test]
-fn without_a_device_none_is_described() {
+fn a_run_without_a_device_describes_no_device() {
     let out = Shared::default();
     let mut console =
         Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
@@ -203,7 +203,7 @@ fn a_thousand_failures_stay_readable() {
 }
 
 #[test]
-fn a_reader_that_has_gone_does_not_stop_the_run() {
+fn a_closed_output_does_not_stop_the_run() {
     struct Gone;
     impl Write for Gone {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -218,9 +218,9 @@ fn a_reader_that_has_gone_does_not_stop_the_run() {
     console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Fail)))).unwrap();
 }
 
-/// A failure under an injected fault does not count against the device.
+/// A failure with a planted error does not count against the device.
 #[test]
-fn a_planted_error_is_named_in_the_verdict() {
+fn the_verdict_names_a_planted_error() {
     let ended = |status| {
         let out = Shared::default();
         let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
@@ -233,14 +233,14 @@ fn a_planted_error_is_named_in_the_verdict() {
         String::from_utf8(bytes).unwrap()
     };
     let (fails, passes) = (ended(Status::Fail), ended(Status::Pass));
-    let blameless = "permit, as off-by-one@last was planted in what the device was given: no fault of the device's.\n";
+    let blameless = "permit, but off-by-one@last was planted: the device is not at fault.\n";
     assert!(fails.ends_with(blameless), "{fails}");
-    assert!(passes.ends_with("within Vulkan 1.4.360, though off-by-one@last was planted.\n"), "{passes}");
+    assert!(passes.ends_with("to Vulkan 1.4.360, although off-by-one@last was planted.\n"), "{passes}");
 }
 
 /// A failure of a case file's own expectation is not reported as a violation of the specification.
 #[test]
-fn a_case_files_own_expectation_is_not_the_specifications() {
+fn a_case_files_expectation_is_not_reported_as_the_specifications() {
     let ended = |by: &[&str]| {
         let out = Shared::default();
         let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
@@ -269,14 +269,17 @@ fn a_case_files_own_expectation_is_not_the_specifications() {
     };
     let both = ended(&["case", "specification"]);
     for own in [ended(&["case"]), ended(&["lenient specification", "case"])] {
-        assert!(own.contains("is not as the case file expects") && !own.contains("does not permit"), "{own}");
+        assert!(
+            own.contains("returns results that the case file does not expect") && !own.contains("does not permit"),
+            "{own}"
+        );
         assert!(own.contains("2 not as the case file expects"), "{own}");
     }
-    assert!(both.contains("does not permit") && !both.contains("case file expects"), "{both}");
+    assert!(both.contains("does not permit") && !both.contains("case file"), "{both}");
 }
 
 #[test]
-fn what_is_not_native_names_its_path_and_nothing_is_counted_where_nothing_ended() {
+fn non_native_cases_name_their_path_and_an_empty_run_lists_no_statuses() {
     let lowered = CaseResult { path: "lowered".to_owned(), ..case("tile.a", Status::Pass) };
     let text = shown(&[lowered, case("p.b", Status::Pass)], true, false);
     assert!(text.contains("tile.a  65,536 of 2^32 inputs  lowered  margin"), "{text}");
@@ -286,7 +289,7 @@ fn what_is_not_native_names_its_path_and_nothing_is_counted_where_nothing_ended(
 
 /// Elements of a program have their own types, independent of the types of the case.
 #[test]
-fn floats_of_a_program_are_shown_as_numbers() {
+fn floats_of_a_program_are_shown_in_decimal() {
     let mut one = CaseResult { types: "64 invocations".to_owned(), ..case("compute.a", Status::Fail) };
     one.worst.as_mut().unwrap().scalar = Some("f32".to_owned());
     let text = shown(&[one], false, false);

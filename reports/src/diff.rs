@@ -92,11 +92,11 @@ impl ChangeKind {
     pub fn counted(self, changes: usize) -> String {
         let (one, more) = match self {
             ChangeKind::NewFailure => ("new failure", "new failures"),
-            ChangeKind::ChangedFailure => ("failure of another kind", "failures of another kind"),
-            ChangeKind::Vanished => ("case that vanished", "cases that vanished"),
-            ChangeKind::ChangedStatus => ("other change of status", "other changes of status"),
-            ChangeKind::Fixed => ("fixed", "fixed"),
-            ChangeKind::Margin => ("margin that moved", "margins that moved"),
+            ChangeKind::ChangedFailure => ("changed failure", "changed failures"),
+            ChangeKind::Vanished => ("missing case", "missing cases"),
+            ChangeKind::ChangedStatus => ("other status change", "other status changes"),
+            ChangeKind::Fixed => ("fixed case", "fixed cases"),
+            ChangeKind::Margin => ("changed margin", "changed margins"),
             ChangeKind::Appeared => ("new case", "new cases"),
         };
         format!("{} {}", count(changes), plural(changes, one, more))
@@ -268,18 +268,18 @@ fn caveats(old: &Opened, new: &Opened) -> Vec<String> {
             said.push(format!("{what} differs ({a}, {b}){so}"));
         }
     };
-    let inputs = ": margins are of other inputs";
+    let inputs = ": margins are for different inputs";
     differ("the budget", &a.budget, &b.budget, inputs);
     differ("the seed", &a.seed.to_string(), &b.seed.to_string(), inputs);
     differ("the version of Assay", &a.version, &b.version, "");
-    differ("the specification", &a.specification, &b.specification, ": other results may be permitted");
+    differ("the specification", &a.specification, &b.specification, ": different results may be permitted");
     differ("the device", &a.device.name, &b.device.name, "");
     for (run, which) in [(old, "old"), (new, "new")] {
         if run.ended().interrupted {
-            said.push(format!("the {which} run was interrupted: cases are missing from it"));
+            said.push(format!("the {which} run was interrupted, so cases are missing"));
         }
         if let Some(part) = &run.info.part {
-            said.push(format!("the {which} run is only {} of a larger one", part.of.join(", ")));
+            said.push(format!("the {which} run is only part {} of a larger run", part.of.join(", ")));
         }
     }
     said
@@ -321,7 +321,7 @@ impl Diff {
             }
             if all > most {
                 let suites = suites.iter().map(|(suite, n)| format!("{suite} {}", count(n))).collect::<Vec<_>>();
-                _ = writeln!(text, "  and {} more; in all: {}", count(all - most), suites.join(", "));
+                _ = writeln!(text, "  and {} more; by suite: {}", count(all - most), suites.join(", "));
             }
         }
         let verdict = if self.is_worse() { "WORSE" } else { "NOT WORSE" };
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_change_is_told() {
+    fn every_kind_of_change_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let old = [
             case("p.f32.breaks", Status::Pass),
@@ -426,13 +426,13 @@ mod tests {
         assert_eq!(of(ChangeKind::Vanished), ["gone"]);
         assert_eq!(of(ChangeKind::ChangedStatus), ["other_path", "unsupported"]);
         assert_eq!(of(ChangeKind::Fixed), ["gets_fixed"]);
-        assert_eq!(of(ChangeKind::Margin), ["margin_more", "margin"], "what moved most first");
+        assert_eq!(of(ChangeKind::Margin), ["margin_more", "margin"], "greatest change first");
         assert_eq!(of(ChangeKind::Appeared), ["added"]);
         assert_eq!(diff.unchanged, 4);
         assert!(diff.is_worse());
         let text = diff.text(1);
         for said in [
-            "2 new failures\n  p.f32.added_broken  Timeout\n  and 1 more; in all: p.f32 2\n",
+            "2 new failures\n  p.f32.added_broken  Timeout\n  and 1 more; by suite: p.f32 2\n",
             "p.f32.margin_more  Pass 0.100 -> Pass 0.950",
             "p.f32.other_class  Fail (FewUlp) 3.21 -> Fail (Wild) 3.21",
             "\nWORSE: 2 new failures, ",
@@ -462,16 +462,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_there_twice_is_an_error() {
+    fn a_duplicate_name_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let path = folder(dir.path(), &[case("p.a", Status::Pass), case("p.a", Status::Fail)]);
         let run = Opened::open(path).unwrap();
         let error = super::diff(&run, &run, Threshold::default()).unwrap_err().to_string();
-        assert!(error.contains("names `p.a` twice"), "{error}");
+        assert!(error.contains("has two results of `p.a`"), "{error}");
     }
 
     #[test]
-    fn infinite_margins_are_words_in_json_and_move_once() {
+    fn infinite_margins_are_strings_in_json_and_do_not_change_further() {
         let state = |margin| CaseState {
             status: Status::Fail,
             path: String::new(),

@@ -110,7 +110,7 @@ impl Expectations {
     /// Assesses a case.
     pub fn judge(&self, case: &CaseResult) -> Assessment {
         if is_cut_short(case.partial, case.status) {
-            let why = Some("cut short: the run ended before it did".to_owned());
+            let why = Some("cut short by the end of the run".to_owned());
             return Assessment { standing: Standing::Missing, word: DeqpStatus::Missing, why };
         }
         let judged = self.judge_run(&case.name, case.status, case.repeat.as_deref());
@@ -152,7 +152,7 @@ impl Expectations {
     pub(crate) fn judge_word(&self, name: &str, did: TestStatus) -> Assessment {
         let baseline = self.baseline.as_ref().and_then(|baseline| baseline.get(name));
         let word = DeqpStatus::against(did, baseline);
-        let said = baseline.map(|baseline| format!("the baseline says {baseline}"));
+        let said = baseline.map(|baseline| format!("the baseline lists {baseline}"));
         if !word.is_success() && self.flakes.matches(name) {
             return Assessment { standing: Standing::KnownFlake, word: DeqpStatus::KnownFlake, why: said };
         }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_held_against_all_lists() {
+    fn results_are_compared_with_all_lists() {
         let expectations = expectations();
         for (name, status, standing, word) in [
             ("p.new", Status::Pass, Standing::Expected, "Pass"),
@@ -251,13 +251,13 @@ mod tests {
             assert_eq!(expectations.judge(&cut).standing, standing, "{status:?}");
         }
         let why = |name, status| expectations.judge(&case(name, status)).why;
-        assert_eq!(why("p.fails", Status::Pass).as_deref(), Some("the baseline says Fail"));
+        assert_eq!(why("p.fails", Status::Pass).as_deref(), Some("the baseline lists Fail"));
         assert_eq!(why("p.waived", Status::Fail).as_deref(), Some("I1"));
-        assert!(why("p.waived", Status::Timeout).unwrap().contains("is for Fail, and this is Timeout"));
+        assert!(why("p.waived", Status::Timeout).unwrap().contains("covers Fail, but the status is Timeout"));
     }
 
     #[test]
-    fn what_differs_from_run_to_run_is_a_failure_unless_it_is_known_to() {
+    fn flaky_results_fail_the_run_unless_on_the_list_of_flakes() {
         let flaky = |name: &str, alone: Status| {
             let run = |after, status| OneRun { after, inputs: 0, status, reason: None };
             let runs = vec![run(3, Status::Fail), run(0, alone)];

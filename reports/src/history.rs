@@ -56,7 +56,7 @@ pub enum HistoryError {
         what: String,
     },
     /// The file does not exist.
-    #[error("there is no history {}: `assay history add DIR --db FILE` makes one", .0.display())]
+    #[error("the history {} does not exist; create it with `assay history add DIR --db FILE`", .0.display())]
     Missing(PathBuf),
 }
 
@@ -116,7 +116,7 @@ impl History {
         if check != "ok" {
             // The first line of SQLite's report names the database, which is always `main`.
             let damage = check.lines().last().unwrap_or_default();
-            let what = format!("is damaged ({damage}): put a copy of it there, or name another file");
+            let what = format!("damaged ({damage}); restore a copy, or choose another file");
             return Err(HistoryError::Form { path, what });
         }
         match (version, tables) {
@@ -125,12 +125,12 @@ impl History {
                 set("user_version", &VERSION.to_string()).map_err(failed)?;
             }
             (0, _) => {
-                let what = "is a database, but no history of Assay's".to_owned();
+                let what = "an SQLite database, but not a history of Assay".to_owned();
                 return Err(HistoryError::Form { path, what });
             }
             (VERSION, _) => {}
             (later, _) => {
-                let what = format!("is of version {later}, which a later Assay wrote; this one knows {VERSION}");
+                let what = format!("version {later} is newer than this Assay supports (up to {VERSION})");
                 return Err(HistoryError::Form { path, what });
             }
         }
@@ -209,7 +209,7 @@ fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<us
     let failed = History::failed(path);
     let id = add_run(change, run, results.len()).map_err(&failed)?;
     let Some(id) = id else {
-        let what = format!("has the run of {} that started at {} already", run.info.device.name, run.info.started);
+        let what = format!("already has the run of {} that started at {}", run.info.device.name, run.info.started);
         return Err(HistoryError::Form { path: path.to_owned(), what });
     };
     let added = results.len();
@@ -360,7 +360,7 @@ pub fn svg(courses: &[CaseHistory]) -> String {
             text,
             "<line x1=\"{LEFT}\" x2=\"{LEFT}\" y1=\"{top}\" y2=\"{floor}\" stroke=\"#5b6570\"/><text x=\"12\" y=\"{middle}\" \
              text-anchor=\"middle\" transform=\"rotate(-90 12 {middle})\">error / bound</text><text x=\"{}\" y=\"{}\" \
-             text-anchor=\"end\" fill=\"#5b6570\">runs, the latest right</text>",
+             text-anchor=\"end\" fill=\"#5b6570\">runs, latest at the right</text>",
             WIDTH - 20.0,
             floor + 28.0
         );
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_is_followed_over_drivers() {
+    fn a_history_follows_margins_across_drivers() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("history.sqlite");
         assert!(matches!(History::open(&path, false), Err(HistoryError::Missing(_))));
@@ -435,7 +435,7 @@ mod tests {
             assert_eq!(add(dir.path(), &mut history, day, driver, status, margin).unwrap(), 2);
         }
         let again = add(dir.path(), &mut history, 2, "Mesa 24", Status::Pass, None).unwrap_err().to_string();
-        assert!(again.contains("has the run of test device that started at 2026-11-02T03:00:00Z already"), "{again}");
+        assert!(again.contains("already has the run of test device that started at 2026-11-02T03:00:00Z"), "{again}");
         // Of several runs, either all or none are added.
         let other = RunInfo { started: "2026-11-05T03:00:00Z".to_owned(), ..run(1) };
         let other = folder_of(&dir.path().join("5"), other, &[case("p.f32.a", Status::Fail)], false);
@@ -475,7 +475,7 @@ mod tests {
         let folder = folder_of(&dir.path().join("run"), run(3), &cases, false);
         let mut history = History::open(dir.path().join("history.sqlite"), true).unwrap();
         let refused = history.add(&[Opened::open(&folder).unwrap()]).unwrap_err().to_string();
-        assert!(refused.contains("results.jsonl names `p.f32.a` twice"), "{refused}");
+        assert!(refused.contains("results.jsonl has two results of `p.f32.a`"), "{refused}");
         assert!(history.courses(&[]).unwrap().is_empty(), "nothing of it was added");
     }
 
@@ -506,17 +506,17 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_history_is_refused() {
+    fn a_file_that_is_not_a_history_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         std::fs::write(&path, "text ".repeat(1000)).unwrap();
         assert!(History::open(&path, true).unwrap_err().to_string().contains("file is not a database"));
         let path = dir.path().join("other.sqlite");
         Connection::open(&path).unwrap().execute_batch("create table t (x)").unwrap();
-        assert!(History::open(&path, true).unwrap_err().to_string().contains("no history of Assay's"));
+        assert!(History::open(&path, true).unwrap_err().to_string().contains("not a history of Assay"));
         let path = dir.path().join("later.sqlite");
         drop(History::open(&path, true).unwrap());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
-        assert!(History::open(&path, true).unwrap_err().to_string().contains("is of version 9"));
+        assert!(History::open(&path, true).unwrap_err().to_string().contains("version 9 is newer"));
     }
 }

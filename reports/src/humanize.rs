@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_and_spaces_read_well() {
+    fn counts_and_input_numbers_are_readable() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(4_294_967_296u64), "4,294,967,296");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_never_rounds_onto_the_limit() {
+    fn a_margin_never_rounds_to_the_limit() {
         assert_eq!(margin(0.0), "0");
         assert_eq!(margin(0.000_123), "1.2e-4");
         assert_eq!(margin(1.0), "1.00");
@@ -141,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn a_share_never_rounds_onto_none_or_all() {
+    fn a_share_never_rounds_to_none_or_all() {
         let shown = [(0, 5), (1, 1 << 32), (1, 8), (99_999, 100_000), (7, 7)].map(|(part, of)| share(part, of));
         assert_eq!(shown, ["0.00 %", "<0.01 %", "12.50 %", ">99.99 %", "100.00 %"]);
     }
 
     #[test]
-    fn times_read_well() {
+    fn times_are_readable() {
         assert_eq!(seconds(0.434), "0.43 s");
         assert_eq!(seconds(41.26), "41.3 s");
         assert_eq!(seconds(151.0), "2 min 31 s");

@@ -127,7 +127,7 @@ impl Journal {
             if left == 0 {
                 break;
             }
-            let changed = || io::Error::other(format!("{} changed while it was read", self.path.display()));
+            let changed = || io::Error::other(format!("{} changed while being read", self.path.display()));
             take(&whole_event(&[line?, b"\n".to_vec()].concat()).ok_or_else(changed)?)?;
             left -= 1;
         }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_ends_anywhere_gives_whole_results_or_none() {
+    fn a_truncated_journal_keeps_exactly_its_whole_lines() {
         let dir = tempfile::tempdir().unwrap();
         let (bytes, events) = (killed(dir.path()), events());
         let ends: Vec<usize> =
@@ -296,7 +296,10 @@ mod tests {
             match kept(&bytes[..end]) {
                 Ok(kept) => assert_eq!(kept, events[..ends.iter().filter(|&&line| line <= end).count()], "at {end}"),
                 Err(error) => {
-                    assert!(end < ends[0] && error.contains("does not say what was being run"), "at {end}: {error}");
+                    assert!(
+                        end < ends[0] && error.contains("its first line (run settings) is damaged"),
+                        "at {end}: {error}"
+                    );
                 }
             }
         }
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_byte_costs_its_line_and_makes_no_other_result() {
+    fn a_damaged_byte_loses_only_its_own_line() {
         let dir = tempfile::tempdir().unwrap();
         let (bytes, events) = (killed(dir.path()), events());
         let first = bytes.iter().position(|&byte| byte == b'\n').unwrap();
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_run_goes_on_and_what_was_cut_short_is_run_again() {
+    fn a_resumed_run_repeats_partial_results_only() {
         let dir = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(dir.path()).unwrap();
         folder.event(&Event::RunStarted(Box::new(run(4)))).unwrap();
@@ -342,7 +345,7 @@ mod tests {
         folder.event(&Event::CaseFinished(Box::new(cut))).unwrap();
         folder.event(&Event::RunFinished { interrupted: true, wall: 7.5 }).unwrap();
         let busy = Folder::resume(dir.path()).unwrap_err().to_string();
-        assert!(busy.contains("another `assay` is writing to"), "{busy}");
+        assert!(busy.contains("another `assay` process is writing to"), "{busy}");
         drop(folder);
         let (folder, journal) = Folder::resume(dir.path()).unwrap();
         assert_eq!((journal.results, journal.partial, journal.complete, journal.wall), (1, 1, false, 7.5));
@@ -359,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_as_it_was_until_its_run_goes_on() {
+    fn resuming_changes_no_file_before_the_run_starts() {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), &killed(dir.path()));
         resume(dir.path()).unwrap();
@@ -378,15 +381,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_resumed_says_why() {
+    fn errors_explain_why_a_run_cannot_be_resumed() {
         let dir = tempfile::tempdir().unwrap();
         let error = |dir: &Path| Folder::resume(dir).unwrap_err().to_string();
-        assert!(error(dir.path()).contains("holds no results.jsonl"));
+        assert!(error(dir.path()).contains("no results.jsonl in"));
         let gone = dir.path().join("gone");
         assert!(error(&gone).contains("gone") && !gone.exists(), "nothing is made");
         let bytes = killed(dir.path());
         let later = String::from_utf8(bytes).unwrap().replacen("\"schema\":1", "\"schema\":99", 1);
         put(dir.path(), later.as_bytes());
-        assert!(error(dir.path()).contains("a later Assay wrote"));
+        assert!(error(dir.path()).contains("newer than this Assay supports"));
     }
 }

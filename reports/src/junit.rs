@@ -161,8 +161,8 @@ fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Case
         }
         text(&mut status, "type", &row.word.to_string());
         if matches!(kind, JunitKind::Failure | JunitKind::Error) {
-            let derivation = explain.map_or_else(String::new, |command| format!("what is permitted: {command}\n"));
-            let body = format!("{derivation}run again: {}\n", command_again(run, row.name));
+            let derivation = explain.map_or_else(String::new, |command| format!("permitted results: {command}\n"));
+            let body = format!("{derivation}reproduce: {}\n", command_again(run, row.name));
             element(writer, status, &body)?;
         } else {
             writer.write_event(Event::Empty(status))?;
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_has_nothing_that_the_schema_of_jenkins_does_not_know() {
+    fn the_file_is_valid_against_the_schema_of_jenkins() {
         for rows in [Vec::new(), rows()] {
             let text = text(&rows);
             let document = Document::parse(&text).unwrap();
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_says_when_and_where_it_ran_and_a_failure_how_to_repeat_it() {
+    fn suites_have_a_time_and_host_and_failures_a_command_to_repeat_them() {
         let text = text(&rows());
         let document = Document::parse(&text).unwrap();
         for suite in document.descendants().filter(|node| node.has_tag_name("testsuite")) {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_are_those_of_junit() {
+    fn statuses_map_to_elements_of_junit() {
         let names: Vec<String> = WORDS.iter().map(|word| format!("p.f32.{word}")).collect();
         let whys: Vec<String> = names.iter().map(|name| format!("<{name}> & \"why\"")).collect();
         let said = |reason| CaseNotes { reason, ..CaseNotes::default() };

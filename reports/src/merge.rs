@@ -7,7 +7,7 @@ use crate::{
     case_table::{CaseNotes, CaseTable},
     count, counted,
     deqp::{DeqpStatus, TestStatus, plain},
-    journal, junit,
+    journal, junit, plural,
     read::{LocatedLine, Opened, ReadError},
     result_dir::{
         self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
@@ -40,7 +40,7 @@ pub enum MergeError {
         source: io::Error,
     },
     /// The output directory is one of the inputs, or already holds results.
-    #[error("{}: {what}; name another folder with --out", path.display())]
+    #[error("{} {what}; choose another folder with --out", path.display())]
     Out {
         /// The directory.
         path: PathBuf,
@@ -61,10 +61,22 @@ pub enum MergeError {
         /// Its value in the second directory.
         b: String,
     },
+    /// Two directories are not parts of the same list of cases.
+    #[error("{} and {} are not parts of one run: the first is {a}, the second {b}", first.display(), second.display())]
+    OtherCases {
+        /// A directory.
+        first: PathBuf,
+        /// Another directory.
+        second: PathBuf,
+        /// Description of the first.
+        a: String,
+        /// Description of the second.
+        b: String,
+    },
     /// Two directories have results of the same cases.
     #[error(
-        "{} and {} overlap: both have a result of `{name}`{}", first.display(), second.display(),
-        if *more > 0 { format!(" and of {}", counted(more, "more case")) } else { String::new() }
+        "{} and {} overlap: both have results of `{name}`{}", first.display(), second.display(),
+        if *more > 0 { format!(" and {}", counted(more, "more case")) } else { String::new() }
     )]
     Overlap {
         /// A directory.
@@ -77,7 +89,7 @@ pub enum MergeError {
         more: usize,
     },
     /// Results are missing.
-    #[error("the parts have holes: {}; join what there is with --partial", .0.join("; "))]
+    #[error("results are missing: {}; join the parts without them with --partial", .0.join("; "))]
     Holes(Vec<String>),
 }
 
@@ -114,11 +126,11 @@ struct ResultEntry {
 pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, MergeError> {
     for part in parts {
         if is_same_dir(&part.path, out) {
-            return Err(MergeError::Out { path: out.to_owned(), what: "is one of the folders to be joined" });
+            return Err(MergeError::Out { path: out.to_owned(), what: "is one of the folders to join" });
         }
     }
     if out.join(RESULTS).exists() {
-        return Err(MergeError::Out { path: out.to_owned(), what: "holds results already" });
+        return Err(MergeError::Out { path: out.to_owned(), what: "already holds results" });
     }
     let own = Owned::of(out);
     let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE]);
@@ -156,16 +168,25 @@ fn is_same_dir(a: &Path, b: &Path) -> bool {
 /// Tests that two directories belong to one run.
 fn check_same_run(first: &Opened, second: &Opened) -> Result<(), MergeError> {
     let (a, b) = (&first.info, &second.info);
-    let divided = |info: &RunInfo| match &info.part {
-        None => "no partition".to_owned(),
-        Some(part) => format!("{}, {}", counted(part.cases, "case"), part.selection),
+    let (first, second) = (first.path.clone(), second.path.clone());
+    if let Some((what, a, b)) = setup_difference(a, b) {
+        return Err(MergeError::Differ { first, second, what, a, b });
+    }
+    let divided = |info: &RunInfo| info.part.as_ref().map(|part| (part.cases, part.selection.clone()));
+    if divided(a) == divided(b) {
+        return Ok(());
+    }
+    let describe = |info: &RunInfo| match &info.part {
+        None => format!("a whole run of {}", counted(info.cases, "case")),
+        Some(part) => format!("part {} of {}", part.of.join(", "), counted(part.cases, "case")),
     };
-    let (x, y) = (divided(a), divided(b));
-    let apart = (x != y).then(|| ("the cases that were divided".to_owned(), x, y));
-    setup_difference(a, b).or(apart).map_or(Ok(()), |(what, a, b)| {
-        let (first, second) = (first.path.clone(), second.path.clone());
-        Err(MergeError::Differ { first, second, what, a, b })
-    })
+    let count = |info: &RunInfo| info.part.as_ref().map(|part| part.cases);
+    let same_count = count(a).is_some() && count(a) == count(b);
+    let (a, mut b) = (describe(a), describe(b));
+    if same_count {
+        b += " of another selection";
+    }
+    Err(MergeError::OtherCases { first, second, a, b })
 }
 
 /// Returns the first property in which two runs differ although one is to continue the other: the
@@ -208,7 +229,7 @@ fn setup_difference(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)
 /// Describes the use of the validation layer, whose errors are results.
 fn validation(info: &RunInfo) -> String {
     let asked = info.command.iter().any(|word| word == "--validation");
-    if asked { "watched" } else { "not loaded" }.to_owned()
+    if asked { "loaded" } else { "not loaded" }.to_owned()
 }
 
 /// Returns the environment variables that results may depend on. The thread count of a software
@@ -277,7 +298,8 @@ fn holes(parts: &[Opened], entries: &[ResultEntry]) -> Vec<String> {
     let missing = first.into_iter().flat_map(Partition::siblings).filter(|part| !given.contains(&part.to_string()));
     let missing: Vec<String> = missing.map(|part| part.to_string()).collect();
     if !missing.is_empty() {
-        holes.push(format!("there is no {}", missing.join(", ")));
+        let (part, verb) = (plural(missing.len(), "part", "parts"), plural(missing.len(), "is", "are"));
+        holes.push(format!("{part} {} {verb} missing", missing.join(", ")));
     }
     holes
 }
@@ -467,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_and_the_grouping_of_parts_do_not_matter() {
+    fn merging_is_commutative_and_associative() {
         let dir = tempfile::tempdir().unwrap();
         let parts = parts(dir.path(), 3);
         let [a, b, c] = [&parts[0], &parts[1], &parts[2]].map(PathBuf::as_path);
@@ -493,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn on_how_many_threads_a_driver_computed_makes_no_other_run() {
+    fn the_thread_count_of_a_driver_does_not_distinguish_runs() {
         let with = |name: &str, value: &str| {
             let mut info = run(1);
             info.device.environment.insert(name.to_owned(), value.to_owned());
@@ -505,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_result_is_in_all_files_once() {
+    fn cases_without_a_result_are_in_each_merged_file_once() {
         let dir = tempfile::tempdir().unwrap();
         let list = dir.path().join("baseline.csv");
         fs::write(&list, "q.fails,Fail\n").unwrap();
@@ -558,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused_and_nothing_is_left() {
+    fn a_refused_merge_leaves_no_output() {
         let dir = tempfile::tempdir().unwrap();
         let paths = parts(dir.path(), 3);
         let [a, b, c] = [&paths[0], &paths[1], &paths[2]].map(PathBuf::as_path);
@@ -570,18 +592,22 @@ mod tests {
         };
         let holes = refused(&open(&[a, c]), false);
         assert!(
-            holes.contains("the parts have holes: there is no slice:2/3; join what there is with --partial"),
+            holes
+                .contains("results are missing: part slice:2/3 is missing; join the parts without them with --partial"),
             "{holes}"
         );
         let overlap = refused(&open(&[a, b, a]), true);
-        assert!(overlap.contains("part1 overlap: both have a result of `p.f32.3` and of 2 more cases"), "{overlap}");
+        assert!(overlap.contains("part1 overlap: both have results of `p.f32.3` and 2 more cases"), "{overlap}");
         type Change = fn(&mut RunInfo);
         let changes: [(Change, &str); 6] = [
             (|info| info.version = "0.2.0".to_owned(), "the version of Assay differs (0.1.0, 0.2.0)"),
             (|info| info.seed = 1, "the seed differs (0, 1)"),
-            (|info| info.command.push("--validation".to_owned()), "the validation layer differs (not loaded, watched)"),
+            (|info| info.command.push("--validation".to_owned()), "the validation layer differs (not loaded, loaded)"),
             (|info| info.device.driver_info = "Mesa 25".to_owned(), "driverInfo differs (Mesa 22.3.6, Mesa 25)"),
-            (|info| info.part.as_mut().unwrap().selection = "1".to_owned(), "the cases that were divided differs"),
+            (
+                |info| info.part.as_mut().unwrap().selection = "1".to_owned(),
+                "the first is part slice:1/3 of 9 cases, the second part slice:2/3 of 9 cases of another selection",
+            ),
             (|info| info.device.host_cpu = "another".to_owned(), "the host's processor differs"),
         ];
         for (change, said) in changes {

@@ -131,10 +131,10 @@ impl Progress {
             0 => String::new(),
             n => format!(", {}", counted(n, "worker")),
         };
-        let slowest = slowest.map_or_else(String::new, |name| format!("; longest under way: {name}"));
+        let slowest = slowest.map_or_else(String::new, |name| format!("; longest running: {name}"));
         let (done, all, failing) = (count(self.finished), counted(self.planned, "case"), count(self.failing));
         let which = &self.label;
-        format!("assay: {which}{done} of {all}, {failing} failing, {rate:.1} a second{left}{workers}{slowest}")
+        format!("assay: {which}{done} of {all}, {failing} failing, {rate:.1} per second{left}{workers}{slowest}")
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_gets_lines() {
+    fn a_log_receives_progress_lines() {
         let text = Log::default();
         let lines = LogLines { out: Box::new(text.clone()), every: Duration::ZERO, last: Instant::now() };
         let mut progress = Progress::hidden();
@@ -220,14 +220,14 @@ mod tests {
         }
         let text = String::from_utf8(text.0.borrow().clone()).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[1], "assay: 1 of 3,000 cases, 0 failing, 0.0 a second, 2 workers");
+        assert_eq!(lines[1], "assay: 1 of 3,000 cases, 0 failing, 0.0 per second, 2 workers");
         let last = lines.last().unwrap();
         assert!(last.starts_with("assay: 2 of 3,000 cases, 1 failing, "), "{last}");
-        assert!(last.ends_with(" left, 2 workers; longest under way: p.b"), "{last}");
+        assert!(last.ends_with(" left, 2 workers; longest running: p.b"), "{last}");
     }
 
     #[test]
-    fn of_several_runs_each_says_which_it_is() {
+    fn progress_of_concurrent_runs_is_labelled() {
         let mut progress = Progress::hidden().among(&Bars::default(), "device 1");
         progress.event(&Event::RunStarted(Box::new(run(7)))).unwrap();
         assert_eq!(progress.bar.prefix(), "device 1: 0/7");

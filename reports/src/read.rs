@@ -26,17 +26,17 @@ const BLOCK: usize = 1 << 25;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// There are no results.
-    #[error("{} holds no results.jsonl: expected the output folder of `assay run` or `assay merge`", .0.display())]
+    #[error("no results.jsonl in {}; expected a result folder of `assay run` or `assay merge`", .0.display())]
     NoResults(PathBuf),
     /// The run is still in progress, or was killed.
     #[error(
-        "{folder} holds only results.jsonl.partial: its run is still going on, or was killed; `assay run --resume \
-         {folder}` goes on with it",
+        "the run in {folder} is not finished: it is still in progress or was killed; resume it with `assay run \
+         --resume {folder}`",
         folder = .0.display()
     )]
     Unfinished(PathBuf),
     /// The first line of a journal is damaged.
-    #[error("{} does not say what was being run: its first line is damaged; run everything again", .0.display())]
+    #[error("cannot resume {}: its first line (run settings) is damaged; start a new run", .0.display())]
     NoBeginning(PathBuf),
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -56,7 +56,7 @@ pub enum ReadError {
     },
     /// A later version wrote the file.
     #[error(
-        "{} is of schema {schema}, which a later Assay wrote; this one knows schemas up to {}: use the later one",
+        "{}: schema {schema} is newer than this Assay supports (up to {}); use the Assay that wrote it",
         path.display(), SCHEMA
     )]
     Newer {
@@ -65,8 +65,11 @@ pub enum ReadError {
         /// Schema of the file.
         schema: u32,
     },
+    /// The file is empty.
+    #[error("{} is empty; expected the events of a run", .0.display())]
+    Empty(PathBuf),
     /// A case has two results.
-    #[error("{} names `{name}` twice: it was put together from results that overlap", path.display())]
+    #[error("{} has two results of `{name}`: it was assembled from overlapping results", path.display())]
     Twice {
         /// The file.
         path: PathBuf,
@@ -257,16 +260,20 @@ impl Opened {
         input::read_line(&mut reader, &mut first, input::LINE)
             .map_err(|source| ReadError::Read { path: file.clone(), source })?;
         let wrong = |what: String| ReadError::Line { path: file.clone(), line: 1, what };
+        if first.is_empty() {
+            return Err(ReadError::Empty(file));
+        }
         #[derive(Deserialize)]
         struct Schema {
             schema: u32,
         }
         let Schema { schema } = serde_json::from_slice(&first)
-            .map_err(|error| wrong(format!("expected the event run_started with its schema: {error}")))?;
+            .map_err(|error| wrong(format!("expected the event run_started with a schema: {error}")))?;
         if schema > SCHEMA {
             return Err(ReadError::Newer { path: file, schema });
         }
-        let info = serde_json::from_slice(&first).map_err(|error| wrong(format!("no event run_started: {error}")))?;
+        let info =
+            serde_json::from_slice(&first).map_err(|error| wrong(format!("not a valid run_started event: {error}")))?;
         Ok(Opened { path, info, ended: ended(&file)? })
     }
 
@@ -329,7 +336,7 @@ impl Opened {
                 (0, _) => block.len(),
                 (_, Some(at)) => start + at + 1,
                 (_, None) if block.len() as u64 > input::LINE => {
-                    let what = format!("longer than {} bytes, the longest line that is read", input::LINE);
+                    let what = format!("the line exceeds the limit of {} bytes", input::LINE);
                     return Err(ReadError::Line { path, line, what });
                 }
                 (_, None) => continue,
@@ -359,7 +366,7 @@ impl Opened {
         for place in places {
             let mut line = vec![0; place.length as usize];
             file.seek(SeekFrom::Start(place.offset)).and_then(|_| file.read_exact(&mut line)).map_err(read)?;
-            let wrong = |error| read(io::Error::other(format!("byte {}: not a result: {error}", place.offset)));
+            let wrong = |error| read(io::Error::other(format!("byte {}: not a valid result: {error}", place.offset)));
             events.push(serde_json::from_slice(&line).map_err(wrong)?);
         }
         Ok(events)
@@ -380,7 +387,7 @@ impl Opened {
             let wrong = |error: serde_json::Error| ReadError::Line {
                 path: path.clone(),
                 line: index + 1,
-                what: format!("not a standing of a case: {error}"),
+                what: format!("not a valid standing: {error}"),
             };
             line.map(|line| (line.name.clone(), line)).map_err(wrong)
         };
@@ -428,7 +435,7 @@ fn ended(path: &Path) -> Result<RunEnd, ReadError> {
     match serde_json::from_slice::<ResultLine<'_>>(last) {
         Ok(brief) if brief.event == "run_finished" => Ok(RunEnd { interrupted: brief.interrupted, wall: brief.wall }),
         _ => {
-            let what = "does not end with the event run_finished: it was cut off, or something was added to it";
+            let what = "the last line is not a run_finished event: the file was truncated or appended to";
             Err(ReadError::Read { path: path.to_owned(), source: io::Error::other(what) })
         }
     }
@@ -463,16 +470,16 @@ fn parse<T>(path: &Path, chunk: LineChunk<'_>, take: &impl Fn(LocatedLine<'_>) -
         let at = offset;
         offset += bytes.len() as u64;
         let wrong = |what: String| ReadError::Line { path: path.to_owned(), line: chunk.line + index, what };
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?.trim_end();
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("not valid UTF-8".to_owned()))?.trim_end();
         if journal::is_whole(text.as_bytes()) == Some(false) {
-            return Err(wrong("its checksum is wrong: the line was damaged or changed".to_owned()));
+            return Err(wrong("the checksum does not match: the line was damaged or edited".to_owned()));
         }
         let brief: ResultLine<'_> =
-            serde_json::from_str(text).map_err(|error| wrong(format!("not an event of a run: {error}")))?;
+            serde_json::from_str(text).map_err(|error| wrong(format!("not a valid event: {error}")))?;
         match &*brief.event {
             "case_finished" | "check_finished" => {
                 if brief.status.is_none() || brief.name.is_empty() {
-                    return Err(wrong("a result without a name or a status".to_owned()));
+                    return Err(wrong("a result without a name or status".to_owned()));
                 }
                 taken.push(take(LocatedLine { brief, text, offset: at }));
             }
@@ -495,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_in_order() {
+    fn results_are_read_in_the_order_of_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let names: Vec<String> = (0..2_000).map(|i| format!("p.\"{i}\",\n")).collect();
         let cases: Vec<(&str, Status)> = names.iter().map(|name| (name.as_str(), Status::Fail)).collect();
@@ -512,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_cannot_be_read_say_why() {
+    fn errors_explain_why_a_directory_cannot_be_read() {
         let dir = tempfile::tempdir().unwrap();
         let out = folder(dir.path(), &[("p.a", Status::Pass), ("p.b", Status::Pass)]);
         let file = out.join(RESULTS);
@@ -527,22 +534,22 @@ mod tests {
             opened.and_then(|opened| opened.results(|_| ())).unwrap_err().to_string()
         };
         for (text, said) in [
-            (text.replacen("\"schema\":1", "\"schema\":99", 1), "of schema 99, which a later Assay wrote"),
+            (text.replacen("\"schema\":1", "\"schema\":99", 1), "schema 99 is newer than this Assay supports"),
             (lines[1..].join("\n"), "results.jsonl:1: expected the event run_started"),
-            (lines[..3].join("\n"), "does not end with the event run_finished"),
-            (text.replacen("\"status\":\"Pass\"", "\"status\":\"Fine\"", 1), "results.jsonl:2: not an event of a run"),
+            (lines[..3].join("\n"), "the last line is not a run_finished event"),
+            (text.replacen("\"status\":\"Pass\"", "\"status\":\"Fine\"", 1), "results.jsonl:2: not a valid event"),
             (text.replacen("case_finished", "case_ended", 1), "results.jsonl:2: unknown event `case_ended`"),
             (
                 sealed.replacen("\"status\":\"Pass\"", "\"status\":\"Fail\"", 1),
-                "results.jsonl:2: its checksum is wrong",
+                "results.jsonl:2: the checksum does not match",
             ),
-            (String::new(), "results.jsonl:1: "),
+            (String::new(), "results.jsonl is empty"),
         ] {
             let error = error(&text);
             assert!(error.contains(said), "{said}: {error}");
         }
         fs::rename(&file, out.join("results.jsonl.partial")).unwrap();
-        assert!(Opened::open(&out).unwrap_err().to_string().contains("still going on, or was killed"));
-        assert!(Opened::open(dir.path()).unwrap_err().to_string().contains("holds no results.jsonl"));
+        assert!(Opened::open(&out).unwrap_err().to_string().contains("still in progress or was killed"));
+        assert!(Opened::open(dir.path()).unwrap_err().to_string().contains("no results.jsonl in"));
     }
 }

@@ -62,9 +62,9 @@ pub(crate) fn with_partial<'a>(names: impl IntoIterator<Item = &'a str>) -> impl
 }
 
 /// Reason of a planned case without a result.
-pub(crate) const MISSING: &str = "planned, and without a result: the run ended before it";
+pub(crate) const MISSING: &str = "no result: the run ended before this case";
 /// Reason of a skipped case.
-pub(crate) const SKIPPED: &str = "left out by the list of skips";
+pub(crate) const SKIPPED: &str = "on the list of skips";
 
 /// Line of `standings.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ pub(crate) struct StandingLine {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The directory does not exist and cannot be created.
-    #[error("cannot create the output folder {}: {source}", path.display())]
+    #[error("cannot create the result folder {}: {source}", path.display())]
     Create {
         /// The directory.
         path: PathBuf,
@@ -88,7 +88,7 @@ pub enum FolderError {
         source: io::Error,
     },
     /// The directory cannot be written to, or its disk is full.
-    #[error("cannot write to the output folder {}: {source}", path.display())]
+    #[error("cannot write to the result folder {}: {source}", path.display())]
     Write {
         /// The directory.
         path: PathBuf,
@@ -96,7 +96,7 @@ pub enum FolderError {
         source: io::Error,
     },
     /// Another process writes to the directory.
-    #[error("another `assay` is writing to {}: wait for its end, or name another folder", .0.display())]
+    #[error("another `assay` process is writing to {}; wait for it to end, or choose another folder with --out", .0.display())]
     Busy(PathBuf),
     /// The directory holds no run to resume.
     #[error(transparent)]
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_run_leaves_whole_files() {
+    fn a_finished_run_leaves_complete_files() {
         let dir = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(dir.path().join("new/out")).unwrap();
         assert!(names(folder.path()).is_empty());
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_somebody_else_are_refused_and_stay() {
+    fn files_that_assay_did_not_write_are_not_overwritten() {
         for theirs in ["pictures/holiday.png", "junit.xml", "results.jsonl.partial", "report.html", "device.json"] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join(theirs);
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn files_beside_those_of_a_run_outlive_the_next() {
+    fn unrelated_files_survive_the_next_run() {
         let dir = tempfile::tempdir().unwrap();
         let theirs = dir.path().join("notes.txt");
         fs::write(&theirs, "theirs").unwrap();
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_images_are_drawn_into_a_folder_that_goes_with_the_run() {
+    fn pictures_of_failing_images_are_removed_with_the_run() {
         let texels = assay_runner::Texels {
             width: 2,
             expected: vec![[0.0; 4], [1.0; 4]],
@@ -566,7 +566,10 @@ mod tests {
         let mut again = Folder { pictures: PICTURES, ..folder };
         again.event(&events()[0]).unwrap();
         again.event(&drawn("tile.b")).unwrap();
-        assert!(!dir.path().join(PICTURE_FOLDER).exists(), "the earlier run's are gone, and there are enough");
+        assert!(
+            !dir.path().join(PICTURE_FOLDER).exists(),
+            "the earlier run's pictures are removed, and the limit is reached"
+        );
     }
 
     #[test]
@@ -585,14 +588,14 @@ mod tests {
     }
 
     #[test]
-    fn results_of_an_earlier_run_go_when_the_next_one_starts() {
+    fn results_of_an_earlier_run_are_removed_when_the_next_one_starts() {
         let dir = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(dir.path()).unwrap();
         for event in events() {
             folder.event(&event).unwrap();
         }
         let busy = Folder::create(dir.path()).unwrap_err().to_string();
-        assert!(busy.contains("another `assay` is writing to"), "{busy}");
+        assert!(busy.contains("another `assay` process is writing to"), "{busy}");
         drop(folder);
         let mut again = Folder::create(dir.path()).unwrap();
         assert!(again.holds_results());
@@ -601,18 +604,18 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_or_written_is_an_error_at_once() {
+    fn an_unusable_directory_is_an_error_before_the_run() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
         let error = Folder::create(file.join("out")).unwrap_err().to_string();
-        assert!(error.starts_with("cannot create the output folder") && error.contains("file/out"), "{error}");
+        assert!(error.starts_with("cannot create the result folder") && error.contains("file/out"), "{error}");
         let error = Folder::create(&file).unwrap_err().to_string();
-        assert!(error.starts_with("cannot create the output folder"), "{error}");
+        assert!(error.starts_with("cannot create the result folder"), "{error}");
     }
 
     #[test]
-    fn results_stand_to_what_was_expected_and_nothing_is_left_out() {
+    fn standings_cover_missing_and_skipped_cases() {
         let dir = tempfile::tempdir().unwrap();
         let list = dir.path().join("baseline.csv");
         fs::write(&list, "p.b,Fail\np.a,Crash\n").unwrap();
@@ -640,11 +643,11 @@ mod tests {
                 ("p.d", Standing::Expected)
             ]
         );
-        assert!(read(JUNIT).contains("left out by the list of skips"));
+        assert!(read(JUNIT).contains("on the list of skips"));
     }
 
     #[test]
-    fn waivers_without_use_are_told() {
+    fn unneeded_waivers_are_written_to_a_file() {
         let dir = tempfile::tempdir().unwrap();
         let (list, out) = (dir.path().join("w.toml"), dir.path().join("out"));
         let waiver = |case: &str| format!("[[waiver]]\ncases = [\"{case}\"]\nissue = \"I1\"\nexpires = 2027-01-01\n");
@@ -667,18 +670,18 @@ mod tests {
         };
         let told = run_with(Status::Pass);
         assert!(
-            told.contains("waiver 2 (I1) is not needed any more") && told.contains("waiver 3 (I1) is about none"),
+            told.contains("waiver 2 (I1) is no longer needed") && told.contains("waiver 3 (I1) names none"),
             "{told}"
         );
         assert_eq!((told.lines().count(), run_with(Status::Fail).lines().count()), (2, 1));
         let opened = [crate::read::Opened::open(out).unwrap()];
         let mut page = Vec::new();
         crate::html::Page::read(&opened, &|_| None).unwrap().write(&mut page).unwrap();
-        assert!(String::from_utf8(page).unwrap().contains("is about none of the cases that ran"));
+        assert!(String::from_utf8(page).unwrap().contains("names none of the cases that ran"));
     }
 
     #[test]
-    fn what_is_flaky_is_told_even_without_lists() {
+    fn flaky_results_have_a_standing_without_lists() {
         let dir = tempfile::tempdir().unwrap();
         let mut folder = Folder::create(dir.path()).unwrap();
         let run_again = |status| OneRun { after: 0, inputs: 0, status, reason: None };

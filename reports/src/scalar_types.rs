@@ -126,7 +126,7 @@ mod tests {
     use assay_float::{F16, F32};
 
     #[test]
-    fn types_say_what_each_scalar_is() {
+    fn types_are_parsed_into_scalars() {
         let (results, operands) = parse_types("mat2x3<f32> <- vec2<f16>, i32");
         assert_eq!(results, [ScalarType::Float(F32); 6]);
         assert_eq!(operands, [ScalarType::Float(F16), ScalarType::Float(F16), ScalarType::Signed(32)]);

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_nothing_was_checked_is_no_success() {
+    fn a_run_without_checked_cases_is_not_a_success() {
         assert_eq!(outcome(0, &[], false), Outcome::NothingChecked);
         assert_eq!(outcome(2, &[Status::NotSupported, Status::Undetermined], false), Outcome::NothingChecked);
         assert_eq!(outcome(2, &[Status::NotSupported, Status::QualityWarning], false), Outcome::Clean);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_case_is_no_success() {
+    fn a_run_with_missing_cases_is_not_a_success() {
         assert_eq!(outcome(2, &[Status::Pass], false), Outcome::Incomplete);
         assert_eq!(outcome(2, &[Status::Pass], true), Outcome::Incomplete);
         assert_eq!(outcome(2, &[Status::Crash], true), Outcome::Failures);

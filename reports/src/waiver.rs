@@ -16,14 +16,14 @@ use std::{
 pub const WAIVERS: &str = "\
   [[waiver]]
   cases = [\"precision.f32.exp2.*\"]   # filters, as for assay run
-  status = \"Fail\"                    # Fail if left out
-  classes = [\"FewUlp\"]               # which kinds of failure; any if left out
-  reason = \"*are not permitted*\"     # a pattern of the reason; any if left out
+  status = \"Fail\"                    # default: Fail
+  classes = [\"FewUlp\"]               # failure classes; default: any
+  reason = \"*are not permitted*\"     # pattern for the reason; default: any
   issue = \"https://example.org/42\"
   expires = 2027-06-30
   device = { driver_name = \"llvmpipe\", driver_info = \"Mesa 22.3*\" }
                                      # also name, vendor_id, device_id, driver_version;
-                                     # any device if left out";
+                                     # default: any device";
 
 /// Error of a waiver file.
 #[derive(Debug, thiserror::Error)]
@@ -132,11 +132,11 @@ impl Waiver {
     fn judge(&self, case: &CaseResult, today: Date) -> WaiverMatch {
         let Waiver { place, issue, .. } = self;
         if today > self.expires {
-            return WaiverMatch::NotCovered(format!("{place} ({issue}) ended on {}", self.expires));
+            return WaiverMatch::NotCovered(format!("{place} ({issue}) expired on {}", self.expires));
         }
         if case.status != self.status {
             return WaiverMatch::NotCovered(format!(
-                "{place} ({issue}) is for {:?}, and this is {:?}",
+                "{place} ({issue}) covers {:?}, but the status is {:?}",
                 self.status, case.status
             ));
         }
@@ -145,15 +145,12 @@ impl Waiver {
         });
         if let Some(other) = other {
             let classes = self.classes.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            return WaiverMatch::NotCovered(format!(
-                "{place} ({issue}) is for {classes}, and there is {} now",
-                other.class
-            ));
+            return WaiverMatch::NotCovered(format!("{place} ({issue}) covers {classes}, but not {}", other.class));
         }
         let said = case.reason.as_deref().unwrap_or_default();
         if let Some(reason) = self.reason.as_ref().filter(|reason| !like(reason, said)) {
             return WaiverMatch::NotCovered(format!(
-                "{place} ({issue}) is for the reason `{reason}`, which is now `{said}`"
+                "{place} ({issue}) covers the reason `{reason}`, but the reason is `{said}`"
             ));
         }
         WaiverMatch::Covered(issue.clone())
@@ -192,22 +189,27 @@ impl Waivers {
         for (index, entry) in file.waiver.into_iter().enumerate() {
             let number = index + 1;
             if entry.cases.is_empty() {
-                return Err(form(format!("waiver {number} has no cases: name at least one filter, or \"*\" for all")));
+                return Err(form(format!(
+                    "waiver {number} has no cases; give at least one filter, or \"*\" for all cases"
+                )));
             }
             if let Some(status) = entry.status.filter(|status| !status.is_failure()) {
                 let valid = "Fail, Crash, Timeout, DeviceLost or InternalError";
-                return Err(form(format!("waiver {number}: {status:?} is no failure; expected {valid}")));
+                return Err(form(format!("waiver {number}: status {status:?} is not a failure; expected {valid}")));
             }
             for name in &entry.classes {
                 let unknown = |near: Vec<String>| {
-                    form(format!("waiver {number}: there is no class `{name}`; the nearest are {}", near.join(", ")))
+                    form(format!("waiver {number}: unknown class `{name}`; similar classes: {}", near.join(", ")))
                 };
                 class::known(name).map_err(unknown)?;
             }
             let date = entry.expires.date.filter(|_| entry.expires.time.is_none());
             let date = date.and_then(|d| Date::new(d.year as i16, d.month as i8, d.day as i8).ok());
             let Some(expires) = date else {
-                return Err(form(format!("waiver {number}: `{}` is no day; expected as in 2027-06-30", entry.expires)));
+                return Err(form(format!(
+                    "waiver {number}: `{}` is not a date; expected, for example, 2027-06-30",
+                    entry.expires
+                )));
             };
             list.push(Waiver {
                 filters: entry.cases.iter().map(|pattern| Filter::new(pattern)).collect(),
@@ -240,9 +242,9 @@ impl Waivers {
             let first = patterns.next()?;
             let more = match patterns.count() {
                 0 => String::new(),
-                more => format!(", nor {}", counted(more, "other filter")),
+                more => format!(" or {}", counted(more, "other filter")),
             };
-            Some(format!("{place} ({issue}): no case known here matches `{first}`{more}"))
+            Some(format!("{place} ({issue}): no known case matches `{first}`{more}"))
         };
         self.list.iter().filter_map(say).collect()
     }
@@ -281,9 +283,9 @@ impl Waivers {
         let say = |(index, waiver): (usize, &Waiver)| {
             let Waiver { place, issue, .. } = waiver;
             if !seen.contains(&index) {
-                Some(format!("{place} ({issue}) is about none of the cases that ran"))
+                Some(format!("{place} ({issue}) names none of the cases that ran"))
             } else if !failed.contains(&index) {
-                Some(format!("{place} ({issue}) is not needed any more: none of its cases failed"))
+                Some(format!("{place} ({issue}) is no longer needed: none of its cases failed"))
             } else {
                 None
             }
@@ -316,18 +318,18 @@ mod tests {
             Some(WaiverMatch::NotCovered(why)) => why,
             other => panic!("{other:?}"),
         };
-        assert!(refused(&waivers, &case("p.a", Status::Crash)).contains("is for Fail, and this is Crash"));
+        assert!(refused(&waivers, &case("p.a", Status::Crash)).contains("covers Fail, but the status is Crash"));
         let mut wild = case("p.a", Status::Fail);
         wild.classes[0].class = "Wild".to_owned();
-        assert!(refused(&waivers, &wild).contains("is for FewUlp, and there is Wild now"));
+        assert!(refused(&waivers, &wild).contains("covers FewUlp, but not Wild"));
         let over = read(&ONE.replace("2026-11-21", "2026-11-20")).unwrap();
-        assert!(refused(&over, &case("p.a", Status::Fail)).contains("ended on 2026-11-20"));
+        assert!(refused(&over, &case("p.a", Status::Fail)).contains("expired on 2026-11-20"));
         let reason = read(&format!("{ONE}reason = \"*lost*\"\n")).unwrap();
-        assert!(refused(&reason, &case("p.a", Status::Fail)).contains("is for the reason `*lost*`"));
+        assert!(refused(&reason, &case("p.a", Status::Fail)).contains("covers the reason `*lost*`"));
     }
 
     #[test]
-    fn a_waiver_is_for_the_devices_that_it_names() {
+    fn a_waiver_applies_to_the_devices_that_it_names() {
         for (device, kept) in [
             ("driver_name = \"TestPipe\"", 1),
             ("driver_info = \"Mesa 22.3*\", vendor_id = 0x10005", 1),
@@ -341,11 +343,11 @@ mod tests {
     }
 
     #[test]
-    fn useless_waivers_are_named() {
+    fn unneeded_waivers_are_reported() {
         let waivers = read(&format!("{ONE}{}", ONE.replace("p.a", "p.b"))).unwrap();
         let said = waivers.useless(&BTreeSet::from([0]), &BTreeSet::new());
         assert!(
-            said[0].contains("waiver 1 (I1) is not needed any more") && said[1].contains("none of the cases"),
+            said[0].contains("waiver 1 (I1) is no longer needed") && said[1].contains("none of the cases"),
             "{said:?}"
         );
         assert!(waivers.useless(&BTreeSet::from([0, 1]), &BTreeSet::from([0, 1])).is_empty());
@@ -353,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiver_of_unknown_cases_is_named_whatever_its_device() {
+    fn waivers_with_unknown_cases_are_reported_for_any_device() {
         let elsewhere = ONE.replace("p.a", "p.z") + "device = { name = \"other\" }\n";
         let text = format!("{ONE}{elsewhere}{}", ONE.replace("\"p.a\"", "\"p.a\", \"p.y.*\", \"p.x\""));
         let dir = tempfile::tempdir().unwrap();
@@ -361,21 +363,21 @@ mod tests {
         fs::write(&path, text).unwrap();
         let said = Waivers::read(&path).unwrap().unknown(["p.a.1", "p.b"].into_iter());
         assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].ends_with("waiver 2 (I1): no case known here matches `p.z`"), "{said:?}");
-        assert!(said[1].ends_with("waiver 3 (I1): no case known here matches `p.y.*`, nor 1 other filter"), "{said:?}");
+        assert!(said[0].ends_with("waiver 2 (I1): no known case matches `p.z`"), "{said:?}");
+        assert!(said[1].ends_with("waiver 3 (I1): no known case matches `p.y.*` or 1 other filter"), "{said:?}");
     }
 
     #[test]
-    fn mistakes_name_the_line_and_show_the_form() {
+    fn errors_name_the_line_and_show_the_format() {
         for (text, said) in [
             (ONE.replace("2026-11-21", "\"soon\""), "waivers.toml: line 5: "),
-            (ONE.replace("2026-11-21", "12:00:00"), "waiver 1: `12:00:00` is no day"),
+            (ONE.replace("2026-11-21", "12:00:00"), "waiver 1: `12:00:00` is not a date"),
             (ONE.replace("[\"p.a\"]", "[]"), "waiver 1 has no cases"),
             (ONE.replace("issue", "isue"), "line 4: unknown field `isue`"),
             (ONE.replace("issue = \"I1\"\n", ""), "missing field `issue`"),
             (format!("{ONE}status = \"Failed\"\n"), "unknown variant `Failed`"),
-            (format!("{ONE}status = \"Pass\"\n"), "waiver 1: Pass is no failure; expected Fail, Crash"),
-            (ONE.replace("FewUlp", "FewUlps"), "waiver 1: there is no class `FewUlps`; the nearest are FewUlp"),
+            (format!("{ONE}status = \"Pass\"\n"), "waiver 1: status Pass is not a failure; expected Fail, Crash"),
+            (ONE.replace("FewUlp", "FewUlps"), "waiver 1: unknown class `FewUlps`; similar classes: FewUlp"),
             (format!("{ONE}device = {{ vendor = 1 }}\n"), "unknown field `vendor`"),
             ("[[waver]]\n".to_owned(), "unknown field `waver`"),
             ("[[waiver]\n".to_owned(), "line 1: "),

@@ -513,10 +513,10 @@ impl<'a> Check<'a> {
             return Err(CheckError::Undefined { name: self.subject.name.clone(), what, list: faults });
         }
         if by_order > 0 {
+            let elements = if by_order == 1 { "element depends" } else { "elements depend" };
             result.notes.push(format!(
-                "{} on the order of atomics: judged in a variant of the shader that records what they find, for the order that \
-                 there was in it",
-                if by_order == 1 { "1 element depends".to_owned() } else { format!("{} elements depend", count(by_order)) }
+                "{} {elements} on the order of atomics; checked against the order observed in an instrumented run",
+                count(by_order)
             ));
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);

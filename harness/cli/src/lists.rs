@@ -118,10 +118,9 @@ impl ListsArgs {
         });
         let emptied = filters.without_match(all.iter().map(Choice::name));
         let (first, more) = (emptied.first(), emptied.len().saturating_sub(1));
-        let first = first.map_or_else(String::new, |filter| format!(" `{}`", filter.pattern()));
-        let more =
-            if more > 0 { format!(", nor of those of {}", counted(more, "other filter")) } else { String::new() };
-        let none = format!("the lists leave none of the cases that match{first}{more}");
+        let first = first.map_or_else(String::new, |filter| format!(" that matches `{}`", filter.pattern()));
+        let more = if more > 0 { format!(" or {}", counted(more, "other filter")) } else { String::new() };
+        let none = format!("--skips, --exclude or --caselist removes every case{first}{more}");
         if all.is_empty() || (!filters.is_empty() && emptied.len() == filters.len()) {
             return Err(Failure { code: exit::NOTHING, error: anyhow::anyhow!(none) });
         }

@@ -167,7 +167,7 @@ fn a_device_that_does_not_end_is_a_timeout_with_evidence() {
     let output = assay(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(output.code, 1, "{output:?}");
     assert_eq!(result(dir.path()).status, Status::Timeout);
-    assert!(output.stdout.contains("Timeout ") && output.stdout.contains("a sample of 1 of the 60,000"), "{output:?}");
+    assert!(output.stdout.contains("Timeout ") && output.stdout.contains("a subset of 1 of 60,000"), "{output:?}");
     assert_eq!(output.stderr, "");
     is_evidence(dir.path(), Status::Timeout);
 }

@@ -81,7 +81,7 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     let mut child = start(&command, &out, 30);
     // Not even the folder of a run that goes on can be taken.
     let second = assay(&["run", SOME[0], "--out", path(&out)]);
-    assert!(second.code == 2 && second.stderr.contains("another `assay` is writing to"), "{second:?}");
+    assert!(second.code == 2 && second.stderr.contains("another `assay` process is writing to"), "{second:?}");
     child.kill().unwrap();
     child.wait().unwrap();
     let before = fs::read_to_string(out.join("results.jsonl.partial")).unwrap();
@@ -132,7 +132,7 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
 fn what_cannot_be_resumed_says_why() {
     let dir = tempfile::tempdir().unwrap();
     let output = assay(&["run", "--resume", path(dir.path())]);
-    assert!(output.code == 2 && output.stderr.contains("holds no results.jsonl"), "{output:?}");
+    assert!(output.code == 2 && output.stderr.contains("no results.jsonl in"), "{output:?}");
     let output = assay(&["run", "--resume", path(&dir.path().join("none"))]);
     assert!(output.code == 2 && !dir.path().join("none").exists(), "{output:?}");
     let output = assay(&["worker"]);

@@ -240,7 +240,7 @@ fn a_job_that_is_short_of_time_is_interrupted_whatever_failed_until_then() {
     // The last lines say how far it came, what failed until then, and how to go on.
     let last: Vec<&str> = said.lines().rev().take(4).collect();
     let verdict = last.iter().find(|line| line.starts_with("INTERRUPTED: ")).unwrap_or_else(|| panic!("{said}"));
-    assert!(verdict.contains("1 case does better than the baseline says"), "{said}");
+    assert!(verdict.contains("1 case does better than the baseline expects"), "{said}");
     assert!(verdict.contains(" Interrupted after "), "{said}");
     assert!(last.iter().any(|line| line.contains("assay run --resume")), "{said}");
 }

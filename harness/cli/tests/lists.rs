@@ -52,7 +52,7 @@ fn lists_choose_and_expect() {
     // What the baseline expects to fail passes: the baseline is out of date, which is a failing run.
     assert_eq!(output.code, 1, "{output:?}");
     assert!(
-        output.stdout.contains("FAIL: ") && output.stdout.contains("does better than the baseline says"),
+        output.stdout.contains("FAIL: ") && output.stdout.contains("does better than the baseline expects"),
         "{output:?}"
     );
     assert!(output.stdout.contains("skipped  1 case, by"), "{output:?}");
@@ -94,7 +94,7 @@ fn a_filter_that_the_lists_empty_is_noted_beside_others_that_have_cases() {
     let arguments = ["run", SMALLEST, empty, "--skips", &skips, "--out", out.to_str().unwrap()];
     let output = assay(&arguments);
     assert_eq!(output.code, 0, "{output:?}");
-    let said = format!("note: the lists leave none of the cases that match `{empty}`\n");
+    let said = format!("note: --skips, --exclude or --caselist removes every case that matches `{empty}`\n");
     assert!(output.stderr.contains(&said), "{output:?}");
     let words: BTreeSet<String> = rows(&out).into_iter().map(|(_, word)| word).collect();
     assert!(words.contains("Pass") && words.contains("Skip"), "{words:?}");
@@ -108,7 +108,7 @@ fn a_filter_that_the_lists_empty_is_noted_beside_others_that_have_cases() {
     let lists = ["--waivers", &waivers, "--baseline", &baseline, "-q"];
     let output = assay(&[&["run", SMALLEST, "--out", out.to_str().unwrap()][..], &lists].concat());
     assert_eq!(output.code, 0, "{output:?}");
-    let said = format!("note: {waivers}, waiver 1 (I): no case known here matches `precision.f32.exp3.*`\n");
+    let said = format!("note: {waivers}, waiver 1 (I): no known case matches `precision.f32.exp3.*`\n");
     assert!(output.stderr.contains(&said) && !output.stderr.contains("waiver 2"), "{output:?}");
     assert!(output.stderr.contains("baseline.csv: 1 case is not known here, "), "{output:?}");
 }
@@ -178,11 +178,11 @@ fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
             "list.txt:1: there is no case `precision.f32.exp3.scalar.default`; the nearest names are precision.f32.exp",
         ),
         ("--caselist", "# nothing\n", "names no case"),
-        ("--skips", "a(\n", "list.txt:1: `a(` is no regular expression"),
-        ("--flakes", "a,Fail\n", "list.txt:1: `a,Fail` looks like a line of a baseline"),
+        ("--skips", "a(\n", "list.txt:1: `a(` is not a regular expression"),
+        ("--flakes", "a,Fail\n", "list.txt:1: `a,Fail` looks like a baseline entry"),
         ("--waivers", "[[waver]]\n", "unknown field `waver`"),
         ("--baseline", "a;Fail\n", "list.txt:1: `a;Fail` has no status"),
-        ("--baseline", "a,Fail\na,Fail\n", "list.txt:2: `a` stands there twice"),
+        ("--baseline", "a,Fail\na,Fail\n", "list.txt:2: duplicate case `a`"),
     ] {
         fs::write(&path, text).unwrap();
         let output = assay(&["run", flag, list, "--out", out.to_str().unwrap()]);
@@ -197,8 +197,8 @@ fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
         ),
         (&["--partition", "hash:0/4"], 2, "counted from 1"),
         (&["-e", "precision.nothing"], 3, "--exclude: no case matches `precision.nothing`"),
-        (&["-e", "*"], 3, "the lists leave none"),
-        (&["gather.core", "-e", "gather"], 3, "the lists leave none of the cases that match `gather.core`"),
+        (&["-e", "*"], 3, "removes every case"),
+        (&["gather.core", "-e", "gather"], 3, "removes every case that matches `gather.core`"),
         (&["precision.nothing", "--device", "all"], 3, "no case matches `precision.nothing`"),
         (&["precision.nothing", "--api", "both"], 3, "no case matches `precision.nothing`"),
         (&["gather.core", "--device", "all", "--baseline", "/nowhere/list"], 2, "cannot read /nowhere/list"),

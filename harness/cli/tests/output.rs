@@ -62,7 +62,7 @@ fn a_limit_on_the_size_of_files_is_an_error() {
     let run = format!("{assay} run {SMALL} --path reference --out {}", out.display());
     // Blocks of 1,024 bytes: the folder of a run is tried with 1 MiB, and the list of all cases is longer.
     for (command, said) in [
-        (run, format!("cannot write to the output folder {}: File too large", out.display())),
+        (run, format!("cannot write to the result folder {}: File too large", out.display())),
         (format!("{assay} list > {}", list.display()), "cannot write to stdout: File too large".to_owned()),
     ] {
         let script = format!("ulimit -f 100; exec {command}");

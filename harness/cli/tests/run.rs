@@ -103,7 +103,7 @@ fn what_cannot_work_is_said_before_the_run_starts() {
     let unmade = dir.path().join("unmade");
     let unmade_out = unmade.to_str().unwrap();
     for (arguments, said) in [
-        (&["--out", below.to_str().unwrap()][..], "cannot create the output folder"),
+        (&["--out", below.to_str().unwrap()][..], "cannot create the result folder"),
         (&["--device", "no such device", "--out", unmade_out], "no device matches `no such device`"),
         (&["--range", "0x100000000..0x100000001", "--out", unmade_out], "0x100000000"),
         (&["--range", "2..1", "--out", unmade_out], "is empty for f32"),

@@ -536,9 +536,10 @@ impl Run<'_> {
             Trouble::Broken(what) => (Status::Crash, format!("its process damaged the pipe: it wrote {what}")),
             Trouble::Hang(_, limit) => (Status::Timeout, format!("no end within {limit:?}, so its process was killed")),
             Trouble::Silent => (Status::Timeout, "its process stopped answering, and was killed".to_owned()),
-            Trouble::Memory(limit) => {
-                (Status::Crash, format!("its process took more than {} MiB of memory, and was killed", limit >> 20))
-            }
+            Trouble::Memory(limit) => (
+                Status::Crash,
+                format!("its process exceeded the limit of --memory, {} MiB, and was killed", limit >> 20),
+            ),
             Trouble::Flood(limit) => {
                 (Status::Crash, format!("its process wrote more than {limit} bytes of messages, and was killed"))
             }

@@ -97,7 +97,7 @@ fn reasons_state_the_failure() {
         (Fault::Garbage, "it wrote `llvmpipe: this is no message`, which is no message"),
         (Fault::Half, "it wrote half a message (28 bytes)"),
         (Fault::Liar, "a result of `mock.pass.none`, which it was not given"),
-        (Fault::Leak, "took more than 256 MiB of memory"),
+        (Fault::Leak, "exceeded the limit of --memory, 256 MiB"),
         (Fault::Flood, "wrote more than 1048576 bytes"),
         (Fault::Silent, "the worker gave no result for it"),
         (Fault::Lost, "VK_ERROR_DEVICE_LOST"),
@@ -194,7 +194,7 @@ fn workers_above_the_memory_limit_before_opening_report_it() {
     let small = Settings { workers: 1, limits, ..settings() };
     let coordinator = Coordinator::start(launch(""), settings()).unwrap().adapt(launch("never"), small);
     let error = coordinator.run(&cases, vec![0], &mut |_| Ok(()), &AtomicBool::new(false)).unwrap_err().to_string();
-    assert!(error.contains("cannot open the device: its process took more than 1 MiB of memory"), "{error}");
+    assert!(error.contains("cannot open the device: its process exceeded the limit of --memory, 1 MiB"), "{error}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn repeatedly_killed_run_ends_with_correct_results() {
     let lock = fs::File::open(&out).unwrap();
     lock.try_lock().unwrap();
     let refused = rig(&[&["run", "--resume", "--out", path(&out)][..], &CASES].concat());
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("another `assay` is writing to"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("another `assay` process is writing to"), "{refused:?}");
     lock.unlock().unwrap();
     assert!(rig(&[&["verify", "--out", path(&out)][..], &CASES].concat()).status.success());
 }

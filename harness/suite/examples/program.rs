@@ -25,7 +25,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         None => {
-            eprintln!("`{name}` is no case with such a path");
+            eprintln!("no case `{name}` with this path");
             ExitCode::FAILURE
         }
     }

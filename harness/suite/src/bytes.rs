@@ -30,7 +30,7 @@ pub(crate) fn add_addressed_buffer(options: &mut Options, name: &str, bytes: Vec
     let form: Result<PointedForm, CheckError> = format!("{}*u8", bytes.len()).parse();
     options.buffers.push((name.to_owned(), form.expect("a byte count is a valid buffer description")));
     let word = AddressWord::parse(&format!("push@{at}"), &format!("{name}+{into}"));
-    options.addresses.push(word.expect("that is how such words are written"));
+    options.addresses.push(word.expect("the address word is well-formed"));
     options.inputs.push((name.parse().expect("a name names a buffer"), Source::Bytes(bytes)));
     slot
 }

@@ -45,7 +45,7 @@ pub struct UnknownPath(String);
 
 impl fmt::Display for UnknownPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no path: expected native, lowered or reference", self.0)
+        write!(f, "unknown path `{}`: expected native, lowered or reference", self.0)
     }
 }
 
@@ -150,7 +150,7 @@ enum CaseBody {
 /// A case: its name, its subject, and a function that builds its program on demand.
 #[derive(Clone)]
 pub struct Case {
-    /// The name: `storage8.ssbo.load.u8.offset3`.
+    /// The name: `storage8.load.ssbo.u8.offset3`.
     pub name: String,
     /// Set if the quick budget includes the case.
     pub quick: bool,

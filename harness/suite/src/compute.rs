@@ -19,7 +19,7 @@ impl Suite for Compute {
     }
 
     fn why(&self) -> &'static str {
-        "whole shaders: integers, control flow, pointers, layouts, workgroup memory, atomics, images, and real programs"
+        "hand-written shaders: integers, control flow, pointers, layouts, workgroup memory, atomics, images, and complete programs"
     }
 
     fn cases(&self) -> Vec<Case> {

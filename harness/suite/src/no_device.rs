@@ -13,7 +13,7 @@ pub struct NoDevice {
     have: Have,
 }
 
-const WHY: &str = "no device takes part in the reference path, and the case has no other reference";
+const WHY: &str = "the reference path uses no device, and the case has no independent reference";
 
 impl Default for NoDevice {
     fn default() -> NoDevice {

@@ -109,7 +109,7 @@ impl Programs<'_> {
         }
         first.unwrap_or_else(|| {
             let path = wanted.first().copied().unwrap_or(RunPath::Native);
-            let why = format!("the case has no {path} path: it is core Vulkan, and there is nothing to lower");
+            let why = format!("the case has no {path} path: it uses core Vulkan only, so there is nothing to lower");
             blank(case, path, Status::NotSupported, why, self.with.seed)
         })
     }
@@ -178,7 +178,7 @@ fn check_lowered(
         let need = Need::of(&subject.source.module).check(target.have());
         words = match need.may_run() {
             true => Ok(subject.source.module.words().to_vec()),
-            false => Err(format!("of the lowered module, {need}")),
+            false => Err(format!("in the lowered module, {need}")),
         };
         // A device with the replaced feature also has the offset limits that the feature requires.
         if lowered.features.contains(&"shaderImageGatherExtended")
@@ -272,9 +272,9 @@ impl Target for ReferenceTarget<'_> {
                 }
                 Ok(Left { memory, taken: Duration::ZERO })
             }
-            None => {
-                Err(TargetError::Lacks("the oracle alone: there is no second reference to hold it against".to_owned()))
-            }
+            None => Err(TargetError::Lacks(
+                "only the oracle was run: the case has no independent reference to compare it with".to_owned(),
+            )),
         }
     }
 }

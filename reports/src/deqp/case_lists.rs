@@ -67,7 +67,7 @@ fn text(path: &Path) -> Result<String, ListError> {
         let mut whole = Vec::new();
         decoder.take(input::DATA + 1).read_to_end(&mut whole).map_err(|error| damaged(&error))?;
         if whole.len() as u64 > input::DATA {
-            let what = format!("it unpacks to more than {} bytes, the most that is read of a list", input::DATA);
+            let what = format!("the decompressed list exceeds the limit of {} bytes", input::DATA);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         Ok(whole)
@@ -79,7 +79,7 @@ fn text(path: &Path) -> Result<String, ListError> {
     let bytes = read(&path).map_err(|source| ListError::Read { path: path.clone(), source })?;
     String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-        ListError::Line { path, line, what: "not UTF-8".to_owned() }
+        ListError::Line { path, line, what: "not valid UTF-8".to_owned() }
     })
 }
 
@@ -100,12 +100,12 @@ fn lines(path: &Path) -> Result<Vec<ListLine>, ListError> {
             }
             let included = path.parent().unwrap_or(Path::new("")).join(&line.text);
             if open.contains(&included) {
-                return Err(line.error(format!("{} includes itself", included.display())));
+                return Err(line.error(format!("the list {} includes itself", included.display())));
             }
             if let Err(error) = read(&included, open, lines) {
                 return Err(match error {
                     ListError::Read { source, .. } => {
-                        line.error(format!("cannot read the list {} named here: {source}", included.display()))
+                        line.error(format!("cannot read the included list {}: {source}", included.display()))
                     }
                     other => other,
                 });
@@ -128,7 +128,7 @@ pub fn case_list(path: &Path) -> Result<Vec<ListLine>, ListError> {
     let mut seen: HashMap<&str, &ListLine> = HashMap::new();
     for line in &names {
         if let Some(earlier) = seen.insert(&line.text, line) {
-            return Err(line.error(format!("`{}` stands at {} already", line.text, earlier.place())));
+            return Err(line.error(format!("duplicate case `{}`; first listed at {}", line.text, earlier.place())));
         }
     }
     Ok(names)
@@ -159,8 +159,10 @@ impl Patterns {
             if let Some((_, word)) = line.text.rsplit_once(',')
                 && word.parse::<DeqpStatus>().is_ok()
             {
-                let what =
-                    format!("`{}` looks like a line of a baseline: expected a name or a regular expression", line.text);
+                let what = format!(
+                    "`{}` looks like a baseline entry; expected a case name or a regular expression",
+                    line.text
+                );
                 return Err(line.error(what));
             }
             let literal = !line.text.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '^', '$', '\\']);
@@ -169,7 +171,7 @@ impl Patterns {
                 // The library reports errors in several lines; the last one states the problem.
                 let error = error.to_string();
                 let what = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                return Err(line.error(format!("`{}` is no regular expression: {what}", line.text)));
+                return Err(line.error(format!("`{}` is not a regular expression: {what}", line.text)));
             }
             patterns.push(pattern);
         }
@@ -215,16 +217,16 @@ impl Baseline {
             let error = |what: String| ListError::Line { path: path.to_owned(), line: index + 1, what };
             let mut parts = text.splitn(3, ',');
             let (Some(name), Some(word)) = (parts.next(), parts.next()) else {
-                return Err(error(format!("`{text}` has no status: expected name,status")));
+                return Err(error(format!("`{text}` has no status; expected name,status")));
             };
             let word: DeqpStatus = word.parse().map_err(|_| {
                 error(format!(
-                    "`{word}` is no status of deqp-runner's: expected Pass, Fail, Skip, Crash, Warn, Timeout, Missing, \
+                    "unknown status `{word}`; expected Pass, Fail, Skip, Crash, Warn, Timeout, Missing, \
                      Flake, KnownFlake, ExpectedFail or UnexpectedImprovement(..), without spaces"
                 ))
             })?;
             if words.insert(name.to_owned(), word).is_some() {
-                return Err(error(format!("`{name}` stands there twice")));
+                return Err(error(format!("duplicate case `{name}`")));
             }
         }
         Ok(Baseline { words })
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_lists_name_the_line() {
+    fn errors_in_lists_name_the_line() {
         let dir = folder(&[
             ("itself.txt", "a\nitself.txt\n"),
             ("twice.txt", "a\nb\na\n"),
@@ -286,21 +288,21 @@ mod tests {
         let patterns = |name: &str| Patterns::read(&dir.path().join(name)).unwrap_err().to_string();
         for (error, said) in [
             (list("itself.txt"), "itself.txt:2: "),
-            (list("twice.txt"), "twice.txt:3: `a` stands at "),
-            (list("gone.txt"), "gone.txt:2: cannot read the list "),
+            (list("twice.txt"), "twice.txt:3: duplicate case `a`; first listed at "),
+            (list("gone.txt"), "gone.txt:2: cannot read the included list "),
             (list("missing.txt"), "cannot read "),
             (list("damaged.txt"), "damaged zstd data"),
-            (patterns("skips.txt"), "skips.txt:2: `a(b` is no regular expression: unclosed group"),
-            (patterns("pasted.txt"), "pasted.txt:2: `a.b,Fail` looks like a line of a baseline"),
+            (patterns("skips.txt"), "skips.txt:2: `a(b` is not a regular expression: unclosed group"),
+            (patterns("pasted.txt"), "pasted.txt:2: `a.b,Fail` looks like a baseline entry"),
         ] {
             assert!(error.contains(said), "{said}: {error}");
         }
         fs::write(dir.path().join("latin.txt"), b"a\n\xe9\n").unwrap();
-        assert!(list("latin.txt").contains("latin.txt:2: not UTF-8"));
+        assert!(list("latin.txt").contains("latin.txt:2: not valid UTF-8"));
     }
 
     #[test]
-    fn patterns_are_searched_for_and_plain_names_are_literal() {
+    fn patterns_match_anywhere_and_plain_names_are_literal() {
         let dir = folder(&[("skips.txt", "# why\n precision.f16 \n^a.*\\.constant$\n")]);
         let skips = Patterns::read(&dir.path().join("skips.txt")).unwrap();
         for (name, line) in
@@ -326,10 +328,10 @@ mod tests {
         assert_eq!(baseline.unknown(&HashSet::from(["a.b", "a.c"])), [" a.d"]);
         for (text, said) in [
             ("a.b\n", "b.csv:1: `a.b` has no status"),
-            ("a.b,Failed\n", "`Failed` is no status"),
-            ("a.b,Fail \n", "`Fail ` is no status"),
-            ("a,Fail\nb,Fail\na,Crash\n", "b.csv:3: `a` stands there twice"),
-            ("a,b,Fail\n", "`b` is no status"),
+            ("a.b,Failed\n", "unknown status `Failed`"),
+            ("a.b,Fail \n", "unknown status `Fail `"),
+            ("a,Fail\nb,Fail\na,Crash\n", "b.csv:3: duplicate case `a`"),
+            ("a,b,Fail\n", "unknown status `b`"),
         ] {
             fs::write(dir.path().join("b.csv"), text).unwrap();
             let error = Baseline::read(&dir.path().join("b.csv")).unwrap_err().to_string();

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_and_written_unchanged() {
+    fn statuses_survive_formatting_and_parsing() {
         for word in words() {
             assert_eq!(word.to_string().parse(), Ok(word));
         }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_combinations_is_that_of_deqp_runner() {
+    fn comparison_with_a_baseline_follows_deqp_runner() {
         // Test status, baseline, outcome. All other combinations keep the test status.
         let changed = [
             ("Fail", "Fail", "ExpectedFail"),

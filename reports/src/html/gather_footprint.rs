@@ -42,8 +42,8 @@ impl Footprint {
         let title = mode.qcom().map_or_else(|| "OpImageGather".to_owned(), |qcom| format!("{qcom:?}"));
         let texels = COMPONENTS.iter().zip(mode.offsets()).map(|(name, offset)| format!("{name} is {}", pair(offset)));
         let origin = match mode.origin() {
-            Origin::Nearest => "floor(u), floor(v): the texel that the point is in",
-            Origin::Linear => "floor(u − ½), floor(v − ½): of the four texels nearest to the point, the upper left one",
+            Origin::Nearest => "floor(u), floor(v): the texel that contains the point",
+            Origin::Linear => "floor(u − ½), floor(v − ½): the upper left of the four texels nearest to the point",
         };
         let caption = format!(
             "{}. Dot: the sample point, which may be anywhere in the dashed square. Thick outline: the origin texel, at {origin}.",
@@ -123,7 +123,7 @@ mod tests {
     /// Positions measured in the drawing, in texels from the drawn origin, equal the oracle's
     /// offsets.
     #[test]
-    fn the_pictures_are_of_the_texels_that_the_oracle_reads() {
+    fn pictures_show_the_texels_that_the_oracle_reads() {
         for mode in GatherMode::ALL {
             let Footprint { svg, .. } = Footprint::new(mode);
             let drawn = Document::parse(&svg).unwrap();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn captions_say_what_is_drawn() {
+    fn captions_describe_the_drawing() {
         let row = Footprint::new(GatherMode::Row);
         assert_eq!((row.title.as_str(), row.cases.as_str()), ("Gather4x1QCOM", "gather.4x1."));
         assert!(row.caption.starts_with("x is (0, 0), y is (1, 0), z is (2, 0), w is (3, 0). "), "{}", row.caption);

@@ -56,7 +56,7 @@ impl Page {
 pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     /// Largest number of changes listed for each kind.
     const LISTED: usize = 5_000;
-    let mut body = String::from("<header><h1>What changed</h1></header>\n<dl>");
+    let mut body = String::from("<header><h1>Comparison of two runs</h1></header>\n<dl>");
     for (label, side) in [("old", &diff.old), ("new", &diff.new)] {
         let text = format!(
             "{}: {}, {}, {}, {}, budget {}, Assay {}",
@@ -93,10 +93,16 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
         }
         body += "</table></div>\n";
         if all > LISTED {
-            _ = writeln!(body, "<p class=\"dim\">and {} more; assay diff --json has all</p>", count(all - LISTED));
+            _ = writeln!(
+                body,
+                "<p class=\"dim\">and {} more; <code>assay diff --json</code> lists all</p>",
+                count(all - LISTED)
+            );
         }
     }
-    page(out, "Assay: what changed", &body, "document.body.dataset.ready = '1';", |out| out.write_all(b"null"))
+    page(out, "Assay: comparison of two runs", &body, "document.body.dataset.ready = '1';", |out| {
+        out.write_all(b"null")
+    })
 }
 
 /// Writes a page; `data` writes its JSON.
@@ -175,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_holds_all_it_needs() {
+    fn a_page_is_self_contained() {
         let dir = tempfile::tempdir().unwrap();
         let hostile = "p.f32.</script><b>&{{script}}";
         let cases = [case("p.f32.a", Status::Pass), case(hostile, Status::Fail), case("p.f16.c", Status::NotSupported)];
@@ -201,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_on_one_device_are_told_apart_and_an_unfinished_case_is_no_pass() {
+    fn runs_on_one_device_have_distinct_names_and_an_unfinished_case_is_missing() {
         let dir = tempfile::tempdir().unwrap();
         let cut = CaseResult { partial: true, ..case("p.b", Status::Pass) };
         let paths = [
@@ -228,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_is_a_page_too() {
+    fn a_diff_can_be_written_as_a_page() {
         let dir = tempfile::tempdir().unwrap();
         let old = Opened::open(folder(&dir.path().join("old"), &[case("p.a<", Status::Pass)])).unwrap();
         let new = Opened::open(folder(&dir.path().join("new"), &[case("p.a<", Status::Fail)])).unwrap();

@@ -239,7 +239,7 @@ impl PageRun {
             line += &format!("; {} without a result", counted(missing, "planned case"));
         }
         if let Some(part) = &info.part {
-            line += &format!("; only {} of {}", part.of.join(", "), counted(part.cases, "case"));
+            line += &format!("; only part {} of {}", part.of.join(", "), counted(part.cases, "case"));
         }
         let facts = BTreeMap::from([
             ("Assay", info.version.clone()),

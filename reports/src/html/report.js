@@ -1,5 +1,5 @@
 'use strict';
-// The data: columns of cases, with texts that repeat given once; see reports/src/html/page_data.rs.
+// The data: columns of cases with interned strings; see reports/src/html/page_data.rs.
 const data = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
 const cases = data.cases, total = cases.name.length, multi = data.runs.length > 1;
@@ -18,10 +18,10 @@ function margin(value) {
   if (value === 'inf') return 'inf';
   if (value === 0) return '0';
   if (value < 1e-3 || value >= 1e6) return value.toExponential(1);
-  // Next to the limit only the distance tells the side.
+  // Close to the limit, show the distance from it.
   if (value !== 1 && Math.abs(value - 1) < 1e-6) return '1 ' + (value > 1 ? '+ ' : '− ') + Math.abs(value - 1).toExponential(0);
   const digits = value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0;
-  // Never rounded onto the limit from either side.
+  // Never round to the limit from either side.
   for (const d of [digits, 6, 9, 16]) { const text = value.toFixed(d); if (value === 1 || Number(text) !== 1) return text; }
   return String(value);
 }
@@ -44,8 +44,7 @@ for (const run of data.runs) {
     if (!suites.has(suite)) suites.set(suite, data.runs.map(() => new Array(STATUSES.length).fill(0)));
     suites.get(suite)[cases.run[i]][cases.status[i]]++;
   }
-  // A line for each family of suites, and one for each suite in which something failed or only a lenient reading permits it; the
-  // others are a click away.
+  // One line per family of suites, and one per suite with failures or warnings. A button shows the other suites.
   const families = new Map();
   for (const [suite, runs] of [...suites].sort((a, b) => a[0] < b[0] ? -1 : 1)) {
     const name = suite.split('.')[0];
@@ -56,7 +55,7 @@ for (const run of data.runs) {
   }
   const worth = s => BAD.has(STATUSES[s]) || STATUSES[s] === 'QualityWarning';
   const cell = counts => {
-    // The worst first: what passed is in the bar.
+    // Worst first.
     const parts = counts.map((n, s) => [s, n]).filter(([, n]) => n).reverse();
     return el('td', {}, el('div', { class: 'sum' },
       el('div', { class: 'bar', 'aria-hidden': 'true' }, ...[...parts].reverse().map(([s, n]) => el('i', { style: 'flex:' + n + ';background:' + colour(STATUSES[s]) }))),
@@ -82,11 +81,11 @@ for (const run of data.runs) {
       const all = table.classList.toggle('all');
       button.setAttribute('aria-pressed', all);
     } }, 'all ' + group(suites.size) + ' suites');
-    $('suites').before(el('div', { class: 'controls' }, button, el('span', { class: 'dim' }, group(quiet) + ' without failures or warnings are not listed')));
+    $('suites').before(el('div', { class: 'controls' }, button, el('span', { class: 'dim' }, group(quiet) + ' without failures or warnings are hidden')));
   }
 }
 
-// The table of cases: only the rows in view are in the document.
+// The table of cases. The document contains visible rows only.
 const ROW = 26, view = $('view'), space = $('space');
 const columns = [
   ['status', i => cases.status[i]], ['name', i => i], ['margin', i => number(cases.margin[i]), 'n'],
@@ -163,7 +162,7 @@ function drawRows(from, to) {
   space.replaceChildren(...rows);
 }
 view.addEventListener('scroll', () => requestAnimationFrame(draw));
-// On paper: the first of the chosen ones, and where the others are.
+// In print: the first rows, and a note about the others.
 const PRINTED = 200;
 addEventListener('beforeprint', () => {
   drawRows(0, Math.min(order.length, PRINTED));
@@ -188,12 +187,12 @@ addEventListener('keydown', event => {
   if (event.key === '/' && !['INPUT', 'SELECT'].includes(document.activeElement.tagName)) { $('filter').focus(); event.preventDefault(); }
 });
 
-// One case.
+// A single case.
 function facts(pairs) {
   return el('dl', {}, ...pairs.filter(([, value]) => value !== '' && value != null).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }
 function example(x) {
-  // Of a program the place in its memory; how it is run again stands above.
+  // Examples of programs name an element; the command to reproduce them is shown above.
   const derived = x.explain.startsWith('assay explain ');
   return el('div', {}, facts([
     [derived ? 'operands' : 'element', el('code', {}, x.operands)], ['got', el('code', {}, x.got)],
@@ -201,7 +200,7 @@ function example(x) {
     ['margin', margin(x.margin)], ['derive', derived ? el('code', {}, x.explain) : '']]),
     x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null);
 }
-// Which texels a gather reads, drawn beforehand; see reports/src/html/gather_footprint.rs.
+// Picture of the texels that a gather reads, drawn by reports/src/html/gather_footprint.rs.
 function footprint(f) {
   const figure = el('figure', { class: 'footprint' });
   figure.innerHTML = f.svg;
@@ -212,13 +211,13 @@ function content(i) {
   const run = data.runs[cases.run[i]], more = data.details[i];
   const parts = [facts([
     ['status', el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i))],
-    ['why', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]],
-    ['lists', more && more.why], ['device', run.device + ', ' + run.driver],
+    ['reason', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]],
+    ['expectation', more && more.why], ['device', run.device + ', ' + run.driver],
     ['instruction', data.instructions[cases.instruction[i]] + '  ' + data.types[cases.types[i]]],
     ['path', ['NotSupported', 'Undetermined'].includes(statusOf(i)) ? '' : data.paths[cases.path[i]]], ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
     ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
     ['failing inputs', cases.failing[i] ? group(cases.failing[i]) : ''], ['greatest margin', margin(cases.margin[i])],
-    ['run again', el('code', {}, 'assay run ' + cases.name[i] + run.again)]])];
+    ['reproduce', el('code', {}, 'assay run ' + cases.name[i] + run.again)]])];
   const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
   if (shape) parts.push(footprint(shape));
   if (more && more.picture) {
@@ -226,7 +225,7 @@ function content(i) {
     image.src = more.picture.png;
     parts.push(el('figure', { class: 'difference' }, image,
       el('figcaption', {}, el('strong', {}, 'Expected, got, difference'), ' ', more.picture.caption,
-        el('br'), 'Difference: black where what was got is permitted, red where it is not, the brighter the farther apart the two are.')));
+        el('br'), 'Difference: black = permitted, red = not permitted; brighter = larger error.')));
   }
   for (const kind of (more ? more.classes : [])) {
     parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), ...kind.examples.map(example));
@@ -244,9 +243,9 @@ for (const i of failing) {
   $('failing').append(line);
 }
 if (!failing.length) $('failing').append(el('p', {}, 'None.'));
-if (data.details_left_out) $('failing').append(el('p', { class: 'dim' }, group(data.details_left_out) + ' more are in the table above and in results.jsonl.'));
+if (data.details_left_out) $('failing').append(el('p', { class: 'dim' }, group(data.details_left_out) + ' more cases are in the table above and in results.jsonl.'));
 addEventListener('beforeprint', () => {
-  // Their own event would come after the page is printed.
+  // The toggle event would come too late for printing.
   for (const line of document.querySelectorAll('#failing details.case')) { line.fill(); line.open = true; }
 });
 
@@ -288,7 +287,7 @@ function plot(profile, operand) {
   });
   root.append(svg('line', { class: 'limit', x1: X + 12 * step2, x2: X + 12 * step2, y1: top, y2: bottom }));
   for (const [text, k] of [['0', .5], ['2^-6', 6], ['1', 12], ['2^7', 18.5]]) root.append(svg('text', { x: X + k * step2, y: bottom + 14, 'text-anchor': 'middle' }, text));
-  // What each axis is.
+  // Axis titles.
   const name = (x, y, text, turned) => root.append(svg('text', { x, y, 'text-anchor': 'middle', ...(turned ? { transform: `rotate(-90 ${x} ${y})` } : {}) }, text));
   name(9, (top + bottom) / 2, 'error / bound', true);
   name(L + wide / 2, H - 4, 'first operand (' + operand + ')');
@@ -310,7 +309,7 @@ function plots() {
   $('plotsshown').textContent = kept.length + ' of ' + data.plots.length;
   $('plotlist').replaceChildren(...kept.map(([p, k]) => {
     const card = el('div', { class: 'plot', 'data-plot': k }, el('h3', {}, p.instruction + ' ', el('span', { class: 'dim' }, p.types)),
-      el('div', { class: 'dim' }, 'greatest ' + margin(p.margin) + ' in ' + p.cases + (p.cases === 1 ? ' case' : ' cases') + (multi ? ', ' + data.runs[p.run].device : '')));
+      el('div', { class: 'dim' }, 'greatest margin ' + margin(p.margin) + ' in ' + p.cases + (p.cases === 1 ? ' case' : ' cases') + (multi ? ', ' + data.runs[p.run].device : '')));
     watcher.observe(card);
     return card;
   }));
@@ -330,7 +329,7 @@ if (data.footprints.length) {
 for (const run of data.runs) {
   const list = entries => Object.entries(entries).map(([name, value]) => [name, el('code', {}, value)]);
   $('runs').append(el('div', { class: 'case' }, el('h3', {}, run.device),
-    facts([...list(run.facts)]), Object.keys(run.environment).length ? el('div', {}, el('h3', {}, 'Variables'), facts(list(run.environment))) : null,
+    facts([...list(run.facts)]), Object.keys(run.environment).length ? el('div', {}, el('h3', {}, 'Environment variables'), facts(list(run.environment))) : null,
     el('details', {}, el('summary', {}, 'properties'), facts(list(run.properties)))));
 }
 refresh();

@@ -91,7 +91,7 @@ fn all_elements_are_determined_under_the_observed_order() {
             assert_eq!(result.status, Status::Pass, "{:?}, {:?}", result.reason, result.mismatches);
             assert_eq!(result.elements_undetermined, 0, "{:?}, {:?}", result.undetermined, result.notes);
             assert!(
-                result.notes.iter().any(|note| note.contains("depend on the order of atomics")),
+                result.notes.iter().any(|note| note.contains("on the order of atomics; checked against")),
                 "{:?}",
                 result.notes
             );

@@ -131,7 +131,7 @@ pub(super) fn program(params: BindlessParams, lowers: bool) -> Program {
     let interface = lowered(Indexing::Switch).and_then(|words| Module::parse(words).map_err(|e| e.to_string()));
     let (text_or_reason, kernel) = match interface {
         Ok(interface) => (text.clone(), Some(Kernel { call: call.clone(), interface: Arc::new(interface) })),
-        Err(error) => (format!("not lowered: {error}\n{text}"), None),
+        Err(error) => (format!("lowering failed: {error}\n{text}"), None),
     };
     let options = Options {
         groups: Some([2, 1, 1]),
@@ -154,7 +154,11 @@ pub(super) fn program(params: BindlessParams, lowers: bool) -> Program {
     };
     let alternatives = ways.iter().map(|how| {
         let words = lowered(*how).and_then(|words| disassemble(&words, Style::default()).map_err(|e| e.to_string()));
-        Lowered { text: words.unwrap_or_else(|error| format!("not lowered: {error}")), features: &[], extensions: &[] }
+        Lowered {
+            text: words.unwrap_or_else(|error| format!("lowering failed: {error}")),
+            features: &[],
+            extensions: &[],
+        }
     });
     program.lowered(alternatives.collect())
 }

@@ -26,7 +26,7 @@ impl Suite for Bindless {
     }
 
     fn why(&self) -> &'static str {
-        "images and samplers that are numbers: which one each invocation gets, however it came by the number"
+        "images and samplers from integer handles: each invocation must access the right one, however it obtained the handle"
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -89,7 +89,8 @@ fn exists(shape: Dimensionality, access: ImageOperation) -> bool {
 
 /// Cubes and cube arrays, in every operation.
 fn cubes(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "a direction leads to the texel of the face that it meets, of the cube that the handle names";
+    const RULE: &str =
+        "sampling a cube returns the texel in the given direction, from the cube that the handle denotes";
     for access in ImageOperation::ALL {
         for shape in Dimensionality::CUBES.into_iter().filter(|shape| exists(*shape, access)) {
             for source in [HandleSource::Table, HandleSource::Argument, HandleSource::Select, HandleSource::Own] {
@@ -113,7 +114,7 @@ fn cubes(cases: &mut Vec<Case>, wide: bool) {
 
 /// Projective coordinates. The divisor differs between invocations and is negative for some.
 fn projections(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "coordinates are divided by the one behind them before a texel is looked up";
+    const RULE: &str = "projective sampling divides the coordinates by the last component";
     for shape in [Dimensionality::Line, Dimensionality::Plane, Dimensionality::Volume] {
         for source in [HandleSource::Table, HandleSource::Argument, HandleSource::Halves] {
             let name = format!("project.{}.{}", shape.name(), source.name());
@@ -133,7 +134,7 @@ fn projections(cases: &mut Vec<Case>, wide: bool) {
 
 /// Descriptors from runtime arrays, on devices that support them.
 fn runtime_arrays(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "a descriptor is the same out of an array whose length the layout says";
+    const RULE: &str = "a handle denotes the same descriptor in a runtime array";
     for access in ImageOperation::ALL {
         for shape in [Dimensionality::Plane, Dimensionality::Planes, Dimensionality::Texels, Dimensionality::Cube] {
             if exists(shape, access) {
@@ -151,7 +152,7 @@ fn runtime_arrays(cases: &mut Vec<Case>, wide: bool) {
 
 /// Every dimensionality in every operation, with a varying and a uniform handle.
 fn shapes(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "an image of each dimensionality that kernels have is the one that its handle names";
+    const RULE: &str = "an image of any dimensionality is the one that its handle denotes";
     for access in ImageOperation::ALL {
         for shape in Dimensionality::ALL.into_iter().filter(|shape| exists(*shape, access)) {
             for source in [HandleSource::Table, HandleSource::Argument] {
@@ -165,7 +166,7 @@ fn shapes(cases: &mut Vec<Case>, wide: bool) {
 
 /// Every source of a handle, for each type that handles are converted to.
 fn sources(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "a handle names the same image however a kernel comes by it";
+    const RULE: &str = "a handle denotes the same image however the kernel obtained it";
     for access in [ImageOperation::Read, ImageOperation::Write, ImageOperation::Sample, ImageOperation::Sampled] {
         for source in HandleSource::ALL {
             let there = match source {
@@ -196,7 +197,7 @@ fn sources(cases: &mut Vec<Case>, wide: bool) {
 
 /// Handles that differ in few bits.
 fn spacing(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "every bit of a handle counts";
+    const RULE: &str = "all bits of a handle are significant";
     for spacing in HandleSpacing::ALL.into_iter().filter(|spacing| *spacing != HandleSpacing::Apart) {
         for access in [
             ImageOperation::Read,
@@ -216,7 +217,7 @@ fn spacing(cases: &mut Vec<Case>, wide: bool) {
 /// Formats that are read, written and sampled.
 fn formats(cases: &mut Vec<Case>, wide: bool) {
     use ImageFormat as F;
-    const RULE: &str = "a kernel has texels as their format says, whatever else handles name";
+    const RULE: &str = "a kernel reads and writes texels in the format of the image that the handle denotes";
     const FORMATS: [ImageFormat; 12] = [
         F::R32ui,
         F::R32i,
@@ -252,7 +253,7 @@ fn formats(cases: &mut Vec<Case>, wide: bool) {
 
 /// Samplers with varying handles on one image, and samplers with unnormalised coordinates.
 fn samplers(cases: &mut Vec<Case>, wide: bool) {
-    const RULE: &str = "a sampler is the one that its handle names";
+    const RULE: &str = "a sampler is the one that its handle denotes";
     let plain = BindlessParams::plain(wide, ImageOperation::Sample);
     for shape in Dimensionality::ALL.into_iter().filter(|shape| exists(*shape, ImageOperation::Sample)) {
         for source in [HandleSource::Constant, HandleSource::Memory] {

@@ -175,7 +175,11 @@ fn case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: b
     let about = about(
         operation.spirv,
         format!("{0} <- {0}", ty.name()),
-        if shared { "no change is lost" } else { "what was there is returned, and what comes of it is left" },
+        if shared {
+            "concurrent atomic operations are all applied"
+        } else {
+            "an atomic operation returns the old value and stores the new one"
+        },
         CLAUSE,
     );
     let name = format!("environment.atomic.{storage_name}.{}.{}.{how}", operation.name, ty.name());

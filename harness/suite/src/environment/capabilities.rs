@@ -13,7 +13,7 @@ use assay_spirv::tables::{CAPABILITY_ENABLING, Capability, Kind};
 #[rustfmt::skip]
 const NOT_COMPUTE: &[(&str, &[&str])] = &[
     (
-        "belongs to stages that draw",
+        "belongs to graphics stages",
         &[
             "Geometry", "GeometryPointSize", "GeometryStreams", "GeometryShaderPassthroughNV", "Tessellation",
             "TessellationPointSize", "TransformFeedback", "MultiViewport", "ClipDistance", "CullDistance", "DrawParameters",
@@ -22,7 +22,7 @@ const NOT_COMPUTE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "belongs to fragments",
+        "belongs to fragment shaders",
         &[
             "SampleRateShading", "InterpolationFunction", "DemoteToHelperInvocation", "FragmentBarycentricKHR",
             "FragmentDensityEXT", "FragmentFullyCoveredEXT", "FragmentShadingRateKHR", "FragmentShaderPixelInterlockEXT",
@@ -32,7 +32,7 @@ const NOT_COMPUTE: &[(&str, &[&str])] = &[
             "TileImageDepthReadAccessEXT", "TileImageStencilReadAccessEXT",
         ],
     ),
-    ("is about inputs and outputs, which a compute shader has none of", &["StorageInputOutput16"]),
+    ("concerns inputs and outputs, which compute shaders do not have", &["StorageInputOutput16"]),
     (
         "belongs to the stages of ray tracing pipelines",
         &[
@@ -42,7 +42,7 @@ const NOT_COMPUTE: &[(&str, &[&str])] = &[
     ),
     ("belongs to data graph pipelines", &["GraphARM"]),
     ("belongs to execution graph pipelines", &["ShaderEnqueueAMDX"]),
-    ("is declared in passes of tile shading only, which tile.* runs", &["TileShadingQCOM"]),
+    ("is declared only in tile-shading passes, which tile.* covers", &["TileShadingQCOM"]),
 ];
 
 /// Requirements on a module that declares a capability: the SPIR-V version, and the Vulkan memory
@@ -84,7 +84,7 @@ fn declared(capability: Capability) -> Case {
     let about = about(
         "OpCapability",
         "u32 <- u32",
-        "a device that allows a capability runs modules that declare it",
+        "a device that supports a capability runs modules that declare it",
         "Vulkan environment for SPIR-V, capabilities",
     );
     Case::core(format!("environment.capability.{}", name.to_ascii_lowercase()), about, move || {

@@ -63,7 +63,7 @@ fn width(from: u32, to: u32, source_signed: bool, instruction: &'static str, ope
         about: about(
             instruction,
             format!("{} <- {}", target.name(), source.name()),
-            "wider: the sign or zeros in front; narrower: the lowest bits",
+            "widening extends by sign or zeros; narrowing keeps the lowest bits",
             CLAUSE,
         ),
         operands: vec![source],
@@ -133,7 +133,12 @@ fn bitcast(from: BitcastType, to: BitcastType, contents: Contents) -> Case {
     const COUNT: u32 = 64;
     let (source, target) = (bitcast_type_name(from), bitcast_type_name(to));
     let special = if contents == Contents::Ordinary { "" } else { ".special" };
-    let about = about("OpBitcast", format!("{target} <- {source}"), "the same bits, lowest component first", CLAUSE);
+    let about = about(
+        "OpBitcast",
+        format!("{target} <- {source}"),
+        "a bitcast keeps the bits; the first component holds the lowest",
+        CLAUSE,
+    );
     Case::core(format!("environment.convert.bitcast.{target}.from_{source}{special}"), about, move || {
         let bytes = from.0.bytes() * from.1;
         let mut shader = ModuleBuilder::new([COUNT, 1, 1]);

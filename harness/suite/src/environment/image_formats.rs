@@ -295,8 +295,12 @@ fn load(format: &'static Format, storage: TexelStorage, extend: Option<&'static 
     let suffix = extend.map_or_else(String::new, |extend| format!(".{}", extend.to_ascii_lowercase()));
     let name = format!("environment.format.{}.load.{}{suffix}", format.label(), storage_name(storage));
     let ty = format.sampled().name();
-    let about =
-        about("OpImageRead", format!("{ty} <- {ty}"), "a texel's channels as numbers; absent ones 0, 0, 1", CLAUSE);
+    let about = about(
+        "OpImageRead",
+        format!("{ty} <- {ty}"),
+        "a texel's channels are converted to numbers; absent channels are 0, 0 and 1",
+        CLAUSE,
+    );
     Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new(local(storage));
         if extend.is_some() {
@@ -354,7 +358,7 @@ fn store(format: &'static Format, storage: TexelStorage) -> Case {
     let about = about(
         "OpImageWrite",
         format!("{ty} <- {ty}"),
-        "a texel's channels are written as the format says, no other texel",
+        "a store converts the channels to the image format and changes no other texel",
         CLAUSE,
     );
     Case::core(name, about, move || {

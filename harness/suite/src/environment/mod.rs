@@ -25,7 +25,7 @@ impl Suite for Environment {
     }
 
     fn why(&self) -> &'static str {
-        "what every device that takes a module has to compute exactly: integers, conversions, texels, atomics, memory, subgroups"
+        "results that are exact on every device that accepts a module: integers, conversions, texels, atomics, memory, subgroups"
     }
 
     fn cases(&self) -> Vec<Case> {

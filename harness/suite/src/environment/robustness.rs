@@ -59,15 +59,15 @@ impl OutOfBoundsAccess {
 
     fn about(self, level: Robustness, types: String) -> About {
         let (op, rule) = match (self, level) {
-            (OutOfBoundsAccess::Load, Robustness::Access2) => ("OpLoad", "a load beyond the end gives zero"),
-            (OutOfBoundsAccess::Load, _) => ("OpLoad", "a load beyond the end gives zero or what is in the buffer"),
-            (OutOfBoundsAccess::Store, Robustness::Access2) => ("OpStore", "a store beyond the end changes nothing"),
-            (OutOfBoundsAccess::Store, _) => ("OpStore", "a store beyond the end changes no other memory"),
+            (OutOfBoundsAccess::Load, Robustness::Access2) => ("OpLoad", "an out-of-bounds load returns zero"),
+            (OutOfBoundsAccess::Load, _) => ("OpLoad", "an out-of-bounds load returns zero or a value from the buffer"),
+            (OutOfBoundsAccess::Store, Robustness::Access2) => ("OpStore", "an out-of-bounds store is discarded"),
+            (OutOfBoundsAccess::Store, _) => ("OpStore", "an out-of-bounds store changes no memory outside the buffer"),
             (OutOfBoundsAccess::Add, _) => {
-                ("OpAtomicIAdd", "an atomic operation beyond the end changes no other memory")
+                ("OpAtomicIAdd", "an out-of-bounds atomic changes no memory outside the buffer")
             }
             (OutOfBoundsAccess::Exchange, _) => {
-                ("OpAtomicExchange", "an atomic operation beyond the end changes no other memory")
+                ("OpAtomicExchange", "an out-of-bounds atomic changes no memory outside the buffer")
             }
         };
         about(op, types, rule, CLAUSE)
@@ -335,8 +335,13 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
         format!("environment.robustness.{}.image.{what}.{}", level_name(level), texel.format.to_ascii_lowercase());
     let types = format!("{0} <- {0}", texel.ty.name());
     let about = match is_load {
-        true => about("OpImageRead", types, "a texel beyond the edge is zero, completed as the format says", CLAUSE),
-        false => about("OpImageWrite", types, "a texel beyond the edge is not written, and no other is", CLAUSE),
+        true => about(
+            "OpImageRead",
+            types,
+            "an out-of-bounds texel load returns zero, with the format's default for absent channels",
+            CLAUSE,
+        ),
+        false => about("OpImageWrite", types, "an out-of-bounds texel store changes no texel", CLAUSE),
     };
     Case::core(title, about, move || {
         let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);

@@ -67,9 +67,9 @@ fn load(level: Robustness, (ty, shape): (Ty, u32), index: IndexSource) -> Case {
     let how = if index == IndexSource::Constant { ".constant" } else { "" };
     let name = format!("environment.robustness.{}.uniform.load.{types}{how}", level_name(level));
     let rule = match level {
-        Robustness::Access2 => "a load beyond the end of a uniform buffer gives zero",
+        Robustness::Access2 => "an out-of-bounds load from a uniform buffer returns zero",
         Robustness::None | Robustness::Access => {
-            "a load beyond the end of a uniform buffer gives zero or what is in the buffer"
+            "an out-of-bounds load from a uniform buffer returns zero or a value from the buffer"
         }
     };
     Case::core(name, about("OpLoad", format!("{types} <- {types}"), rule, CLAUSE), move || {

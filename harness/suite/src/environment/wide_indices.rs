@@ -75,10 +75,16 @@ fn indices(stride: u32, signed: bool, range: IndexRange) -> Vec<u64> {
 fn case(access: IndexedAccess, stride: u32, signed: bool, range: IndexRange) -> Case {
     let ty = if signed { "i64" } else { "u64" };
     let (op, what, rule) = match access {
-        IndexedAccess::Load => ("OpAccessChain", "load", "index times stride of a run-time array has 64 bits"),
-        IndexedAccess::Store => ("OpAccessChain", "store", "index times stride of a run-time array has 64 bits"),
-        IndexedAccess::Length => ("OpArrayLength", "length", "the length may have 64 bits"),
-        IndexedAccess::FullLength => ("OpArrayLength", "length.whole", "all 64 bits of a length are the length's"),
+        IndexedAccess::Load => {
+            ("OpAccessChain", "load", "index times stride of a runtime array is computed with 64 bits")
+        }
+        IndexedAccess::Store => {
+            ("OpAccessChain", "store", "index times stride of a runtime array is computed with 64 bits")
+        }
+        IndexedAccess::Length => ("OpArrayLength", "length", "the length of a runtime array may have 64 bits"),
+        IndexedAccess::FullLength => {
+            ("OpArrayLength", "length.whole", "the length of a runtime array has 64 valid bits")
+        }
     };
     let end = match range {
         IndexRange::Inside => "inside",

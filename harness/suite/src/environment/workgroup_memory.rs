@@ -33,7 +33,7 @@ fn zeroed(ty: Ty, count: u32) -> Case {
     let about = about(
         "OpVariable",
         format!("{0} <- {0}", ty.name()),
-        "each workgroup begins with zeros",
+        "zero-initialised workgroup memory is zero at the start of each workgroup",
         "VUID-RuntimeSpirv-shaderZeroInitializeWorkgroupMemory-06372",
     );
     Case::core(format!("environment.workgroup.zeroed.{}.elements{count}", ty.name()), about, move || {
@@ -77,7 +77,7 @@ fn exchanged(ty: Ty, shape: u32) -> Case {
     let about = about(
         "OpControlBarrier",
         format!("{0} <- {0}", ty.name()),
-        "what an invocation stores before a barrier is what another loads after it",
+        "a load after a barrier returns the value that another invocation stored before it",
         "Vulkan memory model",
     );
     Case::core(format!("environment.workgroup.exchanged.{}.{shape_name}", ty.name()), about, move || {

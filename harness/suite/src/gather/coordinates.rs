@@ -46,16 +46,14 @@ impl CoordinateClass {
 
     pub(super) fn rule(self) -> &'static str {
         match self {
-            CoordinateClass::Inside => "which texel is the origin follows from the coordinate",
+            CoordinateClass::Inside => "the coordinate determines the origin texel",
             CoordinateClass::Centres => {
-                "at the centre of a texel, the footprint of linear filtering may begin there or before"
+                "at a texel centre, the footprint of linear filtering may start at either adjacent texel"
             }
-            CoordinateClass::Edges => "at the edge between two texels, either may be the nearest",
-            CoordinateClass::Beside => "a coordinate beside a boundary is on its side of it",
-            CoordinateClass::Near => {
-                "only a device that keeps few fraction bits may take a coordinate for the boundary beside it"
-            }
-            CoordinateClass::Far => "coordinates far outside are brought inside like all others",
+            CoordinateClass::Edges => "at an edge between two texels, either may be the nearest",
+            CoordinateClass::Beside => "a coordinate near a boundary lies on its own side",
+            CoordinateClass::Near => "a coordinate may be rounded to a boundary only by the device's fraction bits",
+            CoordinateClass::Far => "address modes apply to coordinates at any distance",
         }
     }
 

@@ -175,7 +175,7 @@ impl GatherParams {
             let text = match lowered(&text, &GatherStates { offsets, ..self.states() }) {
                 Ok(lowered) => lowered,
                 // The parser rejects this text with an error that contains these words.
-                Err(error) => format!("not lowered: {error}"),
+                Err(error) => format!("lowering failed: {error}"),
             };
             Lowered { text, features: &FEATURES, extensions: &[EXTENSION] }
         });

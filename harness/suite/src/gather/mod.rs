@@ -26,7 +26,7 @@ impl Suite for Gathers {
     }
 
     fn why(&self) -> &'static str {
-        "four texels at once: which ones, in which order, of which component, and what they are beyond the edge"
+        "gathers of four texels: their positions, order, component, and values beyond the edge"
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -133,7 +133,12 @@ impl CaseList {
             for component in 0..4 {
                 let params = GatherParams { format, component, ..GatherParams::plain(mode) };
                 let name = format!("plain.{}.{component}", params.sampled().name);
-                self.add(name, "the four texels of the mode, in its order, of the component asked for", 1, params);
+                self.add(
+                    name,
+                    "a gather returns the requested component of the mode's four texels, in order",
+                    1,
+                    params,
+                );
             }
         }
     }
@@ -144,7 +149,12 @@ impl CaseList {
                 for (size, at) in [([7, 5], CoordinateClass::Inside), ([4, 4], CoordinateClass::Far)] {
                     let params = GatherParams { address: [u, v], size, coordinates: at, ..GatherParams::plain(mode) };
                     let name = format!("address.{u}.{v}.{}", at.name());
-                    self.add(name, "each texel coordinate is brought inside on its own, by its axis' mode", 3, params);
+                    self.add(
+                        name,
+                        "the address mode of each axis applies to each texel coordinate separately",
+                        3,
+                        params,
+                    );
                 }
             }
         }
@@ -155,7 +165,7 @@ impl CaseList {
             for component in 0..4 {
                 let params = GatherParams { format, component, ..GatherParams::plain(mode) };
                 let name = format!("format.{}.{component}", format!("{format:?}").to_lowercase());
-                let rule = "a channel is converted as its format says; what a format lacks is 0, and 1 for alpha";
+                let rule = "channels are converted by their format; absent channels are 0, and alpha 1";
                 self.add(name, rule, 5, params);
             }
         }
@@ -172,7 +182,7 @@ impl CaseList {
                         continue;
                     }
                     let name = format!("border.{}.{}.{component}", border.name(), format!("{format:?}").to_lowercase());
-                    let rule = "beyond the edge is the border's colour, in the channels that the format has";
+                    let rule = "texels beyond the edge have the border colour in the channels of the format";
                     self.add(name, rule, 7, params);
                 }
             }
@@ -192,7 +202,7 @@ impl CaseList {
             for component in 0..4 {
                 let params = GatherParams { swizzle, format, component, ..GatherParams::plain(mode) };
                 let name = format!("swizzle.{swizzle}.{component}");
-                self.add(name, "a component is that of the view after its swizzle, texel by texel", 3, params);
+                self.add(name, "the component is selected after the view's swizzle", 3, params);
             }
         }
         for (swizzle, border) in [("a1gr", BorderColor::IntOpaqueWhite), ("0bba", BorderColor::IntTransparentBlack)] {
@@ -200,7 +210,7 @@ impl CaseList {
                 let address = [AddressMode::ClampToBorder; 2];
                 let params = GatherParams { swizzle, border, address, component, ..GatherParams::plain(mode) };
                 let name = format!("swizzle.border.{swizzle}.{component}");
-                self.add(name, "texels of the border are swizzled as all others are", 3, params);
+                self.add(name, "the view's swizzle applies to border texels", 3, params);
             }
         }
     }
@@ -210,7 +220,7 @@ impl CaseList {
             for mode_of_edge in AddressMode::ALL {
                 let params = GatherParams { size, address: [mode_of_edge; 2], ..GatherParams::plain(mode) };
                 let name = format!("size.{}x{}.{mode_of_edge}", size[0], size[1]);
-                self.add(name, "a footprint larger than the image, and sizes that are no powers of two", 3, params);
+                self.add(name, "address modes apply to images smaller than the footprint and of any size", 3, params);
             }
         }
     }
@@ -220,19 +230,14 @@ impl CaseList {
             for format in [ImageFormat::Rgba32ui, ImageFormat::Rgba16f] {
                 let params = GatherParams { layers: Some((layers, base, shown)), format, ..GatherParams::plain(mode) };
                 let name = format!("layers.{shown}_from_{base}_of_{layers}.{}", params.sampled().name);
-                let rule = "the layer is the nearest to the coordinate, of those that the view has";
+                let rule = "the layer is the nearest one to the coordinate within the view";
                 self.add(name, rule, 2, params);
             }
         }
         for mode_of_edge in AddressMode::ALL {
             let params =
                 GatherParams { layers: Some((3, 0, 3)), address: [mode_of_edge; 2], ..GatherParams::plain(mode) };
-            self.add(
-                format!("layers.address.{mode_of_edge}"),
-                "address modes do not reach into other layers",
-                2,
-                params,
-            );
+            self.add(format!("layers.address.{mode_of_edge}"), "address modes do not apply to layers", 2, params);
         }
     }
 
@@ -248,7 +253,7 @@ impl CaseList {
                     ..GatherParams::plain(mode)
                 };
                 let name = format!("levels.{base}_of_{levels}.{}x{}.{mode_of_edge}", size[0], size[1]);
-                self.add(name, "texels are of the view's base level", 3, params);
+                self.add(name, "texels come from the view's base level", 3, params);
             }
         }
     }
@@ -262,7 +267,7 @@ impl CaseList {
                     let large = mode_of_edge == AddressMode::MirroredRepeat && offset.iter().any(|n| n.abs() > 5);
                     let group = if large { "mirrored_offset" } else { "offset" };
                     let name = format!("{group}.{kind}.{}_{}.{mode_of_edge}", sign(offset[0]), sign(offset[1]));
-                    let rule = "an offset moves all four texels, before they are brought inside";
+                    let rule = "the offset applies to all four texels before the address mode";
                     self.add(name, rule, 4, params);
                 }
             }
@@ -332,7 +337,7 @@ impl CaseList {
                     ..GatherParams::plain(mode)
                 };
                 let beyond = if border == BorderColor::FloatOpaqueWhite { ".white" } else { "" };
-                let rule = "a gather from an image of depths without a comparison gives its depths";
+                let rule = "a gather without comparison from a depth image returns depths";
                 self.add(format!("depth.{mode_of_edge}{beyond}"), rule, 2, params);
             }
         }

@@ -74,7 +74,7 @@ fn load(storage: ByteStorage, element: (u32, u32, &'static str), dynamic: bool) 
     let (count, stride, layout) = element;
     let ty = type_name(count);
     let name = format!("storage8.array.load.{}.{ty}.{layout}.{}", storage.name(), how(dynamic));
-    let about = about("OpLoad", format!("{ty} <- {ty}"), "an element lies where the array's stride says");
+    let about = about("OpLoad", format!("{ty} <- {ty}"), "array elements are loaded at multiples of the array stride");
     Case::core(name, about, move || {
         // Push constants must be indexed uniformly, so each workgroup reads one element.
         let apart = dynamic && storage == ByteStorage::Push;
@@ -116,7 +116,7 @@ fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
     let about = about(
         "OpStore",
         format!("{ty} <- {ty}"),
-        "an element is written where the array's stride says, nothing between",
+        "array elements are stored at multiples of the array stride, and gaps are unchanged",
     );
     Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new(local(dynamic));
@@ -152,7 +152,8 @@ fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
 /// element.
 fn length(bytes: u32) -> Case {
     const BEFORE: u32 = 1;
-    let about = about("OpArrayLength", "u32 <- u8", "as many elements as fit behind the array's offset");
+    let about =
+        about("OpArrayLength", "u32 <- u8", "the length is the number of elements that fit after the array's offset");
     Case::core(format!("storage8.array.length.bytes{bytes}"), about, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
@@ -191,7 +192,7 @@ fn nested(dynamic: bool) -> Case {
     const ROWS: u32 = 5;
     const COLUMNS: u32 = 3;
     const STRIDE: u32 = 5;
-    let about = about("OpAccessChain", "u8 <- u8", "strides of arrays in arrays add up");
+    let about = about("OpAccessChain", "u8 <- u8", "offsets in nested arrays are the sum of index times stride");
     Case::core(format!("storage8.array.nested.{}", how(dynamic)), about, move || {
         let mut shader = ModuleBuilder::new(if dynamic { [COLUMNS, ROWS, 1] } else { [1, 1, 1] });
         ByteStorage::Ssbo.enable(&mut shader);

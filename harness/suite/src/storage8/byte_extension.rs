@@ -73,7 +73,7 @@ fn widen(storage: ByteStorage, extension: ByteExtension, width: u32, int8: bool)
     let letter = |signed| if signed { 'i' } else { 'u' };
     let types = format!("{}{width} <- {}8", letter(extension.sign), letter(extension.type_signed));
     let op = if extension.sign { "OpSConvert" } else { "OpUConvert" };
-    let about = about(op, types, "a byte is extended with its sign or with zeros, as the instruction says");
+    let about = about(op, types, "the instruction determines whether a byte is sign-extended or zero-extended");
     Case::core(name, about, move || {
         let bytes = values(storage);
         let (count, wide) = (bytes.len() as u32, width / 8);
@@ -121,7 +121,7 @@ fn narrow(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let name = format!("storage8.convert.ssbo.{letter}{width}.to8{}", suffix(int8));
     let op = if signed { "OpSConvert" } else { "OpUConvert" };
-    let about = about(op, format!("{letter}8 <- {letter}{width}"), "only the lowest byte of a wider value is stored");
+    let about = about(op, format!("{letter}8 <- {letter}{width}"), "narrowing keeps the lowest byte");
     Case::core(name, about, move || {
         let (count, wide) = (256, width / 8);
         let mut shader = ModuleBuilder::new([64, 1, 1]);

@@ -23,7 +23,7 @@ impl Suite for Storage8 {
     }
 
     fn why(&self) -> &'static str {
-        "bytes in buffers and push constants: read and written where they lie, extended as asked, neighbours untouched"
+        "bytes in buffers and push constants: loads and stores at the right place, correct extension, unchanged neighbours"
     }
 
     fn cases(&self) -> Vec<Case> {

@@ -27,8 +27,11 @@ fn halves(signed: bool, widens: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let (from, to) = if widens { (8, 16) } else { (16, 8) };
     let instruction = if signed { "OpSConvert" } else { "OpUConvert" };
-    let about =
-        about(instruction, format!("{letter}{to} <- {letter}{from}"), "8 and 16-bit values convert into each other");
+    let about = about(
+        instruction,
+        format!("{letter}{to} <- {letter}{from}"),
+        "8-bit and 16-bit integers convert into each other",
+    );
     Case::core(format!("storage8.numbers.{letter}{from}.to_{letter}{to}.storage_only"), about, move || {
         const COUNT: u32 = 256;
         let mut shader = ModuleBuilder::new([64, 1, 1]);
@@ -99,7 +102,7 @@ const BYTES: u32 = 256;
 fn to_float(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let instruction = if signed { "OpConvertSToF" } else { "OpConvertUToF" };
-    let about = about(instruction, format!("f{width} <- {letter}8"), "every byte is exact as a float");
+    let about = about(instruction, format!("f{width} <- {letter}8"), "a byte converts to a float exactly");
     Case::core(format!("storage8.numbers.{letter}8.to_f{width}{}", suffix(int8)), about, move || {
         let mut shader = ModuleBuilder::new([64, 1, 1]);
         enable(&mut shader, width, int8);
@@ -128,7 +131,7 @@ fn to_float(signed: bool, width: u32, int8: bool) -> Case {
 fn from_float(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let instruction = if signed { "OpConvertFToS" } else { "OpConvertFToU" };
-    let about = about(instruction, format!("{letter}8 <- f{width}"), "what is behind the point is dropped");
+    let about = about(instruction, format!("{letter}8 <- f{width}"), "a float converts to a byte by truncation");
     Case::core(format!("storage8.numbers.f{width}.to_{letter}8{}", suffix(int8)), about, move || {
         let least = if signed { -128.0 } else { 0.0 };
         let mut shader = ModuleBuilder::new([64, 1, 1]);

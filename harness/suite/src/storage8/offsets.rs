@@ -84,7 +84,7 @@ pub(super) fn narrowed(shader: &mut ModuleBuilder, value: &str, list: &str, coun
 fn load(storage: ByteStorage, count: u32, offset: u32) -> Case {
     let ty = type_name(count);
     let name = format!("storage8.load.{}.{ty}.offset{offset}", storage.name());
-    let about = about("OpLoad", format!("{ty} <- {ty}"), "a value is read from where its offset says");
+    let about = about("OpLoad", format!("{ty} <- {ty}"), "a value is loaded from its offset");
     Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         storage.enable(&mut shader);
@@ -120,8 +120,7 @@ fn store(count: u32, offset: u32) -> Case {
     const AFTER: u32 = 17;
     let ty = type_name(count);
     let name = format!("storage8.store.ssbo.{ty}.offset{offset}");
-    let about =
-        about("OpStore", format!("{ty} <- {ty}"), "a value is written where its offset says, and nothing else is");
+    let about = about("OpStore", format!("{ty} <- {ty}"), "a value is stored at its offset, and no other byte changes");
     Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
@@ -184,8 +183,11 @@ fn load_component(storage: ByteStorage, count: u32, dynamic: bool) -> Case {
     const OFFSET: u32 = 4;
     let ty = type_name(count);
     let name = format!("storage8.component.load.{}.{ty}.{}", storage.name(), how(dynamic));
-    let about =
-        about("OpAccessChain", format!("u8 <- {ty}"), "a pointer to a component of a vector reads that component");
+    let about = about(
+        "OpAccessChain",
+        format!("u8 <- {ty}"),
+        "a load through a pointer to a vector component returns that component",
+    );
     Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         storage.enable(&mut shader);
@@ -224,7 +226,8 @@ fn load_component(storage: ByteStorage, count: u32, dynamic: bool) -> Case {
 fn store_component(count: u32, dynamic: bool) -> Case {
     let ty = type_name(count);
     let name = format!("storage8.component.store.ssbo.{ty}.{}", how(dynamic));
-    let about = about("OpStore", format!("u8 <- {ty}"), "a store to a component leaves the vector's others");
+    let about =
+        about("OpStore", format!("u8 <- {ty}"), "a store to a vector component does not change the other components");
     Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);

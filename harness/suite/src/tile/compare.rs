@@ -34,7 +34,7 @@ pub(super) struct WrongValues {
 
 /// Error: a resource to be compared is missing or has the wrong size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} should be {permitted} bytes, and {left} were left")]
+#[error("{what} has {left} bytes instead of {permitted}")]
 pub(super) struct Incomplete {
     what: String,
     permitted: usize,

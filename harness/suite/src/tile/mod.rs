@@ -80,7 +80,7 @@ impl Suite for TileShading {
     }
 
     fn why(&self) -> &'static str {
-        "compute and fragments inside render passes, tile by tile: no public suite tests it"
+        "compute and fragment shaders inside render passes, tile by tile; no public suite tests this"
     }
 
     fn cases(&self) -> Vec<Case> {

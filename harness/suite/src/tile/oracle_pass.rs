@@ -50,16 +50,16 @@ pub(super) enum OracleError {
         what: String,
     },
     /// A step starts from contents with several permitted values.
-    #[error("step {step} begins with values of which several are permitted")]
+    #[error("step {step} starts from contents with several permitted values")]
     Undetermined {
         /// Index of the step.
         step: usize,
     },
     /// The contents depend on the order of the tiles.
-    #[error("what is left depends on the order of the tiles")]
+    #[error("the results depend on the order of the tiles")]
     Order,
     /// A store went outside a tile.
-    #[error("the reference stored outside a tile: {0:?}")]
+    #[error("the oracle stored outside a tile: {0:?}")]
     Outside(model::StrayWrite),
 }
 

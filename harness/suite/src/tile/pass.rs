@@ -104,7 +104,7 @@ impl Step {
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// The words are not a valid module, which is a defect of the case.
-    #[error("a step is no module: {0}")]
+    #[error("a step is not a valid module: {0}")]
     Module(#[from] ModuleError),
     /// The lowering does not support the fragment shader.
     #[error(transparent)]

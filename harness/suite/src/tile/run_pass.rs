@@ -93,7 +93,7 @@ fn negotiate<'w>(target: &dyn Target, modules: impl Iterator<Item = &'w [u32]>) 
 fn compare_with_reference(pass: &Pass, seed: u64) -> Result<PathOutcome, PathOutcome> {
     let permitted = oracle_pass::permitted_in_any_order(pass, pass.tile, seed)?;
     let Some(reference) = &pass.reference else {
-        let why = "the oracle alone: there is no second reference to hold it against";
+        let why = "only the oracle was run: the case has no independent reference to compare it with";
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why.to_owned()));
     };
     let mut comparison = Comparison::default();
@@ -149,12 +149,12 @@ fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, Pa
     let (left, executes) = ran?;
     if !executes {
         let why =
-            "recorded and submitted, and not judged: the device executes nothing (a store of its own did not arrive)";
+            "recorded and submitted but not checked: the device does not execute work (a probe store had no effect)";
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why.to_owned()));
     }
     let [width, height, _] = left.grid.size;
     if [width, height].contains(&0) || left.grid.origin != [0, 0] {
-        let why = format!("the device tells of a grid that is not understood: {:?}", left.grid);
+        let why = format!("the device reports an unsupported tile grid: {:?}", left.grid);
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why));
     }
     let permitted = oracle_pass::permitted(pass, [width, height], seed)?;
@@ -184,12 +184,12 @@ pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u
     let (status, reason) = match first {
         Some(first) => (
             Status::Fail,
-            Some(format!("{failing} wrong; {} is {}, permitted: {}", first.place, first.got, first.permitted)),
+            Some(format!("wrong values: {failing}; {} is {}, permitted: {}", first.place, first.got, first.permitted)),
         ),
         None if lenient > 0 => {
-            (Status::QualityWarning, Some(format!("{lenient} values that only a lenient reading permits")))
+            (Status::QualityWarning, Some(format!("values permitted only by the lenient reading: {lenient}")))
         }
-        None if unchecked > 0 => (Status::Undetermined, Some(format!("{unchecked} values are not determined"))),
+        None if unchecked > 0 => (Status::Undetermined, Some(format!("undetermined values: {unchecked}"))),
         None if checked == 0 => (Status::Undetermined, Some("nothing was compared".to_owned())),
         None => (Status::Pass, None),
     };
@@ -216,7 +216,7 @@ pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u
         reason,
         inputs_tested: checked,
         inputs_possible: (checked + unchecked).to_string(),
-        coverage: format!("{checked} texels' channels and words, written or not"),
+        coverage: format!("{checked} texel channels and buffer words, written or not"),
         failing_inputs: failing,
         warning_inputs: lenient,
         scalars_checked: checked,

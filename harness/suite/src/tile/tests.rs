@@ -313,7 +313,7 @@ fn missing_contents_are_an_error() {
     short.buffers[0].pop();
     let length = left.buffers[0].len();
     let error = compare(&short).expect_err("a byte is missing");
-    assert_eq!(error.to_string(), format!("buffer 0 should be {length} bytes, and {} were left", length - 1));
+    assert_eq!(error.to_string(), format!("buffer 0 has {} bytes instead of {length}", length - 1));
     let fewer = Contents { attachments: Vec::new(), ..left.clone() };
     assert!(compare(&fewer).is_err() || left.attachments.is_empty());
     let fewer = Contents { buffers: Vec::new(), ..left };

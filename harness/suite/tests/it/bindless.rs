@@ -84,12 +84,12 @@ fn drivers_report_kernels_as_not_supported() {
         let said = line(&wide[0]);
         assert!(
             wide[0].status == Status::Pass
-                || said.contains("of the lowered module, capability Int64 needs feature shaderInt64"),
+                || said.contains("in the lowered module, capability Int64 needs feature shaderInt64"),
             "{said}"
         );
         // If no path was requested, the reason covers both paths.
         let best = &run(&cases[1..], target, None)[0];
-        let both = ["native: capability", "; lowered: of the lowered module, capability Int64"];
+        let both = ["native: capability", "; lowered: in the lowered module, capability Int64"];
         assert!(best.status == Status::Pass || both.iter().all(|why| line(best).contains(why)), "{}", line(best));
     });
 }
@@ -301,7 +301,7 @@ fn runtime_arrays_are_used_where_the_device_supports_them() {
                 let words = assay_spirv::assemble(&one.text).unwrap_or_else(|_| panic!("{}", one.text));
                 Need::of(&Module::parse(words).expect("it is a module")).check(target.have()).may_run()
             });
-            let taken = taken.expect("a case for each descriptor is what every device takes");
+            let taken = taken.expect("every device supports switches over descriptors");
             assert_eq!(taken.text.contains("OpCapability RuntimeDescriptorArray\n"), has, "{name}");
         }
     });

@@ -31,9 +31,9 @@ impl Target for FlippedBitTarget {
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec()).expect("what is sent is a module");
+        let module = Module::parse(job.words.to_vec()).expect("the sent words are a module");
         let specs = job.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, job.entry, &specs).expect("what is sent is understood");
+        let program = Program::new(&module, job.entry, &specs).expect("the oracle supports the module");
         let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
         let mut memory: std::collections::BTreeMap<_, Vec<u8>> =
             outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();

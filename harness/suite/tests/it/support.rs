@@ -44,8 +44,8 @@ impl<F: Fn(&Left, &mut Left)> Target for FaultyOracle<F> {
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
         let mut words = job.words.to_vec();
         (self.edit)(&mut words);
-        let module = Module::parse(words).expect("what is sent is a module");
-        let program = Program::new(&module, job.entry, &Default::default()).expect("what is sent is understood");
+        let module = Module::parse(words).expect("the sent words are a module");
+        let program = Program::new(&module, job.entry, &Default::default()).expect("the oracle supports the module");
         let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
         let of = |memory| Left { memory, taken: Duration::ZERO };
         let held = |slot: &Slot| match job.dispatch.bindings.get(slot) {

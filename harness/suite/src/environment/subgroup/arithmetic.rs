@@ -164,10 +164,10 @@ fn subgroup_case(
 ) -> SubgroupCase {
     let capabilities = if group == GroupOperation::Clusters { CLUSTERED } else { ARITHMETIC };
     let rule = match group {
-        GroupOperation::All => "all get what the values of all come to",
-        GroupOperation::Inclusive => "each gets what the values up to its own come to",
-        GroupOperation::Exclusive => "each gets what the values before its own come to",
-        GroupOperation::Clusters => "all of a cluster get what its values come to",
+        GroupOperation::All => "every invocation gets the reduction of all values",
+        GroupOperation::Inclusive => "every invocation gets the reduction of the values up to and including its own",
+        GroupOperation::Exclusive => "every invocation gets the reduction of the values before its own",
+        GroupOperation::Clusters => "every invocation gets the reduction of its cluster's values",
     };
     let width = match value.0 {
         ValueType::Number(ty) => ty.width(),

@@ -23,16 +23,21 @@ const MASKS: [[u32; 4]; 5] = [
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for participation in [Participation::All, Participation::Few, Participation::Apart] {
-        let rule = "each active invocation that says so has its bit set, no other";
+        let rule = "exactly the bits of active invocations with a true predicate are set";
         let definitions = [
             words("OpGroupNonUniformBallot", BALLOT, rule, || ballots(false)),
-            one("OpGroupNonUniformInverseBallot", ValueType::Bool, "whether the own bit is set", inverse),
+            one(
+                "OpGroupNonUniformInverseBallot",
+                ValueType::Bool,
+                "the result is the invocation's own bit of the mask",
+                inverse,
+            ),
             SubgroupCase {
                 name: "environment.subgroup.ballotbitcount.reduce".into(),
                 ..one(
                     "OpGroupNonUniformBallotBitCount",
                     ValueType::Number(U32),
-                    "how many bits are set, of those that are invocations'",
+                    "the result is the number of set bits within the subgroup",
                     || counts("Reduce"),
                 )
             },
@@ -41,7 +46,7 @@ pub(super) fn cases() -> Vec<Case> {
                 ..one(
                     "OpGroupNonUniformBallotBitCount",
                     ValueType::Number(U32),
-                    "how many bits are set up to the own",
+                    "the result is the number of set bits up to and including the invocation's own",
                     || counts("InclusiveScan"),
                 )
             },
@@ -50,20 +55,28 @@ pub(super) fn cases() -> Vec<Case> {
                 ..one(
                     "OpGroupNonUniformBallotBitCount",
                     ValueType::Number(U32),
-                    "how many bits are set before the own",
+                    "the result is the number of set bits before the invocation's own",
                     || counts("ExclusiveScan"),
                 )
             },
-            one("OpGroupNonUniformBallotFindLSB", ValueType::Number(U32), "the lowest bit that is set", || {
-                finds("OpGroupNonUniformBallotFindLSB")
-            }),
+            one(
+                "OpGroupNonUniformBallotFindLSB",
+                ValueType::Number(U32),
+                "the result is the index of the lowest set bit",
+                || finds("OpGroupNonUniformBallotFindLSB"),
+            ),
             one(
                 "OpGroupNonUniformBallotFindMSB",
                 ValueType::Number(U32),
-                "the highest bit that is set, of those that are invocations'",
+                "the result is the index of the highest set bit within the subgroup",
                 || finds("OpGroupNonUniformBallotFindMSB"),
             ),
-            one("OpGroupNonUniformBallotBitExtract", ValueType::Bool, "whether the bit that is named is set", extracts),
+            one(
+                "OpGroupNonUniformBallotBitExtract",
+                ValueType::Bool,
+                "the result is the bit at the given index",
+                extracts,
+            ),
         ];
         for definition in definitions {
             cases.push(
@@ -77,10 +90,12 @@ pub(super) fn cases() -> Vec<Case> {
         }
     }
     for (builtin, is_in) in MASKS_OF {
-        let definition =
-            words("OpVariable", BALLOT, "the bits of the invocations that compare so with the own place", move || {
-                vec![mask(builtin, is_in)]
-            });
+        let definition = words(
+            "OpVariable",
+            BALLOT,
+            "the mask has the bits of the invocations whose index compares as its name states",
+            move || vec![mask(builtin, is_in)],
+        );
         let name = format!("environment.subgroup.{}", builtin.trim_start_matches("Subgroup").to_ascii_lowercase());
         for participation in [Participation::All, Participation::Few] {
             let again = words("OpVariable", BALLOT, definition.about.rule, move || vec![mask(builtin, is_in)]);
@@ -93,7 +108,7 @@ pub(super) fn cases() -> Vec<Case> {
     let ballot = words(
         "OpSubgroupBallotKHR",
         BALLOT_KHR,
-        "each active invocation that says so has its bit set, no other",
+        "exactly the bits of active invocations with a true predicate are set",
         || ballots(true),
     );
     cases.push(SubgroupCase { extension, ..ballot }.case());
@@ -102,14 +117,14 @@ pub(super) fn cases() -> Vec<Case> {
             "OpSubgroupFirstInvocationKHR",
             BALLOT_KHR,
             (value, 1),
-            "all get the value of the first invocation that is active",
+            "every invocation gets the value of the first active invocation",
             first,
         );
         let read = value_case(
             "OpSubgroupReadInvocationKHR",
             BALLOT_KHR,
             (value, 1),
-            "all get the value of the invocation that is named",
+            "every invocation gets the value of the invocation with the given index",
             read,
         );
         cases.push(SubgroupCase { extension, ..first }.case());

@@ -22,22 +22,32 @@ pub(super) fn cases() -> Vec<Case> {
                 "OpGroupNonUniformElect",
                 BASIC,
                 None,
-                "one invocation is elected, the first that is active",
+                "exactly the first active invocation is elected",
                 participation,
                 elect,
             )
             .case(),
         );
         cases.push(
-            bools("OpGroupNonUniformAll", VOTE, None, "whether all say so", participation, || {
-                votes("OpGroupNonUniformAll", true)
-            })
+            bools(
+                "OpGroupNonUniformAll",
+                VOTE,
+                None,
+                "the result is true if the predicate is true for all active invocations",
+                participation,
+                || votes("OpGroupNonUniformAll", true),
+            )
             .case(),
         );
         cases.push(
-            bools("OpGroupNonUniformAny", VOTE, None, "whether any says so", participation, || {
-                votes("OpGroupNonUniformAny", true)
-            })
+            bools(
+                "OpGroupNonUniformAny",
+                VOTE,
+                None,
+                "the result is true if the predicate is true for any active invocation",
+                participation,
+                || votes("OpGroupNonUniformAny", true),
+            )
             .case(),
         );
         for value in shapes().into_iter().filter(|value| participation == Participation::All || value.1 == 1) {
@@ -46,7 +56,7 @@ pub(super) fn cases() -> Vec<Case> {
                 "OpGroupNonUniformAllEqual",
                 VOTE,
                 None,
-                "whether all values are the same",
+                "the result is true if all active invocations have equal values",
                 participation,
                 || equal(false),
             );
@@ -56,21 +66,35 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(layout(Participation::Rows).case());
     let extension = Some("SPV_KHR_subgroup_vote");
     cases.push(
-        bools("OpSubgroupAllKHR", VOTE_KHR, extension, "whether all say so", Participation::All, || {
-            votes("OpSubgroupAllKHR", false)
-        })
+        bools(
+            "OpSubgroupAllKHR",
+            VOTE_KHR,
+            extension,
+            "the result is true if the predicate is true for all active invocations",
+            Participation::All,
+            || votes("OpSubgroupAllKHR", false),
+        )
         .case(),
     );
     cases.push(
-        bools("OpSubgroupAnyKHR", VOTE_KHR, extension, "whether any says so", Participation::All, || {
-            votes("OpSubgroupAnyKHR", false)
-        })
+        bools(
+            "OpSubgroupAnyKHR",
+            VOTE_KHR,
+            extension,
+            "the result is true if the predicate is true for any active invocation",
+            Participation::All,
+            || votes("OpSubgroupAnyKHR", false),
+        )
         .case(),
     );
-    let definition =
-        bools("OpSubgroupAllEqualKHR", VOTE_KHR, extension, "whether all say the same", Participation::All, || {
-            equal(true)
-        });
+    let definition = bools(
+        "OpSubgroupAllEqualKHR",
+        VOTE_KHR,
+        extension,
+        "the result is true if the predicate is equal for all active invocations",
+        Participation::All,
+        || equal(true),
+    );
     cases.push(SubgroupCase { value: (ValueType::Bool, 1), ..definition }.case());
     cases
 }
@@ -103,7 +127,7 @@ fn layout(participation: Participation) -> SubgroupCase {
         "OpVariable",
         BASIC,
         None,
-        "each invocation has a place of its own in a subgroup, of as many as are told",
+        "every invocation has its own index in a subgroup, and the number of subgroups is correct",
         participation,
         || {
             vec![SubgroupResult::new(

@@ -21,8 +21,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const RULE: &str =
-    "loads reach as far beyond the tile as the apron, within the render area, and find what was loaded there";
+const RULE: &str = "loads within the apron and the render area return the results of the load operation";
 
 fn fill(spec: &mut PassSpec, sampled: bool) {
     let [ax, ay] = spec.apron;

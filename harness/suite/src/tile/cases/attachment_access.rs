@@ -24,7 +24,7 @@ pub(super) const FORMATS: [(&str, F, &str, bool); 13] = [
     ("rgba32float", F::Rgba32f, "f32", true),
 ];
 
-const LOADS: &str = "a tile attachment's texels are what the load operation put there, and stores to them last";
+const LOADS: &str = "tile attachments hold the results of the load operation, and stores to them persist";
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = FORMATS.into_iter().map(|format| swapped(format, 1)).collect();
@@ -112,7 +112,7 @@ fn several(count: u32) -> Case {
 /// Each layer gets the opposite layer of another attachment.
 fn across_layers(layers: u32) -> Case {
     let name = format!("tile.layers.{layers}");
-    let rule = "layers of tile attachments are told apart, in loads and stores";
+    let rule = "loads and stores access the right layer of a tile attachment";
     let about = about("OpImageRead", format!("{layers} layers"), rule);
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = PassSpec::new(&name, path);
@@ -144,7 +144,7 @@ textureStore(image0, at, layer, vec4<u32>(other + layer * 7u, 0u, 0u, 1u));",
 fn sampled((wgsl, format, scalar, _): (&'static str, F, &'static str, bool), role: AttachmentRole) -> Case {
     let kind = if role == AttachmentRole::Input { "input" } else { "sampled" };
     let name = format!("tile.{kind}.{wgsl}");
-    let rule = "a sampled attachment is fetched from inside the tile";
+    let rule = "fetches from a sampled attachment return the tile's texels";
     let about = about("OpImageFetch", wgsl, rule);
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = PassSpec::new(&name, path);
@@ -176,7 +176,7 @@ textureStore(image0, at, select(vec4<u32>(1u), vec4<u32>(2u), value > vec4<f32>(
 /// Fetches from the depth attachment.
 fn depth(form: PassForm) -> Case {
     let name = format!("tile.depth.{}", if form == PassForm::Objects { "objects" } else { "dynamic" });
-    let about = about("OpImageFetch", "d32", "the depth attachment is read inside the tile");
+    let about = about("OpImageFetch", "d32", "fetches from the depth attachment return the tile's depths");
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.form = form;
@@ -208,7 +208,7 @@ pub(super) fn form_name(form: PassForm) -> &'static str {
 /// Fetches from the stencil attachment.
 fn stencil(form: PassForm, layers: u32) -> Case {
     let name = format!("tile.stencil.{}.layers{layers}", form_name(form));
-    let about = about("OpImageFetch", "s8", "the stencil attachment is read inside the tile");
+    let about = about("OpImageFetch", "s8", "fetches from the stencil attachment return the tile's stencil values");
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = PassSpec::new(&name, path);
         (spec.form, spec.layers) = (form, layers);
@@ -244,7 +244,7 @@ textureStore(image0, {at}, vec4<u32>(stencil << 8u | (~stencil & 255u), 0u, 0u, 
 fn depth_and_stencil(form: PassForm, apron: [u32; 2]) -> Case {
     let [ax, ay] = apron;
     let name = format!("tile.depth_stencil.{}.apron{ax}x{ay}", form_name(form));
-    let rule = "depth and stencil of one attachment are read through views of one aspect each";
+    let rule = "depth and stencil of one attachment are read through a view for each aspect";
     let about = about("OpImageFetch", "d32, s8", rule);
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = PassSpec::new(&name, path);
@@ -282,7 +282,7 @@ textureStore(image0, at, vec4<u32>(depth * 256u + textureLoad(image2, above, 0).
 /// A step stores to an attachment, and a later one fetches from it through another binding.
 fn twice(apron: u32) -> Case {
     let name = format!("tile.aliased.apron{apron}");
-    let rule = "what a tile stored is seen through every equivalent view of the attachment, after a barrier";
+    let rule = "after a barrier, a tile's stores are visible through every equivalent view of the attachment";
     let about = about("OpImageFetch", "r32ui", rule);
     Case::tiles(name.clone(), about, move |path| {
         let mut spec = PassSpec::new(&name, path);

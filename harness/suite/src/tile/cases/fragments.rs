@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const LOADS: &str = "a fragment loads texels of the tile: what the load operation or earlier steps left there";
+const LOADS: &str = "a fragment's loads return the tile's texels from the load operation or earlier steps";
 
 /// A fragment shader with the usual settings.
 fn fragment(per_tile: bool, body: impl Into<String>) -> Fragment {
@@ -121,7 +121,7 @@ fn fetched(read: &str, non_coherent: bool, place: &str, per_tile: bool) -> Case 
 
 /// Loads other fragments' texels of the tile from an attachment that the draw does not write.
 fn mirrored(read: &str, non_coherent: bool) -> Case {
-    let rule = "a fragment loads texels of any place in the tile";
+    let rule = "a fragment can load any texel of the tile";
     case(format!("tile.fragment.mirror.{read}"), ("OpImageRead", "r32ui"), rule, move |spec| {
         spec.storage(0, F::R32ui);
         spec.storage(1, F::R32ui);
@@ -139,7 +139,7 @@ outputs.color0 = vec4<u32>(textureLoad(image1, other).x ^ at.x, 0u, 0u, 1u);";
 /// Loads from the depth attachment, which the draw neither tests nor writes.
 fn depth(form: PassForm, place: &str, per_tile: bool) -> Case {
     let name = format!("tile.fragment.depth.{}.{place}", super::attachment_access::form_name(form));
-    let rule = "a fragment loads from the depth attachment of its pass";
+    let rule = "a fragment can load from the depth attachment of its pass";
     case(name, ("OpImageFetch", "d32"), rule, move |spec| {
         spec.form = form;
         spec.storage(0, F::R32ui);
@@ -159,7 +159,7 @@ fn depth(form: PassForm, place: &str, per_tile: bool) -> Case {
 /// Loads from the stencil attachment.
 fn stencil(form: PassForm, place: &str, per_tile: bool) -> Case {
     let name = format!("tile.fragment.stencil.{}.{place}", super::attachment_access::form_name(form));
-    let rule = "a fragment loads from the stencil attachment of its pass";
+    let rule = "a fragment can load from the stencil attachment of its pass";
     case(name, ("OpImageFetch", "s8"), rule, move |spec| {
         spec.form = form;
         spec.storage(0, F::R32ui);
@@ -183,7 +183,7 @@ fn sampled(
     per_tile: bool,
 ) -> Case {
     let kind = if role == AttachmentRole::Input { "input" } else { "sampled" };
-    let rule = "a fragment fetches from a sampled attachment";
+    let rule = "a fragment can fetch from a sampled attachment";
     case(format!("tile.fragment.{kind}.{wgsl}.{place}"), ("OpImageFetch", wgsl), rule, move |spec| {
         spec.form = if role == AttachmentRole::Input { PassForm::Objects } else { PassForm::Dynamic };
         spec.storage(0, F::Rgba32ui);
@@ -203,7 +203,7 @@ fn sampled(
 fn neighbours(apron: [u32; 2], sampled: bool) -> Case {
     let [ax, ay] = apron;
     let how = if sampled { "fetch" } else { "load" };
-    let rule = "a fragment's loads reach as far beyond the tile as the apron, within the render area";
+    let rule = "a fragment can load texels within the apron and the render area";
     let op = if sampled { "OpImageFetch" } else { "OpImageRead" };
     case(format!("tile.fragment.apron.{ax}x{ay}.{how}"), (op, "r32ui"), rule, move |spec| {
         (spec.apron, spec.tile) = (apron, [8, 8]);
@@ -241,7 +241,7 @@ outputs.color0 = vec4<u32>(sum, 0u, 0u, 1u);"
     })
 }
 
-const OUTPUTS: &str = "an output goes to the colour attachment of its location, and to no other";
+const OUTPUTS: &str = "an output is written to the colour attachment at its location and to no other";
 
 /// Each attachment gets a multiple of the next one's texel.
 fn outputs(count: u32, place: &str, per_tile: bool) -> Case {
@@ -280,7 +280,7 @@ fn sparse_outputs(place: &str, per_tile: bool) -> Case {
 /// it contains the texel is checked, because the specification leaves it open for tiles cut by the
 /// framebuffer.
 fn built_ins(place: &str, per_tile: bool) -> Case {
-    let rule = "the tile's built-ins tell of the tile, and read as zero outside per-tile execution";
+    let rule = "the tile built-ins describe the current tile, and are zero outside per-tile execution";
     case(format!("tile.fragment.built_ins.{place}"), ("OpLoad", "TileOffsetQCOM"), rule, move |spec| {
         spec.apron = [3, 1];
         spec.storage(0, F::Rgba32ui);
@@ -320,7 +320,7 @@ fn coordinates(place: &str, per_tile: bool) -> Case {
 
 /// Every second fragment is discarded after it has marked its texel in a buffer.
 fn discarded(place: &str, per_tile: bool) -> Case {
-    let rule = "a discarded fragment writes no attachment; what it stored before stays";
+    let rule = "a discarded fragment writes no attachment; its earlier stores persist";
     case(format!("tile.fragment.discard.{place}"), ("OpKill", "r32ui"), rule, move |spec| {
         spec.storage(0, F::R32ui);
         let texels = spec.extent[0] * spec.extent[1];
@@ -349,7 +349,7 @@ fn marks(binding: u32) -> String {
 /// Exactly the fragments of the render area are shaded, with any tile size. Helper invocations,
 /// which occur at the borders of the triangle and the area, leave no mark.
 fn shaded(place: &str, per_tile: bool) -> Case {
-    let rule = "fragments are those of the render area: each is shaded, others are not";
+    let rule = "exactly the fragments of the render area are shaded";
     case(format!("tile.fragment.shaded.{place}"), ("OpAtomicOr", "u32"), rule, move |spec| {
         spec.storage(0, F::R32ui);
         let texels = spec.extent[0] * spec.extent[1];
@@ -378,7 +378,7 @@ const ATOMICS: [Idempotent; 4] = [
 
 /// All fragments of a tile operate on one word of a buffer.
 fn atomic((wgsl, op, begin, does): Idempotent) -> Case {
-    let rule = "atomic operations of fragments on a buffer are done for each fragment, at least once";
+    let rule = "atomic operations on a buffer are applied at least once for each fragment";
     case(format!("tile.fragment.atomic.{}", wgsl.to_lowercase()), (op, "u32"), rule, move |spec| {
         spec.storage(0, F::R32ui);
         spec.words(1, &[begin; TILES]);
@@ -402,7 +402,7 @@ fn atomic((wgsl, op, begin, does): Idempotent) -> Case {
     })
 }
 
-const BARRIERS: &str = "what a step left in the tile is seen by the next one across a barrier, whatever their stages";
+const BARRIERS: &str = "after a barrier, a step's results in the tile are visible to the next step of any stage";
 
 /// The texel that a step loads from the previous step's results: any of the tile if the shader
 /// knows its tile, otherwise its own.
@@ -514,7 +514,7 @@ const LIGHTS: usize = 8;
 
 /// Deferred lighting: lights whose depth range contains the texel's depth add to its colour.
 fn deferred(place: &str, per_tile: bool) -> Case {
-    let rule = "a useful program leaves what an ordinary shader over the whole frame does";
+    let rule = "a complete program gives the results of an ordinary shader over the whole frame";
     case(format!("tile.fragment.program.deferred.{place}"), ("OpImageRead", "deferred"), rule, move |spec| {
         spec.storage(0, F::Rgba16ui);
         spec.storage(1, F::Rgba8ui);

@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const RULE: &str = "a later dispatch of a tile sees what an earlier one stored, across a barrier";
+const RULE: &str = "after a barrier, an earlier dispatch's stores are visible to later dispatches of the tile";
 
 /// A step stores, and the next one loads texels that other invocations of the tile stored.
 fn mirrored(cover_name: &str, cover: TileCover) -> Case {

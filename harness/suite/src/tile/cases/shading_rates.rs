@@ -37,7 +37,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const RULE: &str = "every texel of the render area is shaded once, by a block of its own tile";
+const RULE: &str = "every texel of the render area is processed once, by a block of its own tile";
 
 fn kernel(spec: &mut PassSpec) {
     let (ty, at) =

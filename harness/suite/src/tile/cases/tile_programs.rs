@@ -11,7 +11,7 @@ use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 /// Number of tiles that buffers have room for, in any grid.
 const TILES: usize = 512;
 
-const RULE: &str = "a useful program leaves what an ordinary shader over the whole frame does";
+const RULE: &str = "a complete program gives the results of an ordinary shader over the whole frame";
 
 pub(super) fn cases() -> Vec<Case> {
     let covers = [
