@@ -79,25 +79,25 @@ pub struct CheckResult {
 pub struct UnjudgedRound {
     /// The round, from 0.
     pub round: u32,
-    /// The reason, as what follows `round 0`: `wrote nothing`.
+    /// Reason, worded as a predicate of `round 0`: `wrote nothing`.
     pub why: String,
 }
 
-/// Elements that a shader wrote, all rounds together. An element that no invocation wrote must be as it was, and can fail; it is not
-/// a result that the device computed.
+/// Elements that a shader wrote, in all rounds. An element that no invocation wrote must keep its
+/// value and can fail, but is not a result that the device computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Writes {
-    /// Elements that were held against something, or of which nothing could be said.
+    /// Elements that were checked or are undetermined.
     pub elements: u64,
-    /// Those of them that some invocation wrote, or may have written; the value that was there counts.
+    /// Elements that some invocation wrote or may have written, even with an unchanged value.
     pub written: u64,
-    /// Those of these that could have come out wrong, as not every value is permitted for them: without one there is no Pass.
+    /// Written elements for which not every value is permitted. A Pass requires at least one.
     pub falsifiable: u64,
-    /// The same by binding.
+    /// Counts by binding.
     pub bindings: Vec<BindingWrites>,
 }
 
-/// Elements of a binding that a shader wrote, all rounds together.
+/// Elements of a binding that a shader wrote, in all rounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct BindingWrites {
     /// The binding: `set 0 binding 1 (sums)`.

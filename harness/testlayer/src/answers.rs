@@ -37,7 +37,7 @@ unsafe fn each(mut next: *mut c_void, mut visit: impl FnMut(vk::StructureType, *
     while !next.is_null() {
         let at = next;
         let header = next.cast::<vk::BaseOutStructure<'_>>();
-        // Every structure of a chain begins with its type and a pointer to the next one.
+        // SAFETY: every structure of a chain begins with its type and a pointer to the next one.
         let (s_type, after) = unsafe { ((*header).s_type, (*header).p_next) };
         next = after.cast();
         visit(s_type, at);
