@@ -57,3 +57,5 @@ pub fn suite(name: &str) -> &str {
 mod schema_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod text_tests;
