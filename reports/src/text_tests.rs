@@ -51,6 +51,7 @@ fn compare(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
+    settings.add_filter(r"/\S*/\.tmp\w+", "DIR");
     settings.bind(|| insta::assert_snapshot!(name.replace(' ', "_"), text));
 }
 

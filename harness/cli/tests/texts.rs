@@ -47,7 +47,9 @@ fn compare(name: &str, folder: &Path, text: &str) {
     settings.add_filter(r"llvmpipe \(LLVM [^)]*\)", "llvmpipe (LLVM VERSION)");
     settings.add_filter(r"Mesa \d+\.\d+\.\d+\S*( \(LLVM [^)]*\))?", "Mesa VERSION");
     settings.add_filter(r", Vulkan \d+\.\d+\.\d+", ", Vulkan VERSION");
+    settings.add_filter(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z", "DATE");
     settings.add_filter(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "TIME");
+    settings.add_filter(r"on \d+ cores?", "on CORES");
     settings.add_filter(r"\d[\d.,]* (M|k|G)?( ?results| ?cases)?/s", "RATE");
     settings.bind(|| insta::assert_snapshot!(name.replace(' ', "_"), text));
 }
@@ -316,7 +318,7 @@ fn tables_of_runs() {
     write(dir.path(), &[("known.csv", "precision.f32.fnegate.scalar.default,Fail\nprecision.f32.gone,Fail\n")]);
     let commands = [
         "list precision.f32.exp2.scalar.default",
-        "run precision.f32.fnegate.scalar precision.f32.fnegate.vec2.default --device llvmpipe --out DIR/first",
+        "run precision.f32.fnegate.scalar.default precision.f32.fnegate.vec2.default --device llvmpipe --out DIR/first",
         "run precision.f32.fnegate.scalar.default --device llvmpipe --out DIR/second",
         "run precision.f32.fnegate.scalar.default --device llvmpipe --baseline DIR/known.csv --out DIR/third",
         "run gather.core.plain.u32.0 --path reference --out DIR/reference",
