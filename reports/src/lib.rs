@@ -58,3 +58,5 @@ pub fn suite(name: &str) -> &str {
 mod schema_tests;
 #[cfg(test)]
 mod test_events;
+#[cfg(test)]
+mod text_tests;
