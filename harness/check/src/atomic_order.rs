@@ -101,7 +101,7 @@ impl Check<'_> {
             return Ok(OrderedRound { dispatch, outcome, left, found });
         }
         if let Some(first) = self.faults(&outcome).first() {
-            return Err(format!("in the order that there was the shader's behaviour is undefined: {}", first.trim()));
+            return Err(format!("the shader has undefined behaviour under the observed atomic order: {}", first.trim()));
         }
         let found = self.compared(&outcome, &dispatch, &left, round);
         Ok(OrderedRound { dispatch, outcome, left, found })

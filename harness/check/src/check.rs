@@ -507,7 +507,7 @@ impl<'a> Check<'a> {
                 self.advice("  give it inputs that it is meant for with --input, --elements, --push or --workgroups"),
             );
             if endless {
-                faults.extend(self.advice("  if it does end, have more patience: --patience 10"));
+                faults.extend(self.advice("  if it does end, raise the limit: --patience 10"));
             }
             let what = if self.setup.wgsl { DYNAMIC_ERROR } else { "has undefined behaviour" };
             return Err(CheckError::Undefined { name: self.subject.name.clone(), what, list: faults });
@@ -651,7 +651,7 @@ impl<'a> Check<'a> {
                 let op = self.op_name(cause);
                 (cause.kind.to_string(), format!("{op}, {}", self.subject.place(cause.at)))
             }
-            None => ("the specification requires nothing of this result".into(), "several places".into()),
+            None => ("the specification places no requirement on this result".into(), "several places".into()),
         }
     }
 

@@ -258,7 +258,7 @@ impl Setup {
             };
             if bytes > MAX_BYTES {
                 return Err(CheckError::option(format!(
-                    "{slot} would have {bytes} bytes; dispatch less, or give its array fewer elements with --elements"
+                    "{slot} would have {bytes} bytes; dispatch fewer workgroups, or give its array fewer elements with --elements"
                 )));
             }
             // If two variables share a descriptor, the larger one counts.
@@ -303,7 +303,7 @@ impl Setup {
             if descriptor.bytes > MAX_BYTES {
                 let bytes = descriptor.bytes;
                 return Err(CheckError::option(format!(
-                    "buffer {name} would have {bytes} bytes, of at most {MAX_BYTES}"
+                    "buffer {name} would have {bytes} bytes; the limit is {MAX_BYTES}"
                 )));
             }
             self.descriptors.push(descriptor);
@@ -542,7 +542,7 @@ fn must_be_walkable(label: &str, block: &Shape) -> Result<(), CheckError> {
     for (found, what) in [(block.size(), "bytes"), (block.parts(), "scalars and structures")] {
         if found > MAX_BYTES {
             return Err(CheckError::option(format!(
-                "{label}: its {name} has {found} {what}, of at most {MAX_BYTES} that Assay checks"
+                "{label}: its {name} has {found} {what}; Assay checks at most {MAX_BYTES}"
             )));
         }
     }

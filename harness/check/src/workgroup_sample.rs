@@ -15,7 +15,7 @@ use crate::check::Check;
 use crate::target::Target;
 use assay_case::stable_hash;
 use assay_oracle::{Dispatch, Outcome};
-use assay_runner::Sampled;
+use assay_runner::{Sampled, count};
 
 /// Largest number of instructions, summed over invocations, for interpreting all workgroups. That
 /// takes some ten minutes with floats.
@@ -144,22 +144,22 @@ impl Check<'_> {
             return Ok(());
         }
         let much = self.estimate(target)?;
-        let said = |much: u64| format!("by its first workgroup about {} instructions", rounded(much));
+        let said = |much: u64| format!("about {} instructions, judging by the first workgroup", rounded(much));
         let most = MAX_INSTRUCTIONS.saturating_mul(self.limits.patience());
         let (what, remedy) = match much {
-            Some(much) if found > limit => (format!("{found} invocations, of at most {limit}; {}", said(much)), ""),
-            None if found > limit => (format!("{found} invocations, of at most {limit}"), ""),
+            Some(much) if found > limit => (format!("{found} invocations; the limit is {limit}; {}", said(much)), ""),
+            None if found > limit => (format!("{found} invocations; the limit is {limit}"), ""),
             Some(much) if much > most => {
                 let most = rounded(most);
                 (
-                    format!("{found} invocations; {}, of at most {most}", said(much)),
-                    ", or have more patience with --patience 10",
+                    format!("{found} invocations; {}; the limit is {most}", said(much)),
+                    ", or raise the limit with --patience 10",
                 )
             }
             _ => return Ok(()),
         };
         let advice = format!(
-            ": dispatch less with --workgroups, or check a part with --sample N, N up to {limit} invocations{remedy}"
+            ": dispatch fewer workgroups with --workgroups, or interpret a part with --sample N (N at most {limit}){remedy}"
         );
         let what = what + &self.advice(&advice).unwrap_or_default();
         Err(CheckError::Oracle { name: self.subject.name.clone(), what })
@@ -180,19 +180,9 @@ impl Check<'_> {
     }
 }
 
-/// Returns a number in a readable form, rounded if it is large.
+/// Returns a number for people: in full below a million, else with two digits (`4.2e10`).
 pub(crate) fn rounded(number: u64) -> String {
-    for (unit, name) in
-        [(1_000_000_000_000, "million million"), (1_000_000_000, "thousand million"), (1_000_000, "million")]
-    {
-        if number >= 10 * unit {
-            return format!("{} {name}", number / unit);
-        }
-        if number >= unit {
-            return format!("{:.1} {name}", number as f64 / unit as f64);
-        }
-    }
-    number.to_string()
+    if number < 1_000_000 { count(number) } else { format!("{:.1e}", number as f64).replace(".0e", "e") }
 }
 
 #[cfg(test)]
@@ -213,7 +203,7 @@ mod tests {
 
     #[test]
     fn large_numbers_are_readable() {
-        let all = [(999, "999"), (1_500_000, "1.5 million"), (42_000_000_000, "42 thousand million")];
+        let all = [(999, "999"), (999_999, "999,999"), (1_500_000, "1.5e6"), (20_000_000_000, "2e10")];
         all.into_iter().for_each(|(number, text)| assert_eq!(rounded(number), text));
     }
 }

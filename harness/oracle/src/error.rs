@@ -47,7 +47,7 @@ pub enum ProgramError {
         at: Place,
     },
     /// The module is too large for the interpreter.
-    #[error("{what}: {found}, of at most {limit}, at {at}")]
+    #[error("{what}: {found}, the limit is {limit}, at {at}")]
     TooLarge {
         /// The quantity that is too large.
         what: &'static str,
@@ -74,7 +74,7 @@ pub enum RunError {
         slot: Slot,
     },
     /// The dispatch is too large.
-    #[error("{what}: {found}, of at most {limit}; dispatch less, or raise the limit")]
+    #[error("{what}: {found}, the limit is {limit}; dispatch fewer workgroups, or raise the limit")]
     TooLarge {
         /// The quantity that is too large.
         what: &'static str,

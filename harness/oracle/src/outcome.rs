@@ -361,17 +361,17 @@ impl std::fmt::Display for CauseKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             CauseKind::Unspecified => "an undefined value",
-            CauseKind::NoRequirement => "the specification requires nothing of this result",
-            CauseKind::Uninitialized => "nothing has written this value",
+            CauseKind::NoRequirement => "the specification places no requirement on this result",
+            CauseKind::Uninitialized => "this value was never written",
             CauseKind::Order => "depends on the order of invocations",
-            CauseKind::SubgroupLayout => "depends on the layout of subgroups",
-            CauseKind::Reconvergence => "depends on where invocations that parted come together again",
-            CauseKind::Robustness => "robustness leaves open what an access beyond the end does",
+            CauseKind::SubgroupLayout => "depends on the subgroup layout, which is unknown",
+            CauseKind::Reconvergence => "depends on where diverged invocations reconverge",
+            CauseKind::Robustness => "robustness leaves the result of an out-of-bounds access open",
             CauseKind::Fault => "follows undefined behaviour of the shader",
-            CauseKind::Precision => "a set that is not followed through this instruction",
-            CauseKind::Budget => "an undecided branch with too many alternatives",
-            CauseKind::PossibleRace => "a race that atomics may or may not exclude",
-            CauseKind::Sample => "depends on workgroups that are not in the sample",
+            CauseKind::Precision => "several results are permitted, and Assay does not track them through this instruction",
+            CauseKind::Budget => "depends on an undecided branch with more alternatives than Assay follows",
+            CauseKind::PossibleRace => "a possible data race: atomics may or may not order the accesses",
+            CauseKind::Sample => "depends on workgroups outside the interpreted subset",
         })
     }
 }

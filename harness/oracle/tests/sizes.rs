@@ -55,7 +55,7 @@ fn arrays_are_refused_without_listing_their_elements() {
         format!("%n = OpConstant %uint 4294967295\n%a = OpTypeArray %uint %n\n%p = OpTypePointer {class} %a\n")
     };
     let local = refused(program(&array("Function"), "", "%v = OpVariable %p Function"));
-    assert!(local.contains("scalars of a value: 4294967295, of at most"), "{local}");
+    assert!(local.contains("scalars of a value: 4294967295, the limit is"), "{local}");
     for class in ["Private", "Workgroup"] {
         refused(program(&(array(class) + &format!("%v = OpVariable %p {class}")), "", USE));
     }
