@@ -5,11 +5,11 @@ use crate::dispatch_setup::Descriptor;
 use assay_runner::{CheckResult, Status, Trouble, Writes, count};
 
 /// Reason for a shader without observable output.
-pub(crate) const NO_OUTPUT: &str = "the shader has no output: it stores to no storage buffer, storage image or storage texel buffer, \
-                                    and only these are read back";
+pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \
+                                    there is nothing to check";
 
 /// Remedy: options with which a shader may write more.
-const TRY: &str = "try other --push, --input, --workgroups or --elements";
+const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
 
 /// A check gets a warning if it wrote less than one in this many elements.
 const FEW: u64 = 20;
@@ -26,7 +26,7 @@ pub(crate) fn of(result: &CheckResult, trouble: Option<Trouble>, hollow: bool) -
         let what = format!("{} of {checked} elements are {how}", result.elements_failing);
         (Status::Fail, Some(what))
     } else if result.elements_warning > 0 {
-        let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);
+        let what = format!("{} of {checked} elements are permitted by a lenient reading only", result.elements_warning);
         (Status::QualityWarning, Some(what))
     } else if hollow {
         (Status::Undetermined, Some(hollow_reason(result.writes.as_ref())))
@@ -40,12 +40,10 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>) -> String {
     let none = Writes::default();
     let Writes { elements, written, .. } = writes.unwrap_or(&none);
     match (elements, written) {
-        (0, _) => {
-            format!("no workgroup that was checked wrote an element, so nothing was judged; {TRY}")
-        }
-        (_, 0) => format!("the shader wrote none of {} elements, so nothing was judged; {TRY}", count(elements)),
+        (0, _) => format!("no checked workgroup wrote an element, so nothing was checked; {TRY}"),
+        (_, 0) => format!("the shader wrote none of {} elements, so nothing was checked; {TRY}", count(elements)),
         _ => format!(
-            "nothing is determined of what the shader wrote, {} of {} elements, so nothing was judged; {TRY}",
+            "the shader wrote only undetermined elements, {} of {}, so nothing was checked; {TRY}",
             count(written),
             count(elements)
         ),
@@ -62,8 +60,8 @@ pub(crate) fn few_written(result: &CheckResult, descriptors: &[Descriptor]) -> O
     (writes.written.saturating_mul(FEW) < elements).then(|| {
         let (written, elements, share) = (count(writes.written), count(elements), 100 / FEW);
         format!(
-            "warning: the shader wrote {written} of the {elements} elements that it may write, less than {share} %: the verdict \
-             rests on these; {TRY}"
+            "warning: the shader wrote only {written} of the {elements} elements that it may write, less than \
+             {share} %, and the verdict rests on these; {TRY}"
         )
     })
 }

@@ -113,9 +113,10 @@ impl Check<'_> {
         });
         for (found, limit, what) in invocations.into_iter().chain(sizes) {
             if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
-                let advice = self.advice("; the shader says how many, or --spec").unwrap_or_default();
+                let advice =
+                    self.advice("; change the workgroup size in the shader or with --spec").unwrap_or_default();
                 return Err(CheckError::option(format!(
-                    "{found} {what}: {device} takes at most {most} ({name}){advice}"
+                    "{found} {what}; {device} supports at most {most} ({name}){advice}"
                 )));
             }
         }
@@ -125,7 +126,7 @@ impl Check<'_> {
                 let axis = axis.to_lowercase();
                 let advice = self.advice("; dispatch fewer with --workgroups").unwrap_or_default();
                 return Err(CheckError::option(format!(
-                    "{found} workgroups along {axis}: {device} takes at most {most} ({name}){advice}"
+                    "{found} workgroups along {axis}; {device} supports at most {most} ({name}){advice}"
                 )));
             }
         }
@@ -144,22 +145,25 @@ impl Check<'_> {
             return Ok(());
         }
         let much = self.estimate(target)?;
-        let said = |much: u64| format!("by its first workgroup about {} instructions", rounded(much));
+        let said = |much: u64| format!("about {} instructions, estimated from the first workgroup", rounded(much));
         let most = MAX_INSTRUCTIONS.saturating_mul(self.limits.patience());
         let (what, remedy) = match much {
-            Some(much) if found > limit => (format!("{found} invocations, of at most {limit}; {}", said(much)), ""),
-            None if found > limit => (format!("{found} invocations, of at most {limit}"), ""),
+            Some(much) if found > limit => {
+                (format!("{found} invocations, more than the limit of {limit} ({})", said(much)), "")
+            }
+            None if found > limit => (format!("{found} invocations, more than the limit of {limit}"), ""),
             Some(much) if much > most => {
                 let most = rounded(most);
                 (
-                    format!("{found} invocations; {}, of at most {most}", said(much)),
-                    ", or have more patience with --patience 10",
+                    format!("{found} invocations ({}), more than the limit of {most} instructions", said(much)),
+                    ", or raise the limit with --patience 10",
                 )
             }
             _ => return Ok(()),
         };
         let advice = format!(
-            ": dispatch less with --workgroups, or check a part with --sample N, N up to {limit} invocations{remedy}"
+            "; dispatch fewer workgroups with --workgroups, or check a part with --sample N, where N is at most \
+             {limit}{remedy}"
         );
         let what = what + &self.advice(&advice).unwrap_or_default();
         Err(CheckError::Oracle { name: self.subject.name.clone(), what })
@@ -182,15 +186,8 @@ impl Check<'_> {
 
 /// Returns a number in a readable form, rounded if it is large.
 pub(crate) fn rounded(number: u64) -> String {
-    for (unit, name) in
-        [(1_000_000_000_000, "million million"), (1_000_000_000, "thousand million"), (1_000_000, "million")]
-    {
-        if number >= 10 * unit {
-            return format!("{} {name}", number / unit);
-        }
-        if number >= unit {
-            return format!("{:.1} {name}", number as f64 / unit as f64);
-        }
+    if number >= 1_000_000 {
+        return format!("{:.1e}", number as f64);
     }
     number.to_string()
 }
@@ -213,7 +210,7 @@ mod tests {
 
     #[test]
     fn large_numbers_are_readable() {
-        let all = [(999, "999"), (1_500_000, "1.5 million"), (42_000_000_000, "42 thousand million")];
+        let all = [(999, "999"), (1_500_000, "1.5e6"), (42_000_000_000, "4.2e10")];
         all.into_iter().for_each(|(number, text)| assert_eq!(rounded(number), text));
     }
 }

@@ -201,7 +201,7 @@ fn expected_values_are_compared_with_the_oracle() {
     };
     let (status, told, _) = with(&[("[3]", "3.5"), ("[4]", "4..5")]);
     assert!(
-        told.starts_with("2 of 2 expectations of the case file, round by round, are permitted by test.wgsl"),
+        told.starts_with("2 of 2 expectations of the case file, counted in each round, are permitted by test.wgsl"),
         "{told}"
     );
     assert_eq!(status, Status::Pass);
@@ -225,9 +225,9 @@ fn undefined_behaviour_that_a_translation_adds_is_reported() {
     let mut options = Options { groups: Some([2, 1, 1]), ..Options::default() };
     let result = check_against(&guarded, &bare, &options);
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(result.reason.unwrap().contains("is undefined"));
+    assert!(result.reason.unwrap().contains("has undefined behaviour"));
     assert!(
-        result.unjudged.iter().any(|one| one.why.contains("test.wgsl is undefined in it: ")),
+        result.unjudged.iter().any(|one| one.why.contains("test.wgsl has undefined behaviour: ")),
         "{:?}",
         result.unjudged
     );
