@@ -2,8 +2,8 @@
 //!
 //! Each line is an event whose last member is a checksum, `"crc":"89abcdef"`: the CRC-32 of the
 //! line without that member. Lines are only appended, each with one write. After a crash, a power
-//! failure or a full disk, whole lines can therefore be distinguished from damaged ones, and each result is
-//! either intact or absent.
+//! failure or a full disk, whole lines can therefore be distinguished from damaged ones, and each
+//! result is either intact or absent.
 
 use crate::{
     read::ReadError,

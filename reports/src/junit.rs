@@ -350,7 +350,7 @@ mod tests {
             assert_eq!(suite.attribute("hostname"), Some("node1"));
         }
         let again =
-            format!("run again: assay run 'p.f32.\"<b>\n' --device {} --budget quick --seed 0\n", "00".repeat(16));
+            format!("reproduce: assay run 'p.f32.\"<b>\n' --device {} --budget quick --seed 0\n", "00".repeat(16));
         let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
         // Cases are listed under their suites.
         let mut rows = rows();
@@ -362,11 +362,11 @@ mod tests {
             let output = row.notes.path.map(|path| format!("path: {path}\n"));
             assert_eq!(of("system-out"), output.as_deref(), "{row:?}");
             let Some(said) = of("failure").or(of("error")) else { continue };
-            let derivation = row.notes.explain.map_or_else(String::new, |line| format!("what is permitted: {line}\n"));
-            assert!(said.starts_with(&derivation) && said[derivation.len()..].starts_with("run again: "), "{said}");
+            let derivation = row.notes.explain.map_or_else(String::new, |line| format!("permitted results: {line}\n"));
+            assert!(said.starts_with(&derivation) && said[derivation.len()..].starts_with("reproduce: "), "{said}");
             assert!(row.name != "p.f32.\"<b>\n" || said.ends_with(&again), "{said}");
         }
-        assert!(text.contains("what is permitted: assay explain Exp2 --in &apos;&lt;1&gt;&apos;"), "{text}");
+        assert!(text.contains("permitted results: assay explain Exp2 --in &apos;&lt;1&gt;&apos;"), "{text}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Check<'_> {
         let mut dispatch = traced.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(traced.descriptor.clone());
-        let not_run = |error: TargetError| format!("the traced variant did not run: {error}");
+        let not_run = |error: TargetError| format!("the instrumented shader did not run: {error}");
         let placed = self.place(&mut dispatch, &descriptors, target).map_err(not_run)?;
         if let Some(placed) = &placed {
             self.setup.put_addresses(&placed.addresses, &mut given);
@@ -88,7 +88,7 @@ impl Check<'_> {
         let VariantRun { given: mut dispatch, left } = self.run_variant(&traced, round, target)?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
         let reading = traced.read(module, &self.setup, &dispatch, &left, &place);
-        let observed = reading.ok_or("the device left no records")?.observed();
+        let observed = reading.ok_or("the device returned no records")?.observed();
         if let Some(layout) = self.recorded_layout(&left, &dispatch) {
             (dispatch.layout, dispatch.subgroup_size) = layout?;
         }
@@ -101,7 +101,10 @@ impl Check<'_> {
             return Ok(OrderedRound { dispatch, outcome, left, found });
         }
         if let Some(first) = self.faults(&outcome).first() {
-            return Err(format!("the shader has undefined behaviour under the observed atomic order: {}", first.trim()));
+            return Err(format!(
+                "the shader has undefined behaviour under the observed atomic order: {}",
+                first.trim()
+            ));
         }
         let found = self.compared(&outcome, &dispatch, &left, round);
         Ok(OrderedRound { dispatch, outcome, left, found })
@@ -128,7 +131,7 @@ impl Check<'_> {
         let (count, place) = (steps.len() + stores.len(), self.subject.place(at));
         let more = if count > MAX_LISTED { ", .." } else { "" };
         let listed = listed.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
-        let got = format!("{count} atomics that no order explains, at {place}: {listed}{more}");
+        let got = format!("{count} atomics whose values no order explains, at {place}: {listed}{more}");
         let scalar = Scalar::Int { width, signed: false };
         let before = hex(scalar, first);
         let class = class::IMPOSSIBLE_ORDER.into();
@@ -143,7 +146,7 @@ impl Check<'_> {
             _ => Scalar::Int { width, signed: false },
         };
         let of = self.atomic_mismatch(slot, offset, scalar);
-        let element = format!("{} (what the atomic at {} was given for it)", of.element, self.subject.place(at));
+        let element = format!("{} (operand of the atomic at {})", of.element, self.subject.place(at));
         let status = if standing == Standing::Lenient { Status::QualityWarning } else { Status::Fail };
         let (before, got, permitted) = (hex(scalar, found), hex(scalar, bits), ranges(scalar, expected));
         let (invocation, class) = (Some(invocation), failure_class(expected, bits));

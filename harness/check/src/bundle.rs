@@ -301,26 +301,33 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let (path, text) = load(MANIFEST)?;
     let wrong = |path: &Path, what: String| CheckError::Bundle { path: path.to_owned(), what };
     let schema: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is not JSON: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is not valid JSON: {error}")))?;
     match schema.get("schema").and_then(serde_json::Value::as_u64) {
         Some(schema) if schema > u64::from(SCHEMA) => {
-            let what = format!("is of form {schema}, this version of Assay reads up to {SCHEMA}: use a newer one");
+            let what = format!(
+                "has bundle format {schema}, but this version of Assay reads formats up to {SCHEMA}; use a newer \
+                 version"
+            );
             return Err(wrong(&path, what));
         }
         Some(_) => {}
-        None => return Err(wrong(&path, "does not say its `schema`".into())),
+        None => return Err(wrong(&path, "lacks the key `schema`".into())),
     }
     let manifest: Manifest =
         serde_json::from_value(schema).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     if manifest.workgroups.contains(&0) {
-        return Err(wrong(&path, format!("`workgroups` {:?}: each is at least 1", manifest.workgroups)));
+        return Err(wrong(
+            &path,
+            format!("`workgroups` is {:?}, but each number must be at least 1", manifest.workgroups),
+        ));
     }
     if patience.is_none() && manifest.patience > MAX_PATIENCE {
         let asked = manifest.patience;
         return Err(wrong(
             &path,
             format!(
-                "asks for {asked} times the usual patience, and may by itself for {MAX_PATIENCE}: give --patience N to                  say how much it gets"
+                "requests {asked} times the default patience, more than the {MAX_PATIENCE} that a bundle may request; \
+                 choose it with --patience N"
             ),
         ));
     }
@@ -347,11 +354,11 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     };
     let words = |name: &str| -> Result<Source, CheckError> {
         if Path::new(name).components().count() != 1 {
-            return Err(wrong(&folder.join(MANIFEST), format!("names '{name}', which is not a file of the bundle")));
+            return Err(wrong(&folder.join(MANIFEST), format!("names `{name}`, which is not a file of the bundle")));
         }
         let (path, text) = load(name)?;
         from_hex(&text).map(Source::Bytes).map_err(|line| {
-            wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal, to the line's end"))
+            wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal, and a newline at the end"))
         })
     };
     for (to, name) in &manifest.inputs {
@@ -383,7 +390,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let lacking = setup.descriptors.iter().find(lacks).map(Descriptor::label);
     let push = (setup.push.is_some() && options.push.is_none()).then(|| "the push constants".to_owned());
     if let Some(what) = lacking.or(push) {
-        return Err(wrong(&folder.join(MANIFEST), format!("does not say what {what} hold")));
+        return Err(wrong(&folder.join(MANIFEST), format!("lacks the contents of {what}")));
     }
     let (path, text) = load(RESULT)?;
     let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
@@ -425,7 +432,7 @@ fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
 
 /// Returns a line for every element, with its permitted set and the device's output.
 fn expected(contents: &Contents<'_>) -> String {
-    let mut text = String::from("# element, type: permitted | what the device left\n");
+    let mut text = String::from("# element, type: permitted | output of the device\n");
     for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
         let memory = contents.outcome.memory.get(&descriptor.slot);
         let (Some(memory), Some(left), Some(made_of)) =
@@ -450,7 +457,7 @@ fn expected(contents: &Contents<'_>) -> String {
                         .collect();
                     let mark = match permitted.judge(got) {
                         Standing::Outside => " (not permitted)",
-                        Standing::Lenient => " (only by a lenient reading)",
+                        Standing::Lenient => " (by a lenient reading only)",
                         Standing::Within | Standing::Open(_) => "",
                     };
                     let sets = if sets.is_empty() { "undetermined".to_owned() } else { sets.join(" ") };
@@ -481,11 +488,11 @@ fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &De
         _ = writeln!(text, "The shader {writes}; {}.\n", result.rounds_text());
     }
     for wrong in result.mismatches.iter().filter(|m| !m.is_against_the_specification()) {
-        let what = "is not as the case file expects, which the specification need not demand";
-        _ = writeln!(text, "{}{} {what}: see expectations in {MANIFEST}", wrong.buffer, wrong.element);
+        let what = "differs from the value that the case file expects, which the specification may not require";
+        _ = writeln!(text, "{}{} {what}; see `expectations` in {MANIFEST}", wrong.buffer, wrong.element);
     }
     for blame in &result.blamed {
-        _ = writeln!(text, "traced to {} at {}", blame.name, blame.place);
+        _ = writeln!(text, "wrong instruction: {} at {}", blame.name, blame.place);
     }
     if let Some(mutation) = &manifest.mutation {
         _ = writeln!(text, "An error was planted on purpose: {mutation}. The device is not at fault.");
@@ -493,17 +500,20 @@ fn readme(manifest: &Manifest, spirv: Version, result: &CheckResult, device: &De
     let [x, y, z] = manifest.workgroups;
     _ = writeln!(
         text,
-        "\nTo see whether it happens on another machine: assay repro THIS-FOLDER\n\n\
-         Without Assay: run {WORDS}, entry point {}, with {x} x {y} x {z} workgroups; its text is {SHADER}, which\n\
-         `assay repro` reads, and so does `spirv-as --preserve-numeric-ids --target-env spv{spirv}` if it knows all names in it;\n\
-         the .hex files are the memory of the bindings before the dispatch, 32-bit words, little endian. {}expected.txt\n\
-         says what may stand there afterwards by {}, and what the device left.\n\n\
+        "\nTo reproduce on another machine: assay repro THIS-FOLDER\n\n\
+         Without Assay: run {WORDS}, entry point {}, with {x} x {y} x {z} workgroups. Its text is {SHADER}, for\n\
+         `assay repro`, and for `spirv-as --preserve-numeric-ids --target-env spv{spirv}` if it knows all names in \
+         it.\n\
+         The .hex files hold the memory of the bindings before the dispatch, as 32-bit words, little endian. \
+         {}expected.txt\n\
+         lists the values that {} permits afterwards, and the output of the device.\n\n\
          Found by Assay {} with: {}",
         manifest.entry,
         match manifest.addresses.len() {
             0 => "",
             _ =>
-                "The\nwords that bundle.json lists under addresses hold device addresses: put those of your buffers there.\n",
+                "The\nwords that bundle.json lists under `addresses` hold device addresses: replace them by those of \
+                 your buffers.\n",
         },
         manifest.specification,
         manifest.version,

@@ -63,7 +63,7 @@ struct CaseToml {
 
 /// A value of TOML; numbers need not be quoted.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "expected a text, a number, true or false")]
+#[serde(untagged, expecting = "expected a string, a number, true or false")]
 enum TomlValue {
     String(String),
     Whole(i64),
@@ -134,7 +134,8 @@ impl CaseFile {
             let all = given.get_ref().iter().map(u32::to_string).collect::<Vec<_>>().join(",");
             options.groups = Some(groups(&all).map_err(at(line(given.span().start)))?);
         }
-        let none = |what: &str, span: std::ops::Range<usize>| wrong(line(span.start), format!("{what}: at least 1"));
+        let none =
+            |what: &str, span: std::ops::Range<usize>| wrong(line(span.start), format!("`{what}` must be at least 1"));
         if let Some(rounds) = form.rounds {
             options.rounds = *rounds.get_ref();
             (options.rounds > 0).then_some(()).ok_or_else(|| none("rounds", rounds.span()))?;
@@ -316,9 +317,9 @@ value = "2016"
             ("[sampler.to]\nfilter = \"linear\"".to_owned(), 3, "no samplers"),
             ("[spec]\nn = 2".to_owned(), 4, "`n`"),
             ("[address]\n\"data@0\" = \"nodes\"".to_owned(), 4, "no buffer `nodes`"),
-            (expect("data", "[2]", "3.1..2.9"), 3, "no f32 is in `3.1..2.9`"),
-            (expect("data", "[2]", "0..nan"), 3, "no f32 is in `0..nan`"),
-            (expect("data", "[2]", "two"), 3, "`two` is no number"),
+            (expect("data", "[2]", "3.1..2.9"), 3, "`3.1..2.9` contains no f32"),
+            (expect("data", "[2]", "0..nan"), 3, "`0..nan` contains no f32"),
+            (expect("data", "[2]", "two"), 3, "`two` is not a number"),
             (expect("data", "[99]", "1"), 3, "its first is `[0]`"),
             (expect("to", "(0, 0)", "1"), 3, "its first is `(0, 0).r`"),
             (expect("two", "", "1"), 3, "no such binding"),

@@ -67,7 +67,7 @@ const ROUND_PREFIX: &str = "running round ";
 /// specification. These effects may be non-local" (WGSL, "Errors"). So no bound resource can be
 /// checked. The outcomes in the note at "Out-of-Bounds Access" are examples, and a trap among them
 /// also omits later stores of the invocation.
-const DYNAMIC_ERROR: &str = "has a dynamic error, after which WGSL confines accesses to bound resources and requires nothing of what they hold,";
+const DYNAMIC_ERROR: &str = "has a dynamic error (after which WGSL does not define the contents of bound resources)";
 
 /// Largest number of faults listed.
 const FAULTS: usize = 5;
@@ -215,7 +215,7 @@ impl<'a> Check<'a> {
         let VariantRun { given, left } = self.run_variant(&traced, round, target)?;
         let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
         let reading = traced.read(module, &self.setup, &given, &left, &place);
-        let reading = reading.ok_or("the device left no records")?;
+        let reading = reading.ok_or("the device returned no records")?;
         result.blamed = reading.judge();
         let mut first = None;
         for mismatch in result.mismatches.iter_mut().filter(|m| m.round == round) {
@@ -232,10 +232,11 @@ impl<'a> Check<'a> {
             let still = self.compared(&outcome, &given, &left, round).failing > 0;
             let unseen: Vec<&str> = traced.unseen().collect();
             result.notes.push(format!(
-                "the trace shows no instruction whose result its own operands do not permit, and the traced variant's \
-                 results are {}: look at stores and control flow, at what the driver does across instructions{}{}",
+                "the trace shows no instruction whose result is not permitted for its own operands, and the \
+                 instrumented shader's results are {}; possible causes are stores, control flow, optimisations across \
+                 instructions{}{}",
                 if still { "wrong as well" } else { "permitted" },
-                if unseen.is_empty() { "" } else { ", and at what the trace does not record: " },
+                if unseen.is_empty() { "" } else { ", and instructions that the trace does not record: " },
                 unseen.join(", ")
             ));
         }
@@ -253,7 +254,7 @@ impl<'a> Check<'a> {
         let mut dispatch = self.dispatch(round, target)?;
         let not_again = |error: TargetError| CheckError::Bundle {
             path: to.folder.to_owned(),
-            what: format!("the failing round did not run again: {error}"),
+            what: format!("cannot rerun the failing round: {error}"),
         };
         let placed = self.place(&mut dispatch, &self.setup.descriptors, target).map_err(not_again)?;
         if !result.mismatches.is_empty() {
@@ -399,8 +400,10 @@ impl<'a> Check<'a> {
                                 outcome = self.permitted(&dispatch)?;
                                 dispatch.only = None;
                                 if let Some(first) = self.faults(&outcome).first() {
-                                    let what =
-                                        format!("undefined behaviour under the layout recorded: {}", first.trim());
+                                    let what = format!(
+                                        "the shader has undefined behaviour under the recorded subgroup layout: {}",
+                                        first.trim()
+                                    );
                                     trouble = Some(Trouble::Internal(what));
                                     break;
                                 }
@@ -424,14 +427,15 @@ impl<'a> Check<'a> {
                         match resolved {
                             SampleResolution::Whole(whole) => {
                                 result.notes.push(format!(
-                                    "round {round}: the sample had elements that are not permitted, so all workgroups were run"
+                                    "round {round}: some elements of the sample were not permitted, so all \
+                                     workgroups were checked"
                                 ));
                                 result.instructions += whole.instructions;
                                 whole_rounds += 1;
                                 outcome = *whole;
                                 if outcome.fault_count > 0 {
                                     faults =
-                                        self.note_undefined(round, "was not judged", &outcome, &mut result, faults);
+                                        self.note_undefined(round, "was not checked", &outcome, &mut result, faults);
                                     undefined += 1;
                                     continue;
                                 }
@@ -440,8 +444,8 @@ impl<'a> Check<'a> {
                             SampleResolution::Open(instructions) => {
                                 let elements = found.set_undetermined();
                                 let cause = format!(
-                                    "not permitted by the sample alone; whether workgroups outside it have a part in that \
-                                     would take about {} instructions to find out",
+                                    "not permitted by the sample; deciding whether other workgroups contribute would \
+                                     take about {} instructions",
                                     workgroup_sample::rounded(instructions)
                                 );
                                 *causes.entry((cause, "several places".to_owned())).or_default() += elements;
@@ -459,7 +463,7 @@ impl<'a> Check<'a> {
                                 OrderedRound { dispatch, outcome, left, found } = replayed;
                             }
                             Some(Err(why)) => result.notes.push(format!(
-                                "round {round}: what depends on the order of atomics is not judged: {why}"
+                                "round {round}: results that depend on atomic ordering were not checked: {why}"
                             )),
                             None => {}
                         }
@@ -503,20 +507,19 @@ impl<'a> Check<'a> {
         }
         if undefined == self.setup.rounds && trouble.is_none() {
             faults.extend(self.setup.short_files());
-            faults.extend(
-                self.advice("  give it inputs that it is meant for with --input, --elements, --push or --workgroups"),
-            );
+            faults.extend(self.advice("  provide valid inputs with --input, --elements, --push or --workgroups"));
             if endless {
-                faults.extend(self.advice("  if it does end, raise the limit: --patience 10"));
+                faults.extend(self.advice("  if the loop ends, raise the limit with --patience 10"));
             }
             let what = if self.setup.wgsl { DYNAMIC_ERROR } else { "has undefined behaviour" };
             return Err(CheckError::Undefined { name: self.subject.name.clone(), what, list: faults });
         }
         if by_order > 0 {
-            let elements = if by_order == 1 { "element depends" } else { "elements depend" };
+            let (element, they) =
+                if by_order == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
             result.notes.push(format!(
-                "{} {elements} on the order of atomics; checked against the order observed in an instrumented run",
-                count(by_order)
+                "{by_order} {element} on atomic ordering; {they} checked against the order observed in an \
+                 instrumented run"
             ));
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
@@ -569,8 +572,10 @@ impl<'a> Check<'a> {
         };
         let Some(invocation) = first_unrecorded(memory, self.workgroups(), subgroup_size) else { return Ok(()) };
         Err(CheckError::option(format!(
-            "--subgroups: {slot} does not get the record of invocation {invocation} (of all, by workgroups and local indices): three \
-             words each, its SubgroupId, SubgroupLocalInvocationId and SubgroupSize"
+            "--subgroups: the shader does not store the record of invocation {invocation} (counted by workgroups and \
+             local \
+             indices) to {slot}; expected three words for each invocation: SubgroupId, SubgroupLocalInvocationId, \
+             SubgroupSize"
         )))
     }
 
@@ -608,7 +613,7 @@ impl<'a> Check<'a> {
 
     /// Returns the note on a violation that does not refuse the shader.
     fn warning(&self, violation: &str) -> String {
-        format!("warning: {violation}{}", self.advice("; --strict refuses it").unwrap_or_default())
+        format!("warning: {violation}{}", self.advice("; --strict makes this an error").unwrap_or_default())
     }
 
     /// Adds a note on a round with undefined behaviour. Returns the faults of the first such round.
@@ -622,7 +627,7 @@ impl<'a> Check<'a> {
     ) -> Vec<String> {
         let list = self.faults(outcome);
         let first = list.first().map(|first| on_one_line(first)).unwrap_or_default();
-        let why = format!("{so}, as the shader's behaviour is undefined with its inputs: {first}");
+        let why = format!("{so} because the shader has undefined behaviour with its inputs: {first}");
         result.unjudged.push(UnjudgedRound { round, why });
         if known.is_empty() { list } else { known }
     }

@@ -85,7 +85,7 @@ impl Comparison {
         match () {
             () if falsifiable + self.expected + self.failing + self.warning > 0 => None,
             () if written == 0 => Some("wrote nothing"),
-            () => Some("wrote only elements of which nothing is determined"),
+            () => Some("wrote only undetermined elements"),
         }
     }
 
@@ -215,7 +215,7 @@ pub(crate) fn check_complete(
         if given.is_none() || expected != given || left != given {
             let bytes = |n: Option<usize>| n.map_or("nothing".to_owned(), |n| format!("{n} bytes"));
             return Err(format!(
-                "{} was given {}, of which the device left {} and the oracle {}",
+                "{} has {}, but the device returned {} and the oracle {}",
                 descriptor.label(),
                 bytes(given),
                 bytes(left),
@@ -398,9 +398,7 @@ fn pieces(memory: &Memory, element: Element) -> Vec<Element> {
 pub(crate) fn failure_class(expected: &Expected, got: u64) -> String {
     match expected {
         Expected::Float { format, set } => format!("{:?}", FailureClass::of(*format, set, got)),
-        Expected::Exact(_) | Expected::OneOf(_) | Expected::Undetermined(_) => {
-            format!("{:?}", FailureClass::Wild)
-        }
+        Expected::Exact(_) | Expected::OneOf(_) | Expected::Undetermined(_) => format!("{:?}", FailureClass::Wild),
     }
 }
 

@@ -38,20 +38,20 @@ impl FromStr for PointedForm {
     fn from_str(text: &str) -> Result<PointedForm, CheckError> {
         let wrong = |what: &str| {
             CheckError::option(format!(
-                "`{text}`: {what}; expected COUNT*TYPE,TYPE,.. of i8 to i64, u8 to u64, f16 to f64, or NAME:TYPE: \
-                 `16*value:f32,next:u64`"
+                "`{text}`: {what}; expected COUNT*TYPE,TYPE,.. with types i8 to i64, u8 to u64 and f16 to f64, or \
+                 NAME:TYPE for each: `16*value:f32,next:u64`"
             ))
         };
-        let (records, scalars) = text.split_once('*').ok_or_else(|| wrong("there is no `*`"))?;
+        let (records, scalars) = text.split_once('*').ok_or_else(|| wrong("missing `*`"))?;
         let records = records.trim().parse().ok().filter(|n| (1..=MAX_RECORDS).contains(n));
-        let records = records.ok_or_else(|| wrong("the count is no number above 0"))?;
+        let records = records.ok_or_else(|| wrong("the count is not a positive number"))?;
         let mut found = Vec::new();
         for scalar in scalars.split(',') {
             let (name, ty) = scalar.split_once(':').map_or((None, scalar), |(name, ty)| (Some(name.trim()), ty));
             let ty = ty.trim();
-            scalar_shape(ty).ok_or_else(|| wrong(&format!("`{ty}` is none of these types")))?;
+            scalar_shape(ty).ok_or_else(|| wrong(&format!("unknown type `{ty}`")))?;
             if name.is_some_and(|name| !is_name(name)) {
-                return Err(wrong("a name has letters, digits and `_`"));
+                return Err(wrong("a name must consist of letters, digits and `_`"));
             }
             found.push((name.map(str::to_owned), ty.to_owned()));
         }
@@ -160,22 +160,24 @@ impl AddressWord {
     pub fn parse(place: &str, value: &str) -> Result<AddressWord, CheckError> {
         let wrong = |what: &str| {
             CheckError::option(format!(
-                "`{place}={value}`: {what}; expected PLACE@BYTE=BUFFER, BUFFER+BYTES or null, PLACE being `push`, a binding \
-                 or a buffer: `push@0=nodes+16`"
+                "`{place}={value}`: {what}; expected PLACE@BYTE=VALUE, where PLACE is `push`, a binding or a buffer, \
+                 and VALUE is BUFFER, BUFFER+BYTES or null: `push@0=nodes+16`"
             ))
         };
-        let (name, offset) = place.rsplit_once('@').ok_or_else(|| wrong("there is no `@`"))?;
+        let (name, offset) = place.rsplit_once('@').ok_or_else(|| wrong("missing `@`"))?;
         let number = |text: &str| text.trim().parse::<u64>().ok().filter(|n| *n <= u64::MAX / 4);
-        let offset = number(offset).ok_or_else(|| wrong("the byte is no number"))?;
+        let offset = number(offset).ok_or_else(|| wrong("the byte offset is not a number"))?;
         if !offset.is_multiple_of(4) {
-            return Err(wrong("an address does not lie at a multiple of 4 bytes"));
+            return Err(wrong("the byte offset is not a multiple of 4"));
         }
         let (buffer, into) = match value.split_once('+') {
-            Some((buffer, into)) => (buffer.trim(), number(into).ok_or_else(|| wrong("the bytes are no number"))?),
+            Some((buffer, into)) => {
+                (buffer.trim(), number(into).ok_or_else(|| wrong("the offset into the buffer is not a number"))?)
+            }
             None => (value.trim(), 0),
         };
         if buffer == NULL && into != 0 {
-            return Err(wrong("null has no bytes"));
+            return Err(wrong("null cannot have an offset"));
         }
         let place = if name.trim() == PUSH { None } else { Some(name.parse()?) };
         Ok(AddressWord { place, offset, buffer: buffer.to_owned(), into })
@@ -212,21 +214,26 @@ pub(crate) fn resolve(
     let mut words = Vec::new();
     for address in given {
         let (place, value) = address.text();
-        let wrong = |what: String| {
-            CheckError::entry("address", place.as_str(), format!("the address `{place}={value}`: {what}"))
-        };
+        let wrong =
+            |what: String| CheckError::entry("address", place.as_str(), format!("address `{place}={value}`: {what}"));
         let to = descriptors.iter().find(|d| is_pointed(d.slot) && d.name.as_ref() == Some(&address.buffer));
         let to = to.map(|d| d.slot);
         let to = (address.buffer == NULL).then_some(None).or_else(|| to.map(Some)).ok_or_else(|| {
             let there = descriptors.iter().filter(|d| is_pointed(d.slot)).filter_map(|d| d.name.clone());
             let there: Vec<String> = there.collect();
-            let there =
-                if there.is_empty() { "none is declared".to_owned() } else { format!("there is {}", there.join(", ")) };
-            wrong(format!("no buffer `{}` (see --buffer and [buffer]); {there}", address.buffer))
+            let there = if there.is_empty() {
+                "no buffer is declared".to_owned()
+            } else {
+                format!("declared: {}", there.join(", "))
+            };
+            wrong(format!("no buffer `{}` ({there}); declare buffers with --buffer or [buffer]", address.buffer))
         })?;
         let mut push = |bytes: u64, place: Option<Slot>, what: &str| {
             if address.offset + ADDRESS_BYTES > bytes {
-                return Err(wrong(format!("byte {} is beyond {what}, which has {bytes}", address.offset)));
+                return Err(wrong(format!(
+                    "the address at byte {} is outside {what}, which has {bytes} bytes",
+                    address.offset
+                )));
             }
             words.push(ResolvedWord { place, offset: address.offset, to, into: address.into });
             Ok(())

@@ -111,6 +111,17 @@ pub struct Setup {
     seed: u64,
 }
 
+/// Properties of the dispatch that the size and format of a binding depend on.
+#[derive(Clone, Copy)]
+struct BindingUsage {
+    /// Invocations of the dispatch.
+    invocations: u64,
+    /// Set if the entry point uses a sampler.
+    filtered: bool,
+    /// Set if the binding is used in a depth comparison.
+    compared: bool,
+}
+
 /// Default inputs of the rounds, in turn.
 const ROUND_MIXTURES: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
 
@@ -160,7 +171,8 @@ impl Setup {
             |b: &Binding| matches!(b.kind, Some(DescriptorKind::Sampler | DescriptorKind::CombinedImageSampler));
         let filtered = entry.bindings.iter().any(sampled);
         for binding in &entry.bindings {
-            setup.add(module, binding, options, (invocations, filtered, compared.contains(&binding.variable)))?;
+            let usage = BindingUsage { invocations, filtered, compared: compared.contains(&binding.variable) };
+            setup.add(module, binding, options, usage)?;
         }
         let usage = usages(module).into_iter().find(|usage| usage.name == entry.name);
         let changed = usage.map(|usage| WrittenResources::find(module, &usage));
@@ -193,12 +205,12 @@ impl Setup {
         module: &Module,
         binding: &Binding,
         options: &Options,
-        (invocations, filtered, compared): (u64, bool, bool),
+        BindingUsage { invocations, filtered, compared }: BindingUsage,
     ) -> Result<(), CheckError> {
         let Some(kind) = binding.kind else {
             let (set, at) = (binding.set, binding.binding);
             return Err(CheckError::option(format!(
-                "set {set} binding {at} is of a type that Vulkan has no descriptor for"
+                "set {set} binding {at} has a type that no Vulkan descriptor supports"
             )));
         };
         let count = match binding.count {
@@ -258,7 +270,8 @@ impl Setup {
             };
             if bytes > MAX_BYTES {
                 return Err(CheckError::option(format!(
-                    "{slot} would have {bytes} bytes; dispatch fewer workgroups, or give its array fewer elements with --elements"
+                    "{slot} would have {bytes} bytes, more than {MAX_BYTES}; dispatch fewer workgroups, or shorten \
+                     its array with --elements"
                 )));
             }
             // If two variables share a descriptor, the larger one counts.
@@ -295,7 +308,8 @@ impl Setup {
                 || self.descriptors.iter().any(|d| d.name.as_ref() == Some(name))
             {
                 let what = format!(
-                    "buffer `{name}`: its name must be letters, digits and `_`, and that of no other buffer and no variable"
+                    "buffer `{name}`: the name must consist of letters, digits and `_`, and must differ from other \
+                     buffers and variables"
                 );
                 return Err(CheckError::entry("buffer", name, what));
             }
@@ -303,13 +317,13 @@ impl Setup {
             if descriptor.bytes > MAX_BYTES {
                 let bytes = descriptor.bytes;
                 return Err(CheckError::option(format!(
-                    "buffer {name} would have {bytes} bytes; the limit is {MAX_BYTES}"
+                    "buffer `{name}` would have {bytes} bytes; the limit is {MAX_BYTES}"
                 )));
             }
             self.descriptors.push(descriptor);
         }
         if options.push.is_some() && self.push.is_none() {
-            return Err(CheckError::option("the shader has no push constants: leave out what they hold"));
+            return Err(CheckError::option("the shader has no push constants; remove their contents (--push)"));
         }
         if let Some(push) = &self.push {
             must_be_walkable("the push constants", push)?;
@@ -366,7 +380,7 @@ impl Setup {
         match found[..] {
             [slot] => Ok(slot),
             _ => {
-                let what = format!("`{to}` means several storage buffers: add [N] for one of them");
+                let what = format!("`{to}` selects several storage buffers; add [N] to select one of them");
                 Err(CheckError::entry("subgroups", to.to_string(), what))
             }
         }
@@ -428,7 +442,10 @@ impl Setup {
             let elements = d.bytes.saturating_sub(size_with(block, 0)) / runtime_stride(block)?.max(1);
             (elements < invocations).then(|| {
                 let (label, path) = (d.label(), path.display());
-                format!("  {label} has {elements} elements, as {path} is that long; the dispatch has {invocations} invocations")
+                format!(
+                    "  {label}: its length of {elements} follows from the size of {path}; the dispatch has \
+                         {invocations} invocations"
+                )
             })
         };
         self.descriptors.iter().filter_map(short).collect()
@@ -484,7 +501,7 @@ impl Setup {
     ) -> Result<Vec<u8>, CheckError> {
         let sized = |data: Vec<u8>, from: &str| match data.len() as u64 {
             len if len == bytes => Ok(data),
-            len => Err(CheckError::option(format!("{name}: {bytes} bytes are taken, and {from} has {len}"))),
+            len => Err(CheckError::option(format!("{name}: expected {bytes} bytes, but {from} has {len}"))),
         };
         let default = Source::Mixture(ROUND_MIXTURES[round as usize % ROUND_MIXTURES.len()].clone());
         match source.unwrap_or(&default) {
@@ -493,7 +510,7 @@ impl Setup {
                     .map_err(|source| CheckError::Unreadable { path: path.clone(), source })?;
                 sized(data, &path.display().to_string())
             }
-            Source::Bytes(data) => sized(data.clone(), "what was given"),
+            Source::Bytes(data) => sized(data.clone(), "the input"),
             Source::Index => Ok(scalars(contents, bytes, |_, scalar, index| integer_bits(scalar, index))),
             Source::Number(text) => {
                 let mut wrong = None;
@@ -505,7 +522,9 @@ impl Setup {
                     }
                 });
                 match wrong {
-                    Some(scalar) => Err(CheckError::option(format!("{name}: `{text}` is no number of type {scalar}"))),
+                    Some(scalar) => {
+                        Err(CheckError::option(format!("{name}: `{text}` is not a number of type {scalar}")))
+                    }
                     None => Ok(data),
                 }
             }
@@ -542,7 +561,7 @@ fn must_be_walkable(label: &str, block: &Shape) -> Result<(), CheckError> {
     for (found, what) in [(block.size(), "bytes"), (block.parts(), "scalars and structures")] {
         if found > MAX_BYTES {
             return Err(CheckError::option(format!(
-                "{label}: its {name} has {found} {what}; Assay checks at most {MAX_BYTES}"
+                "{label}: its {name} has {found} {what}; the limit is {MAX_BYTES}"
             )));
         }
     }
@@ -576,16 +595,16 @@ fn check_size(block: &Shape, bytes: u64, elements: Option<u64>, from: &str) -> R
     let head = size_with(block, 0);
     if let Some(elements) = elements {
         let wanted = size_with(block, elements).max(4);
-        let said = format!("{elements} elements (--elements) are {wanted} bytes, {from} has {bytes}");
+        let said = format!("{elements} elements (--elements) take {wanted} bytes, but {from} has {bytes}");
         return if bytes == wanted { Ok(()) } else { Err(said) };
     }
-    let after = if head > 0 { format!("{head} bytes and then ") } else { String::new() };
-    let takes = format!("it takes {after}whole elements of {stride} bytes");
+    let after = if head > 0 { format!("{head} bytes followed by ") } else { String::new() };
+    let takes = format!("expected {after}whole elements of {stride} bytes");
     match bytes.checked_sub(head).map(|rest| (rest / stride, rest % stride)) {
-        None | Some((0, _)) => Err(format!("{takes}, at least one; {from} has {bytes} bytes, too few")),
+        None | Some((0, _)) => Err(format!("{takes}, at least one, but {from} has only {bytes} bytes")),
         Some((_, 0)) => Ok(()),
         Some((whole, rest)) => {
-            Err(format!("{takes}; {from} has {bytes} bytes, {rest} more than {whole} elements take"))
+            Err(format!("{takes}, but {from} has {bytes} bytes, {rest} more than {whole} elements take"))
         }
     }
 }
@@ -699,14 +718,14 @@ fn choose_entry_point<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> R
     let compute: Vec<&EntryPoint> = reflection.entry_points.iter().filter(|entry| is_compute(entry)).collect();
     let names = || compute.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
     match (wanted, &compute[..]) {
-        (_, []) => Err(CheckError::option("the module has no entry point for compute (GLCompute)")),
+        (_, []) => Err(CheckError::option("the module has no compute entry point (GLCompute)")),
         (None, [only]) => Ok(only),
         (None, _) => Err(CheckError::option(format!(
-            "the module has several entry points: choose one of {} with --entry",
+            "the module has several compute entry points ({}); choose one with --entry",
             names()
         ))),
         (Some(wanted), all) => all.iter().find(|e| e.name == wanted).copied().ok_or_else(|| {
-            CheckError::option(format!("there is no entry point `{wanted}` for compute; there is {}", names()))
+            CheckError::option(format!("no compute entry point `{wanted}`; the module has {}", names()))
         }),
     }
 }
@@ -731,7 +750,7 @@ fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec
             scalar = Scalar::Bool;
         }
         let Some(bits) = scalar_from_text(scalar, text) else {
-            let what = format!("specialisation constant {key}: `{text}` is no {scalar}");
+            let what = format!("specialisation constant `{key}`: `{text}` is not a value of type {scalar}");
             return Err(CheckError::entry("spec", key, what));
         };
         let width = if scalar == Scalar::Bool { 32 } else { scalar.width() };

@@ -53,11 +53,11 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
             let faults = check.faults(outcome);
             let (name, first) = (&check.subject.name, on_one_line(faults.first()?));
-            Some(format!("the behaviour of {name} is undefined in it: {first}"))
+            Some(format!("{name} has undefined behaviour: {first}"))
         });
         let undefined: Vec<String> = undefined.collect();
         if !undefined.is_empty() {
-            let why = format!("is left out, {}", undefined.join(", and "));
+            let why = format!("was skipped because {}", undefined.join(", and "));
             result.unjudged.push(UnjudgedRound { round, why });
         }
         if permitted.fault_count + found.fault_count > 0 {
@@ -93,7 +93,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         if judged(&result) + known[ExpectationStatus::Permitted as usize] > before {
             result.rounds_checked += 1;
         } else {
-            let why = "wrote nothing that is determined".to_owned();
+            let why = "wrote no determined element".to_owned();
             result.unjudged.push(UnjudgedRound { round, why });
         }
     }
@@ -109,7 +109,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     let hollow = result.writes.as_ref().is_none_or(|writes| writes.falsifiable == 0);
     (result.status, result.reason) = match (result.elements_failing, result.elements_warning, added) {
         (0, 0, Some(round)) => {
-            let what = format!("in round {round} the behaviour of {theirs} is undefined, that of {name} is not");
+            let what = format!("{theirs} has undefined behaviour in round {round}, and {name} does not");
             (Status::QualityWarning, Some(what))
         }
         (0, 0, None) if hollow && known[ExpectationStatus::Permitted as usize] == 0 => {
@@ -126,14 +126,14 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         (0, 0, None) => (Status::Pass, None),
         (0, n, _) => {
             let what = format!(
-                "{n} of {of} elements may also become what {name} does not permit, or by a lenient reading only"
+                "{n} of {of} elements may have values that {name} does not permit, or permits by a lenient reading only"
             );
             (Status::QualityWarning, Some(what))
         }
         (n, ..) if result.fails_only_the_case() => {
-            (Status::Fail, Some(format!("{n} of {of} elements are never what the case file expects")))
+            (Status::Fail, Some(format!("{n} of {of} elements never have a value that the case file expects")))
         }
-        (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements are never what {name} permits"))),
+        (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements never have a value that {name} permits"))),
     };
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
@@ -144,15 +144,13 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
 /// [`ExpectationStatus`]; `None` if there are none.
 fn expectation_note([permitted, never, undecided, unwritten]: [u64; 4], name: &str) -> Option<String> {
     let all = permitted + never + undecided + unwritten;
-    let not = |number: u64, what: &str| {
-        if number == 0 { String::new() } else { format!(", {number} {what}") }
-    };
+    let not = |number: u64, what: &str| if number == 0 { String::new() } else { format!(", {number} {what}") };
     (all > 0).then(|| {
         format!(
-            "expectations of the case file, round by round: {permitted} of {all} permitted by {name}{}{}{}",
-            not(never, "not permitted"),
-            not(undecided, "undecided, as the oracle does not determine the element"),
-            not(unwritten, "about an element that nothing writes")
+            "{permitted} of {all} expectations of the case file, counted in each round, are permitted by {name}{}{}{}",
+            not(never, "are not"),
+            not(undecided, "cannot be decided because the element is undetermined"),
+            not(unwritten, "concern an element that nothing writes")
         )
     })
 }
@@ -243,9 +241,7 @@ impl BindingPair<'_> {
             let decided = written && !matches!(verdict, SetRelation::Open) && usual.can_be_wrong(scalar.width());
             writes.falsifiable += u64::from(decided);
             let (status, got) = match verdict {
-                SetRelation::Within if descriptor.changed || changed => {
-                    return result.elements_checked += 1;
-                }
+                SetRelation::Within if descriptor.changed || changed => return result.elements_checked += 1,
                 // An unchanged element is not a result.
                 SetRelation::Within => return,
                 SetRelation::Open => return open += 1,

@@ -59,7 +59,7 @@ impl ResolvedExpectation {
             let found = setup.descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
             let found = found.ok_or_else(|| wrong(number, "the shader has no such binding".into()))?;
             let contents = found.contents().filter(|_| found.is_read_back());
-            let contents = contents.ok_or_else(|| wrong(number, "it is nothing that the shader may write".into()))?;
+            let contents = contents.ok_or_else(|| wrong(number, "the shader cannot write it".into()))?;
             Ok::<_, CheckError>((found, contents))
         };
         let descriptors: Vec<_> = given.iter().enumerate().map(descriptor).collect();
@@ -86,8 +86,8 @@ impl ResolvedExpectation {
             let named = named.get(&found.slot);
             let element = named.and_then(|named| named.elements.get(path.as_str()).copied().flatten());
             let like = named.map_or("", |named| &named.first);
-            let element =
-                element.ok_or_else(|| wrong(number, format!("it has no such element; its first is `{like}`")))?;
+            let element = element
+                .ok_or_else(|| wrong(number, format!("the binding has no such element; its first is `{like}`")))?;
             let value = ExpectedValue::read(value, element.scalar).map_err(|why| wrong(number, why))?;
             Ok(ResolvedExpectation { slot: found.slot, label: found.label(), path: path.clone(), element, value })
         };
@@ -185,13 +185,13 @@ pub(crate) enum ExpectationStatus {
 impl ExpectedValue {
     fn read(text: &str, scalar: Scalar) -> Result<ExpectedValue, String> {
         let number = |text: &str| {
-            scalar_from_text(scalar, text.trim()).ok_or_else(|| format!("`{text}` is no number of type {scalar}"))
+            scalar_from_text(scalar, text.trim()).ok_or_else(|| format!("`{text}` is not a number of type {scalar}"))
         };
         if let Some((lo, hi)) = text.split_once("..") {
             let ends = [number(lo)?, number(hi)?];
             return match ends.map(|bits| position(bits, scalar)) {
                 [Some(lo), Some(hi)] if lo <= hi => Ok(ExpectedValue::Between(ends)),
-                _ => Err(format!("no {scalar} is in `{text}`")),
+                _ => Err(format!("the range `{text}` contains no {scalar}")),
             };
         }
         let bits = number(text)?;

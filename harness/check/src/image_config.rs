@@ -67,7 +67,7 @@ impl ImageForm {
         let mut formats = (0..64).filter_map(ImageFormat::from_word);
         match formats.find(|format| format!("{format:?}") == *name) {
             Some(ImageFormat::Unknown) | None => Err(CheckError::option(format!(
-                "`{name}` is no format of texels; expected one such as `Rgba8` or `R32f`"
+                "unknown texel format `{name}`; expected a format such as `Rgba8` or `R32f`"
             ))),
             found => Ok(found),
         }
@@ -160,7 +160,7 @@ impl SamplerForm {
         let mut address = Sampler::NEAREST.address;
         if let Some(given) = &self.address {
             if given.is_empty() || given.len() > 3 {
-                return Err(CheckError::option("`address` has one to three modes, for u, v and w"));
+                return Err(CheckError::option("`address` must have one to three modes, for u, v and w"));
             }
             for (k, mode) in address.iter_mut().enumerate() {
                 *mode = choose("address mode", &given[k.min(given.len() - 1)], &modes)?;
@@ -182,7 +182,7 @@ impl SamplerForm {
 fn choose<T: Copy>(what: &str, text: &str, all: &[(&str, T)]) -> Result<T, CheckError> {
     all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
         let expected: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        CheckError::option(format!("`{text}` is no {what}; expected one of {}", expected.join(", ")))
+        CheckError::option(format!("unknown {what} `{text}`; expected one of {}", expected.join(", ")))
     })
 }
 

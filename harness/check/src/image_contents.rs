@@ -52,7 +52,7 @@ impl Texels {
         given: Option<u64>,
         (form, filtered, compared): (Option<&ImageForm>, bool, bool),
     ) -> Result<Texels, String> {
-        let refused = |what: &str| Err(format!("{what} cannot be checked yet"));
+        let refused = |what: &str| Err(format!("{what} is not supported"));
         if ty.multisampled {
             return refused("a multisampled image");
         }
@@ -62,11 +62,12 @@ impl Texels {
         let asked = form.image_format().map_err(|error| error.to_string())?;
         if let Some(asked) = asked.filter(|asked| compared && *asked != ImageFormat::R32f) {
             return refused(&format!(
-                "a depth comparison in an image of {asked:?}, which VUID-vkCmdDispatch-None-06479 leaves to what a device has of it,"
+                "a depth comparison in an image with the format {asked:?} (device-dependent by \
+                 VUID-vkCmdDispatch-None-06479)"
             ));
         }
         let format = match ty.format {
-            None => return refused("an image of an unknown format"),
+            None => return refused("an image with an unknown format"),
             Some(ImageFormat::Unknown) if depth => ImageFormat::R32f,
             Some(ImageFormat::Unknown) if asked.is_some() => asked.unwrap_or(ImageFormat::Unknown),
             Some(ImageFormat::Unknown) => match sampled {
@@ -76,20 +77,20 @@ impl Texels {
                 Type::Int { width: 32, signed: true } => ImageFormat::Rgba32i,
                 Type::Int { width: 64, signed: false } => ImageFormat::R64ui,
                 Type::Int { width: 64, signed: true } => ImageFormat::R64i,
-                _ => return refused("an image of such samples"),
+                _ => return refused("an image with this sampled type"),
             },
             Some(format) => format,
         };
         if let Some(asked) = asked.filter(|asked| *asked != format) {
-            return Err(format!("the image has the format {format:?} by its type, not {asked:?}"));
+            return Err(format!("the image's type has the format {format:?}, not {asked:?}"));
         }
         if TexelFormat::Color(format).is_integer() != matches!(sampled, Type::Int { .. }) {
-            return Err(format!("the image cannot have the format {format:?}: its samples are of another kind"));
+            return Err(format!("the format {format:?} does not fit the image's sampled type"));
         }
-        let Some(scalars) = texel_scalars(format) else { return refused("an image of this format") };
+        let Some(scalars) = texel_scalars(format) else { return refused("an image with this format") };
         let [x, y, z] = match &form.size {
             Some(given) if given.len() > 3 || given.contains(&0) => {
-                return Err(format!("an image cannot have {given:?} texels"));
+                return Err(format!("invalid image size {given:?}"));
             }
             Some(given) => std::array::from_fn(|k| given.get(k).copied().unwrap_or(1)),
             None => size.map(|n| n.max(1)),
@@ -104,21 +105,23 @@ impl Texels {
         if let Some(given) = &form.size
             && (given.len() < axes || given.iter().skip(beyond).any(|side| *side != 1))
         {
-            return Err(format!("its size is one number for each of its axes, not {given:?}"));
+            return Err(format!("the size of the image must have one number for each axis, not {given:?}"));
         }
         let cube = x.max(y);
         let (dim, along, extent, layers) = match ty.dim {
             Some(Dim::Buffer) => {
                 let bytes: u64 = scalars.iter().map(|s| u64::from(s.width() / 8)).sum();
                 let texels = given.map_or(elements, |given| given / bytes).max(1);
-                let Ok(texels) = u32::try_from(texels) else { return refused("a texel buffer of 2^32 texels") };
+                let Ok(texels) = u32::try_from(texels) else {
+                    return refused("a texel buffer with 2^32 or more texels");
+                };
                 (Dim::Buffer, ImageDim::D1, [texels, 1, 1], 1)
             }
             Some(Dim::Dim1D) => (Dim::Dim1D, ImageDim::D1, [x, 1, 1], y),
             Some(Dim::Dim2D) => (Dim::Dim2D, ImageDim::D2, [x, y, 1], z),
             Some(Dim::Dim3D) => (Dim::Dim3D, ImageDim::D3, [x, y, z], 1),
             Some(Dim::Cube) => (Dim::Cube, ImageDim::Cube, [cube, cube, 1], 1),
-            Some(_) | None => return refused("an image of this dimensionality"),
+            Some(_) | None => return refused("an image with this dimensionality"),
         };
         let layers = match (dim, ty.arrayed) {
             (Dim::Cube, false) => 6,
@@ -139,14 +142,13 @@ impl Texels {
         let most = extent.iter().max().map_or(1, |side| side.max(&1).ilog2() + 1);
         if !(1..=most).contains(&levels) || layers == 0 {
             return Err(format!(
-                "an image of {extent:?} texels has 1 to {most} levels and some layers, not {levels} and {layers}"
+                "an image of {extent:?} texels must have 1 to {most} mip levels and at least one layer, not {levels} \
+                 and {layers}"
             ));
         }
         let view = form.view(View { layers: shown, ..View::ALL }).map_err(|error| error.to_string())?;
         if !view.fits(levels, layers) {
-            return Err(format!(
-                "the image has {levels} levels and {layers} layers, which a view of its {view} does not fit"
-            ));
+            return Err(format!("the view ({view}) does not fit the image (mip levels: {levels}, layers: {layers})"));
         }
         let shape = Image { dim, extent, layers, levels, format, depth, view, data: Vec::new() };
         Ok(Texels { shape, dim: along, arrayed: ty.arrayed, scalars })

@@ -20,7 +20,7 @@ pub enum MutationKind {
     /// Adds this number to the bits of a float result, which moves it by as many representable
     /// values.
     Ulp(i32),
-    /// Flips the sign of a zero result of a float instruction.
+    /// Flips the sign of a zero result of a 32-bit float instruction.
     SignOfZero,
     /// Adds one to an integer result.
     OffByOne,
@@ -67,7 +67,7 @@ impl FromStr for Mutation {
         };
         let kind = kind.ok_or_else(|| {
             CheckError::option(format!(
-                "`{text}`: expected KIND or KIND@INSTRUCTION, KIND one of ulp, ulp:N, rounding, sign-of-zero, \
+                "`{text}`: expected KIND or KIND@INSTRUCTION, where KIND is one of ulp, ulp:N, rounding, sign-of-zero, \
                  off-by-one, signedness, lost-atomic, missing-barrier"
             ))
         })?;
@@ -116,11 +116,11 @@ impl Mutation {
         let why =
             instructions(module, entry).filter(|i| self.selects(module, i)).find_map(|i| self.undeclared(module, &i));
         let why = why.map_or_else(String::new, |width| {
-            format!(": that takes an integer type of {width} bits, which the module does not declare")
+            format!(": it requires an integer type of {width} bits, which the module does not declare")
         });
         let elsewhere = self.elsewhere(module, entry, None);
         let elsewhere = elsewhere.map_or_else(String::new, |places| format!("; it can be planted with {places}"));
-        Err(CheckError::option(format!("there is no instruction{at} that {self} can be done to{why}{elsewhere}")))
+        Err(CheckError::option(format!("no instruction{at} to which {self} applies{why}{elsewhere}")))
     }
 
     /// Returns the matching instructions to which the kind applies, in the order of functions.
@@ -425,11 +425,12 @@ impl<T: Target> Target for Mutating<T> {
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec())
-            .map_err(|error| Trouble::Internal(format!("the module that an error was to be planted in: {error}")))?;
+        let module = Module::parse(job.words.to_vec()).map_err(|error| {
+            Trouble::Internal(format!("cannot parse the module in which to plant the error: {error}"))
+        })?;
         match self.planted.change(&module) {
             Some(words) => self.inner.run(&Job { wgsl: None, words: &words, ..*job }),
-            None => Err(Trouble::Internal("the instruction that an error was planted in is gone".into()).into()),
+            None => Err(Trouble::Internal("the instruction with the planted error is missing".into()).into()),
         }
     }
 }

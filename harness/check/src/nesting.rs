@@ -36,8 +36,8 @@ pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 pub(crate) fn too_deep(text: &str) -> Option<String> {
     let line = deepest(text.as_bytes()).filter(|deepest| deepest.operators > MAX_OPERATORS)?.line;
     Some(format!(
-        "line {line}: an expression or a chain of `else if` with more than {MAX_OPERATORS} operators or branches, which naga \
-         cannot read; divide it with variables or functions"
+        "line {line}: an expression or a chain of `else if` has more than {MAX_OPERATORS} operators or branches, \
+         which naga cannot parse; split it with variables or functions"
     ))
 }
 
@@ -66,7 +66,7 @@ pub fn control_flow_too_deep(module: &Module) -> Option<String> {
             _ => {}
         }
         if order.len() > MAX_CONTROL_FLOW {
-            return Some(format!("its control flow nests deeper than {MAX_CONTROL_FLOW} constructs"));
+            return Some(format!("its control flow is nested more than {MAX_CONTROL_FLOW} constructs deep"));
         }
     }
     None

@@ -8,7 +8,7 @@ use assay_spirv::Module;
 use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{Report, Source, ViolationLine};
 use assay_spirv::lower::without_forbidden_layout;
-use naga::back::pipeline_constants::process_overrides;
+use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::back::{PipelineConstants, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ impl Subject {
         if name.ends_with(WGSL) {
             for (key, text) in specs.drain(..) {
                 let value = override_value(&text).ok_or_else(|| {
-                    let what = format!("override {key}: `{text}` is no finite number, true or false");
+                    let what = format!("override `{key}`: `{text}` is not a finite number, true or false");
                     CheckError::entry("spec", key.as_str(), what)
                 })?;
                 overrides.retain(|(known, _)| *known != key);
@@ -112,12 +112,14 @@ impl Subject {
         let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
         let source = if name.ends_with(WGSL) {
             if let Some(target_env) = target_env {
-                return Err(refused(format!("it is WGSL: the target environment {target_env} goes with SPIR-V text")));
+                return Err(refused(format!(
+                    "it is WGSL; the target environment {target_env} applies to SPIR-V text only"
+                )));
             }
             let text = std::str::from_utf8(bytes).map_err(|error| {
                 let at = error.valid_up_to();
                 let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
-                refused(format!("line {line}: byte {at} is not UTF-8, which WGSL is written in"))
+                refused(format!("line {line}: byte {at} is not valid UTF-8"))
             })?;
             Source::compiled(compile(Wgsl { text, overrides: &overrides }, name)?, text)
         } else {
@@ -126,7 +128,14 @@ impl Subject {
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
         Ok(Subject {
             name: name.to_owned(),
-            source: source.map_err(|error| refused(error.to_string()))?,
+            source: source.map_err(|error| {
+                refused(match text.as_deref().is_some_and(is_glsl) {
+                    true => {
+                        "it is GLSL; compile it to SPIR-V: glslc -fshader-stage=compute FILE -o FILE.spv".to_owned()
+                    }
+                    false => error.to_string(),
+                })
+            })?,
             text,
             overrides,
             target_env,
@@ -175,6 +184,12 @@ pub(crate) fn ending(name: &str) -> &str {
     Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or("txt")
 }
 
+/// Returns whether a text is GLSL: its first directive is `#version`.
+fn is_glsl(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.next().is_some_and(|line| line.starts_with("#version"))
+}
+
 /// Returns a location in a file as text.
 fn place_text(name: &str, place: &assay_spirv::inspect::Place) -> String {
     let line = match (place.line, place.column) {
@@ -209,13 +224,13 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
     // naga's message without its heading, as ours has one. naga does not support all of WGSL.
     let by_naga =
-        |message: String| refused(format!("naga does not take it: {}", message.trim().trim_start_matches("error: ")));
+        |message: String| refused(format!("naga rejects it: {}", message.trim().trim_start_matches("error: ")));
     let parsed = naga::front::wgsl::parse_str(text);
     let module = parsed.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     if module.entry_points.is_empty() {
-        return Err(refused("it has no entry point: a function with @compute and @workgroup_size".to_owned()));
+        return Err(refused("it has no entry point; expected a function with @compute and @workgroup_size".to_owned()));
     }
     let (module, info) = with_overrides(&module, &info, wgsl.overrides).map_err(refused)?;
     let mut options = spv::Options {
@@ -233,7 +248,7 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     // naga's writer panics on some legal shaders, such as one that passes a pointer to an element
     // of an array.
     let written = catch_unwind(AssertUnwindSafe(|| spv::write_vec(&module, &info, &options, None)));
-    let written = written.map_err(|_| refused("naga, which translates it to SPIR-V, panicked on it".to_owned()))?;
+    let written = written.map_err(|_| refused("naga panicked while translating it to SPIR-V".to_owned()))?;
     let words = written.map_err(|error| refused(error.to_string()))?;
     // naga decorates every array with its stride, which is not allowed in workgroup memory. Invalid
     // words are reported where they are read.
@@ -279,8 +294,20 @@ pub(crate) fn overrides(text: &str) -> Vec<Vec<String>> {
 /// Returns the names of each `override`: the number of its `@id` if it has one, and its identifier.
 /// Values are given under the first of them.
 fn names_of_overrides(module: &naga::Module) -> impl Iterator<Item = Vec<String>> {
-    let names = |known: &naga::Override| [known.id.map(|id| id.to_string()), known.name.clone()];
-    module.overrides.iter().map(move |(_, known)| names(known).into_iter().flatten().collect())
+    module.overrides.iter().map(|(_, known)| names_of_override(known).collect())
+}
+
+fn names_of_override(known: &naga::Override) -> impl Iterator<Item = String> + use<> {
+    [known.id.map(|id| id.to_string()), known.name.clone()].into_iter().flatten()
+}
+
+/// Returns the message for `override`s that have neither a default nor a value.
+fn missing_overrides(module: &naga::Module, given: &[(String, f64)]) -> String {
+    let open = module.overrides.iter().map(|(_, known)| known).filter(|known| known.init.is_none());
+    let names = open.filter_map(|known| names_of_override(known).next());
+    let missing = names.filter(|name| !given.iter().any(|(key, _)| key == name));
+    let options: Vec<String> = missing.map(|name| format!("--spec {name}=VALUE")).collect();
+    format!("overrides without a default need a value; give {}", options.join(" "))
 }
 
 /// Replaces `override`s by constants, because naga cannot write them as SPIR-V.
@@ -299,6 +326,9 @@ pub fn with_overrides<'a>(
     }
     let values: PipelineConstants = overrides.iter().cloned().collect();
     process_overrides(module, info, None, &values).map_err(|error| {
+        if let PipelineConstantError::MissingValue(_) = error {
+            return missing_overrides(module, overrides);
+        }
         // The innermost cause has the details.
         let causes = iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
         iter::once(format!("overrides: {error}")).chain(causes).collect::<Vec<_>>().join(": ")

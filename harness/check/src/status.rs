@@ -5,11 +5,11 @@ use crate::dispatch_setup::Descriptor;
 use assay_runner::{CheckResult, Status, Trouble, Writes, count};
 
 /// Reason for a shader without observable output.
-pub(crate) const NO_OUTPUT: &str = "the shader has no output: it stores to no storage buffer, storage image or storage texel buffer, \
-                                    and only these are read back";
+pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \
+                                    there is nothing to check";
 
 /// Remedy: options with which a shader may write more.
-pub(crate) const TRY: &str = "try other --push, --input, --workgroups or --elements";
+pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
 
 /// A check gets a warning if fewer than one in this many elements could have come out wrong.
 const FEW: u64 = 20;
@@ -31,7 +31,7 @@ pub(crate) fn of(
         let what = format!("{} of {checked} elements are {how}", result.elements_failing);
         (Status::Fail, Some(what))
     } else if result.elements_warning > 0 {
-        let what = format!("{} of {checked} elements only a lenient reading permits", result.elements_warning);
+        let what = format!("{} of {checked} elements are permitted by a lenient reading only", result.elements_warning);
         (Status::QualityWarning, Some(what))
     } else if hollow {
         (Status::Undetermined, Some(hollow_reason(result.writes.as_ref(), advice)))
@@ -45,10 +45,10 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> St
     let none = Writes::default();
     let Writes { elements, written, .. } = writes.unwrap_or(&none);
     let why = match (elements, written) {
-        (0, _) => "no workgroup that was checked wrote an element, so nothing was judged".to_owned(),
-        (_, 0) => format!("the shader wrote none of {} elements, so nothing was judged", count(elements)),
+        (0, _) => "no checked workgroup wrote an element, so nothing was checked".to_owned(),
+        (_, 0) => format!("the shader wrote none of {} elements, so nothing was checked", count(elements)),
         _ => format!(
-            "nothing is determined of what the shader wrote, {} of {} elements, so nothing was judged",
+            "the shader wrote only undetermined elements, {} of {}, so nothing was checked",
             count(written),
             count(elements)
         ),
@@ -70,11 +70,11 @@ pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advic
     }
     let (written, judged, of, share) = (count(writes.written), count(writes.falsifiable), count(elements), 100 / FEW);
     let what = if few(writes.written) {
-        format!("the shader wrote {written} of the {of} elements that it may write")
+        format!("the shader wrote only {written} of the {of} elements that it may write")
     } else {
-        format!("{judged} of the {of} elements that the shader may write could have come out wrong")
+        format!("only {judged} of the {of} elements that the shader may write could have come out wrong")
     };
-    Some(advised(format!("warning: {what}, less than {share} %: the verdict rests on these"), advice))
+    Some(advised(format!("warning: {what}, less than {share} %, and the verdict rests on these"), advice))
 }
 
 /// Appends advice to a statement.

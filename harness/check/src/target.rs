@@ -160,7 +160,7 @@ pub trait Target {
     /// # Errors
     /// [`TargetError::Lacks`] if device addresses are not supported; otherwise as [`Target::run`].
     fn place(&self, _job: &Job<'_>) -> Result<Placed, TargetError> {
-        Err(TargetError::Lacks("buffers with device addresses: it is given none".to_owned()))
+        Err(TargetError::Lacks("device addresses of buffers are not supported".to_owned()))
     }
 
     /// Clears workgroup memory as far as possible. Otherwise a dispatch may find data of earlier
@@ -179,7 +179,7 @@ pub trait Target {
     /// # Errors
     /// As [`Target::run`]; [`TargetError::Lacks`] if the target is not a Vulkan device.
     fn with_device(&self, during: &'static str, _work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        Err(TargetError::Lacks(format!("no Vulkan device takes part in {during}")))
+        Err(TargetError::Lacks(format!("{during} requires a Vulkan device")))
     }
 }
 
@@ -227,7 +227,7 @@ impl VulkanTarget {
         }
         let messages = device.take_validation_messages();
         match messages.iter().find(|message| message.severity == Severity::Error) {
-            Some(message) => Err(Error::Invalid { what: format!("the validation layer objects: {message}") }),
+            Some(message) => Err(Error::Invalid { what: format!("error of the validation layer: {message}") }),
             None => Ok(()),
         }
     }
@@ -264,12 +264,10 @@ impl VulkanTarget {
             specialization: &specialization,
             ..PipelineDesc::new(job.words, 0)
         };
-        let pipeline = device.pipeline(&description).map_err(|error| {
-            match self.validation_errors(device) {
-                Ok(()) => (error, PIPELINE),
-                // An invalid module need not compile.
-                Err(objection) => (objection, "compiling the shader"),
-            }
+        let pipeline = device.pipeline(&description).map_err(|error| match self.validation_errors(device) {
+            Ok(()) => (error, PIPELINE),
+            // An invalid module need not compile.
+            Err(objection) => (objection, "compiling the shader"),
         })?;
         let running = |error| (error, "running the shader");
         for (i, data) in contents.iter().enumerate() {
@@ -298,7 +296,7 @@ impl VulkanTarget {
     /// Allocates the memory of a job on a device with the features that it requires.
     fn allocate(&self, job: &Job<'_>, resources: &[ResourceSpec]) -> Result<DeviceMemory, (Error, &'static str)> {
         let device = self.device(robustness_features(job)).map_err(|error| (error, "opening the device"))?;
-        let slot = device.slot_of(resources).map_err(|error| (error, "making buffers"))?;
+        let slot = device.slot_of(resources).map_err(|error| (error, "allocating buffers"))?;
         Ok(DeviceMemory { device, slot })
     }
 }
@@ -347,7 +345,7 @@ impl Target for VulkanTarget {
             resources.iter().enumerate().filter(|(_, spec)| matches!(spec.resource, Resource::Addressed { .. }));
         let addresses =
             pointed.map(|(i, spec)| Ok((slot_of(spec), made.slot.address(i)?))).collect::<Result<_, Error>>();
-        let addresses = addresses.map_err(|error| self.trouble(error, "asking for addresses"))?;
+        let addresses = addresses.map_err(|error| self.trouble(error, "querying addresses"))?;
         Ok(Placed { addresses, memory: Some(Mutex::new(made)) })
     }
 

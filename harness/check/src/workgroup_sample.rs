@@ -113,9 +113,10 @@ impl Check<'_> {
         });
         for (found, limit, what) in invocations.into_iter().chain(sizes) {
             if let Some((most, name)) = limit.filter(|(most, _)| found > *most) {
-                let advice = self.advice("; the shader says how many, or --spec").unwrap_or_default();
+                let advice =
+                    self.advice("; change the workgroup size in the shader or with --spec").unwrap_or_default();
                 return Err(CheckError::option(format!(
-                    "{found} {what}: {device} takes at most {most} ({name}){advice}"
+                    "{found} {what}; {device} supports at most {most} ({name}){advice}"
                 )));
             }
         }
@@ -125,7 +126,7 @@ impl Check<'_> {
                 let axis = axis.to_lowercase();
                 let advice = self.advice("; dispatch fewer with --workgroups").unwrap_or_default();
                 return Err(CheckError::option(format!(
-                    "{found} workgroups along {axis}: {device} takes at most {most} ({name}){advice}"
+                    "{found} workgroups along {axis}; {device} supports at most {most} ({name}){advice}"
                 )));
             }
         }
@@ -144,22 +145,25 @@ impl Check<'_> {
             return Ok(());
         }
         let much = self.estimate(target)?;
-        let said = |much: u64| format!("about {} instructions, judging by the first workgroup", rounded(much));
+        let said = |much: u64| format!("about {} instructions, estimated from the first workgroup", rounded(much));
         let most = MAX_INSTRUCTIONS.saturating_mul(self.limits.patience());
         let (what, remedy) = match much {
-            Some(much) if found > limit => (format!("{found} invocations; the limit is {limit}; {}", said(much)), ""),
-            None if found > limit => (format!("{found} invocations; the limit is {limit}"), ""),
+            Some(much) if found > limit => {
+                (format!("{found} invocations, more than the limit of {limit} ({})", said(much)), "")
+            }
+            None if found > limit => (format!("{found} invocations, more than the limit of {limit}"), ""),
             Some(much) if much > most => {
                 let most = rounded(most);
                 (
-                    format!("{found} invocations; {}; the limit is {most}", said(much)),
+                    format!("{found} invocations ({}), more than the limit of {most} instructions", said(much)),
                     ", or raise the limit with --patience 10",
                 )
             }
             _ => return Ok(()),
         };
         let advice = format!(
-            ": dispatch fewer workgroups with --workgroups, or interpret a part with --sample N (N at most {limit}){remedy}"
+            "; dispatch fewer workgroups with --workgroups, or check a part with --sample N, where N is at most \
+             {limit}{remedy}"
         );
         let what = what + &self.advice(&advice).unwrap_or_default();
         Err(CheckError::Oracle { name: self.subject.name.clone(), what })

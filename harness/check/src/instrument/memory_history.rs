@@ -80,9 +80,8 @@ struct LocationState {
     since: u32,
     /// Invocation that made the last change; `None` if that is not known.
     by: Option<u64>,
-    /// Atomic that may have made the last change: its instruction, its invocation, and the bits
-    /// that it found.
-    update: Option<(u32, u64, u64)>,
+    /// Atomic that may have made the last change.
+    update: Option<Edge>,
 }
 
 /// Checks the accesses to a location. `first` and `last` are its contents before and after the
@@ -142,7 +141,8 @@ fn sequential_accesses(
         match event.effect {
             Effect::Store(bits) => state = Some(changed(bits)),
             Effect::Update { found, left } if found != left => {
-                state = Some(LocationState { update: Some((event.instruction, event.by, found)), ..changed(left) });
+                let edge = Edge { by: event.by, instruction: event.instruction, found, left };
+                state = Some(LocationState { update: Some(edge), ..changed(left) });
             }
             Effect::Load(bits) | Effect::Update { left: bits, .. } => state = state.or(Some(changed(bits))),
         }
@@ -168,15 +168,15 @@ fn check_read(
         Effect::Load(_) => false,
     });
     // The atomic changed nothing, as its own invocation still finds the bits from before it.
-    let lost = state.update.filter(|&(_, by, found)| {
-        found == got
+    let lost = state.update.filter(|edge| {
+        edge.found == got
             && epoch.iter().any(|own| {
-                own.by == by
+                own.by == edge.by
                     && matches!(own.effect, Effect::Load(bits) | Effect::Update { found: bits, .. } if bits == got)
             })
     });
-    let culprit = if let Some((instruction, ..)) = lost {
-        Culprit::Instruction(instruction)
+    let culprit = if let Some(edge) = lost {
+        Culprit::Instruction(edge.instruction)
     } else if state.since < event.epoch && state.by != Some(event.by) && past.contains(&got) {
         Culprit::Barrier(state.since, event.epoch)
     } else if let Some(later) = later {
@@ -184,7 +184,7 @@ fn check_read(
     } else {
         Culprit::Instruction(event.instruction)
     };
-    let lost_update = state.update.filter(|(_, _, found)| *found == got).map(|(instruction, ..)| instruction);
+    let lost_update = state.update.filter(|edge| edge.found == got).map(|edge| edge.instruction);
     Some(Contradiction { culprit, lost_update, by: event.by, got, expected: state.value })
 }
 
@@ -205,14 +205,13 @@ fn concurrent_atomics(
         let only = last.next().filter(|_| last.next().is_none());
         let since = epoch[0].epoch;
         return left.map(|value| {
-            let update = only.map(|edge| (edge.instruction, edge.by, edge.found));
             if edges.iter().all(|edge| edge.found == edge.left) {
                 return LocationState {
                     value,
                     ..state.unwrap_or(LocationState { value, since, by: None, update: None })
                 };
             }
-            LocationState { value, since, by: only.map(|edge| edge.by), update }
+            LocationState { value, since, by: only.map(|edge| edge.by), update: only.copied() }
         });
     }
     wrong.extend(match state.and_then(|state| stale(&edges, state, epoch[0].epoch, end, past)) {
@@ -236,7 +235,7 @@ fn stale(
     let first = |edge: &&Edge| balance.get(&edge.found) == Some(&1) && past.contains(&edge.found);
     let edge = edges.iter().find(first).filter(|_| state.since < epoch)?;
     let culprit = Culprit::Barrier(state.since, epoch);
-    let lost_update = state.update.filter(|(_, _, found)| *found == edge.found).map(|(instruction, ..)| instruction);
+    let lost_update = state.update.filter(|update| update.found == edge.found).map(|update| update.instruction);
     Some(Contradiction { culprit, lost_update, by: edge.by, got: edge.found, expected: state.value })
 }
 

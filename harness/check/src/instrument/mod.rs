@@ -29,8 +29,8 @@
 //! rows_each`, of `stride` words each.
 //!
 //! * `rows_each` is 1 if the entry point executes every block at most once. Otherwise it is a power
-//!   of two, at most 64, and the rows are a ring: execution `n` of a block uses row `n mod
-//!   rows_each`, so the last executions remain.
+//!   of two, at most 64, so that all rows fit into 32 MiB. The rows are a ring: execution `n` of a
+//!   block uses row `n mod rows_each`, so the last executions remain.
 //! * A row starts as zeros. For each block with probes of computations it has one word with the
 //!   time of execution, where 0 means that the block was not executed. The time is a counter of the
 //!   invocation, incremented at the start of each block with probes and after each call. Other
@@ -38,9 +38,8 @@
 //! * A value takes its scalars in order, each in whole words: booleans as 0 or 1, narrow integers
 //!   extended with zeros, 16-bit floats in the low half, 64-bit scalars with the low word first. A
 //!   value that several probes of a block use is stored once.
-//! * The first row of an invocation also holds what does not belong to one execution: the shadow
-//!   copies, the time and place of the first access out of bounds, and the invocation's place in
-//!   its subgroup.
+//! * The first row of an invocation also holds data of the whole invocation: the shadow copies, the
+//!   time and place of the first access out of bounds, and the invocation's place in its subgroup.
 //!
 //! # Limits
 //!
@@ -140,10 +139,10 @@ pub enum Recorded {
 /// No instruction can be recorded, or the records would be too large.
 pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<Traced, TraceError> {
     if module.version() < (assay_spirv::grammar::Version { major: 1, minor: 3 }) {
-        return Err(TraceError("the module is of a version before SPIR-V 1.3, without storage buffers".into()));
+        return Err(TraceError("tracing requires SPIR-V 1.3 or later, which has storage buffers".into()));
     }
     let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
-    let usage = usage.ok_or_else(|| TraceError("the entry point is gone".into()))?;
+    let usage = usage.ok_or_else(|| TraceError("the entry point is missing".into()))?;
     let (all, only) = match recorded {
         Recorded::All => (true, None),
         Recorded::Result(id) => (false, Some(id)),
@@ -174,8 +173,8 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
     let stride = subgroups.map_or(next, |subgroups| subgroups.end());
     if probes.is_empty() && loads.is_empty() && shared.is_empty() {
         let what = match recorded {
-            Recorded::Atomics => "no atomic instruction on integers says what it found",
-            _ => "no instruction computes a number from numbers",
+            Recorded::Atomics => "no integer atomic returns its old value",
+            _ => "the shader has no instruction that can be recorded",
         };
         return Err(TraceError(what.into()));
     }
@@ -186,7 +185,7 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
     let rows = RecordLayout::find(module, &usage, invocations, stride);
     let bytes = rows.bytes();
     if bytes > MAX_BYTES {
-        let what = format!("its records would take {bytes} bytes of at most {MAX_BYTES}: dispatch fewer workgroups");
+        let what = format!("the records would take {bytes} bytes, more than {MAX_BYTES}; dispatch fewer workgroups");
         return Err(TraceError(what));
     }
     let slot = free_slot(&setup.descriptors, 0);

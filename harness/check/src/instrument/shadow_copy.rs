@@ -39,12 +39,23 @@ pub(super) struct ShadowCopies {
 pub(super) struct CopiedPart {
     /// First word in the invocation's first row, for indices of 0.
     word: u32,
-    /// Variable indices: the id, the number of elements, and the words of an element.
-    indices: Vec<(u32, u32, u32)>,
+    /// Indices that are not constants.
+    indices: Vec<VariableIndex>,
     ty: TypeId,
     /// As [`ShadowCopies::overflow_area`].
     overflow_area: u32,
     first_out_of_bounds: Option<u32>,
+}
+
+/// An index into a part, which is not a constant.
+#[derive(Clone, Copy)]
+struct VariableIndex {
+    /// Id of the index.
+    id: u32,
+    /// Number of elements.
+    count: u32,
+    /// Words of an element.
+    words: u32,
 }
 
 impl ShadowCopies {
@@ -180,9 +191,9 @@ impl CopiedPart {
     fn base(&self, editor: &mut Editor<'_>, code: &mut Vec<u32>, uint: u32, from: u32) -> (u32, Option<u32>) {
         let bool = editor.bool();
         let (mut base, mut inside) = (from, None);
-        for &(index, count, words) in &self.indices {
-            let Some(layout) = ValueLayout::of_value(editor.module(), index) else { continue };
-            let index = to_words(editor, code, index, &layout)[0];
+        for &VariableIndex { id, count, words } in &self.indices {
+            let Some(layout) = ValueLayout::of_value(editor.module(), id) else { continue };
+            let index = to_words(editor, code, id, &layout)[0];
             let (count, words) = (editor.constant(uint, 32, count.into()), editor.constant(uint, 32, words.into()));
             let [this, offset, sum] = std::array::from_fn(|_| editor.id());
             code.extend(instruction(Op::ULessThan, &[bool, this, index, count]));
@@ -303,7 +314,7 @@ fn resolve(module: &Module, from: u32) -> Option<(u32, CopiedPart)> {
             Some(_) => return None,
             None => {
                 Plain::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
-                part.indices.push((id, count, words));
+                part.indices.push(VariableIndex { id, count, words });
             }
         }
         part.ty = element;

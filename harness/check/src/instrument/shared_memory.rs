@@ -419,9 +419,7 @@ impl Reading<'_> {
     /// Returns the contents of a buffer location before and after the dispatch. They are not known
     /// for workgroup memory; `None` if the location is outside the buffer.
     fn known_contents(&self, variable: u32, path: &[u64], width: u32) -> Option<[Option<u64>; 2]> {
-        let Some(slot) = slot_of(self.module, variable) else {
-            return Some([None; 2]);
-        };
+        let Some(slot) = slot_of(self.module, variable) else { return Some([None; 2]) };
         let descriptor = self.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?;
         let (offset, _) = locate(descriptor.block.as_ref()?, path.iter().copied())?;
         let bits = |data: &[u8]| read_bits(data, offset, width);

@@ -150,10 +150,10 @@ pub fn reduce(
 ) -> Result<Reduced, CheckError> {
     let module = &check.subject.source.module;
     let signature = FailureSignature::of(module, result)
-        .ok_or_else(|| CheckError::option("nothing to reduce: no element is outside what the specification permits"))?;
+        .ok_or_else(|| CheckError::option("nothing to reduce: the specification permits every element"))?;
     let options = fixed_options(check, result, target)?;
     let name = format!("{}-reduced.spv", check.subject.name);
-    let gone = || CheckError::option("nothing to reduce: the failing round does not fail again in the same way");
+    let gone = || CheckError::option("nothing to reduce: the failing round does not fail in the same way again");
     // A variant that records one instruction compiles much faster, but may not fail as the full one
     // does.
     let run = |only| match run(&name, module.words(), &options, target, only) {
@@ -307,9 +307,12 @@ impl Reducer<'_> {
 
     /// Returns the reason for stopping; `None` to continue.
     fn is_over(&self) -> Option<String> {
-        let many = || (self.tried >= self.effort.candidates).then(|| format!("{} candidates were tried", self.tried));
+        let many = || {
+            (self.tried >= self.effort.candidates)
+                .then(|| format!("the limit of {} candidates was reached", self.tried))
+        };
         let long = self.started.elapsed() >= self.effort.time;
-        let long = || long.then(|| format!("{} s were spent", self.effort.time.as_secs()));
+        let long = || long.then(|| format!("the time limit of {} s was reached", self.effort.time.as_secs()));
         self.lost.clone().or_else(many).or_else(long)
     }
 

@@ -72,13 +72,13 @@ fn an_unreadable_bundle_is_reported_with_the_reason() {
     let target = Synthetic::new(|_| {});
     let result = check.run(&target).unwrap();
     for (file, from, to, expected) in [
-        ("bundle.json", "\"schema\": 2", "\"schema\": 4", "use a newer one"),
-        ("bundle.json", "\"schema\": 2,", "", "does not say its `schema`"),
+        ("bundle.json", "\"schema\": 2", "\"schema\": 4", "use a newer version"),
+        ("bundle.json", "\"schema\": 2,", "", "lacks the key `schema`"),
         ("bundle.json", "\"entry\"", "\"entrance\"", "malformed"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"../input-0.0.0.hex\"", "not a file of the bundle"),
         ("bundle.json", "\"input-0.0.0.hex\"", "\"input-9.hex\"", "cannot be read"),
-        ("bundle.json", "\"workgroups\": [\n    4", "\"workgroups\": [\n    0", "each is at least 1"),
-        ("bundle.json", "\"0.0[0]\": \"input-0.0.0.hex\",", "", "does not say what set 0 binding 0 (data) hold"),
+        ("bundle.json", "\"workgroups\": [\n    4", "\"workgroups\": [\n    0", "each number must be at least 1"),
+        ("bundle.json", "\"0.0[0]\": \"input-0.0.0.hex\",", "", "lacks the contents of set 0 binding 0 (data)"),
         ("input-0.0.0.hex", "0", "x", "line 1"),
         ("shader.spvasm", "OpCapability Shader", "OpCapability Shadr", "Shadr"),
     ] {
@@ -134,7 +134,7 @@ fn a_bundle_cannot_request_unlimited_patience() {
     let folder = tempfile::tempdir().unwrap();
     check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
     let error = bundle::read(folder.path(), None).unwrap_err().to_string();
-    assert!(error.contains("times the usual patience") && error.contains("--patience N"), "{error}");
+    assert!(error.contains("times the default patience") && error.contains("--patience N"), "{error}");
     let read = bundle::read(folder.path(), Some(200)).unwrap();
     assert_eq!(read.options.limits.patience(), 200);
 }

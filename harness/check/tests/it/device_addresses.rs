@@ -118,7 +118,7 @@ fn missing_address_words_and_buffers_are_named() {
     let (subject, options) = case(LIST);
     for (place, value, why) in [
         ("push@8", "nodes", "which has 8"),
-        ("push@0", "knots", "there is nodes"),
+        ("push@0", "knots", "declared: nodes"),
         ("0.7@0", "nodes", "no buffer `0.7`"),
         ("nodes@96", "nodes", "which has 96"),
     ] {

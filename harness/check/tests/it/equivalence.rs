@@ -200,10 +200,13 @@ fn expected_values_are_compared_with_the_oracle() {
         (result.status, told.cloned().unwrap_or_default(), result)
     };
     let (status, told, _) = with(&[("[3]", "3.5"), ("[4]", "4..5")]);
-    assert!(told == "expectations of the case file, round by round: 2 of 2 permitted by test.wgsl", "{told}");
+    assert!(
+        told.starts_with("2 of 2 expectations of the case file, counted in each round, are permitted by test.wgsl"),
+        "{told}"
+    );
     assert_eq!(status, Status::Pass);
     let (status, told, result) = with(&[("[3]", "3.5"), ("[4]", "4.25"), ("[130]", "7")]);
-    assert!(told.contains(": 1 of 3 permitted by") && told.contains("1 not permitted, 1 undecided"), "{told}");
+    assert!(told.starts_with("1 of 3 ") && told.contains("1 are not, 1 cannot be decided"), "{told}");
     assert_eq!((status, result.elements_failing), (Status::Fail, 1));
     assert!(result.fails_only_the_case(), "{result:?}");
     assert_eq!(result.reason.as_deref().unwrap().split_once(" of ").unwrap().0, "1");
@@ -212,7 +215,7 @@ fn expected_values_are_compared_with_the_oracle() {
     assert_eq!(first.permitted, [["0x40880000".to_owned(), "0x40880000".to_owned()]]);
     // An expectation that the oracle cannot decide is not met.
     let (status, told, result) = with(&[("[130]", "7")]);
-    assert!(told.contains(": 0 of 1 permitted by") && told.contains("1 undecided"), "{told}");
+    assert!(told.starts_with("0 of 1 ") && told.contains("1 cannot be decided"), "{told}");
     assert_eq!(status, Status::Undetermined, "{result:?}");
 }
 
@@ -232,7 +235,7 @@ fn an_expectation_of_an_element_that_nothing_writes_is_not_a_pass() {
     };
     let result = check_against(&subject, &subject, &options("0"));
     assert_eq!(result.status, Status::Undetermined, "{result:?}");
-    assert!(result.notes.iter().any(|note| note.contains("1 about an element that nothing writes")), "{result:?}");
+    assert!(result.notes.iter().any(|note| note.contains("1 concern an element that nothing writes")), "{result:?}");
     assert_eq!(check_against(&subject, &subject, &options("1")).status, Status::Fail);
 }
 
@@ -246,9 +249,9 @@ fn undefined_behaviour_that_a_translation_adds_is_reported() {
     let mut options = Options { groups: Some([2, 1, 1]), ..Options::default() };
     let result = check_against(&guarded, &bare, &options);
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(result.reason.unwrap().contains("is undefined"));
+    assert!(result.reason.unwrap().contains("has undefined behaviour"));
     assert!(
-        result.unjudged.iter().any(|one| one.why.contains("test.wgsl is undefined in it: ")),
+        result.unjudged.iter().any(|one| one.why.contains("test.wgsl has undefined behaviour: ")),
         "{:?}",
         result.unjudged
     );

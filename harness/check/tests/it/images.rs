@@ -62,10 +62,10 @@ fn an_impossible_image_is_refused() {
     let subject = wgsl(SAMPLED);
     let square = |size: &[u32]| ImageForm { size: Some(size.to_vec()), ..ImageForm::default() };
     for (form, part) in [
-        (ImageForm { levels: Some(9), ..square(&[4, 4]) }, "1 to 3 levels"),
-        (ImageForm { levels: Some(0), ..square(&[4, 4]) }, "1 to 3 levels"),
-        (square(&[4]), "one number for each of its axes"),
-        (square(&[4, 4, 4]), "one number for each of its axes"),
+        (ImageForm { levels: Some(9), ..square(&[4, 4]) }, "1 to 3 mip levels"),
+        (ImageForm { levels: Some(0), ..square(&[4, 4]) }, "1 to 3 mip levels"),
+        (square(&[4]), "one number for each axis"),
+        (square(&[4, 4, 4]), "one number for each axis"),
     ] {
         let images = vec![("numbers".parse().unwrap(), form)];
         let error = Check::new(&subject, &Options { images, ..self::square() }).unwrap_err();
@@ -177,7 +177,7 @@ fn a_case_file_configures_images_and_samplers() {
         }
     });
     for (wrong, says) in [
-        (text.replace("Rgba8", "Rgba8ui"), "another kind"),
+        (text.replace("Rgba8", "Rgba8ui"), "does not fit the image's sampled type"),
         (text.replace("base_layer = 1", "base_layer = 3"), "does not fit"),
         (text.replace("[sampler.one]", "[sampler.image]"), "no sampler `image`"),
     ] {

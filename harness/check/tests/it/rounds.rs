@@ -75,7 +75,7 @@ fn missing_output_of_a_device_does_not_pass() {
         |left| drop(left.memory.remove(&Slot::new(0, 1))),
         |left| left.memory.get_mut(&Slot::new(0, 0)).unwrap().truncate(8),
     ];
-    for (spoil, what) in missing.into_iter().zip(["left nothing", "left 8 bytes"]) {
+    for (spoil, what) in missing.into_iter().zip(["returned nothing", "returned 8 bytes"]) {
         let result = spoilt(&hash(), &Options::default(), spoil);
         assert_eq!(result.status, Status::InternalError);
         assert!(result.reason.as_deref().unwrap().contains(what), "{:?}", result.reason);
@@ -120,10 +120,10 @@ fn options_that_do_not_fit_are_reported() {
     };
     assert!(error(&input("3.0", "zeros")).contains("the entry point uses set 0 binding 0 (hashes)"));
     assert!(error(&input("table", "/nonexistent")).contains("/nonexistent"));
-    assert!(error(&input("table", "=1.5")).contains("`1.5` is no number of type u32"));
-    assert!(error(&input("table", "-1..5")).contains("no number of type u32"));
+    assert!(error(&input("table", "=1.5")).contains("`1.5` is not a number of type u32"));
+    assert!(error(&input("table", "-1..5")).contains("number of type u32"));
     let entry = Options { entry: Some("other".into()), ..Options::default() };
-    assert!(error(&entry).contains("there is main"));
+    assert!(error(&entry).contains("the module has main"));
     let spec = Options { specs: vec![("7".into(), "1".into())], ..Options::default() };
     assert!(error(&spec).contains("the module has none"));
 }

@@ -63,10 +63,10 @@ impl<F: Fn(&mut Left)> Target for Synthetic<F> {
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec()).expect("what is sent is a module");
+        let module = Module::parse(job.words.to_vec()).expect("the target receives a valid module");
         let specs = job.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, job.entry, &specs).expect("what is sent is understood");
-        let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
+        let program = Program::new(&module, job.entry, &specs).expect("the oracle interprets the module");
+        let outcome = program.run(job.dispatch, &Limits::default()).expect("the dispatch ran before");
         let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
         let mut left = Left { memory, taken: Duration::ZERO };
         (self.spoil)(&mut left);
@@ -141,7 +141,7 @@ pub(crate) fn on_each_driver(test: impl Fn(&VulkanTarget)) {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
+#[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
 fn skipped(what: &str) {
     eprintln!("SKIPPED: {what}");
 }
