@@ -1,5 +1,6 @@
 //! The suites against the oracle's second references, spoilt devices and the software drivers.
 
+mod altered;
 mod bindless;
 mod compute;
 mod environment;
