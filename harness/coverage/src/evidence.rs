@@ -24,6 +24,17 @@ pub(crate) enum Fate {
     NotChecked(&'static str),
 }
 
+impl Fate {
+    /// The planted violation of the rule that every rule of this fate has, in words.
+    pub(crate) fn proof(self) -> Option<&'static str> {
+        match self {
+            Fate::Checked(_) => Some("the rule's own module"),
+            Fate::RunTime(assay_oracle::Watch::Enforced(_)) => Some("the rule's own dispatch"),
+            Fate::RunTime(_) | Fate::Need | Fate::Implied(_) | Fate::NotChecked(_) => None,
+        }
+    }
+}
+
 /// A rule of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Ruled {

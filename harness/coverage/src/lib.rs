@@ -9,7 +9,8 @@
 //! * [`Table`]: both together, a [`Row`] for each statement; [`Table::markdown`] is `reports/coverage.md`.
 //!
 //! Cover that cannot fail is none. A statement may name modules that break it, which what it cites refuses, and faults of drivers under
-//! which cases of it fail: tests run them (`tests/evidence.rs`, `harness/cli/tests/shim.rs`).
+//! which cases of it fail: tests run them (`tests/evidence.rs`, `harness/cli/tests/shim.rs`). It may name other tests that plant its
+//! violation. A row that is covered and has none of these is shown as unproven; `tests/unproven.txt` lists those that give no reason.
 //!
 //! A row that nothing covers and that gives no reason is a hole, and is shown as one.
 

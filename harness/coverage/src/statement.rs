@@ -108,12 +108,35 @@ pub struct Statement {
     /// Faults of drivers under which cases of it fail.
     #[serde(default)]
     pub faults: Vec<PlantedFault>,
-    /// Reason for which no fault of a driver is planted under its cases.
+    /// Modules of `harness/spirv/tests/rules` that break it, each by its rule and its number among those of this rule, from 1:
+    /// `tile-attachment-type 2`.
+    #[serde(default)]
+    pub broken_by: Vec<String>,
+    /// Tests that hold a violation of it against its cover and fail if it is let pass: `suite::every_planted_fault_is_found`, the
+    /// name of a crate's directory and that of the test.
+    #[serde(default)]
+    pub planted_by: Vec<String>,
+    /// Reason for which no violation of it is planted.
     pub unplanted: Option<String>,
     /// Why nothing covers it.
     pub why: Option<String>,
     /// What its cover does not show.
     pub note: Option<String>,
+}
+
+impl Statement {
+    /// The planted violations of the statement that its cover is shown to catch, in words; empty if there are none.
+    pub fn proofs(&self) -> Vec<String> {
+        let modules = self.breaks.len() + self.undefined.len() + self.lacking.len() + self.broken_by.len();
+        let modules = match modules {
+            0 => None,
+            1 => Some("a module".to_owned()),
+            many => Some(format!("{many} modules")),
+        };
+        let faults = self.faults.iter().map(|planted| format!("`{}`", planted.fault));
+        let tests = self.planted_by.iter().map(|test| format!("`{test}`"));
+        modules.into_iter().chain(faults).chain(tests).collect()
+    }
 }
 
 /// A fault of a driver, and cases that it is planted under.

@@ -36,9 +36,18 @@ pub struct Row {
     pub reason: Option<String>,
     /// What its cover does not show.
     pub note: Option<String>,
+    /// Planted violations that its cover is shown to catch, in words.
+    pub proofs: Vec<String>,
+    /// Reason for which no violation is planted.
+    pub unplanted: Option<String>,
 }
 
 impl Row {
+    /// Returns true if something covers the row and no planted violation shows that this can fail.
+    pub fn is_unproven(&self) -> bool {
+        self.standing() == Standing::Covered && self.proofs.is_empty()
+    }
+
     /// How it stands.
     pub fn standing(&self) -> Standing {
         match self {
@@ -133,7 +142,9 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
         says: statement.says.clone(),
         functions: statement.functions.clone(),
         reason: statement.why.clone(),
-        note: note(statement),
+        note: statement.note.clone(),
+        proofs: statement.proofs(),
+        unplanted: statement.unplanted.clone(),
         ..Row::default()
     };
     for id in &statement.rules {
@@ -164,15 +175,6 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
         row.cases.push(prefix);
     }
     Ok(row)
-}
-
-/// Note of a row: the limits of its cover, and the faults under which its cases fail.
-fn note(statement: &Statement) -> Option<String> {
-    let faults: Vec<String> = statement.faults.iter().map(|planted| format!("`{}`", planted.fault)).collect();
-    let planted = (!faults.is_empty()).then(|| format!("cases fail under the faults {}", faults.join(", ")));
-    let unplanted = statement.unplanted.as_ref().map(|why| format!("no fault is planted: {why}"));
-    let all: Vec<String> = statement.note.clone().into_iter().chain(planted).chain(unplanted).collect();
-    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Adds a rule of the text, or why it covers nothing.
@@ -244,6 +246,7 @@ fn listed(list: List, without: &[Without], evidence: &Evidence) -> Section {
             let name = rule.id.strip_prefix(prefix).unwrap_or(&rule.id).to_owned();
             let mut row = Row { name, says: rule.says.to_owned(), ..Row::default() };
             decide(&mut row, rule);
+            row.proofs.extend(rule.fate.proof().map(str::to_owned));
             row
         };
         ours.map(row).collect()
@@ -253,11 +256,9 @@ fn listed(list: List, without: &[Without], evidence: &Evidence) -> Section {
         let mut row = Row {
             name: name.to_owned(),
             says: "a device that offers what Vulkan lists for it takes modules that declare it".to_owned(),
-            rules: Vec::new(),
             cases: evidence.groups(|seen| seen.words.contains(&format!("{op} {name}"))),
-            functions: Vec::new(),
             reason: without.iter().find(|w| w.names.iter().any(|n| n == name)).map(|w| w.why.clone()),
-            note: None,
+            ..Row::default()
         };
         if !row.cases.is_empty() {
             // A module that declares it and no more does not use it.

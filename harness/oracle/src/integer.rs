@@ -321,6 +321,18 @@ mod tests {
     }
 
     #[test]
+    fn remainders_of_negative_operands_are_poison_unless_a_feature_defines_them() {
+        let (minus_seven, three) = (0xffff_fff9, 3);
+        for (op, of_negative, by_negative) in [(IntOp::SRem, 0xffff_ffff, 1), (IntOp::SMod, 2, 0xffff_fffe)] {
+            for (x, defined) in [([minus_seven, three, 0, 0], of_negative), ([7, 0xffff_fffd, 0, 0], by_negative)] {
+                assert_eq!(op.eval(32, x, true), Err(Undefined::Value), "{op:?}");
+                assert_eq!(op.eval(32, x, false).map(|bits| bits & 0xffff_ffff), Ok(defined), "{op:?}");
+            }
+            assert_eq!(op.eval(32, [7, three, 0, 0], true), Ok(1), "{op:?}");
+        }
+    }
+
+    #[test]
     fn the_greatest_numbers_do_not_wrap_unnoticed() {
         let greatest = [u64::MAX, u64::MAX, 0, 0];
         let fits = Fits { signed: false, unsigned: true };

@@ -66,6 +66,17 @@ fn nothing_is_behind_null() {
     assert_eq!(fault_of(&format!("{chain}%x = OpLoad %uint %after")).2, "a null pointer");
 }
 
+/// Vulkan environment for SPIR-V, "Buffer Indexing Calculations": indices are signed, whatever type they have.
+#[test]
+fn indices_of_chains_are_signed() {
+    let back = "%back = OpISub %uint %zero %i\n%first = OpPtrAccessChain %puint %own %back\n";
+    let apart = format!("{back}%x = OpPtrDiff %uint %own %first\nOpStore %own %x");
+    assert_eq!(exact(&of(&apart), 0), [0, 1, 2, 3]);
+    let loaded = format!("{back}%there = OpPtrAccessChain %puint %first %i\nOpStore %there %i\n%x = OpLoad %uint %own");
+    let outcome = of(&loaded);
+    assert_eq!((outcome.faults.len(), exact(&outcome, 0)), (0, vec![0, 1, 2, 3]));
+}
+
 #[test]
 fn two_variables_of_a_binding_point_at_the_same() {
     let to = |variable: &str| {

@@ -510,3 +510,28 @@ fn every_rule_that_is_enforced_is_broken_by_one_dispatch_and_kept_by_the_nearest
         run_time_rules().filter(|(_, watch)| matches!(watch, Watch::Enforced(_))).map(|(rule, _)| rule.id).collect();
     assert_eq!(seen, enforced);
 }
+
+/// Each `Dim` takes views of its own types only.
+#[test]
+fn a_view_of_another_dimensionality_is_refused() {
+    let rule = "Image Dimensions and Vulkan ImageView Types";
+    let dims = [("1D", Dim::Dim1D), ("2D", Dim::Dim2D), ("3D", Dim::Dim3D), ("Cube", Dim::Cube)];
+    for (name, declared) in dims {
+        let decorations = "OpDecorate %picture DescriptorSet 0\nOpDecorate %picture Binding 0";
+        let types = format!(
+            "%image = OpTypeImage %uint {name} 0 0 0 1 R32ui\n%to_image = OpTypePointer UniformConstant %image\n\
+             %picture = OpVariable %to_image UniformConstant"
+        );
+        let body = "%there = OpLoad %image %picture\n%result = OpCopyObject %uint %own";
+        let text = shader("OpCapability Sampled1D", decorations, &types, body);
+        for (_, bound) in dims {
+            let layers = if bound == Dim::Cube { 6 } else { 1 };
+            let extent = if bound == Dim::Dim1D { [4, 1, 1] } else { [2, 2, 1] };
+            let data = vec![1; 16 * layers as usize];
+            let image = Image { extent, layers, data, ..picture(bound, ImageFormat::R32ui) };
+            let what = found(&(text.clone(), dispatch([(Slot::new(0, 0), Resource::Image(image))])));
+            assert_eq!(what.contains(rule), bound != declared, "{bound:?} for {name}: {what}");
+            assert_eq!(what.is_empty(), bound == declared, "{bound:?} for {name}: {what}");
+        }
+    }
+}

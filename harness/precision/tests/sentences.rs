@@ -441,3 +441,14 @@ fn relaxed_precision_ends_where_it_is_said() {
     // An integral part that truncation may change.
     assert_eq!(relaxed(Op::Modf, 1.9995, 0.999_48), Unchecked);
 }
+
+/// "SignedZeroInfNanPreserve" beside "NoContraction": an overflow shows, and without it need not.
+#[test]
+fn an_overflow_shows_where_special_values_are_preserved() {
+    let large = u64::from(f32::MAX.to_bits());
+    let sum = |mode, got| verdict(Op::FAdd, (F32, F32), mode, &[large, large], 0, got);
+    for mode in ["SignedZeroInfNanPreserve", "None"] {
+        assert_eq!((sum(mode, INF), sum(mode, large), sum(mode, ONE)), (Pass, Pass, Fail), "{mode}");
+    }
+    assert_eq!((sum("", INF), sum("", ONE)), (Pass, QualityWarning));
+}

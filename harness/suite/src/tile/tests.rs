@@ -62,6 +62,10 @@ enum Fault {
     NoBarrier,
     /// Each step runs twice.
     Twice,
+    /// The built-in apron is wider (axis 0) or higher (axis 1) than the real one.
+    WiderApron(usize),
+    /// The built-in tile is lower than the real one.
+    LowerTile,
 }
 
 impl<E: Executor> Executor for FaultyExecutor<'_, E> {
@@ -91,6 +95,8 @@ impl<E: Executor> Executor for FaultyExecutor<'_, E> {
             }
             Fault::OffsetOffByOne => tile.offset[0] += 1,
             Fault::ColumnMissing => tile.size[0] -= 2,
+            Fault::WiderApron(axis) => tile.apron[axis] += 1,
+            Fault::LowerTile => tile.size[1] -= 2,
             Fault::NoBarrier if step > 0 => {
                 if let Some(first) = &self.first {
                     memory.contents = first.contents.clone();
@@ -216,6 +222,26 @@ fn every_planted_fault_is_found() {
         let (failing, outside) = count_wrong(&pass, fault);
         assert!(failing > 0, "{name}: {fault:?} was not found");
         assert!(outside > 0 || fault != F::OutsideTile, "{name}: {fault:?}");
+    }
+}
+
+/// Built-ins report another tile.
+#[test]
+fn built_ins_of_another_tile_are_found() {
+    use Fault as F;
+    for (name, faults) in [
+        (
+            "tile.fragment.built_ins.tile",
+            &[F::OffsetOffByOne, F::ColumnMissing, F::LowerTile, F::WiderApron(0), F::WiderApron(1)][..],
+        ),
+        ("tile.apron.2x2.image.load.tile8x8", &[F::OffsetOffByOne, F::WiderApron(0), F::WiderApron(1)]),
+    ] {
+        let pass = pass(name);
+        assert_eq!(wrong(&pass, F::None), (0, 0), "{name}: wrong without a fault");
+        for fault in faults {
+            let (failing, _) = wrong(&pass, *fault);
+            assert!(failing > 0, "{name}: {fault:?} was not found");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the suites against independent references, faulty targets and the software drivers.
 
+mod altered;
 mod bindless;
 mod compute;
 mod environment;

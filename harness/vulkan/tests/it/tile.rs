@@ -442,6 +442,49 @@ fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
     });
 }
 
+/// The features of the kinds of attachments: color, depth, stencil and input ones, and sampled ones of any kind.
+#[test]
+fn attachments_of_a_kind_that_the_device_lacks_are_refused_by_its_feature() {
+    on_the_mock_stack("tile::attachments_of_a_kind_that_the_device_lacks_are_refused_by_its_feature", |instance| {
+        let color = R32UI;
+        let sampled = DescriptorKind::CombinedImageSampler;
+        for (feature, format, role, kind) in [
+            ("tileShadingColorAttachments", color, AttachmentRole::Color, DescriptorKind::StorageImage),
+            ("tileShadingDepthAttachments", TexelFormat::Depth32, AttachmentRole::DepthStencil, sampled),
+            ("tileShadingStencilAttachments", TexelFormat::Stencil8, AttachmentRole::DepthStencil, sampled),
+            ("tileShadingInputAttachments", color, AttachmentRole::Input, DescriptorKind::StorageImage),
+            ("tileShadingSampledAttachments", color, AttachmentRole::Color, sampled),
+        ] {
+            let said = |without: &[&str]| {
+                let device = open(instance, without);
+                let data = vec![0; (WIDTH * HEIGHT) as usize * format.bytes()];
+                let attachments = [TileAttachment {
+                    image: image(1, format),
+                    role,
+                    bindings: vec![(0, 0, kind)],
+                    sampler: (kind == sampled).then_some(SamplerSpec::NEAREST),
+                    data: &data,
+                }];
+                let pass = TilePass {
+                    form: PassForm::Objects,
+                    recording: Recording::Primary,
+                    extent: [WIDTH, HEIGHT],
+                    layers: 1,
+                    area: [[0, 0], [WIDTH, HEIGHT]],
+                    apron: [0, 0],
+                    attachments: &attachments,
+                    buffers: &[],
+                    steps: &[],
+                };
+                device.tile_pass(&pass, LIMIT).map(|_| ()).map_err(|error| error.to_string()).err().unwrap_or_default()
+            };
+            let (with, without) = (said(&[]), said(&[feature]));
+            assert!(without.contains(feature), "{feature}: {without}");
+            assert!(!with.contains(feature), "{feature}: {with}");
+        }
+    });
+}
+
 /// Our rules and the layer's validator refuse the same modules.
 #[test]
 fn the_layer_agrees_with_the_rules_about_modules() {
