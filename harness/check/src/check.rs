@@ -15,7 +15,7 @@ use assay_oracle::{
     Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
     Robustness, Slot,
 };
-use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound, count};
+use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
 use assay_spirv::need::Need;
