@@ -51,7 +51,7 @@ fn a_shader_passes_and_a_case_of_it_that_expects_something_else_fails() {
     let output = assay(&["check", path.to_str().unwrap()]);
     assert_eq!(output.code, 1, "{output:?}");
     assert!(output.stdout.contains("set 0 binding 0 (data)[3]"), "{output:?}");
-    assert!(output.stdout.contains("by        the case"), "{output:?}");
+    assert!(output.stdout.contains("source    the case file's expectation"), "{output:?}");
 }
 
 /// With default inputs no invocation passes the guard: that is not a Pass, whatever is planted behind it.

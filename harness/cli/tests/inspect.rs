@@ -232,5 +232,5 @@ fn text_is_assembled_for_the_named_environment() {
     assert_eq!(inspect(&[&path, "--emit", words]).code, 0);
     let output = inspect(&["--target-env", "spv1.0", words]);
     assert_eq!(output.code, 2, "{output:?}");
-    assert!(output.stderr.contains("words state their version of SPIR-V"), "{output:?}");
+    assert!(output.stderr.contains("a binary module declares its own version of SPIR-V"), "{output:?}");
 }

@@ -38,7 +38,7 @@ fn doubled(innermost: &str, class: &str) -> String {
 fn structures_that_double_are_refused_without_being_walked() {
     for innermost in ["%uint %uint", ""] {
         let global = |class: &str| doubled(innermost, class) + &format!("%v = OpVariable %p {class}");
-        assert!(refused(program(&global("Private"), "", "")).contains("scalars of a value"));
+        assert!(refused(program(&global("Private"), "", USE)).contains("scalars of a value"));
         let local = program(&doubled(innermost, "Function"), "", "%v = OpVariable %p Function");
         assert!(refused(local).contains("scalars of a value"));
     }

@@ -1,6 +1,6 @@
 //! Devices that do what the oracle says of another module or of other images than they were given.
 
-use crate::programs::none;
+use crate::programs::assert_none;
 use assay_check::{Check, CheckError, Job, Left, Placed, Subject, Target, TargetError, made_up};
 use assay_oracle::{Dispatch, Image, Limits, Program, Resource, texel_scalars};
 use assay_runner::{CheckResult, DeviceInfo, Status};
@@ -153,7 +153,7 @@ fn texels_of_other_places_are_found() {
             });
         }
     }
-    none(missed);
+    assert_none(missed);
 }
 
 /// The module and what is bound have another format.
@@ -209,7 +209,7 @@ fn texels_of_another_format_are_found() {
             }
         }
     }
-    none(missed);
+    assert_none(missed);
     let left: Vec<ImageFormat> = formats.into_iter().filter(|format| !planted.contains(format)).collect();
     let mut alone = ALONE;
     alone.sort_by_key(|format| format.word());
