@@ -1,6 +1,6 @@
-//! `assay worker`: a process of a run, which holds one device.
+//! `assay worker`: the worker process of a run or a check, which opens one device.
 
-use super::{Runs, session, without_paths};
+use super::{RunBackend, session, skip_other_paths};
 use crate::{
     args::{Cli, Command, RunArgs},
     cases, check,
@@ -18,22 +18,22 @@ use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-/// Serves the coordinator that has started this process.
-pub(crate) fn worker() -> Result<u8, Failure> {
+/// Serves the coordinator that started this process.
+pub(crate) fn serve() -> Result<u8, Failure> {
     assay_isolate::serve(|setup| open(setup).map_err(refuse)).code(exit::INTERNAL)?;
     Ok(exit::OK)
 }
 
-/// What the coordinator asks for: a part of a run, or a check.
+/// Opens the backend for the coordinator's request: a run or a check.
 fn open(setup: serde_json::Value) -> Result<Box<dyn Bench>, Failure> {
     let Some(setup) = setup.get("check").cloned() else { return Ok(Box::new(Worker::open(setup)?)) };
-    let setup: check::Setup = serde_json::from_value(setup).code(exit::INTERNAL)?;
-    let asked = told(&setup.command)?;
-    Ok(Box::new(check::Bench::open(asked, setup)?))
+    let setup: check::CheckSetup = serde_json::from_value(setup).code(exit::INTERNAL)?;
+    let asked = parse_command(&setup.command)?;
+    Ok(Box::new(check::CheckWorker::open(asked, setup)?))
 }
 
-/// A command line, read again.
-fn told(command: &[String]) -> Result<Command, Failure> {
+/// Parses a command line sent by the coordinator.
+fn parse_command(command: &[String]) -> Result<Command, Failure> {
     let cli = Cli::try_parse_from(command.iter().cloned().map(|text| crate::shield_minus(text.into())));
     Ok(cli.code(exit::INTERNAL)?.command)
 }
@@ -42,56 +42,57 @@ fn refuse(failure: Failure) -> Refusal {
     Refusal { reason: failure.to_string(), code: failure.code }
 }
 
-/// What the coordinator says.
+/// Request of the coordinator for a run.
 #[derive(Deserialize)]
-struct Setup {
-    /// The command line of the run.
+struct WorkerSetup {
+    /// Command line of the run.
     command: Vec<String>,
-    /// The device, if it is another than the command line says.
+    /// Device to open; replaces `--device` of the command line.
     device: Option<String>,
-    /// Threads that check and build.
+    /// Number of threads that check results and build pipelines.
     jobs: usize,
 }
 
+/// Worker of a run.
 struct Worker {
     args: RunArgs,
     options: RunOptions,
-    runs: Runs,
-    /// All cases, once they were needed.
+    backend: RunBackend,
+    /// All cases, loaded on first use.
     units: Option<Vec<Unit>>,
-    /// Whether it has had an order.
-    used: bool,
+    /// Set after the first order.
+    had_order: bool,
 }
 
-/// A first order of so few cases is served without reading all that there are. One that runs a case again alone is the only one
-/// that its worker gets.
-const FEW: usize = 16;
+/// Largest first order for which the worker loads only the ordered cases. A worker that confirms a
+/// failure gets one order of one case.
+const SMALL_ORDER: usize = 16;
 
 impl Worker {
     fn open(setup: serde_json::Value) -> Result<Worker, Failure> {
-        let Setup { command, device, jobs } = serde_json::from_value(setup).code(exit::INTERNAL)?;
-        let Command::Run(mut args) = told(&command)? else {
-            return Err(exit::usage("a worker is a part of `assay run`"));
+        let WorkerSetup { command, device, jobs } = serde_json::from_value(setup).code(exit::INTERNAL)?;
+        let Command::Run(mut args) = parse_command(&command)? else {
+            return Err(exit::usage("a worker is started by `assay run` only"));
         };
         args.device = device;
         let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
-        let runs = Runs::open(&args)?;
-        Ok(Worker { args, options, runs, units: None, used: false })
+        let backend = RunBackend::open(&args)?;
+        Ok(Worker { args, options, backend, units: None, had_order: false })
     }
 
-    /// The cases of those names, in their order.
+    /// Returns the ordered cases, in the order of `tasks`.
     fn find(&mut self, tasks: &[Task]) -> Result<Vec<Unit>, String> {
         let few;
         let units = match &mut self.units {
             Some(units) => units,
-            None if !std::mem::replace(&mut self.used, true) && tasks.len() <= FEW => {
+            None if !std::mem::replace(&mut self.had_order, true) && tasks.len() <= SMALL_ORDER => {
                 let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
                 few = cases::named(&self.args.filters, &names).map_err(|failure| failure.to_string())?;
                 &few
             }
             none => none.insert(cases::load_with(&self.args.filters).map_err(|failure| failure.to_string())?.0),
         };
-        // Few of very many: these are looked for, not all put in order.
+        // The order has few of very many cases, so only its names are put into a map.
         let mut wanted: HashMap<&str, Option<Unit>> = tasks.iter().map(|task| (task.name.as_str(), None)).collect();
         for unit in units {
             if let Some(found) = wanted.get_mut(unit.name()) {
@@ -116,7 +117,7 @@ impl Worker {
                     while !stop.load(Ordering::Relaxed) {
                         let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
                         teller.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
-                        let target = Watched { target: self.runs.target(), teller, case: &case.name };
+                        let target = AnnouncedTarget { target: self.backend.target(), teller, case: &case.name };
                         let result = Programs { cases: &[], target: &target, with: with.clone() }.one(case);
                         teller.event(&Event::CaseFinished(Box::new(result)));
                     }
@@ -128,7 +129,7 @@ impl Worker {
 
 impl Bench for Worker {
     fn device(&self) -> &DeviceInfo {
-        self.runs.executor().info()
+        self.backend.executor().info()
     }
 
     fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
@@ -140,24 +141,24 @@ impl Bench for Worker {
             for planned in &mut plan.cases {
                 planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
             }
-            session::translate(&mut plan, self.args.api);
-            plan.negotiate(self.runs.executor(), self.options.jobs);
-            without_paths(&mut plan, self.args.path);
-            run_plan(&plan, self.runs.executor(), &self.options, teller, stop)?;
+            session::translate_to_wgsl(&mut plan, self.args.api);
+            plan.negotiate(self.backend.executor(), self.options.jobs);
+            skip_other_paths(&mut plan, self.args.path);
+            run_plan(&plan, self.backend.executor(), &self.options, teller, stop)?;
         }
         self.programs(&programs, teller, stop);
         Ok(())
     }
 }
 
-/// A target whose calls into the driver are announced.
-struct Watched<'a> {
+/// Target that announces each call into the driver to the coordinator.
+struct AnnouncedTarget<'a> {
     target: &'a (dyn Target + Sync),
     teller: &'a Teller,
     case: &'a str,
 }
 
-impl Target for Watched<'_> {
+impl Target for AnnouncedTarget<'_> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -167,7 +168,7 @@ impl Target for Watched<'_> {
     }
 
     fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        let _call = self.teller.enter(self.case, "making buffers with device addresses");
+        let _call = self.teller.enter(self.case, "allocating buffers with device addresses");
         self.target.place(job)
     }
 

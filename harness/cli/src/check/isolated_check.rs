@@ -1,11 +1,11 @@
-//! A check in a worker process: a driver that crashes or hangs is a result.
+//! Check in a worker process, where a crash or hang of the driver becomes a result.
 //!
-//! The worker does all of it: it makes the shader ready as this process did, interprets it, and runs it on its device. It
-//! announces each run, so that whatever ends it says what was under way.
+//! The worker prepares the shader again, interprets it, and runs it on its device. It announces
+//! each call into the driver, so that a crash report names the call.
 
 use super::{
-    OnArgs,
-    plan::{self, Asked, Plan, Vulkan},
+    ExecutionArgs,
+    check_plan::{self, CheckPlan, CheckRequest, OpenVulkan},
 };
 use crate::{
     args::{Api, Command},
@@ -27,35 +27,36 @@ use std::{
     time::Duration,
 };
 
-/// What a worker is told of a check.
+/// Request for a check, sent to the worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Setup {
-    /// The command line.
+pub(crate) struct CheckSetup {
+    /// Command line.
     pub(crate) command: Vec<String>,
     device: Option<String>,
     wgpu: bool,
-    /// Where bundles go.
+    /// Folder for bundles.
     folder: Option<PathBuf>,
 }
 
-/// How long opening the device may take.
+/// Longest time for opening the device.
 const START: Duration = Duration::from_secs(120);
 
-/// Bytes of messages that a driver may write.
+/// Largest number of bytes that a driver may write to stdout and stderr.
 const OUTPUT: u64 = 64 << 20;
 
-/// How often a worker looks whether it is to stop.
+/// Interval at which a worker checks for an interruption.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Checks in a worker; gives the device and the result, or none if it was interrupted.
+/// Checks in a worker. Returns the device and the result, which is `None` if the check was
+/// interrupted.
 pub(super) fn run(
-    plan: &Plan<'_>,
-    on: &OnArgs,
+    plan: &CheckPlan<'_>,
+    execution: &ExecutionArgs,
     (api, selector): (Api, Option<&str>),
     folder: Option<&Path>,
 ) -> Result<(DeviceInfo, Option<CheckResult>), Failure> {
-    let setup = Setup {
-        command: plan::command(),
+    let setup = CheckSetup {
+        command: check_plan::command(),
         device: selector.map(str::to_owned),
         wgpu: api == Api::Wgpu,
         folder: folder.map(Path::to_owned),
@@ -63,8 +64,9 @@ pub(super) fn run(
     let setup = serde_json::json!({ "check": setup });
     let program = std::env::current_exe().code(exit::INTERNAL)?;
     let launch = Launch { program, arguments: vec!["worker".into()], environment: Vec::new(), setup };
-    // The worker itself gives up a submission in time; what does not come back from it is ended from outside.
-    let call = Duration::from_secs_f64(on.timeout * 1.25 + 2.0);
+    // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
+    // does not return from a call soon after.
+    let call = Duration::from_secs_f64(execution.timeout * 1.25 + 2.0);
     let limits = Limits { call, start: START.max(call), memory: None, output: OUTPUT };
     let settings = Settings { workers: 1, batch: 1, limits, confirm: false };
     let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
@@ -72,46 +74,52 @@ pub(super) fn run(
     run::catch_interrupts()?;
     let mut result: Option<CheckResult> = None;
     let bar = spinner();
-    let mut doing = "interpreting it";
-    let mut tell = |event: &Event| {
+    let mut activity = INTERPRETING;
+    let mut report = |event: &Event| {
         if let Event::CaseProgress { done, .. } = event {
-            bar.set_message(format!("{doing}; run {done} on the device"));
+            bar.set_message(format!("{activity}; run {done} on the device"));
         }
-        if let Event::CheckFinished(found) = event {
-            doing = "it fails: looking for what is wrong";
+        if let Event::CheckFinished(reported) = event {
+            activity = "diagnosing the failure";
             result = Some(match result.take() {
-                Some(known) if !found.partial && found.status != known.status => outlived(known, found),
-                _ => (**found).clone(),
+                Some(earlier) if !reported.partial && reported.status != earlier.status => {
+                    keep_earlier(earlier, reported)
+                }
+                _ => (**reported).clone(),
             });
         }
         Ok(())
     };
-    let ran = coordinator.run(&One(plan.check), vec![0], &mut tell, &INTERRUPTED);
+    let ran = coordinator.run(&SingleCase(plan.check), vec![0], &mut report, &INTERRUPTED);
     bar.finish_and_clear();
     ran.map_err(run::failure)?;
     Ok((device, result))
 }
 
-/// What shows on a terminal that a check goes on, and for how long it has.
+/// Message of the spinner before the first failure.
+const INTERPRETING: &str = "interpreting the shader";
+
+/// Returns a spinner with the elapsed time.
 fn spinner() -> ProgressBar {
     let style =
         ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style).with_message("interpreting it");
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(INTERPRETING);
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }
 
-/// What was found before something that was to show more of it ended the driver.
-fn outlived(known: CheckResult, end: &CheckResult) -> CheckResult {
-    let why = end.reason.as_deref().unwrap_or_default();
-    let note = format!("{:?} on a variant of the shader that was to show more of it: {why}", end.status);
-    CheckResult { partial: false, notes: [known.notes, vec![note]].concat(), ..known }
+/// Returns the result established before a diagnostic rerun ended the driver, with a note about the
+/// rerun.
+fn keep_earlier(earlier: CheckResult, rerun: &CheckResult) -> CheckResult {
+    let reason = rerun.reason.as_deref().unwrap_or_default();
+    let note = format!("{:?} in a diagnostic rerun of the shader: {reason}", rerun.status);
+    CheckResult { partial: false, notes: [earlier.notes, vec![note]].concat(), ..earlier }
 }
 
-/// The one case of a check.
-struct One<'a>(&'a Check<'a>);
+/// The shader as the only case of a coordinator's run.
+struct SingleCase<'a>(&'a Check<'a>);
 
-impl Cases for One<'_> {
+impl Cases for SingleCase<'_> {
     fn name(&self, _: u32) -> &str {
         &self.0.subject.name
     }
@@ -121,57 +129,62 @@ impl Cases for One<'_> {
     }
 }
 
-/// The side of the worker: a device, and what it is to check.
-pub(crate) struct Bench {
-    asked: Command,
-    setup: Setup,
+/// Worker of a check: its device and request.
+pub(crate) struct CheckWorker {
+    request: Command,
+    setup: CheckSetup,
     api: Api,
     target: Box<dyn Target>,
 }
 
-impl Bench {
+impl CheckWorker {
     /// Opens the device.
-    pub(crate) fn open(asked: Command, setup: Setup) -> Result<Bench, Failure> {
-        let on = on(&asked)?;
+    pub(crate) fn open(request: Command, setup: CheckSetup) -> Result<CheckWorker, Failure> {
+        let execution = execution_args(&request)?;
         let api = if setup.wgpu { Api::Wgpu } else { Api::Vulkan };
-        let target = on.target(api, setup.device.as_deref())?;
-        Ok(Bench { asked, setup, api, target })
+        let target = execution.target(api, setup.device.as_deref())?;
+        Ok(CheckWorker { request, setup, api, target })
     }
 
-    fn on(&self) -> Result<&OnArgs, Failure> {
-        on(&self.asked)
+    fn execution_args(&self) -> Result<&ExecutionArgs, Failure> {
+        execution_args(&self.request)
     }
 
     fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
-        let asked = match &self.asked {
-            Command::Check(args) => Asked::Check(args),
-            Command::Repro(args) => Asked::Repro(args),
-            _ => return Err(exit::usage("nothing is to be checked")),
+        let request = match &self.request {
+            Command::Check(args) => CheckRequest::Check(args),
+            Command::Repro(args) => CheckRequest::Repro(args),
+            _ => return Err(exit::usage(NOT_A_CHECK)),
         };
-        plan::prepared(asked, self.api, |plan| {
-            let watched = |target| Watched { target, teller, case: name, round: Cell::new(0), runs: Cell::new(0) };
-            let target = watched(Box::new(&*self.target) as Box<dyn Target + '_>);
+        check_plan::with_plan(request, self.api, |plan| {
+            let announced =
+                |target| AnnouncedTarget { target, teller, case: name, round: Cell::new(0), runs: Cell::new(0) };
+            let target = announced(Box::new(&*self.target) as Box<dyn Target + '_>);
             let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
-                Ok(Box::new(watched(self.on()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
+                Ok(Box::new(announced(self.execution_args()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
             };
-            let vulkan: Option<Vulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
-            let tell = |found: &CheckResult| {
-                teller.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..found.clone() })));
+            let vulkan: Option<OpenVulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
+            let preliminary = |result: &CheckResult| {
+                teller.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
             };
-            plan.judge(&target, vulkan, (self.setup.folder.as_deref(), &self.setup.command), &tell)
+            plan.examine(&target, vulkan, (self.setup.folder.as_deref(), &self.setup.command), &preliminary)
         })
     }
 }
 
-fn on(asked: &Command) -> Result<&OnArgs, Failure> {
-    match asked {
-        Command::Check(args) => Ok(&args.on),
-        Command::Repro(args) => Ok(&args.on),
-        _ => Err(exit::usage("a worker is a part of `assay run`, `assay check` and `assay repro`")),
+/// Refusal of a request for another command.
+const NOT_A_CHECK: &str = "a worker of a check is started by `assay check` and `assay repro` only";
+
+/// Returns the execution options of a request.
+fn execution_args(request: &Command) -> Result<&ExecutionArgs, Failure> {
+    match request {
+        Command::Check(args) => Ok(&args.execution),
+        Command::Repro(args) => Ok(&args.execution),
+        _ => Err(exit::usage(NOT_A_CHECK)),
     }
 }
 
-impl assay_isolate::Bench for Bench {
+impl assay_isolate::Bench for CheckWorker {
     fn device(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -184,13 +197,13 @@ impl assay_isolate::Bench for Bench {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     if stop.load(Ordering::Relaxed) {
-                        // Nobody waits for what is under way.
+                        // The coordinator does not wait for the work in progress.
                         std::process::exit(exit::INTERRUPTED.into());
                     }
                     thread::sleep(TICK);
                 }
             });
-            // A panic is a defect of Assay, and must not look like the end of a driver.
+            // A panic is a defect of Assay and must not look like a crash of the driver.
             let ran = catch_unwind(AssertUnwindSafe(|| self.check(name, teller)));
             done.store(true, Ordering::Relaxed);
             ran
@@ -199,8 +212,8 @@ impl assay_isolate::Bench for Bench {
             Ok(Ok(result)) => teller.event(&Event::CheckFinished(Box::new(result))),
             Ok(Err(failure)) => teller.refuse(Refusal { reason: failure.to_string(), code: failure.code }),
             Err(panic) => {
-                let said = panic_message(&*panic);
-                let reason = format!("{said}: this is a defect of Assay; please report it with the command line");
+                let message = panic_message(&*panic);
+                let reason = format!("{message}: this is a defect of Assay; please report it with the command line");
                 teller.refuse(Refusal { reason, code: exit::INTERNAL });
             }
         }
@@ -208,8 +221,8 @@ impl assay_isolate::Bench for Bench {
     }
 }
 
-/// A target whose runs are announced, with their round.
-struct Watched<'a> {
+/// Target that announces each call into the driver, with its round, to the coordinator.
+struct AnnouncedTarget<'a> {
     target: Box<dyn Target + 'a>,
     teller: &'a Teller,
     case: &'a str,
@@ -217,7 +230,7 @@ struct Watched<'a> {
     runs: Cell<u64>,
 }
 
-impl Target for Watched<'_> {
+impl Target for AnnouncedTarget<'_> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -231,12 +244,12 @@ impl Target for Watched<'_> {
     }
 
     fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        let _call = self.teller.enter(self.case, "making buffers with device addresses");
+        let _call = self.teller.enter(self.case, "allocating buffers with device addresses");
         self.target.place(job)
     }
 
     fn clear_workgroup_memory(&self) {
-        let _call = self.teller.enter(self.case, "clearing memory of workgroups");
+        let _call = self.teller.enter(self.case, "clearing workgroup memory");
         self.target.clear_workgroup_memory();
     }
 

@@ -1,52 +1,52 @@
-//! The table: each statement with what covers it.
+//! The coverage table: each statement with its rules, cases and functions.
 
 use crate::CoverageError;
-use crate::evidence::{Evidence, Fate, Ruled};
-use crate::statement::{Document, List, Statement, Without};
+use crate::evidence::{Evidence, RuleDisposition, RuleEvidence};
+use crate::statement::{Document, List, NotApplicable, Statement};
 use assay_oracle::Watch;
 use assay_precision::{Call, Modes, Op, Scalar, Shape};
 use assay_spirv::tables::{CAPABILITY_ENABLING, EXTENSION_ENABLING};
 use std::collections::BTreeSet;
 
-/// How a row stands.
+/// Status of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum RowStatus {
     /// A rule, a case or the reference covers it.
     Covered,
-    /// Nothing does, and the row says why.
+    /// Not covered, with a reason.
     Explained,
-    /// Nothing does, and nothing says why.
+    /// Not covered, without a reason.
     Hole,
 }
 
-/// A statement with what covers it.
+/// A statement with its coverage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The statement's name.
     pub name: String,
-    /// What it asks for.
+    /// The requirement, in our own words.
     pub says: String,
-    /// Rules that decide it.
+    /// Rules that check it.
     pub rules: Vec<String>,
     /// Groups of cases.
     pub cases: Vec<String>,
-    /// What computes what it permits.
+    /// Functions that compute the permitted results or enforce the statement.
     pub functions: Vec<String>,
-    /// Why nothing covers it.
+    /// Reason why nothing covers it.
     pub reason: Option<String>,
-    /// What its cover does not show.
+    /// Limits of its coverage.
     pub note: Option<String>,
 }
 
 impl Row {
-    /// How it stands.
-    pub fn standing(&self) -> Standing {
+    /// Returns the row's status.
+    pub fn status(&self) -> RowStatus {
         match self {
             Row { rules, cases, functions, .. } if !(rules.is_empty() && cases.is_empty() && functions.is_empty()) => {
-                Standing::Covered
+                RowStatus::Covered
             }
-            Row { reason: Some(_), .. } => Standing::Explained,
-            _ => Standing::Hole,
+            Row { reason: Some(_), .. } => RowStatus::Explained,
+            _ => RowStatus::Hole,
         }
     }
 }
@@ -60,55 +60,55 @@ pub struct Section {
     pub rows: Vec<Row>,
 }
 
-/// A document's rows.
+/// The rows of a document.
 #[derive(Clone, Debug)]
-pub struct Covered {
+pub struct DocumentRows {
     /// The document's name.
     pub name: String,
-    /// What is to be known of all of its rows.
+    /// Remarks on all of its rows.
     pub about: String,
-    /// Its rows, by section.
+    /// The rows, by section.
     pub sections: Vec<Section>,
 }
 
-/// All documents' rows.
+/// The coverage table: the rows of all documents.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The documents.
-    pub documents: Vec<Covered>,
-    /// How many cases there were to look for cover in.
+    pub documents: Vec<DocumentRows>,
+    /// Number of cases in the evidence.
     pub cases: usize,
 }
 
 impl Table {
-    /// The table of these documents.
+    /// Computes the table of some documents.
     ///
     /// # Errors
-    /// A statement or a case names what does not exist.
+    /// A statement or a case names something that does not exist.
     pub fn new(documents: &[Document], evidence: &Evidence) -> Result<Table, CoverageError> {
         let names: BTreeSet<String> =
             documents.iter().flat_map(|d| d.statements.iter().map(move |s| format!("{}/{}", d.name, s.id))).collect();
-        for seen in &evidence.programs {
-            if let Some(name) = seen.covers.iter().find(|name| !names.contains(**name)) {
-                return Err(CoverageError::Unknown { case: seen.name.clone(), name: (*name).to_owned() });
+        for case in &evidence.programs {
+            if let Some(name) = case.covers.iter().find(|name| !names.contains(**name)) {
+                return Err(CoverageError::Unknown { case: case.name.clone(), name: (*name).to_owned() });
             }
         }
-        let documents = documents.iter().map(|document| covered(document, evidence)).collect::<Result<_, _>>()?;
+        let documents = documents.iter().map(|document| document_rows(document, evidence)).collect::<Result<_, _>>()?;
         Ok(Table { documents, cases: evidence.cases })
     }
 
-    /// Every row.
+    /// Returns all rows.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.documents.iter().flat_map(|document| &document.sections).flat_map(|section| &section.rows)
     }
 
-    /// How many rows stand so.
-    pub fn count(&self, standing: Standing) -> usize {
-        self.rows().filter(|row| row.standing() == standing).count()
+    /// Returns the number of rows with a status.
+    pub fn count(&self, status: RowStatus) -> usize {
+        self.rows().filter(|row| row.status() == status).count()
     }
 }
 
-fn covered(document: &Document, evidence: &Evidence) -> Result<Covered, CoverageError> {
+fn document_rows(document: &Document, evidence: &Evidence) -> Result<DocumentRows, CoverageError> {
     let mut sections: Vec<Section> = Vec::new();
     for statement in &document.statements {
         let row = row(document, statement, evidence)?;
@@ -117,8 +117,8 @@ fn covered(document: &Document, evidence: &Evidence) -> Result<Covered, Coverage
             None => sections.push(Section { name: statement.section.clone(), rows: vec![row] }),
         }
     }
-    sections.extend(document.lists.iter().map(|list| listed(*list, &document.without, evidence)));
-    Ok(Covered { name: document.name.clone(), about: document.about.clone(), sections })
+    sections.extend(document.lists.iter().map(|list| listed_section(*list, &document.without, evidence)));
+    Ok(DocumentRows { name: document.name.clone(), about: document.about.clone(), sections })
 }
 
 fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Result<Row, CoverageError> {
@@ -138,17 +138,17 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
     };
     for id in &statement.rules {
         let rule = evidence.rule(id).ok_or_else(|| dangling("the rule", id))?;
-        decide(&mut row, rule);
+        add_rule(&mut row, rule);
     }
     let own = format!("{}/{}", document.name, statement.id);
     if let Some(suite) = statement.suites.iter().find(|name| !assay_suite::all().iter().any(|s| s.name() == **name)) {
         return Err(dangling("the suite", suite));
     }
-    row.cases = evidence.groups(|seen| seen.covers(&own, statement));
+    row.cases = evidence.groups(|case| case.covers(&own, statement));
     for name in &statement.ops {
         let op =
             Op::ALL.iter().copied().find(|op| op.name() == name).ok_or_else(|| dangling("the instruction", name))?;
-        instruction(&mut row, op, evidence);
+        add_instruction(&mut row, op, evidence);
     }
     for name in &statement.modes {
         let mode = Modes::NAMES.into_iter().find(|mode| mode == name).ok_or_else(|| dangling("the mode", name))?;
@@ -166,7 +166,8 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
     Ok(row)
 }
 
-/// Note of a row: the limits of its cover, and the faults under which its cases fail.
+/// Returns the note of a row: the limits of its coverage, and the faults under which its cases
+/// fail.
 fn note(statement: &Statement) -> Option<String> {
     let faults: Vec<String> = statement.faults.iter().map(|planted| format!("`{}`", planted.fault)).collect();
     let planted = (!faults.is_empty()).then(|| format!("cases fail under the faults {}", faults.join(", ")));
@@ -175,28 +176,28 @@ fn note(statement: &Statement) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Adds a rule of the text, or why it covers nothing.
-fn decide(row: &mut Row, rule: &Ruled) {
+/// Adds a rule of the text to a row, or the reason why the rule is not checked.
+fn add_rule(row: &mut Row, rule: &RuleEvidence) {
     let mut because = |why: &str| {
         row.reason.get_or_insert_with(|| why.to_owned());
     };
-    match rule.fate {
-        Fate::Checked(name) => row.rules.push(format!("`{name}`")),
-        Fate::Need => row.rules.push("a need of the module".to_owned()),
-        Fate::Implied(by) => row.rules.push(format!("implied by {by}")),
-        Fate::NotChecked(why) => because(why),
-        Fate::RunTime(watch) => match watch {
+    match rule.disposition {
+        RuleDisposition::Checked(name) => row.rules.push(format!("`{name}`")),
+        RuleDisposition::Need => row.rules.push("a requirement of the module".to_owned()),
+        RuleDisposition::Implied(by) => row.rules.push(format!("implied by {by}")),
+        RuleDisposition::NotChecked(why) => because(why),
+        RuleDisposition::RunTime(watch) => match watch {
             Watch::Enforced(function) | Watch::Followed(function) => row.functions.push(function.to_owned()),
             Watch::Elsewhere(function) => row.functions.push(function.to_owned()),
-            Watch::Refused(what) => because(&format!("the reference refuses such modules: {what}")),
+            Watch::Refused(what) => because(&format!("the interpreter rejects such modules: {what}")),
             Watch::Cannot(why) => because(why),
             Watch::Open(why) => because(why),
         },
     }
 }
 
-/// Adds a row of the precision table: its rule in words, and its cases.
-fn instruction(row: &mut Row, op: Op, evidence: &Evidence) {
+/// Adds an instruction of the precision table to a row: its rule in words, and its cases.
+fn add_instruction(row: &mut Row, op: Op, evidence: &Evidence) {
     let words = |format| {
         let call = Call::shapes(op).iter().find_map(|shape: &Shape| {
             let scalar = Call::scalars(op).iter().copied().find(|scalar| *scalar == Scalar::Float(format));
@@ -237,33 +238,35 @@ fn instruction(row: &mut Row, op: Op, evidence: &Evidence) {
     }
 }
 
-fn listed(list: List, without: &[Without], evidence: &Evidence) -> Section {
+/// Returns the rows of a list that is a table elsewhere in the project.
+fn listed_section(list: List, without: &[NotApplicable], evidence: &Evidence) -> Section {
     let rules = |prefix: &str| -> Vec<Row> {
         let ours = evidence.rules.iter().filter(|rule| rule.id.starts_with(prefix));
-        let row = |rule: &Ruled| {
+        let row = |rule: &RuleEvidence| {
             let name = rule.id.strip_prefix(prefix).unwrap_or(&rule.id).to_owned();
             let mut row = Row { name, says: rule.says.to_owned(), ..Row::default() };
-            decide(&mut row, rule);
+            add_rule(&mut row, rule);
             row
         };
         ours.map(row).collect()
     };
-    // Each is a need of the modules that declare it: what is asked here is whether a device is ever given one.
+    // Each row is a requirement of the modules that declare it. The question is whether any case
+    // declares it.
     let needed = |name: &str, op: &str| {
         let mut row = Row {
             name: name.to_owned(),
-            says: "a device that offers what Vulkan lists for it takes modules that declare it".to_owned(),
+            says: "a device with the features that Vulkan lists for it accepts modules that declare it".to_owned(),
             rules: Vec::new(),
-            cases: evidence.groups(|seen| seen.words.contains(&format!("{op} {name}"))),
+            cases: evidence.groups(|case| case.words.contains(&format!("{op} {name}"))),
             functions: Vec::new(),
             reason: without.iter().find(|w| w.names.iter().any(|n| n == name)).map(|w| w.why.clone()),
             note: None,
         };
         if !row.cases.is_empty() {
-            // A module that declares it and no more does not use it.
+            // A module that only declares the capability does not use it.
             let declares = |group: &String| group.starts_with("environment.capability");
             let why = row.reason.take().filter(|_| row.cases.iter().all(declares));
-            row.note = why.map(|why| format!("declared only: {why}"));
+            row.note = why.map(|why| format!("declared but not used: {why}"));
         }
         row
     };

@@ -1,44 +1,44 @@
-//! An explanation for people.
+//! Text output of `assay explain`.
 
-use super::{Request, json::bits, operand, types};
+use super::{Request, explanation_json::bits, operand_text, types};
 use anstyle::{AnsiColor, Style};
 use assay_float::Set;
-use assay_precision::{Explanation, FailureClass, Judgement, Rules, Scalar, Verdict};
+use assay_precision::{Explanation, FailureClass, Judgement, Scalar, Specification, Verdict};
 use assay_reports::{count, margin};
 use std::fmt::Write;
 
-/// Width of the labels at the left.
+/// Width of the column of labels.
 const LABEL: usize = 15;
 
-/// The whole explanation.
+/// Returns the whole explanation.
 pub(super) fn render(request: &Request, explanations: &[Explanation]) -> String {
     let call = &request.call;
     let bold = Style::new().bold();
-    let under = match call.rules {
-        Rules::Vulkan => format!("modes: {}", call.modes),
-        Rules::Wgsl => "by the rules of WGSL".to_owned(),
+    let under = match call.specification {
+        Specification::Vulkan => format!("modes: {}", call.modes),
+        Specification::Wgsl => "under the rules of WGSL".to_owned(),
     };
     let mut text = format!("{bold}{}{bold:#}  {}  {}  {under}\n\n", call.op, types(call), request.shape);
     let operands: Vec<(u64, Scalar)> = request.inputs.iter().copied().zip(call.operand_slots()).collect();
     for (i, &(bits, slot)) in operands.iter().enumerate() {
-        // Derivations speak of x0, x1, ..
-        line(&mut text, &format!("operand x{i}"), &operand::show(bits, slot));
+        // Derivations name the operands x0, x1, ..
+        line(&mut text, &format!("operand x{i}"), &operand_text::show(bits, slot));
     }
     if !call.is_defined(&request.inputs) {
-        line(&mut text, "", "The behaviour is undefined for these operands: they are never sent to a device.");
+        line(&mut text, "", "the behaviour is undefined for these operands; no case uses them");
     }
     let results: Vec<Scalar> = call.result_slots().collect();
     for (i, (explanation, &slot)) in explanations.iter().zip(&results).enumerate() {
         if results.len() > 1 {
             _ = write!(text, "\n{bold}result {} of {} ({slot}){bold:#}\n", i + 1, results.len());
         }
-        one(&mut text, explanation, slot, request.got.as_ref().map(|got| got[i]));
+        render_result(&mut text, explanation, slot, request.got.as_ref().map(|got| got[i]));
     }
     text
 }
 
-/// The part of one result scalar.
-fn one(text: &mut String, explanation: &Explanation, slot: Scalar, got: Option<u64>) {
+/// Adds the explanation of one result scalar.
+fn render_result(text: &mut String, explanation: &Explanation, slot: Scalar, got: Option<u64>) {
     line(text, "exact value", &explanation.exact);
     line(text, "rule", &explanation.rule);
     line(text, "clause", explanation.clause);
@@ -57,7 +57,7 @@ fn one(text: &mut String, explanation: &Explanation, slot: Scalar, got: Option<u
     }
     if let (Some(bits), Some(judgement)) = (got, explanation.judgement) {
         text.push('\n');
-        line(text, "got", &operand::show(bits, slot));
+        line(text, "got", &operand_text::show(bits, slot));
         line(text, "verdict", &verdict(judgement));
     }
 }
@@ -68,10 +68,10 @@ fn line(text: &mut String, label: &str, value: &str) {
     _ = writeln!(text, "{dim}{padded}{dim:#}{}", value.trim_end());
 }
 
-/// A set: a line for each end of each range, in all notations, in columns.
+/// Adds a permitted set: a line for each end of each range, with all notations in columns.
 fn set(text: &mut String, label: &str, set: &Set, slot: Scalar) {
     let mut label = label;
-    let mut put = |words: &str| line(text, std::mem::take(&mut label), words);
+    let mut put = |value: &str| line(text, std::mem::take(&mut label), value);
     if set.is_anything() {
         return put("anything: nothing is required of the result");
     }
@@ -80,7 +80,9 @@ fn set(text: &mut String, label: &str, set: &Set, slot: Scalar) {
     }
     let ends = set.ranges().iter().flat_map(|range| [range.lo, range.hi]).map(|rank| bits(rank, slot));
     let ends: Vec<[String; 3]> = ends
-        .map(|bits| [operand::hex(bits, slot), operand::decimal(bits, slot), operand::hex_float(bits, slot)])
+        .map(|bits| {
+            [operand_text::hex(bits, slot), operand_text::decimal(bits, slot), operand_text::hex_float(bits, slot)]
+        })
         .collect();
     let width = |column: usize| ends.iter().map(|end| end[column].len()).max().unwrap_or(0);
     let (decimals, floats) = (width(1), width(2));
@@ -122,16 +124,16 @@ fn verdict(judgement: Judgement) -> String {
     text
 }
 
-/// What a class of failures is, in words.
+/// Returns a description of a failure class.
 fn describe(class: FailureClass) -> &'static str {
     match class {
         FailureClass::FlushedIn => "denormal operands were read as zero",
         FailureClass::FlushedOut => "a denormal result was flushed to zero",
-        FailureClass::KeptDenormal => "a denormal result was kept that had to be flushed",
-        FailureClass::RoundingDirection => "rounded the other way than declared",
-        FailureClass::SignOfZero => "the wrong sign of a zero",
-        FailureClass::Nan => "a NaN for a number, or a number for a NaN",
-        FailureClass::Overflow => "an infinity for a finite number, or the other way round",
+        FailureClass::KeptDenormal => "a denormal result was not flushed as required",
+        FailureClass::RoundingDirection => "rounded in another direction than declared",
+        FailureClass::SignOfZero => "a zero with the wrong sign",
+        FailureClass::Nan => "a NaN instead of a number, or a number instead of a NaN",
+        FailureClass::Overflow => "an infinity instead of a finite number, or vice versa",
         FailureClass::FewUlp => "a few representable values outside the permitted set",
         FailureClass::Wild => "far outside the permitted set",
     }

@@ -1,6 +1,6 @@
-//! An explanation as JSON.
+//! JSON output of `assay explain`.
 
-use super::{Request, operand};
+use super::{Request, operand_text};
 use crate::args::Api;
 use assay_float::{Rank, Set};
 use assay_precision::{Explanation, Scalar, Verdict};
@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What `assay explain --json` prints for one result scalar.
+/// Output for one result scalar.
 #[derive(Serialize)]
-struct Object<'a> {
+struct ResultObject<'a> {
     op: &'a str,
     format: String,
     inputs: Vec<String>,
@@ -29,26 +29,26 @@ struct Got {
     bits: String,
     permitted: bool,
     lenient: bool,
-    /// A number, `"inf"`, or null where no distance is measured.
+    /// A number, `"inf"`, or null if no distance exists.
     margin: Value,
 }
 
-/// What is printed for one API.
+/// Output for one API.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Document<'a> {
-    One(Box<Object<'a>>),
-    /// For several results.
-    Several(Vec<Object<'a>>),
+enum ApiDocument<'a> {
+    Single(Box<ResultObject<'a>>),
+    /// Operation with several result scalars.
+    Several(Vec<ResultObject<'a>>),
 }
 
-/// One document: that of the API, or of several an object of theirs by name.
+/// Returns the JSON text: the document of a single API, or an object of documents by API name.
 pub(super) fn render(all: &[(Api, Request, Vec<Explanation>)]) -> serde_json::Result<String> {
     let mut documents = all.iter().map(|(api, request, explanations)| (api.name(), document(request, explanations)));
     let mut text = match (documents.next(), documents.next()) {
         (Some((_, only)), None) => serde_json::to_string_pretty(&only)?,
         (first, second) => {
-            let by_name: BTreeMap<&str, Document<'_>> = first.into_iter().chain(second).chain(documents).collect();
+            let by_name: BTreeMap<&str, ApiDocument<'_>> = first.into_iter().chain(second).chain(documents).collect();
             serde_json::to_string_pretty(&by_name)?
         }
     };
@@ -56,28 +56,33 @@ pub(super) fn render(all: &[(Api, Request, Vec<Explanation>)]) -> serde_json::Re
     Ok(text)
 }
 
-fn document<'a>(request: &Request, explanations: &'a [Explanation]) -> Document<'a> {
+fn document<'a>(request: &Request, explanations: &'a [Explanation]) -> ApiDocument<'a> {
     let slots = request.call.result_slots();
-    let mut objects: Vec<Object<'a>> = explanations
+    let mut objects: Vec<ResultObject<'a>> = explanations
         .iter()
         .zip(slots)
         .enumerate()
         .map(|(index, (explanation, slot))| object(request, explanation, slot, index))
         .collect();
     match (objects.pop(), objects.is_empty()) {
-        (Some(one), true) => Document::One(Box::new(one)),
-        (last, _) => Document::Several(objects.into_iter().chain(last).collect()),
+        (Some(one), true) => ApiDocument::Single(Box::new(one)),
+        (last, _) => ApiDocument::Several(objects.into_iter().chain(last).collect()),
     }
 }
 
-fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, index: usize) -> Object<'a> {
+fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, index: usize) -> ResultObject<'a> {
     let call = &request.call;
     let set = &explanation.permitted.usual;
     let verdict = explanation.judgement.map_or(Verdict::Unchecked, |judgement| judgement.verdict);
-    Object {
+    ResultObject {
         op: call.op.name(),
         format: request.scalar.to_string(),
-        inputs: request.inputs.iter().zip(call.operand_slots()).map(|(&bits, slot)| operand::hex(bits, slot)).collect(),
+        inputs: request
+            .inputs
+            .iter()
+            .zip(call.operand_slots())
+            .map(|(&bits, slot)| operand_text::hex(bits, slot))
+            .collect(),
         modes: call.modes.names(),
         exact: &explanation.exact,
         rule: &explanation.rule,
@@ -86,7 +91,7 @@ fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, ind
         nan: set.has_nan(),
         any: set.is_anything(),
         got: request.got.as_ref().map(|got| Got {
-            bits: operand::hex(got[index], slot),
+            bits: operand_text::hex(got[index], slot),
             permitted: matches!(verdict, Verdict::Pass | Verdict::Unchecked),
             lenient: verdict != Verdict::Fail,
             margin: margin(explanation.judgement.and_then(|judgement| judgement.margin)),
@@ -94,7 +99,7 @@ fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, ind
     }
 }
 
-/// JSON has no infinity.
+/// Returns the margin as JSON, which has no infinity.
 fn margin(margin: Option<f64>) -> Value {
     match margin {
         Some(margin) if margin.is_infinite() => "inf".into(),
@@ -103,7 +108,7 @@ fn margin(margin: Option<f64>) -> Value {
     }
 }
 
-/// The bits of a rank of a result's type; integers are their own ranks.
+/// Returns the bit pattern of a rank. The rank of an integer is its value.
 pub(super) fn bits(rank: Rank, scalar: Scalar) -> u64 {
     match scalar {
         Scalar::Float(format) => format.bits(rank),
@@ -112,6 +117,6 @@ pub(super) fn bits(rank: Rank, scalar: Scalar) -> u64 {
 }
 
 fn ranges(set: &Set, scalar: Scalar) -> Vec<[String; 2]> {
-    let end = |rank| operand::hex(bits(rank, scalar), scalar);
+    let end = |rank| operand_text::hex(bits(rank, scalar), scalar);
     set.ranges().iter().map(|range| [end(range.lo), end(range.hi)]).collect()
 }

@@ -1,4 +1,4 @@
-//! The lists that a lab gives a run: which cases, and what is expected of them.
+//! Case lists, skips, flakes, baselines and waivers of a run.
 
 use crate::{
     cases,
@@ -16,62 +16,64 @@ use assay_suite::Unit;
 use clap::Args;
 use std::{collections::HashSet, path::PathBuf, rc::Rc};
 
-/// What `assay run --help` says about the lists.
+/// Section of `assay run --help` about the lists.
 pub(crate) const HELP: &str = "\
-Lists, in the form of deqp-runner:
-  --caselist  a case a line; a line ending in .txt, .txt.zst names another list
+Lists, in deqp-runner's format:
+  --caselist  one case per line; a line that ends in .txt or .txt.zst names
+              another list
   --skips, --flakes
-              a regular expression a line, searched for in names; a line without
-              any of * + ? ( ) [ ] { } | ^ $ \\ is taken literally
-  --baseline  name,status a line: the failures.csv of an earlier run
-  # begins a comment. What a baseline expects to fail is no failure of the run;
-  what does better than it says is one, until the baseline is brought up to
-  date.";
+              one regular expression per line, searched for in case names; a
+              line without any of * + ? ( ) [ ] { } | ^ $ \\ is literal
+  --baseline  one name,status per line: the failures.csv of an earlier run
+  # starts a comment. A failure that the baseline expects does not fail the
+  run. A case that does better than its baseline fails the run until the
+  baseline is updated.";
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ListsArgs {
-    /// Without the cases that match, as for FILTER; may be given several times
+    /// Exclude the cases that this filter matches; repeatable
     #[arg(long, short, value_name = "FILTER")]
     exclude: Vec<String>,
 
-    /// Only the cases named in this file
+    /// Run only the cases that this file names
     #[arg(long, value_name = "FILE")]
     caselist: Option<PathBuf>,
 
-    /// Leaves out the cases that this file's patterns match
+    /// Skip the cases that this file's patterns match
     #[arg(long, value_name = "FILE")]
     skips: Option<PathBuf>,
 
-    /// Failures of the cases that this file's patterns match do not fail the run
+    /// Ignore failures of the cases that this file's patterns match
     #[arg(long, value_name = "FILE")]
     flakes: Option<PathBuf>,
 
-    /// What cases are known to do: what differs from it fails the run
+    /// Expected failures; a case that differs from its line fails the run
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// Failures that are known, each with its issue and its end: a TOML file
+    /// Known failures, each with an issue and an end date: a TOML file
     #[arg(long, value_name = "FILE", long_help = format!(
-        "Failures that are known, each with its issue and its end: a TOML file like\n{}", assay_reports::WAIVERS
+        "Known failures, each with an issue and an end date: a TOML file like\n{}", assay_reports::WAIVERS
     ))]
     waivers: Option<PathBuf>,
 }
 
-/// The cases that the lists leave, and those that the list of skips takes out of what the filters choose.
-pub(crate) struct Chosen {
+/// Cases that remain after the lists are applied.
+pub(crate) struct RemainingCases {
     pub(crate) cases: Vec<Unit>,
+    /// Names of the cases that match the filters but are skipped by `--skips`.
     pub(crate) skipped: Vec<String>,
 }
 
-/// The lists, read.
-pub(crate) struct Lists {
+/// Lists of expected results.
+pub(crate) struct ExpectationLists {
     flakes: Patterns,
     baseline: Option<Baseline>,
     waivers: Waivers,
 }
 
 impl ListsArgs {
-    /// The options by the names that clap has for them, with their values in words.
+    /// Returns the options: their clap names and their values as text.
     pub(crate) fn values(&self) -> Vec<(&'static str, String)> {
         let files = [
             ("caselist", &self.caselist),
@@ -86,8 +88,15 @@ impl ListsArgs {
         [("exclude", exclude)].into_iter().chain(files).collect()
     }
 
-    /// Reads the lists and applies those that say which cases: all of this is known without a device.
-    pub(crate) fn read(&self, mut all: Vec<Unit>, filters: &Filters) -> Result<(Lists, Chosen), Failure> {
+    /// Reads all lists and applies those that select cases.
+    ///
+    /// # Errors
+    /// A list is malformed, or no case remains.
+    pub(crate) fn read(
+        &self,
+        mut all: Vec<Unit>,
+        filters: &Filters,
+    ) -> Result<(ExpectationLists, RemainingCases), Failure> {
         let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
         let skips = patterns(&self.skips).code(exit::USAGE)?;
         let flakes = patterns(&self.flakes).code(exit::USAGE)?;
@@ -96,7 +105,7 @@ impl ListsArgs {
             let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
             if let Some(first) = unknown.first() {
                 let (cases, are) = (counted(unknown.len(), "case"), plural(unknown.len(), "is", "are"));
-                note_once(&format!("{}: {cases} {are} not known here, {first} first", path.display()));
+                note_once(&format!("{}: {cases} {are} unknown to this Assay, such as {first}", path.display()));
             }
         }
         let waivers = self.waivers.as_deref().map(Waivers::read).transpose().code(exit::USAGE)?.unwrap_or_default();
@@ -107,11 +116,11 @@ impl ListsArgs {
         let excluded = cases::filters(&self.exclude, &all)
             .map_err(|failure| Failure { error: failure.error.context("--exclude"), ..failure })?;
         all.retain(|case| !excluded.matches(case.name()));
-        let chosen = |case: &Unit| filters.is_empty() || filters.matches(case.name());
+        let is_selected = |case: &Unit| filters.is_empty() || filters.matches(case.name());
         let mut skipped = Vec::new();
         all.retain(|case| {
             let skip = skips.matches(case.name());
-            if skip && chosen(case) {
+            if skip && is_selected(case) {
                 skipped.push(case.name().to_owned());
             }
             !skip
@@ -124,14 +133,15 @@ impl ListsArgs {
         if all.is_empty() || (!filters.is_empty() && emptied.len() == filters.len()) {
             return Err(Failure { code: exit::NOTHING, error: anyhow::anyhow!(none) });
         }
-        // The others are worth the night.
+        // Some filters still match cases, so the run continues.
         if !emptied.is_empty() {
             note_once(&none);
         }
-        Ok((Lists { flakes, baseline, waivers }, Chosen { cases: all, skipped }))
+        Ok((ExpectationLists { flakes, baseline, waivers }, RemainingCases { cases: all, skipped }))
     }
 
-    /// Keeps what the case list names. Named one by one, they are wanted whatever the budget would leave out.
+    /// Keeps the cases that the case list names. The quick budget does not leave out cases that are
+    /// named individually.
     fn keep_listed(&self, all: &mut Vec<Unit>) -> Result<(), Failure> {
         let Some(path) = &self.caselist else { return Ok(()) };
         let list = deqp::case_list(path).code(exit::USAGE)?;
@@ -142,7 +152,7 @@ impl ListsArgs {
             let near = Filter::new(&first.text).nearest(all.iter().map(Choice::name));
             let more = match unknown.len() - 1 {
                 0 => String::new(),
-                more => format!("; {} {} unknown, too", counted(more, "other name"), plural(more, "is", "are")),
+                more => format!("; {} {} also unknown", counted(more, "other name"), plural(more, "is", "are")),
             };
             return Err(usage(format!(
                 "{}: there is no case `{}`; the nearest names are {}{more}",
@@ -164,8 +174,13 @@ impl ListsArgs {
         Ok(())
     }
 
-    /// What the lists expect of a run of these cases on a device.
-    pub(crate) fn expect(lists: Lists, device: &DeviceInfo, planned: Rc<Names>, skipped: Vec<String>) -> Expectations {
+    /// Returns the expected results of a run of these cases on a device.
+    pub(crate) fn expect(
+        lists: ExpectationLists,
+        device: &DeviceInfo,
+        planned: Rc<Names>,
+        skipped: Vec<String>,
+    ) -> Expectations {
         let waivers = lists.waivers.of_run(device, jiff::Zoned::now().date());
         Expectations::new(lists.baseline, lists.flakes, waivers).of_run(planned, skipped)
     }

@@ -1,14 +1,14 @@
-//! Operands and results as text.
+//! Parsing and formatting of operands and results.
 
 use assay_float::Number;
 use assay_precision::Scalar;
 
-/// Reads a value of that type.
+/// Parses a value of a type.
 pub(super) fn parse(text: &str, scalar: Scalar) -> Result<Number, String> {
     match scalar {
         Scalar::Float(format) => format.parse(text).map_err(|error| error.to_string()),
         Scalar::Int { width, signed } => integer(text, width, signed),
-        // A device may return other bits than 0 and 1, which is then what is judged.
+        // Bits other than 0 and 1 are accepted, because a device may return them.
         Scalar::Bool => match text.to_ascii_lowercase().as_str() {
             "true" => Ok(Number { bits: 1, exact: true }),
             "false" => Ok(Number { bits: 0, exact: true }),
@@ -36,18 +36,18 @@ fn integer(text: &str, width: u32, signed: bool) -> Result<Number, String> {
         (false, true) => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
     };
     if value < least || most < value {
-        return Err(format!("`{text}` is out of the range of {name}"));
+        return Err(format!("`{text}` is out of range for {name}"));
     }
     Ok(Number { bits: value as u64 & mask, exact: true })
 }
 
-/// The bits with all digits of the width; of a boolean one.
+/// Returns the bits in hexadecimal with all digits of the type's width; one digit for a boolean.
 pub(super) fn hex(bits: u64, scalar: Scalar) -> String {
     let digits = if scalar == Scalar::Bool { 1 } else { scalar.width().div_ceil(4) };
     format!("0x{bits:0digits$x}", digits = digits as usize)
 }
 
-/// The value in decimal.
+/// Returns the value in decimal.
 pub(super) fn decimal(bits: u64, scalar: Scalar) -> String {
     match scalar {
         Scalar::Float(format) => format.decimal(bits),
@@ -59,17 +59,18 @@ pub(super) fn decimal(bits: u64, scalar: Scalar) -> String {
         Scalar::Bool => match bits {
             0 => "false".to_owned(),
             1 => "true".to_owned(),
-            _ => "no boolean".to_owned(),
+            _ => "not a boolean".to_owned(),
         },
     }
 }
 
-/// The value as a hex float; empty for other types.
+/// Returns the value as a hex float; empty for types that are not floats.
 pub(super) fn hex_float(bits: u64, scalar: Scalar) -> String {
     scalar.format().map_or_else(String::new, |format| format.hex_float(bits))
 }
 
-/// Bits, decimal and hex float in one line, none of them twice.
+/// Returns bits, decimal and hex float in one line. The hex float is omitted if it equals the
+/// decimal.
 pub(super) fn show(bits: u64, scalar: Scalar) -> String {
     let (decimal, float) = (decimal(bits, scalar), hex_float(bits, scalar));
     let float = if float.is_empty() || float == decimal { String::new() } else { format!(" = {float}") };

@@ -1,8 +1,9 @@
-//! What is done with a shader on a device, and what is told of it.
+//! Steps of a check: preparing the shader, running it on a device, diagnosing a failure, and
+//! reporting.
 
-use super::{CheckArgs, OnArgs, Place, ReproArgs, blame::blame, is_toml, isolated};
+use super::{CheckArgs, CheckDevice, ExecutionArgs, ReproArgs, attribution::attribute, is_toml, isolated_check};
 use crate::{
-    Stdout,
+    ReportOutput,
     args::{Api, Isolate},
     exit::{self, Failure, WithCode},
     note,
@@ -13,7 +14,7 @@ use assay_check::{
     reduce,
 };
 use assay_oracle::Place as At;
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
 use assay_runner::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
 use assay_spirv::module::Index;
@@ -23,52 +24,52 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a reduction may take.
-const EFFORT: Effort = Effort { candidates: 500, time: Duration::from_secs(300) };
+/// Limits of a reduction.
+const REDUCTION_EFFORT: Effort = Effort { candidates: 500, time: Duration::from_secs(300) };
 
-/// The folders in that of `--out` for the bundle of a failure, and of a smaller one.
-pub(super) const BUNDLE: &str = "bundle";
-const REDUCED: &str = "reduced";
+/// Subfolders of `--out` for the bundle of a failure and of its reduction.
+pub(super) const BUNDLE_FOLDER: &str = "bundle";
+const REDUCED_FOLDER: &str = "reduced";
 
-/// Opens the Vulkan device that a device of wgpu's is.
-pub(super) type Vulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
+/// Opens the Vulkan device beneath a device of wgpu.
+pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
 
-/// Who asks.
+/// Command that requests a check.
 #[derive(Clone, Copy)]
-pub(super) enum Asked<'a> {
+pub(super) enum CheckRequest<'a> {
     Check(&'a CheckArgs),
     Repro(&'a ReproArgs),
 }
 
-/// What came of a check on a device.
-pub(super) struct Judged {
+/// Verdict of a check on one device.
+pub(super) struct DeviceVerdict {
     pub(super) device: DeviceInfo,
-    /// `None` where it was interrupted.
+    /// Result; `None` if the check was interrupted.
     pub(super) result: Option<CheckResult>,
-    /// The exit code that it calls for.
+    /// Exit code for this result.
     pub(super) code: u8,
 }
 
-/// What is done on each device.
-pub(super) struct Plan<'a> {
+/// Prepared check and the steps to take on each device.
+pub(super) struct CheckPlan<'a> {
     pub(super) check: &'a Check<'a>,
     pub(super) options: Options,
-    /// What a case file is for.
-    pub(super) why: Option<String>,
+    /// Purpose of the case file (its `why`).
+    pub(super) purpose: Option<String>,
     trace: bool,
     explain: bool,
     reduce: bool,
     mutation: Option<Mutation>,
 }
 
-/// Makes ready what is asked, judged by the rules of that API, and does something with it.
-pub(super) fn prepared<R>(
-    asked: Asked<'_>,
+/// Prepares the requested check under the rules of an API, and calls `work` with it.
+pub(super) fn with_plan<R>(
+    request: CheckRequest<'_>,
     api: Api,
-    work: impl FnOnce(Plan<'_>) -> Result<R, Failure>,
+    work: impl FnOnce(CheckPlan<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
-    match asked {
-        Asked::Check(args) => {
+    match request {
+        CheckRequest::Check(args) => {
             let case = if is_toml(&args.file) { Some(CaseFile::load(&args.file)?) } else { None };
             let placed = |error| match &case {
                 Some(case) => case.placed(error),
@@ -76,147 +77,165 @@ pub(super) fn prepared<R>(
             };
             let shader = case.as_ref().map_or(&args.file, |case| &case.shader);
             let mut options = case.as_ref().map(|case| case.options.clone()).unwrap_or_default();
-            args.given.apply(&mut options)?;
-            options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
-            let subject = Subject::load_for(shader, &mut options.specs, args.given.target_env).map_err(placed)?;
+            args.dispatch.apply(&mut options)?;
+            options.rules = if api == Api::Wgpu { Specification::Wgsl } else { Specification::Vulkan };
+            let subject = Subject::load_for(shader, &mut options.specs, args.dispatch.target_env).map_err(placed)?;
             let check = Check::new(&subject, &options).map_err(placed)?;
-            args.given.each_once(&check)?;
-            let why = case.as_ref().and_then(|case| case.why.clone());
-            work(Plan {
+            args.dispatch.refuse_duplicates(&check)?;
+            let purpose = case.as_ref().and_then(|case| case.why.clone());
+            work(CheckPlan {
                 check: &check,
                 options,
-                why,
+                purpose,
                 trace: args.trace || args.explain || !args.no_trace,
                 explain: args.explain,
                 reduce: args.reduce,
                 mutation: args.mutate.clone(),
             })
         }
-        Asked::Repro(args) => {
+        CheckRequest::Repro(args) => {
             let bundle = bundle::read(&args.folder, args.patience)?;
             let check = Check::new(&bundle.subject, &bundle.options)?;
             let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
             let options = bundle.options.clone();
-            work(Plan { check: &check, options, why: None, trace: true, explain: false, reduce: false, mutation })
+            work(CheckPlan {
+                check: &check,
+                options,
+                purpose: None,
+                trace: true,
+                explain: false,
+                reduce: false,
+                mutation,
+            })
         }
     }
 }
 
-/// The command line, as it is told.
+/// Returns this process's command line, for reports.
 pub(super) fn command() -> Vec<String> {
     std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
-/// Removes the bundles that an earlier check left in a folder.
-fn clear(folder: &Path) -> Result<(), Failure> {
-    Ok([BUNDLE, REDUCED].iter().try_for_each(|name| bundle::remove(&folder.join(name)))?)
+/// Removes the bundles of an earlier check from a folder.
+fn remove_bundles(folder: &Path) -> Result<(), Failure> {
+    Ok([BUNDLE_FOLDER, REDUCED_FOLDER].iter().try_for_each(|name| bundle::remove(&folder.join(name)))?)
 }
 
-/// Makes sure that nothing of somebody else is where the bundles of a folder go.
-pub(super) fn bundles_must_be_free(folder: &Path) -> Result<(), Failure> {
-    Ok([BUNDLE, REDUCED].iter().try_for_each(|name| bundle::check_free(&folder.join(name)))?)
+/// Refuses a folder in which files that Assay did not write have the names of the bundles.
+pub(super) fn refuse_foreign_bundles(folder: &Path) -> Result<(), Failure> {
+    Ok([BUNDLE_FOLDER, REDUCED_FOLDER].iter().try_for_each(|name| bundle::check_free(&folder.join(name)))?)
 }
 
-impl Plan<'_> {
-    /// The error that is planted, if one is, and the instruction that it is planted in.
+impl CheckPlan<'_> {
+    /// Returns the error to plant and its instruction, if `--mutate` is given.
     fn planted(&self) -> Result<Option<(&Mutation, Planted)>, Failure> {
         let Some(mutation) = &self.mutation else { return Ok(None) };
         let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
         Ok(Some((mutation, planted)))
     }
 
-    /// Which error is planted, and where.
-    fn where_planted(&self, mutation: &Mutation, planted: &Planted) -> String {
+    /// Returns a description of the planted error and its location.
+    fn describe_planted(&self, mutation: &Mutation, planted: &Planted) -> String {
         let place = self.check.subject.place(At { instruction: Index(planted.instruction), line: None });
         let exact = mutation.at_word(planted.word);
-        let names = if *mutation == exact { String::new() } else { format!(" ('{exact}' names it)") };
-        format!("planted {mutation} in what the device is given, at {place}{names}")
+        let option = if *mutation == exact { String::new() } else { format!(" (--mutate '{exact}')") };
+        format!("planted {mutation} in the module that the device receives, at {place}{option}")
     }
 
-    /// Says where an error is planted, if one is.
+    /// Notes the planted error, if there is one.
     pub(super) fn announce_mutation(&self) -> Result<(), Failure> {
         if let Some((mutation, planted)) = self.planted()? {
-            note(&self.where_planted(mutation, &planted));
+            note(&self.describe_planted(mutation, &planted));
         }
         Ok(())
     }
 
-    /// Checks on one device, and tells what was found.
-    pub(super) fn on(&self, on: &OnArgs, api: Api, place: &Place, folder: Option<&Path>) -> Result<Judged, Failure> {
+    /// Checks on one device, and reports the result.
+    pub(super) fn check_on(
+        &self,
+        execution: &ExecutionArgs,
+        api: Api,
+        selected: &CheckDevice,
+        folder: Option<&Path>,
+    ) -> Result<DeviceVerdict, Failure> {
         let started = Instant::now();
-        let (device, mut result) = match on.isolate {
-            Isolate::Yes => isolated::run(self, on, (api, place.selector.as_deref()), folder)?,
+        let selector = selected.selector.as_deref();
+        let (device, mut result) = match execution.isolate {
+            Isolate::Yes => isolated_check::run(self, execution, (api, selector), folder)?,
             Isolate::No => {
-                let selector = place.selector.as_deref();
-                let target = on.target(api, selector)?;
-                let vulkan = || on.target(Api::Vulkan, selector);
-                let vulkan: Option<Vulkan<'_>> = if api == Api::Wgpu { Some(&vulkan) } else { None };
-                let result = self.judge(&*target, vulkan, (folder, &command()), &|_| ())?;
+                let target = execution.target(api, selector)?;
+                let vulkan = || execution.target(Api::Vulkan, selector);
+                let vulkan: Option<OpenVulkan<'_>> = if api == Api::Wgpu { Some(&vulkan) } else { None };
+                let result = self.examine(&*target, vulkan, (folder, &command()), &|_| ())?;
                 (target.info().clone(), Some(result))
             }
         };
         if let (Some((mutation, planted)), Some(result)) = (self.planted()?, &mut result) {
-            result.notes.push(format!("{}: no fault of the device's", self.where_planted(mutation, &planted)));
+            result
+                .notes
+                .push(format!("{}; this is not a fault of the device", self.describe_planted(mutation, &planted)));
             if result.mismatches.is_empty() && matches!(result.status, Status::Pass | Status::Undetermined) {
                 let module = &self.check.subject.source.module;
-                let elsewhere = mutation.elsewhere(module, &self.check.setup.entry, Some(&planted));
-                let elsewhere = elsewhere.map_or_else(
-                    || "there is no other place for it".to_owned(),
-                    |places| format!("`assay check {places}` plants it elsewhere"),
+                let others = mutation.elsewhere(module, &self.check.setup.entry, Some(&planted));
+                let others = others.map_or_else(
+                    || "it applies to no other instruction".to_owned(),
+                    |options| format!("to plant it in another instruction, give {options}"),
                 );
-                result.notes.push(format!("the planted error shows in no element that was checked; {elsewhere}"));
+                result.notes.push(format!("the planted error changes no checked element; {others}"));
             }
-            // Some reports have this only.
+            // Some reports show only the reason, without the notes.
             result.reason = result.reason.take().map(|reason| format!("{reason}, with {mutation} planted"));
         }
         if let Some(folder) = folder
             && result.as_ref().is_none_or(|result| result.mismatches.is_empty())
         {
-            clear(folder)?;
+            remove_bundles(folder)?;
         }
         if let (Some(folder), Some(result)) = (folder, &result) {
-            let bundle = folder.join(BUNDLE);
+            let bundle = folder.join(BUNDLE_FOLDER);
             let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
-            // The driver ended before it was written, or there is nothing that could be compared.
+            // The driver ended before the bundle was written, or no element could be compared.
             if ended || (result.status == Status::Fail && !bundle.exists()) {
                 let to = BundleTo { folder: &bundle, command: &command(), mutation: self.mutation.as_ref() };
                 self.check.evidence(&to, result, &device)?;
             }
         }
-        let code = self.tell(&device, result.as_ref(), folder, started)?;
-        Ok(Judged { device, result, code })
+        let code = self.report(&device, result.as_ref(), folder, started)?;
+        Ok(DeviceVerdict { device, result, code })
     }
 
-    /// Finds out what is to be said of a device; `vulkan` is given where it is one of wgpu's. `tell` hears of a failure before variants
-    /// of the shader are run to show more of it, which may end the driver or take long.
-    pub(super) fn judge(
+    /// Runs the check on a target and diagnoses a failure.
+    ///
+    /// `vulkan` is set if the target runs through wgpu. `preliminary` receives a failure before
+    /// each diagnostic step, which may crash the driver or take long.
+    pub(super) fn examine(
         &self,
         target: &dyn Target,
-        vulkan: Option<Vulkan<'_>>,
+        vulkan: Option<OpenVulkan<'_>>,
         out: (Option<&Path>, &[String]),
-        tell: &dyn Fn(&CheckResult),
+        preliminary: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, Failure> {
-        let Some((_, planted)) = self.planted()? else { return self.found(target, vulkan, out, tell) };
-        // Who is at fault for a planted error is known.
-        self.found(&Mutating::new(target, planted), None, out, tell)
+        let Some((_, planted)) = self.planted()? else { return self.diagnose(target, vulkan, out, preliminary) };
+        // A planted error needs no attribution.
+        self.diagnose(&Mutating::new(target, planted), None, out, preliminary)
     }
 
-    fn found(
+    fn diagnose(
         &self,
         target: &dyn Target,
-        vulkan: Option<Vulkan<'_>>,
+        vulkan: Option<OpenVulkan<'_>>,
         (folder, command): (Option<&Path>, &[String]),
-        tell: &dyn Fn(&CheckResult),
+        preliminary: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, Failure> {
         let mut result = self.check.run(target)?;
         if let (Some(folder), false) = (folder, result.mismatches.is_empty()) {
-            clear(folder)?;
+            remove_bundles(folder)?;
         }
         if result.status == Status::Fail {
-            tell(&result);
+            preliminary(&result);
         }
         if let (Some(vulkan), Status::Fail) = (vulkan, result.status) {
-            result.notes.push(blame(self.check, &self.options, target.info(), vulkan));
+            result.notes.push(attribute(self.check, &self.options, target.info(), vulkan));
         }
         if self.trace && result.status == Status::Fail {
             self.check.explain(&mut result, target, self.explain);
@@ -225,19 +244,20 @@ impl Plan<'_> {
             && matches!(result.status, Status::Fail | Status::QualityWarning)
             && !result.mismatches.is_empty()
         {
-            let to = BundleTo { folder: &folder.join(BUNDLE), command, mutation: self.mutation.as_ref() };
+            let to = BundleTo { folder: &folder.join(BUNDLE_FOLDER), command, mutation: self.mutation.as_ref() };
             self.check.bundle(&to, &result, target)?;
-            result.notes.push(format!("bundle in {}: assay repro shows it again", to.folder.display()));
+            let bundle = to.folder.display();
+            result.notes.push(format!("bundle in {bundle}; reproduce with `assay repro {bundle}`"));
         }
         if self.reduce && result.status == Status::Fail {
-            tell(&result);
-            self.reduced(&mut result, target, folder, command)?;
+            preliminary(&result);
+            self.add_reduction(&mut result, target, folder, command)?;
         }
         Ok(result)
     }
 
-    /// Tells what was found, and gives the exit code that it calls for.
-    fn tell(
+    /// Writes all reports of a result, and returns the exit code.
+    fn report(
         &self,
         device: &DeviceInfo,
         result: Option<&CheckResult>,
@@ -252,8 +272,8 @@ impl Plan<'_> {
         let planted = self.mutation.as_ref().map(ToString::to_string);
         let folder_shown = folder.map(Path::to_owned);
         let shown = ConsoleOptions { threads: 1, folder: folder_shown, planted, ..ConsoleOptions::default() };
-        reporters.push(Box::new(Console::new(Stdout { otherwise: "the check goes on".to_owned() }, shown)));
-        let mut tell = |event: &Event| -> Result<(), Failure> {
+        reporters.push(Box::new(Console::new(ReportOutput { consequence: "the check continues".to_owned() }, shown)));
+        let mut report = |event: &Event| -> Result<(), Failure> {
             reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
         };
         tell(&Event::RunStarted(Box::new(RunInfo {
@@ -281,17 +301,17 @@ impl Plan<'_> {
         Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), interrupted)))
     }
 
-    /// Makes the failure smaller, and writes the smaller one beside the bundle of the whole.
-    fn reduced(
+    /// Reduces the failing shader, and writes the reduced bundle beside the original one.
+    fn add_reduction(
         &self,
         result: &mut CheckResult,
         target: &dyn Target,
         folder: Option<&Path>,
         command: &[String],
     ) -> Result<(), Failure> {
-        let reduced = match reduce(self.check, result, target, EFFORT) {
+        let reduced = match reduce(self.check, result, target, REDUCTION_EFFORT) {
             Ok(reduced) => reduced,
-            // A failure that cannot be made smaller is still a failure, and is reported as one.
+            // A failure that cannot be reduced is still reported.
             Err(error) => {
                 result.notes.push(format!("not reduced: {error}"));
                 return Ok(());
@@ -303,12 +323,12 @@ impl Plan<'_> {
             "reduced from {before} to {after} instructions and {x} x {y} x {z} workgroups, {} candidates tried",
             reduced.tried
         );
-        if let Some(why) = &reduced.stopped {
-            note += &format!("; not as small as may be: {why}");
+        if let Some(reason) = &reduced.stopped {
+            note += &format!("; the reduction stopped early: {reason}");
         }
         if let Some(folder) = folder {
             let small = Check::new(&reduced.subject, &reduced.options)?;
-            // Where the planted error is in the smaller module.
+            // Locates the planted error in the reduced module.
             let (whole, part) = (&self.check.subject.source.module, &reduced.subject.source.module);
             let planted = |mutation: &Mutation| {
                 let planted = mutation.plant(whole, &self.check.setup.entry)?;
@@ -316,11 +336,11 @@ impl Plan<'_> {
                 Ok::<_, CheckError>(planted.find(part).map_or_else(anywhere, |i| mutation.at_word(i.at)))
             };
             let mutation = self.mutation.as_ref().map(planted).transpose()?;
-            let to = BundleTo { folder: &folder.join(REDUCED), command, mutation: mutation.as_ref() };
+            let to = BundleTo { folder: &folder.join(REDUCED_FOLDER), command, mutation: mutation.as_ref() };
             small.bundle(&to, &reduced.result, target)?;
             note += &format!("; bundle in {}", to.folder.display());
         } else {
-            note += "; give --out to have it";
+            note += "; give --out to keep it";
         }
         result.notes.push(note);
         Ok(())

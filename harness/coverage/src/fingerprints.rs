@@ -1,10 +1,10 @@
-//! The places of a text: its sentences, cells and lines, by a fingerprint each.
+//! Fingerprints of the units of a text: its sentences, table cells and lines.
 //!
-//! No text of a document is in this project. A fingerprint is enough to see, where the documents are at hand, that each
-//! of their places is spoken for and that none has changed.
+//! This project does not contain the documents' text. Where the documents are available, the
+//! fingerprints show that every unit is accounted for and that none has changed.
 
-/// The sentences, cells and lines of a text, in order, each once. White space counts as one space; what has neither letter nor
-/// digit is left out.
+/// Splits a text into its sentences, table cells and lines, in order and without duplicates. White
+/// space is normalised; units without letters and digits are omitted.
 pub fn units(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -20,13 +20,14 @@ pub fn units(text: &str) -> Vec<String> {
     all
 }
 
-/// Whether a unit ends between two words.
+/// Returns true if a unit ends between two words.
 fn ends(last: &str, next: &str) -> bool {
     let sentence = last.ends_with(['.', ':', ';']) && next.starts_with(char::is_uppercase);
     let markup = ["==", "----", "-", "|"].contains(&next) || next.starts_with("|=");
     sentence || markup || last.starts_with("|=") || last == "----"
 }
 
+/// Adds the words of a unit to the list, and clears them.
 fn finish(unit: &mut Vec<&str>, all: &mut Vec<String>) {
     let text = unit.join(" ");
     unit.clear();
@@ -35,7 +36,8 @@ fn finish(unit: &mut Vec<&str>, all: &mut Vec<String>) {
     }
 }
 
-/// A unit's fingerprint: eight hexadecimal digits, FNV-1a of 64 bits folded once.
+/// Returns a unit's fingerprint: the 64-bit FNV-1a hash, folded to 32 bits, as eight hexadecimal
+/// digits.
 pub fn fingerprint(unit: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in unit.bytes() {
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_falls_into_sentences_and_cells() {
+    fn a_text_is_split_into_sentences_and_cells() {
         let text = "Heading\n\nOne. Two: Three\n| cell | other\n* * *\nOne.\n";
         assert_eq!(units(text), ["Heading", "One.", "Two:", "Three", "| cell", "| other"]);
         assert_eq!(fingerprint(""), "4fd0bfc1");
