@@ -26,7 +26,7 @@ use crate::{
 };
 use assay_files::{Owned, input};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_runner::{CheckResult, DeviceInfo};
 use assay_spirv::grammar::Version;
 use serde::{Deserialize, Serialize};
@@ -341,7 +341,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some()).map(|(key, value)| (key.clone(), *value));
     let subject = Subject::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
     let mut options = Options {
-        rules: if device.api == WGPU { Rules::Wgsl } else { Rules::Vulkan },
+        rules: if device.api == WGPU { Specification::Wgsl } else { Specification::Vulkan },
         entry: Some(manifest.entry.clone()),
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),

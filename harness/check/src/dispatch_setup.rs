@@ -9,7 +9,7 @@ use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
 use assay_case::{Mixture, Values};
 use assay_files::input;
 use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
-use assay_precision::{Rules, Scalar};
+use assay_precision::{Scalar, Specification};
 use assay_spirv::Module;
 use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, usages};
 use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
@@ -83,7 +83,7 @@ impl Descriptor {
 #[derive(Debug)]
 pub struct Setup {
     /// Specification whose accuracy rules apply.
-    pub rules: Rules,
+    pub rules: Specification,
     /// Set if the shader is WGSL and is interpreted by WGSL's semantics, as under WGSL's rules.
     pub(crate) wgsl: bool,
     /// Name of the entry point.
@@ -150,7 +150,7 @@ impl Setup {
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
         let mut setup = Setup {
             rules: options.rules,
-            wgsl: options.rules == Rules::Wgsl && subject.wgsl().is_some(),
+            wgsl: options.rules == Specification::Wgsl && subject.wgsl().is_some(),
             entry: entry.name.clone(),
             local,
             groups,

@@ -3,7 +3,7 @@
 use crate::{AddressWord, CheckError, ImageForm, PointedForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Robustness, Slot};
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_spirv::Module;
 use assay_spirv::kernel::KernelCall;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Specification whose accuracy rules apply: WGSL's for implementations of WebGPU.
-    pub rules: Rules,
+    pub rules: Specification,
     /// Entry point. May be omitted if there is only one for compute.
     pub entry: Option<String>,
     /// Workgroups along x, y and z [default: a few].
@@ -82,7 +82,7 @@ pub struct Kernel {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            rules: Rules::Vulkan,
+            rules: Specification::Vulkan,
             entry: None,
             groups: None,
             specs: Vec::new(),

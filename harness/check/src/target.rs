@@ -4,7 +4,7 @@ use crate::compare::bytes_of;
 use crate::dispatch_setup::{Descriptor, Spec};
 use crate::shader_source::Wgsl;
 use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_runner::{DeviceInfo, Trouble, device_info};
 use assay_spirv::need::Have;
 use assay_spirv::reflect::DescriptorKind;
@@ -143,8 +143,8 @@ pub trait Target {
     fn info(&self) -> &DeviceInfo;
 
     /// Returns the specification whose accuracy rules apply.
-    fn rules(&self) -> Rules {
-        if self.info().api == WGPU { Rules::Wgsl } else { Rules::Vulkan }
+    fn rules(&self) -> Specification {
+        if self.info().api == WGPU { Specification::Wgsl } else { Specification::Vulkan }
     }
 
     /// Returns the device's features and limits.

@@ -1,4 +1,4 @@
-//! What can be asked for, and how it is explained.
+//! Command-line arguments of every command, with their help.
 
 use crate::exit;
 use assay_case::{Budget, InputRange, Partition};
@@ -7,7 +7,7 @@ use assay_suite::RunPath;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Checks what a GPU driver computes, bit by bit, against what the Vulkan specification permits.
+/// Checks GPU drivers bit by bit against the results that the Vulkan specification permits.
 #[derive(Debug, Parser)]
 #[command(
     name = "assay",
@@ -22,66 +22,69 @@ use std::path::PathBuf;
     )
 )]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Shows the Vulkan devices of this machine
+    /// List the Vulkan devices of this machine
     ///
-    /// Drivers, versions, and the features and float-controls properties that decide which cases a device can run.
+    /// Shows drivers, versions, and the features and float-controls properties that decide which
+    /// cases a device can run.
     Devices(DevicesArgs),
-    /// Lists case names, one a line
+    /// List case names, one per line
     #[command(after_help = FILTERS)]
     List(ListArgs),
-    /// Runs cases on a device and reports what it got wrong
+    /// Run cases on a device and report results that the specification does not permit
     #[command(
-        after_help = "See `assay run --help` for filters, ranges, and what the output folder holds.",
-        after_long_help = format!("{FILTERS}\n\n{}\n\n{RUN}", crate::lists::HELP)
+        after_help = "See `assay run --help` for filters, ranges, and the contents of the result folder.",
+        after_long_help = format!("{FILTERS}\n\n{}\n\n{RUN}", crate::lab_lists::HELP)
     )]
     Run(RunArgs),
-    /// Checks a shader of your own: every result against what the specification permits
+    /// Check your own shader: compare every result with its permitted set
     #[command(
         after_help = "See `assay check --help` for files, inputs and examples.",
         after_long_help = crate::check::HELP
     )]
     Check(Box<crate::check::CheckArgs>),
-    /// Runs a bundle of `assay check --out` here, and says whether it happens on this machine
+    /// Rerun a bundle of `assay check --out` and report whether the failure occurs on this machine
     Repro(crate::check::ReproArgs),
-    /// Derives what one operation may return, step by step
+    /// Derive the permitted set of one operation, step by step
     #[command(
         after_help = "See `assay explain --help` for how operands are written.",
         after_long_help = EXPLAIN
     )]
     Explain(ExplainArgs),
-    /// Says what a SPIR-V module declares, needs and violates, and on which devices it may run
+    /// Report the declarations, requirements and violations of a SPIR-V module, and the devices
+    /// that can run it
     #[command(after_help = crate::inspect::HELP)]
     Inspect(crate::inspect::InspectArgs),
-    /// Writes what covers each statement of the specification, and what nothing covers
+    /// Write the coverage table: each statement of the specification with the rules and cases that
+    /// check it
     #[command(after_help = crate::coverage::HELP)]
     Coverage(crate::coverage::CoverageArgs),
-    /// Writes the HTML page of one or several result folders
-    #[command(after_help = crate::folders::REPORT_HELP)]
-    Report(crate::folders::ReportArgs),
-    /// Keeps results of many runs in one file and shows how margins went
-    #[command(after_help = crate::folders::HISTORY_HELP)]
+    /// Write the HTML report of one or more result folders
+    #[command(after_help = crate::report::REPORT_HELP)]
+    Report(crate::report::ReportArgs),
+    /// Record runs in a database and show how statuses and margins changed
+    #[command(after_help = crate::history::HISTORY_HELP)]
     History {
-        /// What to do with it.
+        /// The history command.
         #[command(subcommand)]
-        command: crate::folders::HistoryCommand,
+        command: crate::history::HistoryCommand,
     },
-    /// Joins the result folders of the parts of a run
-    #[command(after_help = crate::folders::MERGE_HELP)]
-    Merge(crate::folders::MergeArgs),
-    /// Says what changed from one run to another, margins included
-    #[command(after_help = crate::folders::DIFF_HELP)]
-    Diff(crate::folders::DiffArgs),
-    /// A process of a run that holds a device; `assay run` starts it
+    /// Join the result folders of a partitioned run
+    #[command(after_help = crate::merge::MERGE_HELP)]
+    Merge(crate::merge::MergeArgs),
+    /// Compare two runs: new failures, fixes, changed margins
+    #[command(after_help = crate::diff::DIFF_HELP)]
+    Diff(crate::diff::DiffArgs),
+    /// Worker process that opens a device; `assay run` starts it
     #[command(hide = true)]
     Worker,
-    /// Prints a completion script for a shell
+    /// Print a completion script for a shell
     #[command(after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay")]
     Completions {
         /// The shell.
@@ -91,133 +94,141 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
-    /// Everything that is known of each device, as a JSON array of what device.json holds
+    /// Print a JSON array with the contents of device.json for each device
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Which cases; all without one
+    /// Case filters [default: all cases]
     #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Which cases; all without one
+    /// Case filters [default: all cases]
     #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
 
-    /// How many inputs: quick (the whole audit in minutes), sampled (2^24 a case) or exhaustive (all up to 2^32)
+    /// Number of inputs: quick (the whole audit in minutes), sampled (2^24 per case) or exhaustive
+    /// (up to all 2^32)
     #[arg(long, default_value = "quick", hide_possible_values = true)]
     pub(crate) budget: Budget,
 
-    /// The device: its index in `assay devices`, a part of its name, its UUID, `lavapipe`, or `all`
+    /// Device: index in `assay devices`, part of the name, UUID, `lavapipe`, or `all`
     ///
-    /// all: at the same time, each with workers and a folder of its own in that of --out (with --isolate no, one after
-    /// another). Default: the first discrete GPU, else integrated, virtual, CPU.
+    /// With `all`, every device runs at the same time, with its own workers and its own subfolder
+    /// of --out (with --isolate no, one device after the other).
+    ///
+    /// [default: the first discrete GPU, else integrated, virtual, CPU]
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<String>,
 
-    /// What the cases are run through: vulkan, wgpu (as WGSL, judged by WGSL's rules) or both, one after the other
+    /// API: vulkan, wgpu (cases become WGSL and follow WGSL's rules) or both
     ///
-    /// both: each with a folder of its own in that of --out, `vulkan` and `wgpu`, and at the end what differs.
+    /// With `both`, the APIs run one after the other into the subfolders `vulkan` and `wgpu` of
+    /// --out, and Assay prints the differences.
     #[arg(long, value_name = "API", default_value = "vulkan", hide_possible_values = true)]
     pub(crate) api: Api,
 
-    /// Goes on with the run of this folder, which was killed or interrupted, as it was begun
+    /// Resume the interrupted run in DIR with its original options
     ///
-    /// Only what is missing is run. Of other options, --jobs, --workers, --memory, -v and -q may differ from then.
+    /// Only missing cases run. --jobs, --workers, --memory, -v and -q may differ from the original
+    /// run.
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
 
-    /// The folder for results; those of an earlier run in it are replaced
-    ///
-    /// Default: assay-out/DATE-TIME, in the current folder.
+    /// Result folder; replaces the results of an earlier run in it [default: assay-out/DATE-TIME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Threads that check results and build pipelines, of all workers of all devices together
+    /// Threads that check results and build pipelines, over all workers of all devices [default:
+    /// one per core]
     ///
-    /// Devices that are run at the same time divide them; those of one that is done are for the others. A software driver of
-    /// Mesa's computes on as many (LP_NUM_THREADS), if this or --workers is given. Default: one for each core.
+    /// Concurrent devices share this budget; threads freed by a finished device go to the others.
+    /// If --jobs or --workers is given, Mesa's software drivers compute with as many threads
+    /// (LP_NUM_THREADS).
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// Worker processes at a time for each device, each with the device open
+    /// Concurrent worker processes per device
     ///
-    /// Default: 1; with the quick budget on a software driver, as many as --jobs.
+    /// [default: 1; with the quick budget on a software driver, as many as --jobs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
 
-    /// Whether the device is opened in processes of their own, so that nothing it does ends the run: yes or no
+    /// Open the device in worker processes, so that a crash or hang costs one case: yes or no
+    /// [default: yes]
     #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
     pub(crate) isolate: Isolate,
 
-    /// Whether cases that fail are run again alone, each in a new process: yes or no
+    /// Rerun each failing case alone in a new process before it counts: yes or no [default: yes]
     #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
     pub(crate) confirm: Confirm,
 
-    /// Resident memory that a worker may have, in MiB [default: 80 % of the machine's, divided among the workers]
+    /// Limit of a worker's resident memory, in MiB [default: 80 % of the machine's, divided among
+    /// the workers]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 32))]
     pub(crate) memory: Option<u64>,
 
-    /// How long the device may take over one submission, in seconds; a worker that it keeps longer is killed
+    /// Time limit of one submission, in seconds; a worker that exceeds it is killed
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
     pub(crate) timeout: f64,
 
-    /// The seed of the sampled inputs; the same seed gives the same inputs on every machine
+    /// Seed of the sampled inputs; the same seed gives the same inputs on every machine
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// Only this part of the first operand's values, ends included
+    /// Restrict the first operand to a range of values, ends included
     #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
     pub(crate) range: Option<InputRange>,
 
-    /// Only this part of the cases, for one of several machines: hash:M/N or slice:M/N, M from 1 to N
+    /// Run one part of the cases, for one of several machines: hash:M/N or slice:M/N, M from 1 to N
     ///
-    /// hash keeps a case in its part when other cases come or go; slice makes parts of one size. `assay merge` joins
-    /// the folders. A part into which no case falls ends with 0.
+    /// `hash` keeps a case in its part when other cases are added or removed; `slice` makes parts
+    /// of equal size. `assay merge` joins the folders. A part without cases ends with exit code 0.
     #[arg(long, value_name = "PART")]
     pub(crate) partition: Option<Partition>,
 
     #[command(flatten)]
-    pub(crate) lists: crate::lists::ListsArgs,
+    pub(crate) lists: crate::lab_lists::ListsArgs,
 
-    /// How the cases of suites are run: native, lowered (to core SPIR-V) or reference (no device: the oracle against the
-    /// suite's own reference)
+    /// Path of suite cases: native, lowered (to core SPIR-V) or reference (no device: interpreter
+    /// against an independent reference)
     ///
-    /// Default: native where the device has what a case needs, else lowered where the case can be.
+    /// [default: native where the device meets a case's requirements, else lowered where the case
+    /// can be lowered]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<RunPath>,
 
-    /// Run under the Vulkan validation layer; what it objects to is an InternalError
+    /// Run under the Vulkan validation layer; its errors are reported as InternalError
     #[arg(long)]
     pub(crate) validation: bool,
 
-    /// Show every case as it ends with its times and checking rate, and a row for every mode
+    /// Show every case with its times and checking rate, and a table row for every mode
     #[arg(long, short)]
     pub(crate) verbose: bool,
 
-    /// Show failures and the last line only, and no progress
+    /// Show only failures and the last line, without progress
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 }
 
-/// What results come through.
+/// API that a run or a check goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Api {
     /// Vulkan itself.
     Vulkan,
     /// wgpu, over Vulkan.
     Wgpu,
-    /// One after the other.
+    /// Vulkan, then wgpu.
     Both,
 }
 
 impl Api {
-    /// The APIs that it stands for, in order.
+    /// Returns the single APIs, in order.
     pub(crate) fn each(self) -> &'static [Api] {
         match self {
             Api::Vulkan => &[Api::Vulkan],
@@ -226,7 +237,7 @@ impl Api {
         }
     }
 
-    /// `vulkan`, `wgpu`, `both`.
+    /// Returns the value's name: `vulkan`, `wgpu` or `both`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Api::Vulkan => "vulkan",
@@ -236,14 +247,14 @@ impl Api {
     }
 }
 
-/// Whether the device is opened in processes of their own.
+/// Choice of worker processes or the coordinator's own process for the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Isolate {
     Yes,
     No,
 }
 
-/// Whether failures are run again alone.
+/// Choice of rerunning failures alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Confirm {
     Yes,
@@ -258,45 +269,46 @@ impl Confirm {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The instruction as SPIR-V spells it, in any case: OpFDiv, Exp2
+    /// Instruction in SPIR-V spelling, case-insensitive: OpFDiv, Exp2
     #[arg(value_name = "OP")]
     pub(crate) op: String,
 
-    /// The type: f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 .. i64, u8 .. u64; for a conversion the type of its result
+    /// Type: f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 to i64, u8 to u64; for a conversion the result
+    /// type
     #[arg(long, short, value_name = "TYPE", default_value = "f32")]
     pub(crate) format: String,
 
-    /// The operands, component by component
+    /// Operands, component by component
     #[arg(long = "in", short, value_name = "OPERAND", required = true, num_args = 1.., value_delimiter = ',')]
     pub(crate) inputs: Vec<String>,
 
-    /// What a device returned, to be judged
+    /// Result of a device, to be compared with the permitted set
     #[arg(long, short, value_name = "RESULT", num_args = 1.., value_delimiter = ',')]
     pub(crate) got: Option<Vec<String>>,
 
-    /// A mode or decoration in force, as SPIR-V spells it; may be given several times
+    /// Execution mode or decoration in force, in SPIR-V spelling; repeatable
     #[arg(long, short, value_name = "NAME", value_delimiter = ',', long_help = format!(
-        "A mode or decoration in force, as SPIR-V spells it; may be given several times, or several joined by + or \
-         commas: {}. (None declares that no flag of FPFastMathMode is set.)",
+        "Execution mode or decoration in force, in SPIR-V spelling; repeatable, or joined by + or commas: {}. (None \
+         declares FPFastMathMode without flags.)",
         Modes::NAMES.join(", ")
     ))]
     pub(crate) mode: Vec<String>,
 
-    /// For a conversion, the type that it converts from
+    /// Operand type of a conversion
     #[arg(long, value_name = "TYPE")]
     pub(crate) from: Option<String>,
 
-    /// The shape of the widest operand: scalar, vec2 .. vec4, mat2x3 (columns x rows) ..
+    /// Shape of the widest operand: scalar, vec2 to vec4, mat2x3 (columns x rows) and so on
     ///
-    /// Default: the one that the number of operands fits.
+    /// [default: the shape that fits the number of operands]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) shape: Option<String>,
 
-    /// Whose rules: vulkan, wgpu (those of WGSL) or both, one after the other
+    /// Specification: vulkan, wgpu (WGSL) or both
     #[arg(long, value_name = "API", default_value = "vulkan", hide_possible_values = true)]
     pub(crate) api: Api,
 
-    /// Print a JSON object; for several results (vectors, ModfStruct) an array of them; with --api both an object of `vulkan` and `wgpu`
+    /// Print JSON; `assay explain --help` shows the object
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -311,50 +323,51 @@ pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
 const START: &str = "\
 Start with:
   assay run
-      the audit of the best device, in minutes
+      audits the best device in minutes
   assay run 'precision.f32.exp2.*' --budget exhaustive
-      every 32-bit input of one instruction
+      checks every 32-bit input of one instruction
+  assay check shader.wgsl
+      checks your own shader
   assay explain Exp2 --format f32 --in 1.23
-      what one operation may return, and why";
+      derives the permitted set of one operation";
 
 const FILTERS: &str = "\
 Filters:
   precision.f32
       a group: every case whose name begins with these components
   precision.f32.exp2.scalar.default
-      one case, and its likes with .constant and .specconstant for operands
+      one case, and its variants .constant and .specconstant
   'precision.*.exp2.*'
-      a pattern for whole names; * stands for anything, dots too
+      a pattern that matches whole names; * matches anything, including dots
   family.toml
-      a case file of your own, in the form of those under cases/precision
+      your own case family, in the format of the files in cases/precision
   storage8, 'environment.*'
-      the cases of a suite: generated programs
-  A case is chosen if any filter matches it.";
+      the cases of a conformance suite
+  A case runs if any filter matches it.";
 
 const RUN: &str = "\
 Ranges:
   Ends are bits (0x3f800000), hex floats (0x1.8p-3) or decimals (-1.5e3, inf),
-  in the order of the type from -inf to +inf:
+  ordered from -inf to +inf:
   --range 0x1p-126..1.5   --range -inf..-0   --range 0x00000001..0x007fffff
 
-The output folder holds:
-  results.jsonl  one JSON object a line: the run, then every case with all that
-                 is known of it, last how the run ended
-  results.csv    name,status,seconds     as deqp-runner writes it
-  failures.csv   name,status             as deqp-runner writes it: a baseline
-  junit.xml      for CI systems
-  report.html    for people: everything in one page
-  standings.jsonl  how cases stand to the lists, and why; which are flaky
-  device.json    the device, its driver and what it depends on
+The result folder contains:
+  results.jsonl    one JSON object per line: the run, every case, the end
+  results.csv      name,status,seconds in deqp-runner's format
+  failures.csv     name,status in deqp-runner's format: the next baseline
+  junit.xml        for CI systems
+  report.html      one page with everything, for people
+  standings.jsonl  each case's status against the baseline, flakes and waivers
+  device.json      the device, its driver and their properties
 
 Statuses:
   Pass            every checked result is permitted
-  QualityWarning  only a lenient reading of the specification permits some
+  QualityWarning  some results are permitted by a lenient reading only
   Fail            some results are not permitted
-  NotSupported    the device lacks what the case needs
-  Undetermined    nothing that was checked could be decided
+  NotSupported    the device lacks a feature that the case requires
+  Undetermined    no checked result could be decided
   Crash, Timeout, DeviceLost, InternalError
-  A margin is error over bound: 1 is the limit, more is a failure.
+  The margin is the error divided by the bound: 1 is the limit.
 
 Examples:
   assay run
@@ -368,28 +381,28 @@ Operands and results:
   0x3f9d70a4     bits: 0x without an exponent, at most as wide as the type
   0x1.8p-3       a hex float: 0x with p
   1.23, -2e-3    a decimal; inf, nan, -inf
-  A number that the type cannot hold is rounded to nearest, and that is said.
-  Several are separated by spaces or commas, in the order of the operands,
-  vectors component by component, matrices column by column. Each has the type
-  of its operand: the exponent of Ldexp is an integer.
+  A number that the type cannot represent is rounded to nearest, with a note.
+  Separate operands by spaces or commas, in operand order; vectors component by
+  component, matrices column by column. Each value has the type of its operand:
+  the exponent of Ldexp is an integer.
 
 The verdict:
-  Pass, QualityWarning (only a lenient reading of the specification permits the
-  result) or Fail, and the margin, error over bound: 1 is the limit.
+  Pass, QualityWarning (the result is permitted by a lenient reading only) or
+  Fail, with the margin: error divided by bound, 1 is the limit.
 
 The JSON object:
   {\"op\", \"format\", \"inputs\": [bits], \"modes\": [names],
    \"exact\", \"rule\", \"clause\",
    \"permitted\": [[lowest bits, highest bits], ..], \"nan\": bool, \"any\": bool,
    \"got\": {\"bits\", \"permitted\": bool, \"lenient\": bool, \"margin\": number}}
-  Ranges ascend from -inf to +inf, -0 before +0. nan: any NaN is permitted; any:
-  nothing is required. permitted is the usual reading, lenient the laxest.
-  got is null without --got; an infinite margin is \"inf\", and it is null where
-  no distance is measured (an infinity, a NaN, nothing required).
-  Several results (vectors, ModfStruct) are an array of such objects, and with
-  --api both it is {\"vulkan\": .., \"wgpu\": ..}, each as it is alone.
+  Ranges ascend from -inf to +inf, with -0 before +0. nan: any NaN is permitted.
+  any: every value is permitted. permitted: by the usual reading; lenient: by
+  the most lenient one. got is null without --got. An infinite margin is
+  \"inf\"; the margin is null where no distance exists (an infinity, a NaN, or
+  no requirement). Vectors and structures give an array of such objects.
+  --api both gives {\"vulkan\": .., \"wgpu\": ..}.
 
-Exit code: 0, or 1 if a result given with --got is outside every reading.
+Exit code: 0, or 1 if no reading permits the result given with --got.
 
 Examples:
   assay explain Exp2 --format f32 --in 0x3f9d70a4 --got 0x40161f7c

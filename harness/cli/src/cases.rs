@@ -1,4 +1,4 @@
-//! Choosing and listing cases.
+//! Selection and listing of cases.
 
 use crate::{
     args::ListArgs,
@@ -16,17 +16,17 @@ use std::{
     path::Path,
 };
 
-/// The built-in cases.
+/// Returns the built-in cases.
 pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
     Unit::load().code(exit::USAGE)
 }
 
-/// The cases that arguments choose from: those that are built in and those of case files, which arguments may name;
-/// and the arguments with each file replaced by what matches its cases.
+/// Returns the built-in cases and those of the case families that arguments name, and the arguments
+/// with each file replaced by the names of its cases.
 pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>), Failure> {
     let (mut all, mut patterns) = (load()?, Vec::new());
     let mut files = BTreeSet::new();
-    // Made for the first file.
+    // Filled when the first file is read.
     let mut names: Option<HashSet<String>> = None;
     for argument in arguments {
         let path = Path::new(argument);
@@ -34,20 +34,20 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
             patterns.push(argument.clone());
             continue;
         }
-        // As a filter that is given twice is one.
+        // A file given twice counts once, in the same way as a filter.
         if path.canonicalize().is_ok_and(|path| !files.insert(path)) {
             continue;
         }
         if input::read_text(path, input::DESCRIPTION).is_ok_and(|text| CaseFile::is_one(&text)) {
             return Err(usage(format!(
-                "{argument} is the case of a shader, not a family: `assay check {argument}` runs it"
+                "{argument} is the case file of a shader, not a family of cases; run it with `assay check {argument}`"
             )));
         }
         let own = assay_case::load_file(path).code(exit::USAGE)?;
         for case in own {
-            let names = names.get_or_insert_with(|| all.iter().map(|one| one.name().to_owned()).collect());
+            let names = names.get_or_insert_with(|| all.iter().map(|case| case.name().to_owned()).collect());
             if !names.insert(case.name.clone()) {
-                return Err(usage(format!("{argument}: there is a case `{}` already; rename the file", case.name)));
+                return Err(usage(format!("{argument}: a case `{}` already exists; rename the file", case.name)));
             }
             patterns.push(case.name.clone());
             all.push(Unit::Precision(case));
@@ -56,7 +56,7 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
     Ok((all, patterns))
 }
 
-/// The cases of those names that there are, in any order, without reading all others.
+/// Returns the existing cases among `names`, in any order, without loading all cases.
 pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<Unit>, Failure> {
     let mut found = Unit::named(names).code(exit::USAGE)?;
     for path in arguments.iter().map(Path::new).filter(|path| path.extension().is_some_and(|e| e == "toml")) {
@@ -66,14 +66,17 @@ pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<Unit>, F
     Ok(found)
 }
 
-/// The filters, each of which must match a case: known without a device.
+/// Returns the filters.
+///
+/// # Errors
+/// A filter matches no case.
 pub(crate) fn filters(patterns: &[String], cases: &[Unit]) -> Result<Filters, Failure> {
     let filters = Filters::new(patterns);
     must_match(&filters, cases).code(exit::NOTHING)?;
     Ok(filters)
 }
 
-/// `assay list`.
+/// `assay list`: prints the names of matching cases.
 pub(crate) fn list(args: &ListArgs) -> Result<u8, Failure> {
     let (cases, patterns) = load_with(&args.filters)?;
     let filters = filters(&patterns, &cases)?;

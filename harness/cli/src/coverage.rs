@@ -1,23 +1,23 @@
-//! `assay coverage`: what covers each statement of the documents.
+//! `assay coverage`: the coverage table of the specification's statements.
 
 use crate::{
     exit::{self, Failure, WithCode, usage},
-    folders,
+    output_file,
 };
-use assay_coverage::{Standing, table};
+use assay_coverage::{RowStatus, table};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What `assay coverage --help` says.
+/// End of `assay coverage --help`.
 pub(crate) const HELP: &str = "\
-Writes a table with a row for each statement and table row of the Vulkan environment
-for SPIR-V, its precision tables, and the SPIR-V extensions: the rules, cases and functions
-of the reference that cover it, or why none can. A row with neither is a hole. The last
-line counts them.";
+The table has a row for each statement of the Vulkan environment for SPIR-V, of its
+precision tables and of the SPIR-V extensions, with the rules, cases and functions that
+check it, or the reason why none can. A row with neither is a hole; the last line counts
+the holes.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CoverageArgs {
-    /// Where to; - for stdout
+    /// Output file; - for stdout
     #[arg(value_name = "FILE", default_value = "reports/coverage.md")]
     file: PathBuf,
 }
@@ -26,25 +26,27 @@ pub(crate) struct CoverageArgs {
 pub(crate) fn coverage(args: &CoverageArgs) -> Result<u8, Failure> {
     let to_stdout = args.file.as_os_str() == "-";
     if !to_stdout {
-        // Before the table is made, which takes seconds.
+        // Checked first, because computing the table takes seconds.
         let folder = args.file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let folder = folder.display();
-            return Err(usage(format!("there is no folder {folder}: run this in the project, or name another file")));
+            return Err(usage(format!(
+                "the folder {folder} does not exist; run `assay coverage` in Assay's source tree, or give FILE"
+            )));
         }
-        folders::must_be_writable(&args.file)?;
+        output_file::must_be_writable(&args.file)?;
     }
     let table = table().code(exit::INTERNAL)?;
     let text = table.markdown();
     if to_stdout {
         crate::print(text.as_bytes())?;
     } else {
-        folders::write(&args.file, text)?;
+        output_file::write(&args.file, text)?;
     }
-    let mut said = String::new();
-    for row in table.rows().filter(|row| row.standing() == Standing::Hole) {
-        said += &format!("hole: {}: {}\n", row.name, row.says);
+    let mut holes_and_summary = String::new();
+    for row in table.rows().filter(|row| row.status() == RowStatus::Hole) {
+        holes_and_summary += &format!("hole: {}: {}\n", row.name, row.says);
     }
-    said += &format!("{}\n", table.summary());
-    crate::print(said.as_bytes())
+    holes_and_summary += &format!("{}\n", table.summary());
+    crate::print(holes_and_summary.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! `assay devices`.
+//! `assay devices`: the list of Vulkan devices.
 
 use crate::{
     args::DevicesArgs,
@@ -9,7 +9,7 @@ use assay_spirv::{need::Need, tables::Capability};
 use assay_vulkan::{Instance, PhysicalDevice};
 use std::fmt::Write;
 
-/// Capabilities of modules that decide which cases a device can run, with what they stand for.
+/// SPIR-V capabilities that decide which cases a device can run, with their meaning.
 const CAPABILITIES: [(Capability, &str); 11] = [
     (Capability::Float16, "16-bit floats"),
     (Capability::Float64, "64-bit floats"),
@@ -24,7 +24,7 @@ const CAPABILITIES: [(Capability, &str); 11] = [
     (Capability::FMAKHR, "OpFmaKHR"),
 ];
 
-/// Float-controls properties, given for each width, with the mode that each allows.
+/// Float-controls properties (one per width) and the mode that each allows.
 const CONTROLS: [(&str, &str); 5] = [
     ("shaderDenormPreserveFloat", "DenormPreserve"),
     ("shaderDenormFlushToZeroFloat", "DenormFlushToZero"),
@@ -46,7 +46,7 @@ pub(crate) fn devices(args: &DevicesArgs) -> Result<u8, Failure> {
     print(text.as_bytes())
 }
 
-/// One device, for people.
+/// Returns a readable description of a device.
 fn describe(device: &PhysicalDevice) -> String {
     let (identity, capabilities) = (device.identity(), device.capabilities());
     let bold = anstyle::Style::new().bold();
@@ -61,8 +61,8 @@ fn describe(device: &PhysicalDevice) -> String {
     };
     line("Vulkan", &format!("{} (conformance {conformance})", identity.api_version));
     let have = capabilities.have();
-    let may = |capability: Capability| Need::of_capability(capability).check(&have).may_run();
-    let (has, lacks): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(capability, _)| may(*capability));
+    let supports = |capability: Capability| Need::of_capability(capability).check(&have).may_run();
+    let (has, lacks): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(capability, _)| supports(*capability));
     let names = |list: &[&(Capability, &str)]| list.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(", ");
     line("has", &names(&has));
     line("lacks", &names(&lacks));

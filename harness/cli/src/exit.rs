@@ -3,19 +3,20 @@
 use assay_reports::Outcome;
 use std::fmt;
 
-/// Everything as expected.
+/// Success: every result is as expected.
 pub(crate) const OK: u8 = 0;
 /// Failures.
 pub(crate) const FAILURES: u8 = 1;
-/// A mistake in the arguments or in an input, or an output that cannot be written.
+/// Error in the arguments or in an input, or an output that cannot be written.
 pub(crate) const USAGE: u8 = 2;
-/// Nothing matched, or nothing was checked.
+/// No case matched, or nothing was checked.
 pub(crate) const NOTHING: u8 = 3;
 /// No usable device.
 pub(crate) const NO_DEVICE: u8 = 4;
 /// A defect of Assay.
 pub(crate) const INTERNAL: u8 = 70;
-/// Ended by a signal before the last case, whatever failed until then: 128 + SIGINT, as shells have it.
+/// Interrupted by a signal before the last case, with or without failures: 128 + SIGINT, as in
+/// shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Every exit code with its meaning: `assay --help` and the README show this table.
@@ -29,7 +30,7 @@ const CODES: [(u8, &str); 7] = [
     (INTERRUPTED, "interrupted, whatever failed before; `assay run --resume DIR` continues a run"),
 ];
 
-/// The table of exit codes for `assay --help`, in lines of at most 80 columns.
+/// Returns the table of exit codes for `assay --help`, in lines of at most 80 columns.
 pub(crate) fn help() -> String {
     const WIDTH: usize = 73;
     let mut text = "Exit codes:".to_owned();
@@ -49,10 +50,10 @@ pub(crate) fn help() -> String {
     text
 }
 
-/// The exit code of a run.
+/// Returns the exit code of a run.
 pub(crate) fn of_outcome(outcome: Outcome, interrupted: bool) -> u8 {
     match outcome {
-        // What failed so far says nothing of the rest: a run that is not complete has no verdict.
+        // An incomplete run has no verdict, even if cases failed.
         _ if interrupted => INTERRUPTED,
         Outcome::Clean | Outcome::Empty => OK,
         Outcome::Failures => FAILURES,
@@ -61,7 +62,7 @@ pub(crate) fn of_outcome(outcome: Outcome, interrupted: bool) -> u8 {
     }
 }
 
-/// An error with the exit code that it calls for.
+/// An error with its exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
@@ -70,12 +71,12 @@ pub(crate) struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut said = String::new();
-        // Most errors end with what caused them.
+        let mut written = String::new();
+        // Most messages already end with their cause, which is then not repeated.
         for cause in self.error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
-            if !said.ends_with(&cause) {
-                write!(f, "{}{cause}", if said.is_empty() { "" } else { ": " })?;
-                said = cause;
+            if !written.ends_with(&cause) {
+                write!(f, "{}{cause}", if written.is_empty() { "" } else { ": " })?;
+                written = cause;
             }
         }
         Ok(())
@@ -84,7 +85,7 @@ impl fmt::Display for Failure {
 
 /// Attaches exit codes.
 pub(crate) trait WithCode<T> {
-    /// The error calls for that code.
+    /// Attaches an exit code to the error.
     fn code(self, code: u8) -> Result<T, Failure>;
 }
 
@@ -94,13 +95,13 @@ impl<T, E: Into<anyhow::Error>> WithCode<T> for Result<T, E> {
     }
 }
 
-/// A mistake in the arguments.
+/// Returns an error in the arguments or an input.
 pub(crate) fn usage(message: impl fmt::Display) -> Failure {
     Failure { code: USAGE, error: anyhow::anyhow!("{message}") }
 }
 
 impl From<assay_vulkan::Error> for Failure {
-    /// Errors on the way to an opened device.
+    /// Attaches the exit code to an error from selecting or opening a device.
     fn from(error: assay_vulkan::Error) -> Failure {
         use assay_vulkan::Error::{Ambiguous, NoMatch, NoValidationLayer};
         let code = match error {
@@ -117,7 +118,7 @@ mod tests {
     use anyhow::anyhow;
 
     #[test]
-    fn an_interrupted_run_has_a_code_of_its_own_whatever_failed() {
+    fn an_interrupted_run_has_its_own_code_for_every_outcome() {
         for outcome in [Outcome::Clean, Outcome::Failures, Outcome::NothingChecked, Outcome::Incomplete] {
             assert_eq!(of_outcome(outcome, true), INTERRUPTED, "{outcome:?}");
             assert_ne!(of_outcome(outcome, false), INTERRUPTED, "{outcome:?}");
@@ -125,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn help_and_readme_show_the_same_table_of_codes() {
+    fn help_and_readme_show_the_same_exit_codes() {
         let readme = include_str!("../../../README.md");
         let rows = CODES.map(|(code, meaning)| format!("| {code} | {meaning} |"));
         let table = format!("| exit code | meaning |\n|---|---|\n{}\n\n", rows.join("\n"));
-        assert!(readme.contains(&table), "README.md has another table of exit codes than\n{table}");
+        assert!(readme.contains(&table), "README.md must contain this table of exit codes:\n{table}");
         let help = help();
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -139,8 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_told_once() {
-        for (error, told) in [
+    fn a_cause_is_printed_once() {
+        for (error, message) in [
             (
                 anyhow!("gone").context("cannot read a.txt: gone").context("the list"),
                 "the list: cannot read a.txt: gone",
@@ -148,7 +149,7 @@ mod tests {
             (anyhow!("gone").context("cannot read a.txt"), "cannot read a.txt: gone"),
             (anyhow!("gone"), "gone"),
         ] {
-            assert_eq!(Failure { code: USAGE, error }.to_string(), told);
+            assert_eq!(Failure { code: USAGE, error }.to_string(), message);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! `assay inspect`.
+//! `assay inspect`: a report on a SPIR-V module.
 
 use crate::{
     exit::{self, Failure, WithCode},
-    folders, note, print,
+    note, output_file, print,
 };
 use assay_spirv::{
     TargetEnv,
@@ -14,49 +14,50 @@ use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What `assay inspect --help` says at its end.
+/// End of `assay inspect --help`.
 pub(crate) const HELP: &str = "\
-A file is WGSL if its name ends in .wgsl, SPIR-V words if it starts with the magic number (in either byte order), else
-text as spirv-as reads it. No driver is needed: where there is none, nothing is said of devices.
+FILE is WGSL if its name ends in .wgsl, a SPIR-V binary if it starts with the magic number (in either byte order), else
+SPIR-V text as spirv-as reads it. No driver is needed; without one the report names no devices.
 
-A warning is a breach that is reported and not refused: --strict takes it for a violation.
+A warning is a violation that does not make the module illegal; --strict treats warnings as violations.
 
 Exit codes: 0 the module is legal; 1 it violates a rule; 2 the file cannot be read.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// SPIR-V words or text, or WGSL
+    /// SPIR-V binary, SPIR-V text or WGSL
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The report as JSON
+    /// Print the report as JSON
     #[arg(long, conflicts_with = "disassemble")]
     json: bool,
 
-    /// The module as text instead of a report
+    /// Print the module as SPIR-V text instead of a report
     #[arg(long)]
     disassemble: bool,
 
-    /// Also writes the module here: text if the name ends in .spvasm, else words
+    /// Also write the module to FILE: as text if the name ends in .spvasm, else as a binary
     #[arg(long, value_name = "FILE")]
     emit: Option<PathBuf>,
 
-    /// Assemble SPIR-V text for this environment, which decides its version: spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
+    /// Target environment of SPIR-V text, which decides its version: spv1.0 to spv1.6, vulkan1.0 to
+    /// vulkan1.4
     ///
-    /// Without one a `; Version:` comment at the text's start decides, else it is SPIR-V 1.6.
+    /// [default: the `; Version:` comment at the start of the text, else spv1.6]
     #[arg(long, value_name = "ENV")]
     target_env: Option<TargetEnv>,
 
-    /// Take warnings for violations
+    /// Treat warnings as violations
     #[arg(long)]
     strict: bool,
 
-    /// Only this device: its index in `assay devices`, a part of its name, its UUID, or `lavapipe`
+    /// Report on this device only: index in `assay devices`, part of the name, UUID, or `lavapipe`
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 }
 
-/// The JSON of `--json`.
+/// Output of `--json`.
 #[derive(Serialize)]
 struct Json<'a> {
     report: &'a Report,
@@ -70,7 +71,7 @@ struct DeviceJson {
     missing: Vec<String>,
 }
 
-/// Says what a module declares, needs and violates.
+/// Reports the declarations, requirements and violations of a module.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
     let source = assay_check::Subject::load_for(&args.file, &mut Vec::new(), args.target_env)?.source;
@@ -102,22 +103,27 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     Ok(code)
 }
 
+/// Writes the module as text or binary, by the file name's extension.
 fn emit(source: &Source, path: &Path) -> Result<(), Failure> {
     let bytes = if path.extension().is_some_and(|e| e == "spvasm") {
         source.disassemble().code(exit::USAGE)?.into_bytes()
     } else {
         source.module.words().iter().flat_map(|word| word.to_le_bytes()).collect()
     };
-    folders::write(path, bytes)
+    output_file::write(path, bytes)
 }
 
-/// The devices to hold the module against. Without a driver there are none, unless one was asked for.
+/// Returns the devices to report on, with their capabilities.
+///
+/// # Errors
+/// A device was selected but cannot be found. Without `--device`, a missing driver gives no devices
+/// and a note.
 fn devices(selector: Option<&str>) -> Result<Vec<(String, Have)>, Failure> {
     let found = Instance::new(false).and_then(|instance| instance.devices());
     let devices = match found {
         Ok(devices) => devices,
         Err(error) if selector.is_none() => {
-            note(&format!("nothing is said of devices: {error}"));
+            note(&format!("the report names no devices: {error}"));
             return Ok(Vec::new());
         }
         Err(error) => return Err(error.into()),

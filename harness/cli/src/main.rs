@@ -1,15 +1,20 @@
-//! The `assay` binary: arguments in, exit codes out.
+//! The `assay` binary: parses arguments, runs a command, and returns an exit code.
 
 mod args;
 mod cases;
 mod check;
 mod coverage;
 mod devices;
+mod diff;
 mod exit;
 mod explain;
-mod folders;
+mod history;
 mod inspect;
-mod lists;
+mod lab_lists;
+mod merge;
+mod output_file;
+mod report;
+mod result_folders;
 mod run;
 
 use args::{Cli, Command};
@@ -25,46 +30,47 @@ use std::{
 
 fn main() -> ExitCode {
     if let Err(error) = catch_file_size_signal() {
-        note(&format!("a file that exceeds the limit on file sizes will end Assay: {error}"));
+        note(&format!("writing a file beyond the size limit (ulimit -f) will end Assay without a message: {error}"));
     }
     let cli = match Cli::try_parse_from(std::env::args_os().map(shield_minus)) {
         Ok(cli) => cli,
-        Err(error) => return explain_usage(&error),
+        Err(error) => return print_usage(&error),
     };
-    // A panic is a defect of Assay and of nothing else: it must not look like a failure of a driver.
+    // A panic is a defect of Assay and must not look like a failure of a driver.
     let result = std::panic::catch_unwind(|| dispatch(cli.command));
     let code = match result {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {
-            complain(&failure);
+            print_error(&failure);
             failure.code
         }
         Err(_) => {
             let error = anyhow::anyhow!(
                 "this is a defect of Assay; please report it with the command line and the lines above"
             );
-            complain(&Failure { code: exit::INTERNAL, error });
+            print_error(&Failure { code: exit::INTERNAL, error });
             exit::INTERNAL
         }
     };
     ExitCode::from(code)
 }
 
+/// Runs a command and returns its exit code.
 fn dispatch(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Devices(args) => devices::devices(&args),
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
-        Command::Worker => run::worker::worker(),
+        Command::Worker => run::worker_process::serve(),
         Command::Check(args) => check::check(&args),
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Coverage(args) => coverage::coverage(&args),
-        Command::Report(args) => folders::report(&args),
-        Command::History { command } => folders::history(&command),
-        Command::Merge(args) => folders::merge(&args),
-        Command::Diff(args) => folders::diff(&args),
+        Command::Report(args) => report::report(&args),
+        Command::History { command } => history::history(&command),
+        Command::Merge(args) => merge::merge(&args),
+        Command::Diff(args) => diff::diff(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "assay", &mut script);
@@ -73,7 +79,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
     }
 }
 
-/// Writes to stdout. A reader that has gone (`assay list | head`) is no error.
+/// Writes to stdout. A closed pipe (`assay list | head`) is not an error.
 fn print(text: &[u8]) -> Result<u8, Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
@@ -84,20 +90,20 @@ fn print(text: &[u8]) -> Result<u8, Failure> {
     }
 }
 
-/// Stdout of a run or a check, whose product is elsewhere: the first write that fails is said on stderr, with what becomes of
-/// the work. A reader that has gone (`assay run | head`) is not worth a word.
-struct Stdout {
-    /// What a failed write means for the work.
-    otherwise: String,
+/// Stdout of a command whose result does not depend on it, such as a run with a result folder. The
+/// first failed write gives a note on stderr. A closed pipe (`assay run | head`) does not.
+struct ReportOutput {
+    /// Consequence of a failed write, for the note.
+    consequence: String,
 }
 
-impl Write for Stdout {
-    /// Writes the block, which stays together though several runs write at the same time.
+impl Write for ReportOutput {
+    /// Writes the whole block at once, so that blocks of concurrent runs do not mix.
     fn write(&mut self, block: &[u8]) -> io::Result<usize> {
         let mut out = anstream::stdout().lock();
         out.write_all(block).and_then(|()| out.flush()).inspect_err(|error| {
             if error.kind() != io::ErrorKind::BrokenPipe {
-                note_once(&format!("cannot write to stdout ({error}): {}", self.otherwise));
+                note_once(&format!("cannot write to stdout ({error}): {}", self.consequence));
             }
         })?;
         Ok(block.len())
@@ -108,72 +114,74 @@ impl Write for Stdout {
     }
 }
 
-/// Shows on stdout what the exit code sums up: that it cannot be written is said on stderr and changes nothing.
-fn show(text: &str) {
-    // What is wrong has been said.
-    _ = Stdout { otherwise: "the exit code has the verdict".to_owned() }.write_all(text.as_bytes());
+/// Prints the summary of results. A failed write gives a note and does not change the exit code.
+fn print_summary(text: &str) {
+    // `ReportOutput` has noted the error.
+    _ = ReportOutput { consequence: "the exit code still gives the verdict".to_owned() }.write_all(text.as_bytes());
 }
 
-/// Has writes beyond the limit on file sizes (`ulimit -f`) fail with EFBIG, as on a full disk: by default SIGXFSZ ends the
-/// process without a word. The handler does nothing but be there, and a process that this one starts has one of its own.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail with EFBIG, in the same way as a full
+/// disk. By default SIGXFSZ ends the process without a message. Installing any handler prevents
+/// that; worker processes install their own.
 fn catch_file_size_signal() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default())?;
     Ok(())
 }
 
-/// Says on stderr what is wrong.
-fn complain(failure: &Failure) {
+/// Prints an error on stderr.
+fn print_error(failure: &Failure) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    // Without a stderr the exit code has to do.
-    _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", as_typed(failure.to_string()));
+    // If stderr is closed, only the exit code reports the error.
+    _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", restore_minus(failure.to_string()));
 }
 
-/// Says what is wrong with the arguments, or helps, if that is what they ask for.
-fn explain_usage(error: &clap::Error) -> ExitCode {
+/// Prints the help or version that the arguments request, or the error in them.
+fn print_usage(error: &clap::Error) -> ExitCode {
     if error.exit_code() == i32::from(exit::OK) {
         return match print(error.render().ansi().to_string().as_bytes()) {
             Ok(code) => ExitCode::from(code),
             Err(failure) => {
-                complain(&failure);
+                print_error(&failure);
                 ExitCode::from(failure.code)
             }
         };
     }
-    _ = write!(anstream::stderr(), "{}", as_typed(error.render().ansi().to_string()));
+    _ = write!(anstream::stderr(), "{}", restore_minus(error.render().ansi().to_string()));
     ExitCode::from(exit::USAGE)
 }
 
-/// A message with every minus as it was typed: see [`shield_minus`].
-fn as_typed(message: String) -> String {
+/// Restores the minus signs in a message that [`shield_minus`] replaced.
+fn restore_minus(message: String) -> String {
     let typed = |argument: OsString| argument.to_str().is_some_and(|text| text.contains(SHIELDED));
     if std::env::args_os().any(typed) { message } else { message.replace(SHIELDED, "-") }
 }
 
-/// Says something on stderr that is worth knowing and no error.
+/// Prints a note on stderr.
 fn note(text: &str) {
     let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
     _ = writeln!(anstream::stderr(), "{cyan}note:{cyan:#} {text}");
 }
 
-/// As [`note`], once however many runs this is part of.
+/// Prints a note on stderr unless the same note was printed before.
 fn note_once(text: &str) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.insert(text.to_owned()) {
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if printed.insert(text.to_owned()) {
         note(text);
     }
 }
 
-/// A minus that clap does not take for the beginning of an option.
+/// Minus sign that clap does not mistake for the start of an option.
 const SHIELDED: char = '\u{2212}';
 
-/// A number with a minus (`-1e-3`, `-inf`, `-0x1p3`) is an operand, which clap would take for an option: its minus becomes
-/// U+2212, which operands may be written with as well.
+/// Replaces the minus of a negative number (`-1e-3`, `-inf`, `-0x1p3`), which clap would take for
+/// an option, by U+2212, which operands accept too.
 fn shield_minus(argument: OsString) -> OsString {
     let number = argument.to_str().and_then(|text| text.strip_prefix('-')).filter(|rest| {
         let first = rest.split(',').next().unwrap_or_default().to_ascii_lowercase();
-        // Rust reads inf, infinity and nan as well. Ends of a range are for the range to read.
+        // Rust also parses inf, infinity and nan. Ranges (`-1..1`) are left to the parser of
+        // --range.
         !rest.contains("..") && (first.parse::<f64>().is_ok() || first.starts_with("0x"))
     });
     match number {

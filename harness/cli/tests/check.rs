@@ -1,4 +1,4 @@
-//! `assay check`, on lavapipe.
+//! `assay check` on lavapipe.
 
 mod common;
 
@@ -10,7 +10,7 @@ const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array
 }
 ";
 
-/// Runs `assay check` on a file of that name and text.
+/// Runs `assay check` on a file with a name and text.
 fn check(name: &str, text: &str, arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -20,7 +20,7 @@ fn check(name: &str, text: &str, arguments: &[&str]) -> Output {
     assay(&all)
 }
 
-/// Whether there is a device to check on; says so if there is none.
+/// Returns true if there is no device, and prints that the test is skipped.
 fn no_device() -> bool {
     let none = assay(&["devices"]).code != 0;
     if none {
@@ -35,7 +35,7 @@ fn skipped() {
 }
 
 #[test]
-fn a_shader_passes_and_a_case_of_it_that_expects_something_else_fails() {
+fn a_shader_passes_and_a_case_file_with_wrong_expectations_fails() {
     if no_device() {
         return;
     }
@@ -54,7 +54,8 @@ fn a_shader_passes_and_a_case_of_it_that_expects_something_else_fails() {
     assert!(output.stdout.contains("source    the case file's expectation"), "{output:?}");
 }
 
-/// With default inputs no invocation passes the guard: that is not a Pass, whatever is planted behind it.
+/// With default inputs no invocation passes the guard. The check is not a Pass, with or without a
+/// planted error.
 #[test]
 fn a_check_that_writes_nothing_is_not_a_pass() {
     if no_device() {
@@ -91,15 +92,15 @@ fn a_check_that_writes_nothing_is_not_a_pass() {
     assert!(page.contains("wrote 5 of 256 elements"), "{page}");
 }
 
-/// Expected values are compared with what the oracle permits, without a device.
+/// Expected values are compared with the permitted sets, without a device.
 #[test]
-fn expected_values_are_held_against_the_oracle() {
+fn expected_values_are_compared_with_the_permitted_sets() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("a.wgsl"), SHADER).unwrap();
     for (value, code, said) in [
-        ("6", 0, "expectations of the case file, round by round: 1 of 1 permitted by"),
-        ("7", 1, "1 of 65 elements are never what the case file expects"),
+        ("6", 0, "1 of 1 expectations of the case file, counted in each round, are permitted by"),
+        ("7", 1, "1 of 65 elements never have a value that the case file expects"),
     ] {
         let case = format!(
             "shader = 'a.wgsl'\nworkgroups = [1]\nrounds = 1\n[input]\ndata = 'index'\n\
@@ -115,7 +116,7 @@ fn expected_values_are_held_against_the_oracle() {
 }
 
 #[test]
-fn mistakes_get_one_message_and_code_2() {
+fn errors_in_inputs_get_one_message_and_code_2() {
     for (name, text, arguments, expected) in [
         ("a.wgsl", SHADER.replace("2u", "2.5"), &[][..], "a.wgsl:3:"),
         ("a.wgsl", SHADER.into(), &["--input", "7=zeros"], "no binding `7`"),
@@ -152,10 +153,10 @@ fn mistakes_get_one_message_and_code_2() {
     assert_eq!(assay(&["check", "/nonexistent.wgsl"]).code, 2);
 }
 
-/// A shader that never ends, files that do not fit, and dispatches beyond the device's limits are told at once, and no device is
-/// given anything.
+/// Endless shaders, files of the wrong size and dispatches beyond the device's limits are refused
+/// before the device runs anything.
 #[test]
-fn what_no_device_may_be_given_gets_one_message_and_code_2() {
+fn dispatches_that_must_not_run_get_one_message_and_code_2() {
     if no_device() {
         return;
     }
@@ -173,7 +174,7 @@ fn what_no_device_may_be_given_gets_one_message_and_code_2() {
         (&endless, &[][..], "endless loop"),
         (&endless, &["--workgroups", "1000"], "--patience"),
         (&spins, &["--input", "data=zeros"], "endless loop"),
-        (&SHADER.to_owned(), &["--input", &short], "3 bytes, too few"),
+        (&SHADER.to_owned(), &["--input", &short], "only 3 bytes"),
         (&SHADER.to_owned(), &["--input", &odd], "1026 bytes, 2 more than 256 elements take"),
         (&SHADER.to_owned(), &["--input", &few], "has 4 elements"),
         (&SHADER.to_owned(), &["--input", &one, "--elements", "data=300"], "are 1200 bytes"),
@@ -186,9 +187,9 @@ fn what_no_device_may_be_given_gets_one_message_and_code_2() {
     }
 }
 
-/// What addresses lead to is stated on the command line, too.
+/// Options of the command line define buffers that the shader reaches by device address.
 #[test]
-fn buffers_that_only_addresses_lead_to_are_checked() {
+fn buffers_reached_by_device_address_are_checked() {
     if no_device() {
         return;
     }
@@ -204,10 +205,10 @@ fn buffers_that_only_addresses_lead_to_are_checked() {
     assert!(nowhere.code == 2 && nowhere.stderr.contains("nodes@9"), "{nowhere:?}");
 }
 
-/// What lies beyond an end is checked where the device is opened to be robust, and what depends on the layout of subgroups where the shader
-/// records it.
+/// With --robustness, accesses out of bounds are checked. With --subgroups, results that depend on
+/// the recorded subgroup layout are checked.
 #[test]
-fn robustness_and_recorded_subgroups_are_asked_for() {
+fn robustness_and_recorded_subgroups_are_options() {
     if no_device() {
         return;
     }
@@ -231,11 +232,12 @@ fn robustness_and_recorded_subgroups_are_asked_for() {
     assert!(open.code == 0 && open.stdout.contains("depends on the subgroup layout, which is unknown"), "{open:?}");
     let recorded = check("a.wgsl", seats, &[&on[..], &["--subgroups", "seats"]].concat());
     assert!(recorded.code == 0 && recorded.stdout.contains("1,024 elements checked"), "{recorded:?}");
-    // What is behind the records is not read, and what does not hold them is not the device's fault.
+    // Elements after the records are not read. A buffer without the records is an error in the
+    // input, not a failure.
     let longer = check("a.wgsl", seats, &[&on[..], &["--subgroups", "seats", "--elements", "seats=200"]].concat());
     assert!(longer.code == 0 && longer.stdout.contains("0 not permitted"), "{longer:?}");
     let other = check("a.wgsl", seats, &[&on[..], &["--subgroups", "to"]].concat());
-    assert!(other.code == 2 && other.stderr.contains("does not get the record of invocation"), "{other:?}");
+    assert!(other.code == 2 && other.stderr.contains("does not store the record of invocation"), "{other:?}");
     let nowhere = check("a.wgsl", seats, &[&on[..], &["--subgroups", "5"]].concat());
     assert!(nowhere.code == 2 && nowhere.stderr.contains("no storage buffer `5`"), "{nowhere:?}");
     let both = check("a.wgsl", apart, &["--robustness", "access", "--api", "both"]);
@@ -243,13 +245,14 @@ fn robustness_and_recorded_subgroups_are_asked_for() {
 }
 
 #[test]
-fn without_a_driver_there_is_nothing_to_check_on() {
+fn without_a_driver_the_check_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.wgsl");
     std::fs::write(&path, SHADER).unwrap();
     let output = assay_with(&["check", path.to_str().unwrap()], &[("VK_DRIVER_FILES", "/nonexistent")]);
     assert_eq!(output.code, 4, "{output:?}");
-    // Where results cannot be written, that is said before a device is asked for; where they can, nothing is left without one.
+    // An unwritable result folder is reported before a missing device. Without a device no folder
+    // remains.
     let out = |out: &std::path::Path| {
         let arguments = ["check", path.to_str().unwrap(), "--out", out.to_str().unwrap()];
         assay_with(&arguments, &[("VK_DRIVER_FILES", "/nonexistent")])
@@ -262,7 +265,7 @@ fn without_a_driver_there_is_nothing_to_check_on() {
 }
 
 #[test]
-fn a_family_of_ones_own_is_run_by_name_of_its_file() {
+fn a_family_of_cases_runs_by_its_file_name() {
     if no_device() {
         return;
     }
@@ -282,17 +285,17 @@ fn a_family_of_ones_own_is_run_by_name_of_its_file() {
             "{output:?}"
         );
     }
-    // `assay check` runs it, too, and leaves a folder that `assay run` goes on with.
+    // `assay check` also runs it, and writes a folder that `assay run` can resume.
     let checked = folder.path().join("checked");
     let output = assay(&["check", path.to_str().unwrap(), "--out", checked.to_str().unwrap(), "--seed", "3"]);
     assert!(output.code == 0 && output.stdout.contains("seed 3"), "{output:?}");
     assert!(checked.join("report.html").is_file(), "{output:?}");
     let output = assay(&["run", "--resume", checked.to_str().unwrap()]);
     assert!(output.code == 0 && output.stderr.contains("the run is complete"), "{output:?}");
-    // What has no meaning for it is not dropped.
+    // Options of shaders are refused, not ignored.
     let output = assay(&["check", path.to_str().unwrap(), "--rounds", "3", "--reduce", "--spec", "1=2"]);
     assert_eq!(output.code, 2, "{output:?}");
-    for part in ["mine.toml is a family", "--spec, --rounds, --reduce are for shaders", "`assay run "] {
+    for part in ["mine.toml is a family", "--spec, --rounds, --reduce apply to shaders only", "`assay run "] {
         assert!(output.stderr.contains(part), "{part}: {output:?}");
     }
     std::fs::write(&path, family.replace("OpFNegate", "OpFNegat")).unwrap();
@@ -302,7 +305,7 @@ fn a_family_of_ones_own_is_run_by_name_of_its_file() {
 }
 
 #[test]
-fn a_planted_error_is_traced_bundled_and_shown_again() {
+fn a_planted_error_is_traced_bundled_and_reproduced() {
     if no_device() {
         return;
     }
@@ -326,8 +329,8 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
         output.stderr.contains("planted off-by-one@OpIMul") && output.stdout.contains("the device is not at fault"),
         "{output:?}"
     );
-    assert!(output.stdout.contains("it happens here, bit by bit"), "{output:?}");
-    // Without the error that is planted, it is not there.
+    assert!(output.stdout.contains("reproduced, with the same bits"), "{output:?}");
+    // Without the planted error it does not fail.
     let manifest = bundle.join("bundle.json");
     let text = std::fs::read_to_string(&manifest)
         .unwrap()
@@ -335,14 +338,15 @@ fn a_planted_error_is_traced_bundled_and_shown_again() {
     std::fs::write(&manifest, text).unwrap();
     let output = assay(&["repro", bundle.to_str().unwrap()]);
     assert_eq!(output.code, 0, "{output:?}");
-    assert!(output.stdout.contains("it does not happen here"), "{output:?}");
+    assert!(output.stdout.contains(": not reproduced\n"), "{output:?}");
     assert_eq!(assay(&["repro", "/nonexistent"]).code, 2);
     assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
 }
 
-/// Where an error is planted is told as it can be asked for, and so are other places of one that changes nothing.
+/// The note on a planted error gives the option that plants it. If the error changes no element, a
+/// note gives other instructions.
 #[test]
-fn a_planted_error_that_shows_nowhere_is_told_with_other_places() {
+fn a_planted_error_without_effect_is_noted_with_other_instructions() {
     if no_device() {
         return;
     }
@@ -352,24 +356,24 @@ fn a_planted_error_that_shows_nowhere_is_told_with_other_places() {
     let passes = check("a.wgsl", &hidden, &[&on[..], &["--mutate", "off-by-one@OpIMul"]].concat());
     assert_eq!(passes.code, 0, "{passes:?}");
     assert!(passes.stdout.ends_with(", although off-by-one@OpIMul was planted.\n"), "{passes:?}");
-    let line =
-        passes.stdout.lines().find(|line| line.contains("shows in no element that was checked")).expect("a note");
-    let elsewhere = quoted(line).expect("another place");
+    let line = passes.stdout.lines().find(|line| line.contains("changes no checked element")).expect("a note");
+    let elsewhere = quoted(line).expect("another instruction");
     let fails = check("a.wgsl", &hidden, &[&on[..], &["--mutate", &elsewhere]].concat());
     assert_eq!(fails.code, 1, "{fails:?}");
     let accused = fails.stdout.lines().last().unwrap();
     assert!(accused.ends_with(": the device is not at fault.") && accused.contains(&elsewhere), "{fails:?}");
-    // The very place that it is told to be at.
-    let named = quoted(&passes.stderr).expect("a place");
+    // The instruction that the first note names.
+    let named = quoted(&passes.stderr).expect("an instruction");
     let again = check("a.wgsl", &hidden, &[&on[..], &["--mutate", &named]].concat());
     assert!(again.code == 0 && again.stderr.contains(&format!("planted {named} in")), "{again:?}");
     let nowhere = check("a.wgsl", &hidden, &["--mutate", "off-by-one@word 1"]);
     assert!(nowhere.code == 2 && quoted(&nowhere.stderr).is_some(), "{nowhere:?}");
 }
 
-/// Of the round that the bundle has, failures are compared: what else of it was kept depends on the other rounds.
+/// Only the failures in the bundle's round are compared, because the number of warnings kept
+/// depends on the other rounds.
 #[test]
-fn failures_among_warnings_are_shown_again() {
+fn failures_among_warnings_are_reproduced() {
     if no_device() {
         return;
     }
@@ -394,12 +398,13 @@ fn failures_among_warnings_are_shown_again() {
     let output = assay(&[&["check", file.to_str().unwrap()], &on[..], &planted].concat());
     assert_eq!(output.code, 1, "{output:?}");
     let output = assay(&[&["repro", out.join("bundle").to_str().unwrap()], &on[..]].concat());
-    assert!(output.code == 1 && output.stdout.contains("it happens here, bit by bit"), "{output:?}");
+    assert!(output.code == 1 && output.stdout.contains("reproduced, with the same bits"), "{output:?}");
 }
 
-/// A barrier makes no result to be known by: of several, the bundle of the smaller shader names the right one.
+/// A barrier has no result id. The bundle of the reduced shader still names the right one of
+/// several.
 #[test]
-fn a_reduced_bundle_knows_which_barrier_is_missing() {
+fn a_reduced_bundle_names_the_missing_barrier() {
     if no_device() {
         return;
     }
@@ -418,7 +423,7 @@ fn a_reduced_bundle_knows_which_barrier_is_missing() {
     let output = check("a.wgsl", text, &[&["--device", "llvmpipe"], &arguments[..]].concat());
     assert!(output.code == 1 && output.stdout.contains("note: reduced from "), "{output:?}");
     let output = assay(&["repro", out.join("reduced").to_str().unwrap(), "--device", "llvmpipe"]);
-    // In a process whose memory of workgroups nothing has been left in.
+    // A new process has no leftovers in workgroup memory.
     assert!(output.code == 1 && output.stdout.contains("in the bundle: Fail"), "{output:?}");
     let readme = std::fs::read_to_string(out.join("reduced/README.txt")).unwrap();
     assert!(readme.contains("OpControlBarrier"), "{readme}");
@@ -437,8 +442,8 @@ fn a_failure_is_reduced_and_another_translation_is_compared() {
     assert!(output.stdout.contains("note: reduced from "), "{output:?}");
     assert!(out.join("reduced/bundle.json").exists() && out.join("bundle/bundle.json").exists());
     let output = assay(&["repro", out.join("reduced").to_str().unwrap()]);
-    assert!(output.code == 1 && output.stdout.contains("it happens here, bit by bit"), "{output:?}");
-    // Another check into the folder leaves nothing of these, and what is not theirs.
+    assert!(output.code == 1 && output.stdout.contains("reproduced, with the same bits"), "{output:?}");
+    // Another check with the same folder removes these bundles and no other files.
     std::fs::write(out.join("bundle/notes.txt"), "mine").unwrap();
     let output = check("a.wgsl", SHADER, &["--out", out.to_str().unwrap()]);
     assert_eq!(output.code, 0, "{output:?}");
@@ -470,10 +475,10 @@ fn a_derivation_shows_each_step_of_the_first_wrong_element() {
     }
 }
 
-/// A descriptor array that is indexed without the capability for that: it is said and checked, and `--strict` refuses it. A bundle says which
-/// version its original was assembled for.
+/// A descriptor array that is indexed without the required capability gives a warning and is
+/// checked; `--strict` refuses it. The bundle records the SPIR-V version of the original.
 #[test]
-fn a_warning_is_noted_and_the_shader_checked() {
+fn a_warning_is_noted_and_the_shader_is_checked() {
     const INDEXED: &str = include_str!("shaders/indexed_buffers.spvasm");
     let warning = "descriptor array indexed with a non-constant; this requires StorageBufferArrayDynamicIndexing";
     let refused = check("indexed.spvasm", INDEXED, &["--workgroups", "1", "--strict"]);
@@ -497,5 +502,5 @@ fn a_warning_is_noted_and_the_shader_checked() {
     assert_eq!(manifest["target_env"], "vulkan1.2");
     assert!(read("shader.spvasm").contains("; Version: 1.5\n"));
     let again = assay(&["repro", out.join("bundle").to_str().unwrap()]);
-    assert!(again.stdout.contains("it happens here, bit by bit"), "{again:?}");
+    assert!(again.stdout.contains("reproduced, with the same bits"), "{again:?}");
 }

@@ -1,4 +1,5 @@
-//! `assay check` in a worker process: what ends it, and what is left then. Skipped where there is no device.
+//! `assay check` in a worker process: crashes, timeouts and interruptions, and the files that
+//! remain. Skipped without a device.
 
 #![cfg(unix)]
 
@@ -17,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Minutes on a software driver; the oracle runs one workgroup of it.
+/// Takes minutes on a software driver; the interpreter runs one workgroup only.
 const LONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var x = data[id.x];
@@ -25,7 +26,7 @@ const LONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u
     data[id.x] = x;
 }";
 
-/// The arguments that check it into a folder.
+/// Returns the arguments that check `LONG` with results in a folder.
 fn arguments(dir: &Path) -> Vec<String> {
     let shader = dir.join("long.wgsl");
     fs::write(&shader, LONG).unwrap();
@@ -34,7 +35,7 @@ fn arguments(dir: &Path) -> Vec<String> {
     words.into_iter().chain([out.to_str().unwrap()]).map(str::to_owned).collect()
 }
 
-/// The processes that a process has started.
+/// Returns the child processes of a process.
 fn children(of: u32) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -45,7 +46,7 @@ fn children(of: u32) -> Vec<u32> {
     numbers.filter(|pid| parent(*pid) == Some(of)).collect()
 }
 
-/// Starts a check, and gives its worker once that has had time to open its device and to begin.
+/// Starts a check, and returns its worker after it has had time to open its device and to begin.
 fn begin(dir: &Path) -> (Child, u32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     let command = command.args(arguments(dir)).stdout(Stdio::null()).stderr(Stdio::null());
@@ -76,7 +77,7 @@ fn result(dir: &Path) -> CheckResult {
     ended.expect("a result")
 }
 
-/// The evidence says what the device was given, and is run again.
+/// Asserts that the bundle has a summary, the inputs and the shader.
 fn is_evidence(dir: &Path, status: Status) {
     let bundle = dir.join("out/bundle");
     let readme = fs::read_to_string(bundle.join("README.txt")).expect("a bundle");
@@ -94,7 +95,7 @@ fn a_worker_that_dies_is_a_crash_with_evidence() {
         let (mut child, worker) = begin(dir.path());
         signal("-ABRT", worker);
         let code = child.wait().unwrap().code();
-        // On a busy machine it may not have had its device yet.
+        // On a busy machine the worker may not have opened its device yet.
         if code == Some(4) && attempt < 5 {
             continue;
         }
@@ -106,7 +107,7 @@ fn a_worker_that_dies_is_a_crash_with_evidence() {
     }
 }
 
-/// Whose reduction takes a while.
+/// Shader whose reduction takes a while.
 const WRONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var x = data[id.x];
@@ -119,7 +120,7 @@ const WRONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<
 }";
 
 #[test]
-fn a_failure_outlives_what_was_to_show_more_of_it() {
+fn a_failure_is_kept_if_a_diagnostic_rerun_is_killed_or_interrupted() {
     if !device() {
         return;
     }
@@ -134,7 +135,7 @@ fn a_failure_outlives_what_was_to_show_more_of_it() {
             .arg(&out);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         let deadline = Instant::now() + Duration::from_secs(60);
-        // What it has failed with is bundled before it is made smaller.
+        // The bundle is written before the reduction.
         while !out.join("bundle/README.txt").exists() {
             assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it fails and is reduced");
             sleep(Duration::from_millis(5));
@@ -151,13 +152,13 @@ fn a_failure_outlives_what_was_to_show_more_of_it() {
         let result = result(dir.path());
         assert_eq!(result.status, Status::Fail, "{how}: {result:?}");
         assert!(!result.mismatches.is_empty() && !out.join("reduced").exists(), "{how}");
-        let said = result.notes.iter().any(|note| note.starts_with("Crash on a variant of the shader"));
+        let said = result.notes.iter().any(|note| note.starts_with("Crash in a diagnostic rerun of the shader"));
         assert_eq!((said, result.partial), (how == "-ABRT", how == "-INT"), "{how}: {:?}", result.notes);
     }
 }
 
 #[test]
-fn a_device_that_does_not_end_is_a_timeout_with_evidence() {
+fn a_dispatch_that_does_not_end_is_a_timeout_with_evidence() {
     if !device() {
         return;
     }
@@ -173,7 +174,7 @@ fn a_device_that_does_not_end_is_a_timeout_with_evidence() {
 }
 
 #[test]
-fn an_interrupt_leaves_whole_files() {
+fn an_interrupted_check_leaves_complete_files() {
     if !device() {
         return;
     }

@@ -1,4 +1,4 @@
-//! `assay explain`: what it prints, in both forms, and its exit codes.
+//! `assay explain`: text output, JSON output and exit codes.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn object(arguments: &[&str]) -> (i32, Value) {
 }
 
 #[test]
-fn an_explanation_names_value_rule_clause_set_and_verdict() {
+fn an_explanation_has_value_rule_clause_set_and_verdict() {
     let output = assay(&[&EXP2[..], &["--got", "0x40161f7c"]].concat());
     assert_eq!(output.code, 1, "{output:?}");
     for said in [
@@ -33,11 +33,11 @@ fn an_explanation_names_value_rule_clause_set_and_verdict() {
 }
 
 #[test]
-fn the_exit_code_is_that_of_the_verdict() {
+fn the_exit_code_follows_the_verdict() {
     assert_eq!(assay(&EXP2).code, 0);
     assert_eq!(assay(&[&EXP2[..], &["--got", "0x40161f7a"]].concat()).code, 0);
     assert_eq!(assay(&[&EXP2[..], &["--got", "nan"]].concat()).code, 1);
-    // The lenient reading of a 64-bit row is no failure.
+    // A result that only the lenient reading of a 64-bit row permits is not a failure.
     let (code, lenient) = object(&["explain", "Sqrt", "--format", "f64", "--in", "2", "--got", "1.4142135"]);
     assert_eq!((code, &lenient["got"]["permitted"], &lenient["got"]["lenient"]), (0, &json!(false), &json!(true)));
 }
@@ -65,7 +65,7 @@ fn ranges_ascend_and_a_wrong_exact_result_has_an_infinite_margin() {
 }
 
 #[test]
-fn operands_are_written_in_any_notation_and_with_any_sign() {
+fn operands_accept_every_notation_and_sign() {
     let bits = |arguments: &[&str]| object(&[&["explain"][..], arguments].concat()).1["inputs"].clone();
     assert_eq!(bits(&["OpFAdd", "--in", "1.5,0x1.8p-3"]), json!(["0x3fc00000", "0x3e400000"]));
     assert_eq!(bits(&["OpFAdd", "--in", "-1.5", "-0x1p3"]), json!(["0xbfc00000", "0xc1000000"]));
@@ -80,7 +80,7 @@ fn operands_are_written_in_any_notation_and_with_any_sign() {
 }
 
 #[test]
-fn shapes_follow_from_the_operands_or_are_asked_for() {
+fn the_shape_follows_from_the_operands_or_must_be_given() {
     let (code, vector) = object(&["explain", "Normalize", "--in", "3", "4", "0", "--got", "0.6,0.8,0"]);
     let list = vector.as_array().expect("an array for several results");
     assert_eq!((code, list.len()), (0, 3));
@@ -94,7 +94,7 @@ fn shapes_follow_from_the_operands_or_are_asked_for() {
 }
 
 #[test]
-fn modes_change_the_set_and_are_named() {
+fn modes_change_the_permitted_set_and_are_printed() {
     let (_, object) = object(&["explain", "OpFAdd", "--in", "1", "0x1p-30", "--mode", "roundingmodertz"]);
     assert_eq!(
         (&object["modes"], &object["permitted"]),
@@ -104,7 +104,8 @@ fn modes_change_the_set_and_are_named() {
 
 const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
 
-/// A number out of range of float8, by its conversion: NaN in E4M3, infinity in E5M2, or the largest finite number.
+/// A number out of range for float8 converts to NaN in E4M3, to infinity in E5M2, or to the largest
+/// finite number.
 #[test]
 fn conversions_to_float8_are_derived() {
     for (format, mode, got, code, said) in [
@@ -123,13 +124,13 @@ fn conversions_to_float8_are_derived() {
 }
 
 #[test]
-fn what_an_instruction_does_not_take_is_said() {
+fn operands_that_an_instruction_does_not_take_are_refused() {
     for (arguments, said) in [
         (&["Exp2", "--format", "f64", "--in", "1"][..], "Exp2 of f64 is not in Assay's table; it takes"),
         (&["Exp2", "--shape", "mat2", "--in", "1"], "it takes scalar, vec2, vec3, vec4"),
         (&["Exp2", "--shape", "vec2", "--in", "1"], "Exp2 takes 2 operand scalars here (vec2<f32>), not 1"),
         (&["OpFDiv", "--in", "1"], "it takes 2 as scalar, 4 as vec2"),
-        (&["Exp2", "--in", "1", "--got", "1", "2"], "Exp2 returns 1 scalar here (f32), not 2"),
+        (&["Exp2", "--in", "1", "--got", "1", "2"], "Exp2 returns 1 scalar here (f32), but --got has 2"),
         (&["OpFConvert", "--in", "1"], "needs the type that it converts from"),
         (&["Exp2", "--in", "0x1ffffffff"], "--in: `0x1ffffffff` has more than the 32 bits of f32"),
         (&["Exp2", "--in", "1", "--got", "one"], "--got: `one` is not a number"),
@@ -166,7 +167,7 @@ fn every_instruction_can_be_explained_on_every_type() {
 }
 
 #[test]
-fn both_apis_are_one_document() {
+fn both_apis_give_one_json_document() {
     let one = |api: &str| -> Value {
         let output = assay(&["explain", "Acos", "--in", "0.999", "--json", "--api", api]);
         assert_eq!(output.code, 0, "{output:?}");
@@ -178,7 +179,7 @@ fn both_apis_are_one_document() {
 }
 
 #[test]
-fn an_instruction_without_a_row_is_told_from_a_misspelt_one() {
+fn an_instruction_without_a_row_is_distinguished_from_a_misspelt_one() {
     for (op, said) in
         [("OpIAdd", "`assay check`"), ("OpPhi", "no row in the precision table"), ("Exp3", "did you mean Exp")]
     {

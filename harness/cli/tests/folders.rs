@@ -1,5 +1,5 @@
-//! Commands over result folders: joined, compared, drawn, followed. The folders are written by hand, so that no device is
-//! needed.
+//! Commands on result folders: merge, diff, report and history. The tests write the folders
+//! themselves and need no device.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A result folder with these cases: name, status, margin.
+/// Writes a result folder with cases: name, status and margin.
 fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> PathBuf {
     fs::create_dir_all(path).unwrap();
     let device = DeviceInfo {
@@ -95,7 +95,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn parts_are_joined_once_and_whole() {
+fn parts_are_merged_if_they_are_complete_and_do_not_overlap() {
     let dir = tempfile::tempdir().unwrap();
     let one = folder(
         &dir.path().join("one"),
@@ -115,7 +115,7 @@ fn parts_are_joined_once_and_whole() {
     let refused = |output: Output, said: &str| {
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output:?}");
         assert!(output.stderr.contains(said), "{said}: {}", output.stderr);
-        assert!(!out.exists(), "nothing is left");
+        assert!(!out.exists(), "a refused merge leaves no folder");
     };
     refused(merge(&[&one, &one], &["--partial"]), "overlap: both have results of `p.f32.a` and 1 more");
     refused(merge(&[&one], &[]), "results are missing: part slice:2/2 is missing");
@@ -124,21 +124,21 @@ fn parts_are_joined_once_and_whole() {
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(fs::read_to_string(out.join("failures.csv")).unwrap(), "p.f32.c,Fail\n");
     assert!(merge(&[&two, &one], &[]).stderr.contains("already holds results"));
-    // It has a page, and no command line that could go on with it.
+    // The joined folder has a report but cannot be resumed.
     assert!(fs::read_to_string(out.join("report.html")).unwrap().contains("p.f32.c"));
     let before = fs::read_to_string(out.join("results.jsonl")).unwrap();
     let output = assay(&["run", "--resume", text(&out)]);
-    assert!(output.code == 2 && output.stderr.contains("holds what `assay merge` joined"), "{output:?}");
+    assert!(output.code == 2 && output.stderr.contains("`assay merge` joined it from several runs"), "{output:?}");
     assert!(!output.stderr.contains("note:"), "{output:?}");
     assert_eq!(fs::read_to_string(out.join("results.jsonl")).unwrap(), before);
-    // What was joined is a folder like any other.
+    // Other commands accept the joined folder.
     let diff = assay(&["diff", text(&out), text(&out)]);
     assert_eq!(diff.code, 0, "{diff:?}");
     assert!(diff.stdout.contains("NOT WORSE: 4 unchanged"), "{diff:?}");
 }
 
 #[test]
-fn runs_are_compared_in_words_json_and_a_page() {
+fn runs_are_compared_as_text_json_and_html() {
     let dir = tempfile::tempdir().unwrap();
     let old = folder(
         &dir.path().join("old"),
@@ -166,7 +166,7 @@ fn runs_are_compared_in_words_json_and_a_page() {
     assert_eq!(assay(&["diff", text(&new), text(&new), "--json"]).code, 0);
     let wrong = assay(&["diff", text(&old), text(&new), "--margin", "0.5"]);
     assert_eq!(wrong.code, 2, "{wrong:?}");
-    // A folder of a later version is not guessed at.
+    // A folder of a newer version is refused.
     let file = new.join("results.jsonl");
     let later = fs::read_to_string(&file).unwrap().replacen("\"schema\":1", "\"schema\":7", 1);
     fs::write(&file, later).unwrap();
@@ -176,7 +176,7 @@ fn runs_are_compared_in_words_json_and_a_page() {
 }
 
 #[test]
-fn what_is_damaged_is_refused_and_nothing_is_left() {
+fn damaged_folders_are_refused_without_output() {
     let dir = tempfile::tempdir().unwrap();
     let good = folder(&dir.path().join("good"), None, &cases(&[("p.a", "Pass", 0.5)]));
     let newer = folder(&dir.path().join("newer"), None, &cases(&[("p.a", "Pass", 0.5)]));
@@ -205,7 +205,7 @@ fn what_is_damaged_is_refused_and_nothing_is_left() {
             assert!(!Path::new(&format!("{out}.partial")).exists(), "{arguments:?}");
         }
     }
-    // What the system says of a file is said once.
+    // The system's error message is printed once.
     let output = assay(&["run", "precision.f32.fnegate", "--baseline", "/nowhere/list"]);
     assert!(output.code == 2 && output.stderr.matches("No such file").count() == 1, "{output:?}");
 }
@@ -229,7 +229,8 @@ fn a_history_follows_margins() {
     assert_eq!(json[0]["points"][0]["margin"], 0.5);
 }
 
-/// Chromium, which renders the page as a user sees it; says so where there is none.
+/// Returns Chromium, which renders the page as a user sees it; `None` with a message if it is
+/// missing.
 fn chromium() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
         Command::new(name)
@@ -246,7 +247,7 @@ fn chromium() -> Option<&'static str> {
     found
 }
 
-/// The document of a page after its scripts ran, and what the console said.
+/// Returns the document of a page after its scripts ran, and the browser's log.
 fn rendered(browser: &str, page: &Path) -> (String, String) {
     let profile = tempfile::tempdir().unwrap();
     let mut command = Command::new(browser);
@@ -274,7 +275,7 @@ fn rendered(browser: &str, page: &Path) -> (String, String) {
 }
 
 #[test]
-fn the_page_renders_filters_and_says_nothing_on_the_console() {
+fn the_page_renders_and_filters_without_console_messages() {
     let Some(browser) = chromium() else { return };
     let dir = tempfile::tempdir().unwrap();
     let mut list: Vec<(String, &str, f64)> =
@@ -285,7 +286,7 @@ fn the_page_renders_filters_and_says_nothing_on_the_console() {
     let output = assay(&["report", text(&run)]);
     assert_eq!(output.code, 0, "{output:?}");
     let page = run.join("report.html");
-    // The page is used as a reader would, before it is looked at.
+    // A script filters and opens rows as a reader would; the document is captured after that.
     let mut html = fs::read_to_string(&page).unwrap();
     let script = "<script>{
         const input = document.getElementById('filter');
@@ -331,10 +332,10 @@ fn the_page_renders_filters_and_says_nothing_on_the_console() {
     );
 }
 
-/// A link keeps leading where it leads, and a pipe stays one.
+/// The target of a symbolic link is replaced, not the link. A pipe is written to.
 #[cfg(unix)]
 #[test]
-fn a_report_goes_where_a_link_leads() {
+fn a_report_replaces_the_target_of_a_link() {
     let dir = tempfile::tempdir().unwrap();
     let run = folder(&dir.path().join("run"), None, &[("p.a".to_owned(), "Pass", 0.5)]);
     let (page, link) = (dir.path().join("page.html"), dir.path().join("latest.html"));

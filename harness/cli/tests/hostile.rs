@@ -1,4 +1,5 @@
-//! Files that somebody else made: none is removed or overwritten, and none makes the binary hang, abort or fill memory.
+//! Hostile files: foreign files are neither removed nor overwritten, and no input makes the binary
+//! hang, abort or exhaust memory.
 
 mod common;
 
@@ -8,13 +9,13 @@ use std::{fs, path::Path};
 const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> to: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = id.x; }";
 
-/// A run that needs no device.
+/// Runs a case that needs no device.
 fn run(out: &Path) -> Output {
     assay(&["run", "gather.core.plain.u32.0", "--path", "reference", "--quiet", "--out", out.to_str().unwrap()])
 }
 
 #[test]
-fn results_neither_remove_nor_overwrite_files_of_somebody_else() {
+fn results_neither_remove_nor_overwrite_foreign_files() {
     let dir = tempfile::tempdir().unwrap();
     let shader = dir.path().join("to.wgsl");
     fs::write(&shader, SHADER).unwrap();
@@ -52,7 +53,7 @@ fn a_run_replaces_its_own_results() {
     assert!(page.is_file() && out.join("theirs.txt").is_file());
 }
 
-/// The message of a refusal.
+/// Returns the message of a refusal.
 fn refusal(arguments: &[&str]) -> String {
     let output = assay(arguments);
     assert_eq!(output.code, 2, "{output:?}");
@@ -61,7 +62,7 @@ fn refusal(arguments: &[&str]) -> String {
 
 #[test]
 #[cfg(unix)]
-fn what_is_not_a_regular_file_is_refused_at_once() {
+fn inputs_that_are_not_regular_files_are_refused_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     std::os::unix::fs::symlink("/dev/zero", path("zero.wgsl")).unwrap();
@@ -93,7 +94,7 @@ fn what_is_not_a_regular_file_is_refused_at_once() {
 
 #[test]
 #[cfg(unix)]
-fn a_shader_may_come_from_a_pipe_that_the_shell_made() {
+fn a_shader_can_come_from_a_pipe_of_the_shell() {
     let dir = tempfile::tempdir().unwrap();
     let shader = dir.path().join("to.wgsl");
     fs::write(&shader, SHADER).unwrap();
@@ -106,7 +107,7 @@ fn a_shader_may_come_from_a_pipe_that_the_shell_made() {
 }
 
 #[test]
-fn a_case_file_shows_nothing_of_files_beyond_its_folder() {
+fn a_case_file_cannot_read_files_outside_its_folder() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("case")).unwrap();
     fs::write(dir.path().join("secret"), "root:x:0:0").unwrap();
@@ -120,7 +121,7 @@ fn a_case_file_shows_nothing_of_files_beyond_its_folder() {
 }
 
 #[test]
-fn a_sparse_file_is_refused_by_its_length() {
+fn a_huge_sparse_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("big.spv");
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
@@ -130,7 +131,7 @@ fn a_sparse_file_is_refused_by_its_length() {
     }
 }
 
-/// Whatever nests is a refusal or is inspected, and never ends the process.
+/// Deeply nested shaders are inspected or refused; they do not crash the process.
 #[test]
 fn deep_shaders_do_not_overflow_the_stack() {
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +149,7 @@ fn deep_shaders_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn coverage_says_that_it_cannot_write_before_it_works() {
+fn coverage_refuses_an_unwritable_file_before_it_computes_the_table() {
     let dir = tempfile::tempdir().unwrap();
     let said = refusal(&["coverage", dir.path().to_str().unwrap()]);
     assert!(said.contains("it is a folder"), "{said}");

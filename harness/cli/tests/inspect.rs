@@ -1,10 +1,10 @@
-//! `assay inspect`, with no driver, on the shaders of `shaders/inspect`.
+//! `assay inspect` without a driver, on the shaders of `shaders/inspect`.
 
 mod common;
 
 use common::{Output, assay, assay_with};
 
-/// Without a driver whatever the machine has, so that the output is the same everywhere.
+/// Runs `assay inspect` without a driver, so that the output is the same on every machine.
 fn inspect(arguments: &[&str]) -> Output {
     let arguments: Vec<&str> = ["inspect"].iter().chain(arguments).copied().collect();
     assay_with(&arguments, &[("VK_DRIVER_FILES", "/nonexistent")])
@@ -15,7 +15,7 @@ fn shader(name: &str) -> String {
 }
 
 #[test]
-fn the_examples_are_legal_and_say_what_they_need() {
+fn the_examples_are_legal_and_list_their_requirements() {
     for (name, need) in [
         ("gather_qcom", "capability ImageGatherLinearQCOM: feature imageGatherLinear"),
         ("tile_shading_qcom", "capability TileShadingQCOM: feature tileShading"),
@@ -30,7 +30,7 @@ fn the_examples_are_legal_and_say_what_they_need() {
 }
 
 #[test]
-fn a_violation_is_shown_in_its_line() {
+fn a_violation_is_shown_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.spvasm");
     let text = std::fs::read_to_string(shader("tile_shading_qcom")).unwrap();
@@ -46,7 +46,7 @@ fn a_violation_is_shown_in_its_line() {
 }
 
 #[test]
-fn text_and_words_convert_without_loss() {
+fn text_and_binary_convert_without_loss() {
     let folder = tempfile::tempdir().unwrap();
     let (words, text) = (folder.path().join("a.spv"), folder.path().join("a.spvasm"));
     let (words, text) = (words.to_str().unwrap(), text.to_str().unwrap());
@@ -56,12 +56,13 @@ fn text_and_words_convert_without_loss() {
     assert_eq!(std::fs::read_to_string(text).unwrap(), shown);
 }
 
-/// Words in little-endian order.
+/// Returns words as little-endian bytes.
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A module of these instructions behind `OpCapability Shader` and `OpMemoryModel Logical GLSL450`; they start at word 10.
+/// Returns a module of instructions after `OpCapability Shader` and `OpMemoryModel Logical
+/// GLSL450`; they start at word 10.
 fn module(bound: u32, instructions: &[u32]) -> Vec<u8> {
     let mut all = vec![0x0723_0203, 0x0001_0600, 0, bound, 0, 0x0002_0011, 1, 0x0003_000e, 0, 1];
     all.extend(instructions);
@@ -69,7 +70,7 @@ fn module(bound: u32, instructions: &[u32]) -> Vec<u8> {
 }
 
 #[test]
-fn what_cannot_be_read_gets_one_message_and_code_2() {
+fn unreadable_files_get_one_message_and_code_2() {
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&str, Vec<u8>, &str); 20] = [
         ("a.spv", b"".to_vec(), "the file is empty"),
@@ -121,7 +122,7 @@ fn what_cannot_be_read_gets_one_message_and_code_2() {
 }
 
 #[test]
-fn a_swapped_extended_instruction_is_guessed_and_either_byte_order_is_read() {
+fn a_misspelt_extended_instruction_has_a_suggestion_and_both_byte_orders_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.spvasm");
     let text = "%g = OpExtInstImport \"GLSL.std.450\"\n%r = OpExtInst %f %g Sqtr %one\n";
@@ -141,14 +142,14 @@ fn a_swapped_extended_instruction_is_guessed_and_either_byte_order_is_read() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_an_error_only_when_it_is_asked_for() {
+fn a_missing_device_is_an_error_only_if_it_is_selected() {
     assert_eq!(inspect(&[&shader("storage_8bit")]).code, 0);
     let output = inspect(&[&shader("storage_8bit"), "--device", "lavapipe"]);
     assert_eq!(output.code, 4, "{output:?}");
 }
 
 #[test]
-fn wgsl_goes_through_naga() {
+fn wgsl_is_translated_by_naga() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.wgsl");
     let path = path.to_str().unwrap();
@@ -165,10 +166,10 @@ fn wgsl_goes_through_naga() {
     assert!(output.stderr.contains("a.wgsl:3:"), "{output:?}");
 }
 
-/// What is written takes its place when it is whole: another name of the file that was there before keeps what that held.
+/// A complete file replaces the old one: a hard link to the old file keeps its contents.
 #[cfg(unix)]
 #[test]
-fn what_is_emitted_replaces_a_file_at_once() {
+fn an_emitted_module_replaces_a_file_atomically() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for (name, arguments) in
@@ -181,7 +182,7 @@ fn what_is_emitted_replaces_a_file_at_once() {
         assert_eq!(output.code, 0, "{output:?}");
         assert!(std::fs::metadata(&path).unwrap().len() > 100, "{name}");
         assert_eq!(std::fs::read_to_string(&other).unwrap(), "before", "{name}");
-        // Nothing is left of what cannot take its place.
+        // A failed replacement leaves no scratch file.
         let output = assay(&[arguments, &[folder.path().to_str().unwrap()]].concat());
         assert!(output.code == 2 && output.stderr.contains("cannot write"), "{output:?}");
     }
@@ -189,7 +190,8 @@ fn what_is_emitted_replaces_a_file_at_once() {
     assert!(!std::path::Path::new(&format!("{}.partial", folder.path().display())).exists());
 }
 
-/// An array of storage buffers, indexed by an invocation without the capability for that; it states no version.
+/// An array of storage buffers, indexed by an invocation without the required capability; the text
+/// has no version.
 const INDEXED: &str = include_str!("shaders/indexed_buffers.spvasm");
 
 fn written(folder: &tempfile::TempDir, text: &str) -> String {
@@ -199,7 +201,7 @@ fn written(folder: &tempfile::TempDir, text: &str) -> String {
 }
 
 #[test]
-fn a_warning_leaves_the_exit_code_and_strictness_refuses() {
+fn a_warning_keeps_exit_code_0_and_strict_makes_it_a_violation() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&folder, INDEXED);
     let output = inspect(&[&path]);

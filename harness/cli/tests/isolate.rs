@@ -1,4 +1,5 @@
-//! Runs in worker processes: killed, interrupted, resumed, and as exact as in one process. Skipped where there is no device.
+//! Runs in worker processes: results equal to those of a single process, kills, interruptions and
+//! resuming. Skipped without a device.
 
 #![cfg(unix)]
 
@@ -24,7 +25,7 @@ fn path(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// The results of a finished run by name, each case once.
+/// Returns the results of a finished run by name; each case must occur once.
 fn results(folder: &Path) -> BTreeMap<String, CaseResult> {
     let text = fs::read_to_string(folder.join("results.jsonl")).expect("results.jsonl");
     let mut results = BTreeMap::new();
@@ -36,7 +37,7 @@ fn results(folder: &Path) -> BTreeMap<String, CaseResult> {
     results
 }
 
-/// Starts a run, and waits until so many lines of its journal are written.
+/// Starts a run, and waits until its journal has a number of lines.
 fn start(arguments: &[&str], folder: &Path, lines: usize) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     let mut child = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
@@ -51,7 +52,7 @@ fn start(arguments: &[&str], folder: &Path, lines: usize) -> Child {
 }
 
 #[test]
-fn workers_give_the_results_of_a_single_process() {
+fn workers_give_the_same_results_as_a_single_process() {
     if !device() {
         return;
     }
@@ -71,7 +72,7 @@ fn workers_give_the_results_of_a_single_process() {
 }
 
 #[test]
-fn a_run_that_is_killed_goes_on_where_it_was() {
+fn a_killed_run_resumes_with_its_results() {
     if !device() {
         return;
     }
@@ -79,41 +80,42 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
     let out = dir.path().join("out");
     let command = ["run", "precision.f32", "--seed", "7", "--timeout", "50", "--out", path(&out)];
     let mut child = start(&command, &out, 30);
-    // Not even the folder of a run that goes on can be taken.
+    // Another run cannot use the folder of a run in progress.
     let second = assay(&["run", SOME[0], "--out", path(&out)]);
     assert!(second.code == 2 && second.stderr.contains("another `assay` process is writing to"), "{second:?}");
     child.kill().unwrap();
     child.wait().unwrap();
     let before = fs::read_to_string(out.join("results.jsonl.partial")).unwrap();
     assert!(!out.join("results.jsonl").exists());
-    // It is gone on with as it was begun, or not at all.
+    // A run is resumed with its original options only.
     for (arguments, said) in [
-        (&["--budget", "sampled"][..], "with another --budget: quick then, sampled now"),
-        // What stands for itself without being said is another, too, if it is said.
-        (&["--seed", "0"], "with another --seed: 7 then, 0 now"),
-        (&["--timeout", "60"], "with another --timeout: 50 then, 60 now"),
-        (&["--device", "lavapipe"], "with another --device: none then, lavapipe now"),
-        (&["-e", "*.exp.*"], "with another --exclude: none then, *.exp.* now"),
-        (&["precision.f16"], "with another FILTER: precision.f32 then, precision.f16 now"),
-        (&["--validation"], "with another --validation: no then, yes now"),
+        (&["--budget", "sampled"][..], "with another --budget: it was quick, and is now sampled"),
+        // A default value that is given explicitly also counts.
+        (&["--seed", "0"], "with another --seed: it was 7, and is now 0"),
+        (&["--timeout", "60"], "with another --timeout: it was 50, and is now 60"),
+        (&["--device", "lavapipe"], "with another --device: it was none, and is now lavapipe"),
+        (&["-e", "*.exp.*"], "with another --exclude: it was none, and is now *.exp.*"),
+        (&["precision.f16"], "with another FILTER: it was precision.f32, and is now precision.f16"),
+        (&["--validation"], "with another --validation: it was no, and is now yes"),
     ] {
         let output = assay(&[&["run", "--resume", path(&out)][..], arguments].concat());
         assert!(output.code == 2 && output.stderr.contains(said), "{said}: {output:?}");
     }
-    // An interruption ends it in good order, and says how to go on.
+    // An interruption ends the run in good order.
     let lines = before.lines().count();
     let mut child = start(&["run", "--resume", path(&out)], &out, lines + 5);
-    // What limits the time of a command tells it, and then its group: it hears that twice.
+    // Tools that limit a command's time signal the process and then its group: two signals count as
+    // one.
     let twice = format!("kill -TERM {0}; kill -INT {0}", child.id());
     let interrupted = Command::new("sh").args(["-c", &twice]).status().unwrap();
     assert!(interrupted.success() && child.wait().unwrap().code() == Some(130));
     let after = results(&out);
-    assert!(after.len() >= lines, "what was there is still there");
+    assert!(after.len() >= lines, "earlier results are kept");
     let whole: Vec<&str> = before.lines().skip(1).filter(|line| line.ends_with("\"}")).collect();
     let now = fs::read_to_string(out.join("results.jsonl")).unwrap();
     assert!(whole.iter().all(|line| now.lines().any(|other| other == *line)), "no result was changed");
     assert!(now.lines().last().unwrap().contains("\"interrupted\":true"));
-    // What is refused leaves everything as it was.
+    // A refusal changes no file.
     let files = || -> BTreeMap<_, _> {
         let paths = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
         paths.map(|path| (path.clone(), fs::read(path).unwrap())).collect()
@@ -129,7 +131,7 @@ fn a_run_that_is_killed_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_cannot_be_resumed_says_why() {
+fn a_folder_that_cannot_be_resumed_is_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let output = assay(&["run", "--resume", path(dir.path())]);
     assert!(output.code == 2 && output.stderr.contains("no results.jsonl in"), "{output:?}");
@@ -140,7 +142,7 @@ fn what_cannot_be_resumed_says_why() {
 }
 
 #[test]
-fn every_device_has_a_folder_of_its_own() {
+fn every_device_has_its_own_folder() {
     if !device() {
         return;
     }
@@ -156,23 +158,20 @@ fn every_device_has_a_folder_of_its_own() {
     for folder in folders.iter().filter(|path| path.is_dir()) {
         let text = fs::read_to_string(folder.join("device.json")).unwrap();
         found.push(serde_json::from_str::<assay_runner::DeviceInfo>(&text).unwrap().name);
-        // Each can be gone on with alone.
+        // Each run can be resumed on its own.
         let again = assay(&["run", "--resume", path(folder), "-q"]);
         assert_eq!(again.code, 0, "{again:?}");
     }
-    // One page shows them all; what is joined or compared is one of them.
+    // One report shows all runs, but a merge needs one of them.
     assert_eq!(assay(&["report", path(&out)]).code, 0);
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(found.iter().all(|name| page.contains(name)));
     let merged = assay(&["merge", path(&out), "--out", path(&dir.path().join("merged"))]);
-    assert!(
-        merged.code == 2 && merged.stderr.contains("holds several runs, each in a folder of its own"),
-        "{merged:?}"
-    );
+    assert!(merged.code == 2 && merged.stderr.contains("contains several runs, each in its own folder"), "{merged:?}");
     let database = dir.path().join("history.sqlite");
     let added = assay(&["history", "add", path(&out), "--db", path(&database)]);
     assert_eq!((added.code, added.stdout.lines().count()), (0, devices.len()), "{added:?}");
-    // Or all together: those that have not begun are begun, as the command line was.
+    // All runs can be resumed together. Runs that had not begun are started.
     fs::remove_dir_all(folders.iter().find(|path| path.is_dir()).unwrap()).unwrap();
     let again = assay(&["run", "--resume", path(&out), "-q"]);
     assert_eq!((again.code, again.stdout.lines().count()), (0, devices.len()), "{again:?}");

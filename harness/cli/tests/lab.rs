@@ -1,4 +1,4 @@
-//! The recipes under `scripts/lab/`, with the variables of the schedulers set by hand.
+//! The recipes under `scripts/lab/`, with the schedulers' variables set by the tests.
 
 #![cfg(unix)]
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -15,7 +15,7 @@ use std::{
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The variables of all schedulers.
+/// Environment variables of all schedulers.
 const VARIABLES: [&str; 10] = [
     "ASSAY_PART",
     "ASSAY_PARTS",
@@ -29,7 +29,8 @@ const VARIABLES: [&str; 10] = [
     "SLURM_RESTART_COUNT",
 ];
 
-/// Runs a script with these variables and no others of schedulers: exit code, stdout, stderr.
+/// Runs a script with some variables and no others of schedulers. Returns the exit code, stdout and
+/// stderr.
 fn script(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
     let mut command = Command::new(Path::new(ROOT).join("scripts/lab").join(name));
     for variable in VARIABLES {
@@ -56,7 +57,7 @@ fn slurm(
 }
 
 #[test]
-fn every_scheduler_counts_from_one_here() {
+fn the_parts_of_every_scheduler_count_from_one() {
     for (variables, expected) in [
         (&[("CI_NODE_INDEX", "1"), ("CI_NODE_TOTAL", "4")][..], "hash:1/4"),
         (&slurm("0", "0", "7", "8"), "hash:1/8"),
@@ -71,7 +72,7 @@ fn every_scheduler_counts_from_one_here() {
 }
 
 #[test]
-fn a_job_that_is_no_part_is_refused() {
+fn a_job_that_is_not_a_part_is_refused() {
     for (arguments, variables, said) in [
         (&[][..], &[][..], "set ASSAY_PART"),
         (&["halves"], &[], "unknown division 'halves'"),
@@ -110,14 +111,14 @@ fn jobs_of_a_slurm_array_make_one_run() {
     assert!(merged.stdout.contains("cases from 2 folders"), "{merged:?}");
 }
 
-/// The recipe for Slurm as the scheduler runs it: a copy of the script, away from everything that lies beside it, in a folder of
-/// submission that is not this repository, with a program in place of `assay`.
+/// Environment in which Slurm runs the recipe: a copy of the script without the files beside it, a
+/// submission folder outside this repository, and a stand-in for `assay`.
 struct Spool {
     dir: tempfile::TempDir,
 }
 
 impl Spool {
-    /// One whose `assay` writes down its arguments and ends with that code.
+    /// Creates an environment whose `assay` records its arguments and exits with a code.
     fn new(code: i32) -> Spool {
         let dir = tempfile::tempdir().unwrap();
         fs::copy(Path::new(ROOT).join("scripts/lab/slurm"), dir.path().join("slurm_script")).unwrap();
@@ -135,7 +136,7 @@ impl Spool {
         self.dir.path().join("submitted")
     }
 
-    /// Runs the job as part 2 of 8: its exit code, what `assay` was told, and stderr.
+    /// Runs the job as part 2 of 8. Returns its exit code, the arguments of `assay`, and stderr.
     fn run(&self, variables: &[(&str, &str)]) -> (i32, String, String) {
         let mut command = Command::new(self.dir.path().join("slurm_script"));
         for variable in VARIABLES {
@@ -152,17 +153,17 @@ impl Spool {
 }
 
 #[test]
-fn a_slurm_job_needs_nothing_beside_the_script_and_uses_the_cpus_that_it_was_given() {
+fn a_slurm_job_needs_no_other_file_and_uses_its_allocated_cpus() {
     let fresh = "run precision --budget quick --partition hash:2/8 --out nightly/part-2-of-8 --jobs";
     for (variables, jobs) in [(&[][..], "1"), (&[("SLURM_CPUS_ON_NODE", "3")], "3")] {
         let (code, told, said) = Spool::new(0).run(variables);
         assert_eq!((code, told), (0, format!("{fresh} {jobs}")), "{said}");
     }
-    // What a node may lack is left to the one who submits.
+    // The script requests no resources that a node may lack.
     let text = fs::read_to_string(Path::new(ROOT).join("scripts/lab/slurm")).unwrap();
     let directives: Vec<&str> = text.lines().filter(|line| line.starts_with("#SBATCH")).collect();
     assert!(directives.len() > 2 && !directives.iter().any(|line| line.contains("cpus")), "{directives:?}");
-    // The part of a job has one home.
+    // The part's folder has a fixed name.
     for division in ["hash", "slice"] {
         let (code, out, said) = script("partition", &[division], &slurm("12", "11", "18", "8"));
         assert_eq!((code, out), (0, format!("{division}:2/8\n")), "{said}");
@@ -170,7 +171,7 @@ fn a_slurm_job_needs_nothing_beside_the_script_and_uses_the_cpus_that_it_was_giv
 }
 
 #[test]
-fn a_requeued_slurm_job_resumes_its_part_if_it_was_begun() {
+fn a_requeued_slurm_job_resumes_its_part_if_it_had_started() {
     for (restarts, begun, option) in [
         ("1", Some(("results.jsonl.partial", "a line")), "--resume"),
         ("2", Some(("results.jsonl", "a line")), "--resume"),
@@ -193,7 +194,7 @@ fn a_requeued_slurm_job_resumes_its_part_if_it_was_begun() {
 }
 
 #[test]
-fn a_slurm_job_succeeds_only_with_a_part_that_is_complete() {
+fn a_slurm_job_succeeds_only_if_its_part_is_complete() {
     for (ended, expected) in [(0, 0), (1, 0), (3, 0), (2, 2), (4, 4), (70, 70), (130, 130)] {
         let (code, _, said) = Spool::new(ended).run(&[]);
         assert_eq!(code, expected, "assay ends with {ended}: {said}");
@@ -201,11 +202,12 @@ fn a_slurm_job_succeeds_only_with_a_part_that_is_complete() {
     }
 }
 
-/// A case of the first part of a run, which has few inputs, is run at once, and fails against the baseline that is made for it.
+/// The first part of the run has a case with few inputs, which finishes at once and fails against a
+/// baseline made for it.
 const EARLY: &str = "precision.f16.fnegate.scalar.default";
 
 #[test]
-fn a_job_that_is_short_of_time_is_interrupted_whatever_failed_until_then() {
+fn a_job_near_its_time_limit_is_interrupted_even_if_cases_failed() {
     if assay(&["devices"]).code != 0 {
         assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
         eprintln!("skipped: no Vulkan device");
@@ -231,13 +233,13 @@ fn a_job_that_is_short_of_time_is_interrupted_whatever_failed_until_then() {
         assert!(Instant::now() < deadline && job.try_wait().unwrap().is_none(), "the first case ends: {said}");
         std::thread::sleep(Duration::from_millis(50));
     }
-    // To the script alone, as the scheduler sends it.
+    // The scheduler signals only the script.
     assert!(Command::new("kill").args(["-TERM", &job.id().to_string()]).status().expect("kill").success());
     let code = job.wait().unwrap().code();
     let said = fs::read_to_string(&log).unwrap();
     assert_eq!(code, Some(130), "{said}");
     assert!(fs::read_to_string(part.join("results.jsonl")).unwrap().contains("\"interrupted\":true"));
-    // The last lines say how far it came, what failed until then, and how to go on.
+    // The last lines give the progress, the failures so far, and how to resume.
     let last: Vec<&str> = said.lines().rev().take(4).collect();
     let verdict = last.iter().find(|line| line.starts_with("INTERRUPTED: ")).unwrap_or_else(|| panic!("{said}"));
     assert!(verdict.contains("1 case does better than the baseline expects"), "{said}");
@@ -246,7 +248,7 @@ fn a_job_that_is_short_of_time_is_interrupted_whatever_failed_until_then() {
 }
 
 #[test]
-fn the_joined_run_fails_for_what_failed_or_is_flaky() {
+fn the_joined_run_fails_for_failed_and_flaky_cases() {
     let dir = tempfile::tempdir().unwrap();
     let all = dir.path().join("all");
     fs::create_dir(&all).unwrap();
@@ -274,7 +276,7 @@ fn the_joined_run_fails_for_what_failed_or_is_flaky() {
 }
 
 #[test]
-fn a_night_is_rehearsed_with_a_kill_in_the_middle() {
+fn the_rehearsal_script_survives_a_kill() {
     if assay(&["devices"]).code != 0 {
         assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
         eprintln!("skipped: no Vulkan device");
@@ -285,8 +287,8 @@ fn a_night_is_rehearsed_with_a_kill_in_the_middle() {
     let filter = "precision.f32.f*.scalar.default";
     let (code, said, err) = script("rehearse", &[out.to_str().unwrap(), "--kill-after", "2", filter], &[]);
     assert_eq!(code, 0, "{said}{err}");
-    // The run that was killed was gone on with: nothing that it had was run again.
-    assert!(err.contains(" from before"), "{err}");
+    // The killed run was resumed without repeating its results.
+    assert!(err.contains(" from the earlier run"), "{err}");
     assert!(said.contains("each with one result") && out.join("report.html").exists(), "{said}");
     let (code, _, err) = script("rehearse", &[out.to_str().unwrap()], &[]);
     assert_eq!(code, 2, "{err}");

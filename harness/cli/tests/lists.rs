@@ -1,4 +1,4 @@
-//! The lists that a lab gives a run, and the parts of a run.
+//! Case lists, skips, flakes, baselines and waivers of a run, and its parts.
 
 mod common;
 #[path = "common/device.rs"]
@@ -11,10 +11,10 @@ use std::{collections::BTreeSet, fs, path::Path};
 /// A few small cases that every device can run.
 const GROUP: &str = "precision.f32.fnegate.*default*";
 
-/// Cases of one operand, of which a range is few inputs at any budget.
+/// Cases of one operand, so that a range has few inputs at any budget.
 const SCALARS: &str = "precision.f32.fnegate.scalar.*";
 
-/// The fewest that are divided.
+/// The smallest group that a partition divides.
 const SMALLEST: &str = "precision.f32.fnegate.scalar.default*";
 
 fn names(group: &str) -> Vec<String> {
@@ -23,7 +23,7 @@ fn names(group: &str) -> Vec<String> {
     names
 }
 
-/// The first columns of `results.csv`: names and words.
+/// Returns the first columns of `results.csv`: names and statuses.
 fn rows(out: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(out.join("results.csv")).unwrap();
     let row = |line: &str| line.split_once(',').map(|(name, rest)| (name.to_owned(), rest.to_owned())).unwrap();
@@ -31,7 +31,7 @@ fn rows(out: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn lists_choose_and_expect() {
+fn lists_select_cases_and_set_expectations() {
     if !device() {
         return;
     }
@@ -49,7 +49,8 @@ fn lists_choose_and_expect() {
     let out_text = out.to_str().unwrap();
     let arguments = ["run", "--caselist", &list, "--skips", &skips, "--baseline", &baseline, "--out", out_text];
     let output = assay(&arguments);
-    // What the baseline expects to fail passes: the baseline is out of date, which is a failing run.
+    // A case passes although the baseline expects a failure: the run fails until the baseline is
+    // updated.
     assert_eq!(output.code, 1, "{output:?}");
     assert!(
         output.stdout.contains("FAIL: ") && output.stdout.contains("does better than the baseline expects"),
@@ -64,11 +65,12 @@ fn lists_choose_and_expect() {
     let failures = fs::read_to_string(out.join("failures.csv")).unwrap();
     assert_eq!(failures, format!("{},UnexpectedImprovement(Pass)\n", names[2]));
     assert!(fs::read_to_string(out.join("standings.jsonl")).unwrap().contains("\"Fixed\""));
-    // Without the case that differs, all is as expected.
+    // Without the differing case, everything is as expected.
     let output = assay(&[&arguments[..], &["-e", &names[2]]].concat());
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(rows(&out).len(), 2);
-    // What is skipped does not fail any more, as the baseline says: the run and its files agree on that.
+    // A skipped case does not fail as the baseline expects. The exit code and the files agree on
+    // that.
     file("baseline.csv", &format!("{},Fail\n", names[1]));
     let output = assay(&arguments);
     assert_eq!(output.code, 1, "{output:?}");
@@ -76,9 +78,9 @@ fn lists_choose_and_expect() {
     assert_eq!(failures, format!("{},UnexpectedImprovement(Skip)\n", names[1]));
 }
 
-/// What one list empties of a night is said, and is not the end of it.
+/// A filter without remaining cases gives a note and does not stop the run.
 #[test]
-fn a_filter_that_the_lists_empty_is_noted_beside_others_that_have_cases() {
+fn a_filter_without_remaining_cases_is_noted_if_other_filters_have_cases() {
     if !device() {
         return;
     }
@@ -98,10 +100,10 @@ fn a_filter_that_the_lists_empty_is_noted_beside_others_that_have_cases() {
     assert!(output.stderr.contains(&said), "{output:?}");
     let words: BTreeSet<String> = rows(&out).into_iter().map(|(_, word)| word).collect();
     assert!(words.contains("Pass") && words.contains("Skip"), "{words:?}");
-    // Without any that is left there is no run.
+    // Without any remaining case the run is refused.
     let none = assay(&["run", empty, "--skips", &skips, "--out", out.to_str().unwrap()]);
     assert_eq!(none.code, 3, "{none:?}");
-    // A waiver that no case can use is said, as a line of the baseline is that is about none, whatever is shown.
+    // Waivers and lines of the baseline that match no case are noted even with -q.
     let waiver = |cases: &str| format!("[[waiver]]\ncases = [\"{cases}\"]\nissue = \"I\"\nexpires = 2999-01-01\n");
     let waivers = file("waivers.toml", &(waiver("precision.f32.exp3.*") + &waiver("precision.f32.fnegate")));
     let baseline = file("baseline.csv", "precision.f32.exp3.scalar,Fail\n");
@@ -110,11 +112,11 @@ fn a_filter_that_the_lists_empty_is_noted_beside_others_that_have_cases() {
     assert_eq!(output.code, 0, "{output:?}");
     let said = format!("note: {waivers}, waiver 1 (I): no known case matches `precision.f32.exp3.*`\n");
     assert!(output.stderr.contains(&said) && !output.stderr.contains("waiver 2"), "{output:?}");
-    assert!(output.stderr.contains("baseline.csv: 1 case is not known here, "), "{output:?}");
+    assert!(output.stderr.contains("baseline.csv: 1 case is unknown to this Assay, such as "), "{output:?}");
 }
 
 #[test]
-fn a_part_into_which_no_case_falls_is_a_part() {
+fn a_part_without_cases_succeeds_and_can_be_merged() {
     if !device() {
         return;
     }
@@ -136,7 +138,7 @@ fn a_part_into_which_no_case_falls_is_a_part() {
 }
 
 #[test]
-fn the_parts_of_a_run_are_the_run() {
+fn the_merged_parts_equal_the_whole_run() {
     if !device() {
         return;
     }
@@ -166,7 +168,7 @@ fn the_parts_of_a_run_are_the_run() {
 }
 
 #[test]
-fn mistakes_in_lists_end_with_2_before_a_device_is_opened() {
+fn errors_in_lists_exit_with_2_before_a_device_is_opened() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("list.txt");
     let list = path.to_str().unwrap();

@@ -1,5 +1,6 @@
-//! `--path native` of extensions that no driver here has: on the mock driver, with the test layer's answers beneath the validation
-//! layer. The mock driver executes nothing, so that nothing is judged; what is recorded must draw no message.
+//! `--path native` of extensions that no available driver has, on the mock driver. The test layer
+//! reports the extensions beneath the validation layer. The mock driver executes nothing, so no
+//! result is checked; the recorded commands must cause no validation message.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -9,11 +10,11 @@ use common::{assay, assay_with};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// One is enough to hear a message: what fails is run again, alone.
+/// One case is enough to see a message, because a failing case is rerun alone.
 const ONE: &str = "tile.program.histogram.rate4x4";
 const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 
-/// Mock driver and folder of the validation layer; `None` where they are missing.
+/// Returns the mock driver and the folder of the validation layer; `None` if they are missing.
 fn stack() -> Option<(String, String)> {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let found = set("ASSAY_MOCK_ICD").zip(set("VK_LAYER_PATH"));
@@ -24,7 +25,8 @@ fn stack() -> Option<(String, String)> {
     found
 }
 
-/// Status and reason of each case of a native run on the mock driver with these layers, the nearest to the program first.
+/// Returns the status and reason of each case of a native run on the mock driver with layers, in
+/// the order from application to driver.
 fn native(cases: &str, (mock, path): (&str, &str), layers: &str, out: &Path) -> Vec<(String, String)> {
     let folder = out.to_str().unwrap();
     let environment = [
@@ -45,7 +47,7 @@ fn native(cases: &str, (mock, path): (&str, &str), layers: &str, out: &Path) -> 
             found.push((word("status"), word("reason")));
         }
     }
-    // The quick budget has a good part of the cases.
+    // The quick budget includes a good part of the cases.
     let all = assay(&["list", cases]).stdout.lines().count();
     assert!(found.len() > all / 3, "{} of {all}, exit code {}: {text}", found.len(), ran.code);
     found
@@ -60,17 +62,18 @@ fn native_tile_shading_runs_clean_on_the_mock_stack() {
     fs::create_dir(&layer).unwrap();
     fs::write(layer.join("layer.json"), assay_testlayer::manifest(&library)).unwrap();
     let (test, layer) = (assay_testlayer::NAME, layer.display());
-    // Loaders before 1.3.263 go by the order of folders, later ones by the order of names.
+    // Loaders before 1.3.263 use the order of the folders, later ones the order of the names.
     let path = format!("{validation}:{layer}");
     let clean = native("tile.*", (&mock, &path), &format!("{VALIDATION}:{test}"), &folder.path().join("clean"));
     for (status, reason) in &clean {
         assert_eq!(status, "Undetermined", "{reason}");
         assert!(reason.contains("the device does not execute work"), "{reason}");
     }
-    // Above the validation layer the answers do not reach it: what it then says shows that it is heard.
+    // If the test layer is above the validation layer, the validation layer does not see the
+    // extensions. Its messages then show that such messages are reported.
     let path = format!("{layer}:{validation}");
-    let deaf = native(ONE, (&mock, &path), &format!("{test}:{VALIDATION}"), &folder.path().join("deaf"));
-    let heard =
+    let swapped = native(ONE, (&mock, &path), &format!("{test}:{VALIDATION}"), &folder.path().join("swapped"));
+    let reported =
         |(status, reason): &(String, String)| status == "InternalError" && reason.contains("VUID-RuntimeSpirv-x-10702");
-    assert!(deaf.iter().any(heard), "{:?}", deaf.first());
+    assert!(swapped.iter().any(reported), "{:?}", swapped.first());
 }

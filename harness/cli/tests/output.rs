@@ -1,4 +1,4 @@
-//! Output that cannot be written: stdout on a full disk, a limit on the size of files.
+//! Output that cannot be written: stdout on a full disk, and the file size limit.
 
 #![cfg(target_os = "linux")]
 
@@ -28,7 +28,7 @@ fn to_full(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_run_whose_console_output_cannot_be_written_goes_on_and_names_its_folder() {
+fn a_run_without_usable_stdout_continues_and_names_its_folder() {
     if !device() {
         return;
     }
@@ -43,24 +43,25 @@ fn a_run_whose_console_output_cannot_be_written_goes_on_and_names_its_folder() {
         let csv = fs::read_to_string(out.join("results.csv")).unwrap();
         assert!(csv.contains(&format!("{SMALL},Pass")), "{csv}");
         assert!(fs::read_to_string(out.join("results.jsonl")).unwrap().contains("\"interrupted\":false"));
-        // What reads folders finds nothing missing.
+        // The folder is complete.
         let page = assay(&["report", out.to_str().unwrap()]);
         assert_eq!((page.code, page.stderr.as_str()), (0, ""), "{page:?}");
         assert!(page.stdout.contains("report.html"), "{page:?}");
         fs::remove_dir_all(&out).unwrap();
     }
-    // A command whose only product is what it prints cannot go on.
+    // A command whose only output is stdout fails.
     let listed = to_full(&["list", SMALL]);
     assert_eq!(listed.status.code(), Some(2), "{}", text(&listed.stderr));
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_an_error() {
+fn exceeding_the_file_size_limit_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let (out, list) = (dir.path().join("out"), dir.path().join("list"));
     let assay = env!("CARGO_BIN_EXE_assay");
     let run = format!("{assay} run {SMALL} --path reference --out {}", out.display());
-    // Blocks of 1,024 bytes: the folder of a run is tried with 1 MiB, and the list of all cases is longer.
+    // The limit is 100 blocks of 1,024 bytes. A run first writes 1 MiB to test its folder, and the
+    // list of all cases is longer than the limit.
     for (command, said) in [
         (run, format!("cannot write to the result folder {}: File too large", out.display())),
         (format!("{assay} list > {}", list.display()), "cannot write to stdout: File too large".to_owned()),

@@ -1,4 +1,4 @@
-//! `assay run` on a device: results, files, exit codes. Skipped where there is no device.
+//! `assay run` on a device: results, files and exit codes. Skipped without a device.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -16,7 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A case that every device can run, small and exact; as a filter also its likes with constants for operands.
+/// A small, exact case that every device can run. As a filter it also matches its constant-operand
+/// variants.
 const SMALL: &str = "precision.f32.fnegate.scalar.default";
 
 fn events(folder: &Path) -> Vec<Event> {
@@ -35,7 +36,7 @@ const FILES: [&str; 7] =
     ["assay-files.json", "device.json", "failures.csv", "junit.xml", "report.html", "results.csv", "results.jsonl"];
 
 #[test]
-fn a_run_leaves_a_table_a_verdict_and_whole_files() {
+fn a_run_prints_a_table_and_a_verdict_and_writes_complete_files() {
     if !device() {
         return;
     }
@@ -67,7 +68,7 @@ fn a_run_leaves_a_table_a_verdict_and_whole_files() {
 }
 
 #[test]
-fn devices_are_described_for_people_and_for_programs() {
+fn devices_are_listed_as_text_and_as_json() {
     if !device() {
         return;
     }
@@ -92,7 +93,7 @@ fn verbose_shows_times_and_the_rate() {
 }
 
 #[test]
-fn what_cannot_work_is_said_before_the_run_starts() {
+fn impossible_requests_are_refused_before_the_run_starts() {
     if !device() {
         return;
     }
@@ -112,11 +113,11 @@ fn what_cannot_work_is_said_before_the_run_starts() {
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{arguments:?}: {output:?}");
         assert!(output.stderr.contains(said), "{arguments:?}: {output:?}");
     }
-    assert!(!unmade.exists(), "nothing is left behind by a run that did not start");
+    assert!(!unmade.exists(), "a run that does not start leaves no folder");
 }
 
 #[test]
-fn a_run_in_which_nothing_was_checked_is_no_success() {
+fn a_run_that_checks_nothing_is_not_a_success() {
     if !device() {
         return;
     }
@@ -135,7 +136,7 @@ fn a_run_in_which_nothing_was_checked_is_no_success() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_leaves_whole_files_and_its_own_exit_code() {
+fn an_interrupted_run_leaves_complete_files_and_has_its_own_exit_code() {
     if !device() {
         return;
     }
@@ -164,15 +165,15 @@ fn an_interrupt_leaves_whole_files_and_its_own_exit_code() {
     let cases = events.iter().filter_map(|e| if let Event::CaseFinished(case) = e { Some(case) } else { None });
     let ended: Vec<_> = cases.map(|case| (&case.name, case.status, &case.reason)).collect();
     assert_eq!(status.code(), Some(130), "{ended:?}");
-    // The middle of a case is no result of it.
+    // A partly executed case has no result.
     let csv = fs::read_to_string(dir.path().join("results.csv")).unwrap();
     let exhaustive = csv.lines().filter(|line| line.starts_with("precision.f32.fadd.scalar.default,"));
     assert_eq!(exhaustive.collect::<Vec<_>>(), ["precision.f32.fadd.scalar.default,Missing,0"]);
 }
 
-/// What fails on a device that is not the one by default fails again with the command that is given.
+/// A failure on a device that is not the default one is reproduced by the printed command.
 #[test]
-fn a_failure_says_how_it_is_run_again() {
+fn a_failure_names_the_command_that_reproduces_it() {
     if !device() {
         return;
     }
@@ -197,9 +198,10 @@ fn a_failure_says_how_it_is_run_again() {
     eprintln!("skipped: no other device fails {CASE}");
 }
 
-/// Cases of suites and precision cases are chosen alike, run in one run and end in one list of results.
+/// Suite cases and precision cases are selected in the same way, run together and share one list of
+/// results.
 #[test]
-fn programs_run_beside_precision_cases() {
+fn one_run_has_suite_cases_and_precision_cases() {
     let out = tempfile::tempdir().unwrap();
     let folder = out.path().join("out");
     let path = folder.to_str().unwrap();
@@ -208,7 +210,7 @@ fn programs_run_beside_precision_cases() {
     assert_eq!(ran.code, 0, "{}", ran.stdout);
     let csv = fs::read_to_string(folder.join("results.csv")).unwrap();
     assert!(csv.contains("storage8.convert.ssbo.zext_u8.to32,Pass"), "{csv}");
-    // No device takes part, and nothing else says what an instruction by itself has to do.
+    // Precision cases need a device.
     assert!(csv.contains("precision.f32.exp2.scalar.default,Skip"), "{csv}");
     let results = fs::read_to_string(folder.join("results.jsonl")).unwrap();
     assert!(results.contains("\"path\":\"reference\""), "{results}");

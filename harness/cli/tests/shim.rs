@@ -1,5 +1,5 @@
-//! Drivers with faults: lavapipe behind the shim that plants them. What a group of cases is for must fail there, and without a fault
-//! nothing may differ from lavapipe itself.
+//! Fault injection: lavapipe behind a shim that plants driver faults. The cases that target a fault
+//! must fail under it, and without a fault the shim must not change any result.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// A fault, the cases that it is planted under, and the status of all of them.
+/// A fault, the cases under which it is planted, and the status that all of them must have.
 struct Planted {
     fault: &'static str,
     cases: &'static [&'static str],
@@ -22,12 +22,12 @@ const fn fails(fault: &'static str, cases: &'static [&'static str]) -> Planted {
     Planted { fault, cases, status: "Fail" }
 }
 
-/// A fault that one reading of the text permits.
+/// Returns a fault whose results one reading of the specification permits.
 const fn warns(fault: &'static str, cases: &'static [&'static str]) -> Planted {
     Planted { fault, cases, status: "QualityWarning" }
 }
 
-/// Faults beside those that statements of the coverage table name.
+/// Faults in addition to those that statements of the coverage table name.
 const PLANTED: &[Planted] = &[
     fails(
         "positive-zero@OpLoad",
@@ -47,7 +47,7 @@ const PLANTED: &[Planted] = &[
         &["gather.core.unnormalized.sure.7x5.clamp_to_edge", "gather.core.unnormalized.beside.16x9.clamp_to_border"],
     ),
     fails("reversed-depth-gathers", &["gather.core.depth.repeat", "gather.core.depth.clamp_to_border.white"]),
-    // No fault: the feature, which lavapipe lacks, done rightly.
+    // Not a fault: a correct implementation of a feature that lavapipe lacks.
     Planted {
         fault: "64bit-indexing",
         cases: &[
@@ -60,7 +60,7 @@ const PLANTED: &[Planted] = &[
     },
 ];
 
-/// Cases with the status that they must have, by the fault that they run under.
+/// Returns the cases and the status that they must have, by the fault under which they run.
 fn planted() -> BTreeMap<String, BTreeMap<String, &'static str>> {
     let mut planted = BTreeMap::<String, BTreeMap<String, &'static str>>::new();
     for Planted { fault, cases, status } in PLANTED {
@@ -75,7 +75,7 @@ fn planted() -> BTreeMap<String, BTreeMap<String, &'static str>> {
     planted
 }
 
-/// The manifests of lavapipe and of the shim that wraps it; `None` where there is no lavapipe.
+/// Returns the manifests of lavapipe and of the shim that wraps it; `None` without lavapipe.
 fn manifests(folder: &Path) -> Option<(String, String)> {
     let Some(lavapipe) = env::var("ASSAY_LAVAPIPE_ICD").ok().filter(|path| !path.is_empty()) else {
         assert!(env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_LAVAPIPE_ICD is not set");
@@ -88,7 +88,8 @@ fn manifests(folder: &Path) -> Option<(String, String)> {
     Some((lavapipe, shim.to_str().unwrap().to_owned()))
 }
 
-/// Status and reason by case, of a run of cases and of those whose names go on behind theirs, on the driver of a manifest.
+/// Runs cases, and cases whose names start with theirs, on the driver of a manifest. Returns status
+/// and reason by case.
 fn run<'a>(
     cases: impl Iterator<Item = &'a String>,
     manifest: &str,
@@ -116,7 +117,7 @@ fn run<'a>(
 }
 
 #[test]
-fn planted_faults_are_found() {
+fn planted_faults_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
     let mut missed = Vec::new();
@@ -134,14 +135,14 @@ fn planted_faults_are_found() {
 }
 
 #[test]
-fn without_a_fault_the_shim_is_the_driver_that_it_wraps() {
+fn without_a_fault_the_shim_does_not_change_results() {
     let folder = tempfile::tempdir().unwrap();
     let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
     let cases: BTreeSet<String> = planted().into_values().flat_map(BTreeMap::into_keys).collect();
     let own = run(cases.iter(), &lavapipe, &[], &folder.path().join("own"));
     let wrapped = run(cases.iter(), &shim, &[(assay_shim::DRIVER, &lavapipe)], &folder.path().join("wrapped"));
     assert_eq!(own, wrapped);
-    // What lavapipe does not have is skipped, and nothing else is.
+    // Only features that lavapipe lacks are skipped.
     let wrong = cases.iter().filter(|name| {
         let expected = if name.starts_with("environment.indexing64") { "NotSupported" } else { "Pass" };
         own.get(*name).is_none_or(|(status, _)| status != expected)
@@ -150,7 +151,7 @@ fn without_a_fault_the_shim_is_the_driver_that_it_wraps() {
 }
 
 #[test]
-fn a_shim_that_cannot_work_says_why() {
+fn a_misconfigured_shim_reports_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
     for (variable, value, words) in [

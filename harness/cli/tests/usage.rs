@@ -1,11 +1,11 @@
-//! Mistakes in the arguments: what is said, and the exit code.
+//! Errors in the arguments: messages and exit codes.
 
 mod common;
 
 use common::{assay, assay_with};
 
 #[test]
-fn help_and_version_are_no_errors() {
+fn help_and_version_are_not_errors() {
     for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["explain", "--help"], &["help", "list"]] {
         let output = assay(arguments);
         assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{arguments:?}");
@@ -27,7 +27,7 @@ fn help_fits_a_terminal_of_eighty_columns() {
 }
 
 #[test]
-fn mistakes_end_with_2_and_say_what_to_do() {
+fn errors_in_arguments_exit_with_2_and_name_the_expected_value() {
     for (arguments, said) in [
         (&[][..], "Usage: assay"),
         (&["rum"], "run"),
@@ -58,7 +58,7 @@ fn mistakes_end_with_2_and_say_what_to_do() {
 }
 
 #[test]
-fn a_filter_that_matches_nothing_ends_with_3() {
+fn a_filter_without_a_match_exits_with_3() {
     for command in ["list", "run"] {
         let output = assay(&[command, "precision.f32.no_such_thing"]);
         assert_eq!((output.code, output.stdout.as_str()), (3, ""), "{output:?}");
@@ -83,14 +83,14 @@ fn a_case_file_is_read_strictly_and_once() {
     let once = assay(&["list", file]);
     assert_eq!((once.code, once.stdout.as_str()), (0, "mine.f32.exp2.vec2.default\n"));
     assert_eq!(assay(&["list", file, file]).stdout, once.stdout);
-    // One of a shader is for another command.
+    // The case file of a shader belongs to another command.
     std::fs::write(&path, "shader = 'a.wgsl'\n").unwrap();
     let output = assay(&["run", file]);
-    assert!(output.code == 2 && output.stderr.contains(&format!("`assay check {file}` runs it")), "{output:?}");
+    assert!(output.code == 2 && output.stderr.contains(&format!("run it with `assay check {file}`")), "{output:?}");
 }
 
 #[test]
-fn without_a_device_the_message_says_what_to_install() {
+fn without_a_device_the_message_names_the_packages_to_install() {
     let none = [("VK_DRIVER_FILES", "/nonexistent.json"), ("VK_ICD_FILENAMES", "/nonexistent.json")];
     for arguments in [&["devices"][..], &["devices", "--json"], &["run"]] {
         let output = assay_with(arguments, &none);
@@ -100,7 +100,7 @@ fn without_a_device_the_message_says_what_to_install() {
 }
 
 #[test]
-fn completions_are_made_for_every_shell() {
+fn completions_exist_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = assay(&["completions", shell]);
         assert_eq!(output.code, 0);
@@ -110,7 +110,7 @@ fn completions_are_made_for_every_shell() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_and_a_reader_that_has_gone_is_no_error() {
+fn a_full_disk_is_an_error_and_a_closed_pipe_is_not() {
     use std::process::{Command, Stdio};
     for arguments in [&["completions", "bash"][..], &["--help"], &["run", "--help"], &["--version"]] {
         let run = |stdout: Stdio| {

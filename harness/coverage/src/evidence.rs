@@ -1,4 +1,5 @@
-//! What there is to cover a statement with: asked of the crates that know it.
+//! Evidence that covers statements, collected from the crates that define rules, cases and
+//! functions.
 
 use crate::CoverageError;
 use crate::statement::Statement;
@@ -9,18 +10,18 @@ use assay_spirv::{Style, disassemble, need::NEED_RULES};
 use assay_suite::{Case, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What becomes of a rule of the text.
+/// Treatment of a rule of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// A look at the module decides it; the rule's short name.
+pub(crate) enum RuleDisposition {
+    /// Checked statically; the rule's short name.
     Checked(&'static str),
-    /// It is part of what a module needs of a device.
+    /// Part of a module's requirements.
     Need,
-    /// Only running shows it; who sees to it.
+    /// Checked at run time; the function that does so.
     RunTime(assay_oracle::Watch),
-    /// Another rule implies it.
+    /// Implied by another rule.
     Implied(&'static str),
-    /// It is not checked, and why.
+    /// Not checked; the reason.
     NotChecked(&'static str),
 }
 
@@ -37,18 +38,18 @@ impl Fate {
 
 /// A rule of the text.
 #[derive(Clone, Debug)]
-pub(crate) struct Ruled {
+pub(crate) struct RuleEvidence {
     /// Its name in the text.
     pub(crate) id: String,
-    /// What it asks for; empty where it is not checked.
+    /// The requirement; empty if it is not checked.
     pub(crate) says: &'static str,
-    /// What becomes of it.
-    pub(crate) fate: Fate,
+    /// Its treatment.
+    pub(crate) disposition: RuleDisposition,
 }
 
-/// A case that is a program, by what its modules hold.
+/// A case that is a program, with the instructions in its modules.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct CaseEvidence {
     pub(crate) name: String,
     pub(crate) suite: &'static str,
     /// Instructions, and instructions with an enumerant among their operands.
@@ -57,8 +58,9 @@ pub(crate) struct Seen {
     pub(crate) covers: Vec<&'static str>,
 }
 
-impl Seen {
-    /// Returns true if the program covers a statement: it names the statement, or its module holds an instruction of it.
+impl CaseEvidence {
+    /// Returns true if the program covers a statement: it names the statement, or its module holds
+    /// an instruction of it.
     pub(crate) fn covers(&self, name: &str, statement: &Statement) -> bool {
         let suite = statement.suites.is_empty() || statement.suites.iter().any(|suite| suite == self.suite);
         let uses = statement.uses.iter().any(|word| self.words.contains(word));
@@ -73,24 +75,24 @@ pub(crate) struct Measured {
     pub(crate) formats: BTreeSet<String>,
 }
 
-/// All that covers statements.
+/// Evidence that covers statements.
 #[derive(Debug)]
 pub struct Evidence {
     /// Every rule, in the order of the lists.
-    pub(crate) rules: Vec<Ruled>,
+    pub(crate) rules: Vec<RuleEvidence>,
     /// Places in `rules`, by the number of a VUID or by the whole name of a clause.
     pub(crate) by_key: BTreeMap<String, usize>,
-    pub(crate) programs: Vec<Seen>,
+    pub(crate) programs: Vec<CaseEvidence>,
     /// Precision cases by instruction.
     pub(crate) precision: BTreeMap<Op, Measured>,
     /// Modes that precision cases declare.
     pub(crate) modes: BTreeSet<&'static str>,
-    /// How many cases there are in all.
+    /// Number of all cases.
     pub(crate) cases: usize,
 }
 
 impl Evidence {
-    /// Asks the crates.
+    /// Collects the evidence.
     ///
     /// # Errors
     /// Built-in cases are malformed, which a test rules out.
@@ -104,7 +106,7 @@ impl Evidence {
         }
         let mut programs = Vec::new();
         for suite in assay_suite::all() {
-            programs.extend(seen(suite)?);
+            programs.extend(case_evidence(suite)?);
         }
         let (mut precision, mut modes) = (BTreeMap::<Op, Measured>::new(), BTreeSet::new());
         let cases = assay_case::load()?;
@@ -116,8 +118,8 @@ impl Evidence {
         Ok(Evidence { rules, by_key, programs, precision, modes, cases })
     }
 
-    /// A rule by its name in the text: all of the name, else the number in it.
-    pub(crate) fn rule(&self, id: &str) -> Option<&Ruled> {
+    /// Finds a rule by its full name in the text, else by the number in the name.
+    pub(crate) fn rule(&self, id: &str) -> Option<&RuleEvidence> {
         if let Some(rule) = self.rules.iter().find(|rule| rule.id == id) {
             return Some(rule);
         }
@@ -125,27 +127,30 @@ impl Evidence {
         self.by_key.get(&key).map(|place| &self.rules[*place])
     }
 
-    /// The short name of a rule that a look at the module decides, by its name in the text.
+    /// Returns the short name of a statically checked rule, by its name in the text.
     pub fn rule_name(&self, id: &str) -> Option<&'static str> {
-        match self.rule(id)?.fate {
-            Fate::Checked(name) => Some(name),
-            Fate::Need | Fate::RunTime(_) | Fate::Implied(_) | Fate::NotChecked(_) => None,
+        match self.rule(id)?.disposition {
+            RuleDisposition::Checked(name) => Some(name),
+            RuleDisposition::Need
+            | RuleDisposition::RunTime(_)
+            | RuleDisposition::Implied(_)
+            | RuleDisposition::NotChecked(_) => None,
         }
     }
 
-    /// The programs that cover a statement; `name` is its own behind that of its document.
+    /// Returns the programs that cover a statement; `name` is `DOCUMENT/STATEMENT`.
     pub fn cases_of(&self, name: &str, statement: &Statement) -> BTreeSet<&str> {
-        self.programs.iter().filter(|seen| seen.covers(name, statement)).map(|seen| &*seen.name).collect()
+        self.programs.iter().filter(|case| case.covers(name, statement)).map(|case| &*case.name).collect()
     }
 
-    /// The groups of the programs that a test chooses.
-    pub(crate) fn groups(&self, chosen: impl Fn(&Seen) -> bool) -> Vec<String> {
-        let names: Vec<&str> = self.programs.iter().filter(|seen| chosen(seen)).map(|seen| &*seen.name).collect();
+    /// Returns the groups of the programs that match a predicate.
+    pub(crate) fn groups(&self, chosen: impl Fn(&CaseEvidence) -> bool) -> Vec<String> {
+        let names: Vec<&str> = self.programs.iter().filter(|case| chosen(case)).map(|case| &*case.name).collect();
         groups(&names)
     }
 }
 
-/// Names of groups that these cases are in: as many components as stay a short list.
+/// Returns the groups of cases as name prefixes, with as many components as keep the list short.
 fn groups(names: &[&str]) -> Vec<String> {
     const SHORT: usize = 6;
     let at = |depth: usize| -> BTreeSet<String> {
@@ -162,7 +167,8 @@ fn groups(names: &[&str]) -> Vec<String> {
     best.into_iter().collect()
 }
 
-/// What a name in the text is found by: the numbers of VUIDs, which are unique; else the name.
+/// Returns the lookup keys of a name in the text: the numbers of its VUIDs, which are unique, else
+/// the name.
 fn keys(id: &str) -> Vec<String> {
     if !id.starts_with("VUID-") {
         return vec![id.to_owned()];
@@ -172,28 +178,42 @@ fn keys(id: &str) -> Vec<String> {
     words.filter_map(number).filter(|number| number.len() == 5).collect()
 }
 
-fn every_rule() -> Vec<Ruled> {
-    let checked =
-        rules::all().map(|rule| Ruled { id: rule.id.to_owned(), says: rule.says, fate: Fate::Checked(rule.name) });
-    let needs = NEED_RULES.iter().map(|rule| Ruled { id: rule.id.to_owned(), says: rule.says, fate: Fate::Need });
+fn every_rule() -> Vec<RuleEvidence> {
+    let checked = rules::all().map(|rule| RuleEvidence {
+        id: rule.id.to_owned(),
+        says: rule.says,
+        disposition: RuleDisposition::Checked(rule.name),
+    });
+    let needs = NEED_RULES.iter().map(|rule| RuleEvidence {
+        id: rule.id.to_owned(),
+        says: rule.says,
+        disposition: RuleDisposition::Need,
+    });
     let watched = assay_oracle::run_time_rules();
-    let running =
-        watched.map(|(rule, watch)| Ruled { id: rule.id.to_owned(), says: rule.says, fate: Fate::RunTime(watch) });
-    let implied = IMPLIED.iter().map(|(id, by)| Ruled {
+    let running = watched.map(|(rule, watch)| RuleEvidence {
+        id: rule.id.to_owned(),
+        says: rule.says,
+        disposition: RuleDisposition::RunTime(watch),
+    });
+    let implied = IMPLIED.iter().map(|(id, by)| RuleEvidence {
         id: format!("VUID-RuntimeSpirv-{id}"),
         says: "",
-        fate: Fate::Implied(by),
+        disposition: RuleDisposition::Implied(by),
     });
     let of = |prefix: &'static str, list: &'static [(&str, &[&str])]| {
         list.iter().flat_map(move |(why, ids)| {
-            ids.iter().map(move |id| Ruled { id: format!("{prefix}{id}"), says: "", fate: Fate::NotChecked(why) })
+            ids.iter().map(move |id| RuleEvidence {
+                id: format!("{prefix}{id}"),
+                says: "",
+                disposition: RuleDisposition::NotChecked(why),
+            })
         })
     };
     let unchecked = of("VUID-StandaloneSpirv-", NOT_CHECKED).chain(of("VUID-RuntimeSpirv-", NOT_CHECKED_ON_DEVICES));
     checked.chain(needs).chain(running).chain(implied).chain(unchecked).collect()
 }
 
-fn seen(suite: &'static dyn Suite) -> Result<Vec<Seen>, CoverageError> {
+fn case_evidence(suite: &'static dyn Suite) -> Result<Vec<CaseEvidence>, CoverageError> {
     let one = |case: Case| {
         let wrong = |why: String| CoverageError::Program { case: case.name.clone(), why };
         let mut words = BTreeSet::new();
@@ -201,29 +221,31 @@ fn seen(suite: &'static dyn Suite) -> Result<Vec<Seen>, CoverageError> {
             Some(pass) => {
                 for step in &pass.map_err(|error| wrong(error.to_string()))?.steps {
                     let text = disassemble(&step.words, Style::default()).map_err(|error| wrong(error.to_string()))?;
-                    held(&text, &mut words);
+                    add_words(&text, &mut words);
                 }
             }
             None => {
-                let program = case.program(case.paths[0]).ok_or_else(|| wrong("there is none".to_owned()))?;
+                let program = case
+                    .program(case.paths[0])
+                    .ok_or_else(|| wrong("the case has no program for its path".to_owned()))?;
                 if program.ending == "spvasm" {
-                    held(&program.text, &mut words);
+                    add_words(&program.text, &mut words);
                 } else {
                     let name = format!("{}.{}", case.name, program.ending);
                     let subject = Subject::read(&name, program.text.as_bytes());
                     let subject = subject.map_err(|error| wrong(error.to_string()))?;
                     let module = disassemble(subject.source.module.words(), Style::default());
-                    held(&module.map_err(|error| wrong(error.to_string()))?, &mut words);
+                    add_words(&module.map_err(|error| wrong(error.to_string()))?, &mut words);
                 }
             }
         }
-        Ok(Seen { name: case.name.clone(), suite: suite.name(), words, covers: case.covers.clone() })
+        Ok(CaseEvidence { name: case.name.clone(), suite: suite.name(), words, covers: case.covers.clone() })
     };
     suite.cases().into_iter().map(one).collect()
 }
 
-/// The instructions of a module's text, and each with every enumerant among its operands.
-fn held(text: &str, words: &mut BTreeSet<String>) {
+/// Adds the instructions of a module's text, alone and with each enumerant among their operands.
+fn add_words(text: &str, words: &mut BTreeSet<String>) {
     for line in text.lines() {
         let line = line.split(';').next().unwrap_or_default();
         let Some(start) = line.find("Op") else { continue };
@@ -251,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_what_its_instructions_name() {
+    fn the_words_of_a_module_are_instructions_and_enumerants() {
         let mut words = BTreeSet::new();
         let text = "OpCapability Shader ; a comment\n%2 = OpTypeImage %f 2D 0 0 0 2 R8\nOpDecorate %x BuiltIn GlobalInvocationId\n%r = OpImageRead %v %i %c Sample|SignExtend %s";
-        held(text, &mut words);
+        add_words(text, &mut words);
         for word in ["OpCapability Shader", "OpTypeImage", "OpTypeImage R8", "OpTypeImage 2D", "OpImageRead SignExtend"]
         {
             assert!(words.contains(word), "{word} in {words:?}");
@@ -263,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_as_deep_as_they_stay_few() {
+    fn groups_have_as_many_components_as_keep_the_list_short() {
         assert_eq!(groups(&["a.b.c.d", "a.b.c.e"]), ["a.b.c.d", "a.b.c.e"]);
         let many: Vec<String> = (0..9).map(|i| format!("a.b.c{i}")).collect();
         assert_eq!(groups(&many.iter().map(String::as_str).collect::<Vec<_>>()), ["a.b"]);

@@ -1,31 +1,34 @@
-//! What covers each statement of the documents that this project implements: which rules, which cases, which functions of the
-//! reference; or why nothing can.
+//! Coverage of the documents that this project implements: for each statement, the rules, cases and
+//! functions of the interpreter that check it, or the reason why none does.
 //!
-//! * `statements/*.toml`: the statements of each document, in words of our own, by the place in the text that they stand for. A
-//!   statement says what it is about (a rule's name in the text, an instruction, an enumerant, a mode), never what
-//!   covers it.
-//! * [`Evidence`]: what there is: rules by their names in the text, programs by the instructions and enumerants that their modules
-//!   hold, precision cases by instruction and modes. All of it is asked of the crates that know it.
-//! * [`Table`]: both together, a [`Row`] for each statement; [`Table::markdown`] is `reports/coverage.md`.
+//! * `statements/*.toml`: the statements of each document in our own words, with the fingerprints
+//!   of their places in the text. A statement names its subject (a rule's name in the text, an
+//!   instruction, an enumerant, a mode), never its coverage.
+//! * [`Evidence`]: rules by their names in the text, programs by the instructions and enumerants in
+//!   their modules, precision cases by instruction and mode. It is collected from the crates that
+//!   define them.
+//! * [`Table`]: the result, one [`Row`] for each statement. [`Table::markdown`] is
+//!   `reports/coverage.md`.
 //!
-//! Cover that cannot fail is none. A statement may name modules that break it, which what it cites refuses, and faults of drivers under
-//! which cases of it fail: tests run them (`tests/evidence.rs`, `harness/cli/tests/shim.rs`). It may name other tests that plant its
-//! violation. A row that is covered and has none of these is shown as unproven; `tests/unproven.txt` lists those that give no reason.
+//! Evidence must be able to fail. A statement can therefore name modules that violate it, which its
+//! rules must refuse, driver faults under which its cases must fail, and tests that plant its
+//! violation. Tests check all three (`tests/evidence.rs`, `harness/cli/tests/shim.rs`). A covered
+//! row without any is unproven; `tests/unproven.txt` lists those that give no reason.
 //!
-//! A row that nothing covers and that gives no reason is a hole, and is shown as one.
+//! A row without coverage and without a reason is a hole and is reported as one.
 
+mod coverage_document;
+mod coverage_table;
 mod evidence;
-mod markdown;
+mod fingerprints;
 mod statement;
-mod table;
-mod units;
 
+pub use coverage_table::{DocumentRows, Row, RowStatus, Section, Table};
 pub use evidence::Evidence;
-pub use statement::{Document, List, Nothing, PlantedFault, Statement, StatementError, Without, documents};
-pub use table::{Covered, Row, Section, Standing, Table};
-pub use units::{fingerprint, units};
+pub use fingerprints::{fingerprint, units};
+pub use statement::{Document, List, NoStatement, NotApplicable, PlantedFault, Statement, StatementError, documents};
 
-/// Why there is no table.
+/// Reason why the table cannot be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum CoverageError {
     /// A built-in list of statements is malformed.
@@ -34,28 +37,28 @@ pub enum CoverageError {
     /// A built-in family of cases is malformed.
     #[error(transparent)]
     Case(#[from] assay_case::CaseError),
-    /// A program that a suite wrote is no module.
-    #[error("the program of {case} cannot be read: {why}")]
+    /// A program of a suite is not a valid module.
+    #[error("cannot read the program of {case}: {why}")]
     Program {
         /// The case.
         case: String,
-        /// What is wrong with its program.
+        /// The error in its program.
         why: String,
     },
-    /// A statement names what does not exist.
-    #[error("the statement `{statement}` of {document} names {what} `{name}`, which does not exist")]
+    /// A statement names something that does not exist.
+    #[error("statement `{statement}` of {document} names {what} `{name}`, which does not exist")]
     Dangling {
         /// The document.
         document: String,
         /// The statement.
         statement: String,
-        /// What kind of thing it names.
+        /// Kind of the named thing, with its article.
         what: &'static str,
         /// The name.
         name: String,
     },
     /// A case names a statement that does not exist.
-    #[error("the case {case} says that it covers `{name}`, which no document has")]
+    #[error("case {case} claims to cover the statement `{name}`, which does not exist in any document")]
     Unknown {
         /// The case.
         case: String,
@@ -64,10 +67,10 @@ pub enum CoverageError {
     },
 }
 
-/// The table, from all that is built in.
+/// Computes the table from the built-in documents and evidence.
 ///
 /// # Errors
-/// Something that is built in is malformed or names what does not exist; a test rules it out.
+/// Built-in data is malformed or names something that does not exist; a test rules this out.
 pub fn table() -> Result<Table, CoverageError> {
     Table::new(&documents()?, &Evidence::new()?)
 }

@@ -6,42 +6,43 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// Its name, which names of its statements begin with: `SPV_KHR_8bit_storage`.
+    /// Name, which is the prefix of its statements' names: `SPV_KHR_8bit_storage`.
     pub name: String,
-    /// The file of the specification material that has its text.
+    /// File of the specification sources with its text.
     pub file: String,
-    /// What is to be known of all of its rows: in particular what a check of it cannot show.
+    /// Remarks on all of its rows, in particular the limits of their checks.
     pub about: String,
-    /// The text's places that state nothing.
-    pub nothing: Nothing,
-    /// Lists that the project has as tables of its own, each row a statement, after the document's own statements.
+    /// Places in the text without a statement.
+    pub nothing: NoStatement,
+    /// Lists that the project has as tables of its own, each row a statement, after the document's
+    /// own statements.
     #[serde(default)]
     pub lists: Vec<List>,
-    /// Rows of these lists that no case declares, and why.
+    /// Rows of these lists that no case declares, with reasons.
     #[serde(default)]
-    pub without: Vec<Without>,
+    pub without: Vec<NotApplicable>,
     /// The statements, in the order of the text.
     #[serde(rename = "statement")]
     pub statements: Vec<Statement>,
 }
 
-/// Places that state nothing: headings, names, dates, numbers that the tables have.
+/// Places without a statement: headings, names, dates, numbers that the tables have.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Nothing {
-    /// Why they need no row.
+pub struct NoStatement {
+    /// Reason why they need no row.
     pub why: String,
     /// Their fingerprints.
     pub text: Vec<String>,
 }
 
-/// Rows of a list that no case can or does declare.
+/// Rows of a list that no case declares.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Without {
-    /// Why.
+pub struct NotApplicable {
+    /// Reason.
     pub why: String,
-    /// Their names.
+    /// Names of the rows.
     pub names: Vec<String>,
 }
 
@@ -63,24 +64,25 @@ pub enum List {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// The heading that it stands under.
+    /// The heading above it.
     pub section: String,
-    /// A short name, of its own within the document.
+    /// A short name, unique within the document.
     pub id: String,
-    /// What it asks for, in words of our own; of rows of instructions, the table has the words.
+    /// The requirement, in our own words. Empty for instructions whose rule the precision table
+    /// states.
     #[serde(default)]
     pub says: String,
     /// Fingerprints of its places in the text.
     #[serde(default)]
     pub text: Vec<String>,
-    /// Rules that state the same, by the name that the text gives them (a VUID, a clause).
+    /// Rules that state the requirement, by their names in the text (a VUID, a clause).
     #[serde(default)]
     pub rules: Vec<String>,
-    /// What modules of cases for it hold: an instruction (`OpImageRead`), or one with an enumerant among its operands
-    /// (`OpTypeImage R8`). Any of these.
+    /// Instructions, or instructions with an enumerant among their operands (`OpTypeImage R8`). A
+    /// case whose modules contain any of them covers the statement.
     #[serde(default)]
     pub uses: Vec<String>,
-    /// Of which suites; all if none is named.
+    /// Suites to which `uses` applies; all suites if empty.
     #[serde(default)]
     pub suites: Vec<String>,
     /// Instructions of the precision table.
@@ -89,43 +91,46 @@ pub struct Statement {
     /// Modes of the floating-point environment.
     #[serde(default)]
     pub modes: Vec<String>,
-    /// Formats of results (`bf16`), for statements about these.
+    /// Result formats (`bf16`) that the statement is about.
     #[serde(default)]
     pub formats: Vec<String>,
-    /// Functions that compute what it permits: `oracle::run::images::in_tile`. A test sees that they exist.
+    /// Functions that compute the permitted results: `oracle::run::images::in_tile`. A test checks
+    /// that they exist.
     #[serde(default)]
     pub functions: Vec<String>,
-    /// Modules that break it, each refused by one of its rules: lines that are added to a small compute shader, written as those of
-    /// `harness/spirv/tests/rules` are.
+    /// Modules that violate it statically; one of its rules rejects each. Written as lines that are
+    /// added to a small compute shader, in the format of `harness/spirv/tests/rules`.
     #[serde(default)]
     pub breaks: Vec<String>,
-    /// Modules that break it when they run, written in the same way: the reference finds their behaviour undefined.
+    /// Modules that violate it at run time, in the same format; the interpreter reports undefined
+    /// behaviour.
     #[serde(default)]
     pub undefined: Vec<String>,
-    /// Modules that break it on a device that has Vulkan 1.3 and no feature, written in the same way: their needs refuse them there.
+    /// Modules that violate it on a device with Vulkan 1.3 and no features, in the same format;
+    /// their requirements reject them there.
     #[serde(default)]
     pub lacking: Vec<String>,
-    /// Faults of drivers under which cases of it fail.
+    /// Driver faults under which its cases fail.
     #[serde(default)]
     pub faults: Vec<PlantedFault>,
-    /// Modules of `harness/spirv/tests/rules` that break it, each by its rule and its number among those of this rule, from 1:
-    /// `tile-attachment-type 2`.
+    /// Modules of `harness/spirv/tests/rules` that violate it, each by its rule and its number among
+    /// the modules of that rule, from 1: `tile-attachment-type 2`.
     #[serde(default)]
     pub broken_by: Vec<String>,
-    /// Tests that hold a violation of it against its cover and fail if it is let pass: `suite::every_planted_fault_is_found`, the
-    /// name of a crate's directory and that of the test.
+    /// Tests that plant a violation and fail if the coverage accepts it, each by its crate and name:
+    /// `suite::every_planted_fault_is_found`.
     #[serde(default)]
     pub planted_by: Vec<String>,
-    /// Reason for which no violation of it is planted.
+    /// Reason why no violation is planted.
     pub unplanted: Option<String>,
-    /// Why nothing covers it.
+    /// Reason why nothing covers it.
     pub why: Option<String>,
-    /// What its cover does not show.
+    /// Limits of its coverage.
     pub note: Option<String>,
 }
 
 impl Statement {
-    /// The planted violations of the statement that its cover is shown to catch, in words; empty if there are none.
+    /// Returns the planted violations that the coverage of the statement detects, in words.
     pub fn proofs(&self) -> Vec<String> {
         let modules = self.breaks.len() + self.undefined.len() + self.lacking.len() + self.broken_by.len();
         let modules = match modules {
@@ -139,13 +144,13 @@ impl Statement {
     }
 }
 
-/// A fault of a driver, and cases that it is planted under.
+/// A driver fault and the cases that must fail under it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlantedFault {
     /// The fault, as the shim names it: `flush@OpBitcast`.
     pub fault: String,
-    /// Names of cases of the statement: all of them fail.
+    /// Names of cases of the statement that must all fail.
     pub cases: Vec<String>,
 }
 
@@ -166,7 +171,7 @@ const FILES: [(&str, &str); 6] = [
     ("8bit_storage.toml", include_str!("../statements/8bit_storage.toml")),
 ];
 
-/// The documents that are built in.
+/// Returns the built-in documents.
 ///
 /// # Errors
 /// One of them is malformed, which a test rules out.

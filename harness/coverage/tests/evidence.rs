@@ -1,6 +1,6 @@
-//! Evidence that rows cite can fail: modules that break a statement are refused by a rule that its row cites, found undefined, or
-//! not given to a lesser device.
-//! Faults of drivers are planted under cases in `harness/cli/tests/shim.rs`.
+//! Tests that the evidence of rows can fail: a module that violates a statement is rejected by a
+//! rule of its row, has undefined behaviour, or does not run on a device with fewer features.
+//! `harness/cli/tests/shim.rs` plants driver faults under cases.
 
 use assay_check::{Check, CheckError, Options, Subject};
 use assay_coverage::{Document, Evidence, Statement, documents};
@@ -23,7 +23,7 @@ fn each_statement(mut visit: impl FnMut(&str, &Statement)) {
     }
 }
 
-/// The module that lines describe, written as those of `harness/spirv/tests/rules` are.
+/// Returns the module that lines describe, in the format of `harness/spirv/tests/rules`.
 fn case(name: &str, lines: &str) -> Case {
     cases::read(&format!(";; rule: {name}\n{lines}")).pop().unwrap_or_else(|| panic!("{name}: no lines"))
 }
@@ -32,7 +32,7 @@ fn source(name: &str, text: &str) -> Source {
     Source::read(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
 }
 
-/// The names of the rules that a module breaks.
+/// Returns the names of the rules that a module violates.
 fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
     let module = source(name, text).module;
     rules::violations(&module, Environment::of(&module)).iter().map(|violation| violation.rule.name).collect()
@@ -43,7 +43,7 @@ fn none(wrong: Vec<String>) {
 }
 
 #[test]
-fn a_module_that_breaks_a_row_is_refused_by_a_rule_that_the_row_cites() {
+fn a_module_that_violates_a_row_is_rejected_by_a_rule_that_the_row_cites() {
     let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
@@ -52,20 +52,20 @@ fn a_module_that_breaks_a_row_is_refused_by_a_rule_that_the_row_cites() {
             let case = case(name, lines);
             let found = broken(name, &case.text(true));
             if found.is_disjoint(&cited) {
-                wrong.push(format!("{name} cites {cited:?}, and its module breaks {found:?}:\n{lines}"));
+                wrong.push(format!("{name} cites {cited:?}, but its module violates {found:?}:\n{lines}"));
             }
             let found = broken(name, &case.text(false));
             if !found.is_empty() {
-                wrong.push(format!("{name}: the nearest module breaks {found:?}:\n{lines}"));
+                wrong.push(format!("{name}: the module without the violation violates {found:?}:\n{lines}"));
             }
         }
     });
     none(wrong);
 }
 
-/// Modules of the rules that rows name as modules that break the row itself.
+/// Rows name modules of rules that violate the row itself; the row cites the rule.
 #[test]
-fn a_module_of_a_rule_that_breaks_a_row_is_of_a_rule_that_the_row_cites() {
+fn a_row_cites_the_rule_whose_module_violates_it() {
     let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
     let modules = cases::cases();
     let mut wrong = Vec::new();
@@ -93,9 +93,9 @@ fn a_module_of_a_rule_that_breaks_a_row_is_of_a_rule_that_the_row_cites() {
     none(wrong);
 }
 
-/// The rules' own modules: `harness/spirv/tests/rules.rs` shows that each is refused by its rule.
+/// `harness/spirv/tests/rules.rs` tests that each of these modules is rejected by its rule.
 #[test]
-fn every_rule_that_a_row_cites_is_broken_by_a_module() {
+fn every_rule_that_a_row_cites_has_a_module_that_violates_it() {
     let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
     let with_modules: BTreeSet<String> = cases::cases().into_iter().map(|case| case.rule).collect();
     let mut wrong = Vec::new();
@@ -107,7 +107,7 @@ fn every_rule_that_a_row_cites_is_broken_by_a_module() {
 }
 
 #[test]
-fn a_module_that_breaks_a_row_when_it_runs_is_undefined() {
+fn a_module_that_violates_a_row_at_run_time_has_undefined_behaviour() {
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
         for lines in &statement.undefined {
@@ -128,7 +128,7 @@ fn a_module_that_breaks_a_row_when_it_runs_is_undefined() {
 }
 
 #[test]
-fn a_module_that_breaks_a_row_on_a_lesser_device_is_refused_there() {
+fn a_module_that_violates_a_row_on_a_device_without_features_is_rejected_there() {
     let mut wrong = Vec::new();
     each_statement(|name, statement| {
         for lines in &statement.lacking {
@@ -151,7 +151,7 @@ fn a_module_that_breaks_a_row_on_a_lesser_device_is_refused_there() {
     none(wrong);
 }
 
-/// A fault is one of the shim's, and is planted under cases that the row cites.
+/// Each fault is one that the shim implements, and its cases are among those that the row cites.
 #[test]
 fn faults_are_planted_under_cases_that_the_row_cites() {
     let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
@@ -163,13 +163,16 @@ fn faults_are_planted_under_cases_that_the_row_cites() {
                 wrong.push(format!("{name}: {error}"));
             }
             let unknown = planted.cases.iter().filter(|case| !cited.contains(case.as_str()));
-            wrong.extend(unknown.map(|case| format!("{name}: {} under {case}, which it does not cite", planted.fault)));
+            wrong.extend(
+                unknown
+                    .map(|case| format!("{name}: {} is planted under {case}, which it does not cite", planted.fault)),
+            );
         }
     });
     none(wrong);
 }
 
-/// Rows of which an audit showed that what they cite let their violation pass.
+/// An audit found that the evidence of these rows did not detect violations.
 #[test]
 fn rows_that_an_audit_found_hollow_have_evidence() {
     const HOLLOW: [&str; 15] = [
@@ -189,11 +192,11 @@ fn rows_that_an_audit_found_hollow_have_evidence() {
         "vulkan-environment-for-spirv/runtime-arrays",
         "vulkan-environment-for-spirv/array-length",
     ];
-    let mut left: BTreeSet<&str> = HOLLOW.into();
+    let mut hollow: BTreeSet<&str> = HOLLOW.into();
     each_statement(|name, statement| {
         if !statement.proofs().is_empty() {
-            left.remove(name);
+            hollow.remove(name);
         }
     });
-    assert_eq!(left, BTreeSet::new());
+    assert_eq!(hollow, BTreeSet::new());
 }

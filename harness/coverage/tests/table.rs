@@ -1,6 +1,6 @@
-//! The table is whole, current, and speaks of every place of the documents.
+//! Tests that the table is complete and current, and accounts for every place in the documents.
 
-use assay_coverage::{Document, Standing, documents, fingerprint, units};
+use assay_coverage::{Document, RowStatus, documents, fingerprint, units};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -16,17 +16,17 @@ fn the_committed_table_is_current_and_has_no_hole() {
     let changed = committed.lines().zip(written.lines()).find(|(old, new)| old != new);
     assert!(committed == written, "run `assay coverage`; the first line that changed: {changed:#?}");
     let holes: Vec<&str> =
-        table.rows().filter(|row| row.standing() == Standing::Hole).map(|row| row.name.as_str()).collect();
+        table.rows().filter(|row| row.status() == RowStatus::Hole).map(|row| row.name.as_str()).collect();
     assert_eq!(holes, [""; 0], "neither covered nor explained");
 }
 
 #[test]
-fn statements_are_named_once_and_no_place_is_both_stated_and_nothing() {
+fn statement_names_are_unique_and_no_place_is_listed_both_with_and_without_a_statement() {
     for Document { name, statements, nothing, .. } in documents().unwrap_or_else(|error| panic!("{error}")) {
         let mut ids = BTreeSet::new();
         for statement in &statements {
-            assert!(ids.insert(&statement.id), "{name}: {} twice", statement.id);
-            assert!(!statement.says.is_empty() || !statement.ops.is_empty(), "{name}: {} says nothing", statement.id);
+            assert!(ids.insert(&statement.id), "{name}: {} occurs twice", statement.id);
+            assert!(!statement.says.is_empty() || !statement.ops.is_empty(), "{name}: {} has no text", statement.id);
             let both = statement.text.iter().find(|place| nothing.text.contains(place));
             assert_eq!(both, None, "{name}: {}", statement.id);
         }
@@ -40,9 +40,9 @@ fn every_function_that_a_row_names_exists() {
     let named: BTreeSet<&str> = table.rows().flat_map(|row| &row.functions).map(String::as_str).collect();
     let mut missing = Vec::new();
     for name in named {
-        // What follows a space is an argument.
+        // The text after a space is an argument.
         let path: Vec<&str> = name.split(' ').next().unwrap_or_default().split("::").collect();
-        let [krate, modules @ .., function] = &path[..] else { panic!("{name} is no path") };
+        let [krate, modules @ .., function] = &path[..] else { panic!("{name} is not a path") };
         let mut file = root().join("harness").join(krate).join("src");
         file.extend(modules);
         let candidates = [file.with_extension("rs"), file.join("mod.rs")];
@@ -61,10 +61,11 @@ fn every_function_that_a_row_names_exists() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// Where the specification material is at hand: beside the project, as for the tables that are generated from it.
+/// Compares documents whose text is available beside the project, as for the tables that are
+/// generated from it.
 #[test]
-#[expect(clippy::print_stderr, reason = "what is not compared is said")]
-fn every_place_of_the_documents_is_spoken_for() {
+#[expect(clippy::print_stderr, reason = "skipped documents are reported")]
+fn every_place_of_the_documents_is_accounted_for() {
     let material = root().join("../shared/spec");
     let mut stated: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for document in documents().unwrap_or_else(|error| panic!("{error}")) {
@@ -74,13 +75,13 @@ fn every_place_of_the_documents_is_spoken_for() {
     }
     for (file, stated) in stated {
         let Ok(text) = std::fs::read_to_string(material.join(&file)) else {
-            eprintln!("skipped: {file} is not at hand, so its places are not compared");
+            eprintln!("skipped: {file} is not available, so its places are not compared");
             continue;
         };
         let there: BTreeMap<String, String> = units(&text).into_iter().map(|unit| (fingerprint(&unit), unit)).collect();
         let forgotten: Vec<_> = there.iter().filter(|(place, _)| !stated.contains(*place)).collect();
         assert!(forgotten.is_empty(), "{file}: {forgotten:#?}");
         let gone: Vec<_> = stated.iter().filter(|place| !there.contains_key(*place)).collect();
-        assert!(gone.is_empty(), "{file} has no such place: {gone:?}");
+        assert!(gone.is_empty(), "{file} does not contain these places: {gone:?}");
     }
 }

@@ -454,7 +454,7 @@ mod tests {
                 let x = [range(), range()];
                 let Some(found) = fast_path.apply(&x, false) else { continue };
                 let sets = x.map(|(lo, hi)| Operand::Set(assay_float::Set::range(lo, hi)));
-                let expected = reference.permitted_over(0, &sets).permitted.usual.hull().expect("numbers");
+                let expected = reference.permitted_for_sets(0, &sets).permitted.usual.hull().expect("numbers");
                 let within = found.range.0 <= expected.lo && expected.hi <= found.range.1;
                 assert!(within || found.zeros, "{op} of {x:?}: {found:?}, {expected:?}");
             }

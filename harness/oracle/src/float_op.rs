@@ -2,7 +2,7 @@
 
 use crate::fast_path::FastPath;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Call, FastMath, Modes, Op, Reference, Rules, Scalar};
+use assay_precision::{Call, FastMath, Modes, Op, Reference, Scalar, Specification};
 
 /// The reading of the text that a run follows where there are two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,21 +139,21 @@ pub(crate) fn kind(scalar: Scalar) -> Option<Kind> {
 /// The floating-point instructions of a program while it is decoded, each distinct one once.
 #[derive(Debug, Default)]
 pub(crate) struct FloatOps {
-    rules: Rules,
+    specification: Specification,
     all: Vec<FloatOp>,
 }
 
 impl FloatOps {
-    pub(crate) fn under(rules: Rules) -> FloatOps {
-        FloatOps { rules, all: Vec::new() }
+    pub(crate) fn under(specification: Specification) -> FloatOps {
+        FloatOps { specification, all: Vec::new() }
     }
 
     /// The call under the specification in force. Calls without a counterpart among WGSL's
     /// expressions stay as they are.
     fn ruled(&self, call: Call) -> Call {
-        match self.rules {
-            Rules::Vulkan => call,
-            Rules::Wgsl => call.in_wgsl().unwrap_or(call),
+        match self.specification {
+            Specification::Vulkan => call,
+            Specification::Wgsl => call.in_wgsl().unwrap_or(call),
         }
     }
 
@@ -172,7 +172,8 @@ impl FloatOps {
         let reference = call.reference();
         let fast_path = FastPath::new(&call, reference.environment(0), &operands, &results);
         // WGSL permits more for denormals than the fast path of these, in one reading or in both.
-        let wider = call.rules == Rules::Wgsl && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp | Op::FConvert);
+        let wider = call.specification == Specification::Wgsl
+            && matches!(call.op, Op::FMin | Op::FMax | Op::FClamp | Op::FConvert);
         let fast_path = fast_path.filter(|_| !wider);
         self.all.push(FloatOp { reference, components, widths, operands, results, freedom, followed, fast_path, call });
         Some(self.all.len() as u32 - 1)

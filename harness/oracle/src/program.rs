@@ -6,7 +6,7 @@ use crate::float_op::FloatOp;
 use crate::inst::{Function, Inst, Reg};
 use crate::outcome::Outcome;
 use crate::ty::{Fmt, Kind, Leaf};
-use assay_precision::{FastMath, Rules};
+use assay_precision::{FastMath, Specification};
 use assay_spirv::Module;
 use assay_spirv::module::Index;
 use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
@@ -192,7 +192,7 @@ impl Program {
     /// There is no such entry point, or the module has a feature that the interpreter does not
     /// implement (named with its place), or the module is not valid.
     pub fn new(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
-        Program::under(Rules::Vulkan, module, entry, spec)
+        Program::under(Specification::Vulkan, module, entry, spec)
     }
 
     /// Translates an entry point like [`Program::new`]. With WGSL's rules, the accuracy of WGSL
@@ -201,8 +201,13 @@ impl Program {
     ///
     /// # Errors
     /// As [`Program::new`].
-    pub fn under(rules: Rules, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
-        crate::decode::program(rules, false, module, entry, spec)
+    pub fn under(
+        specification: Specification,
+        module: &Module,
+        entry: &str,
+        spec: &SpecValues,
+    ) -> Result<Program, ProgramError> {
+        crate::decode::program(specification, false, module, entry, spec)
     }
 
     /// Translates an entry point of a module that is itself a translation of WGSL. In addition to
@@ -220,7 +225,7 @@ impl Program {
     /// # Errors
     /// As [`Program::new`].
     pub fn of_wgsl(module: &Module, entry: &str, spec: &SpecValues) -> Result<Program, ProgramError> {
-        crate::decode::program(Rules::Wgsl, true, module, entry, spec)
+        crate::decode::program(Specification::Wgsl, true, module, entry, spec)
     }
 
     /// The entry point's name.

@@ -239,7 +239,7 @@ fn beyond_its_budgets_nothing_is_certain_and_nobody_is_to_blame() {
 #[test]
 fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
     use assay_oracle::{Program, SpecValues};
-    use assay_precision::Rules;
+    use assay_precision::Specification;
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
         @compute @workgroup_size(1) fn main() {
             d[0] = acos(d[0]);
@@ -248,11 +248,11 @@ fn a_translation_of_wgsl_may_be_judged_by_its_rules() {
             d[3] = normalize(vec2<f32>(d[3], 1.0) * 3.0).x;
         }";
     let module = wgsl(text);
-    let under = |rules: Rules| {
-        let program = Program::under(rules, &module, "main", &SpecValues::new()).expect("a program");
+    let under = |specification: Specification| {
+        let program = Program::under(specification, &module, "main", &SpecValues::new()).expect("a program");
         run_program(&program, [1; 3], vec![floats(&[0.999, 1e30, 3.0, 1.0])])
     };
-    let (vulkan, by_wgsl) = (under(Rules::Vulkan), under(Rules::Wgsl));
+    let (vulkan, by_wgsl) = (under(Specification::Vulkan), under(Specification::Wgsl));
     // 0.99900001287 has the arc cosine 0.0447248; WGSL permits an absolute error of 6.77e-5.
     let off = 0.0447248 + 6e-5;
     assert!(!permits(&vulkan, 0, 0, off) && permits(&by_wgsl, 0, 0, off) && !permits(&by_wgsl, 0, 0, off + 2e-5));

@@ -1,7 +1,7 @@
 //! Both accuracy tables side by side, as a document.
 
 use assay_float::{F16, F32};
-use assay_precision::{Call, Modes, Op, Rules, Scalar, Spelling};
+use assay_precision::{Call, Modes, Op, Scalar, Specification, Spelling};
 use assay_runner::{SPECIFICATION, WGSL_SPECIFICATION};
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ pub fn accuracy() -> String {
                 let single = call(op, Scalar::Float(F32));
                 let Some(call) = single.clone().or_else(|| any(op)) else { continue };
                 let half = single.and_then(|_| self::call(op, Scalar::Float(F16)));
-                let rule = |rules: Rules| {
+                let rule = |rules: Specification| {
                     let words = Call { rules, ..call.clone() }.rule();
                     match half.as_ref().map(|half| Call { rules, ..half.clone() }.rule()) {
                         Some(other) if other != words => format!("{words}; f16: {other}"),
@@ -31,7 +31,7 @@ pub fn accuracy() -> String {
                 };
                 let names = ["x", "y", "z"];
                 let expression = spelling.expression(&names[..call.operands.len().min(3)]);
-                let (vulkan, wgsl) = (cell(&rule(Rules::Vulkan)), cell(&rule(Rules::Wgsl)));
+                let (vulkan, wgsl) = (cell(&rule(Specification::Vulkan)), cell(&rule(Specification::Wgsl)));
                 let clause = call.clause();
                 _ = writeln!(text, "| {op} | `{expression}` | {vulkan} | {wgsl} | {clause} |");
             }

@@ -4,7 +4,7 @@ use crate::device::{Open, PortableDevice, lock};
 use crate::error::{PortableError, said};
 use crate::shader::{Binding, WORKGROUP, Wgsl, is_half, shader, translated, uses_f16};
 use assay_case::{Case, Columns};
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Executor for PortableExecutor {
     }
 
     fn missing(&self, case: &Case) -> Option<String> {
-        if case.call.rules != Rules::Wgsl {
+        if case.call.specification != Specification::Wgsl {
             let why = translated(case).err().map(|why| why.to_string());
             return Some(why.unwrap_or_else(|| "the case is not WGSL".to_owned()));
         }

@@ -4,7 +4,7 @@
 
 use assay_case::{Case, Columns, Source};
 use assay_portable::{Binding, PortableDevice, PortableExecutor, PortableTarget, shader, translated};
-use assay_precision::{Census, Checker, Rules, Verdict};
+use assay_precision::{CheckCounts, Checker, Specification, Verdict};
 use assay_runner::{Executor, Status, Trouble};
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
@@ -78,10 +78,10 @@ fn every_instruction_of_wgsl_runs_and_what_comes_back_is_in_its_place() {
                 }
                 Err(error) => panic!("{}: {error}", case.name),
             };
-            let mut census = Census::default();
+            let mut counts = CheckCounts::default();
             let (given, got) = (operands.columns(0, operands.rows()), results.columns(0, results.rows()));
-            Checker::new(case.call.clone()).check(&given, &got, &mut census);
-            assert_eq!(census.failing_inputs, 0, "{} on {}: {:?}", case.name, executor.info().name, census.examples);
+            Checker::new(case.call.clone()).check(&given, &got, &mut counts);
+            assert_eq!(counts.failing_inputs, 0, "{} on {}: {:?}", case.name, executor.info().name, counts.examples);
             ran += 1;
         }
         assert!(ran > 120, "{ran} cases on {}", executor.info().name);
@@ -151,7 +151,7 @@ fn what_is_not_run_says_why() {
 #[test]
 fn a_shader_is_what_a_person_would_write() {
     let case = translated(&cases()["precision.f32.modfstruct.scalar.default"]).expect("WGSL has it");
-    assert_eq!(case.call.rules, Rules::Wgsl);
+    assert_eq!(case.call.specification, Specification::Wgsl);
     let written = shader(&case, 64).expect("a shader");
     assert_eq!(written.bindings, [Binding::Operands, Binding::Results]);
     let body: Vec<&str> = written.text.lines().map(str::trim).skip_while(|line| !line.starts_with("let x")).collect();
@@ -195,7 +195,7 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
         let device = PortableDevice::of(physical, &devices).expect("a device");
         let have = physical.capabilities().have();
         let target = PortableTarget::new(device, have, LIMIT).expect("opened").with_spirv();
-        let options = Options { rules: Rules::Wgsl, ..Options::default() };
+        let options = Options { rules: Specification::Wgsl, ..Options::default() };
         let check = Check::new(&subject, &options).expect("ready");
         let result = check.run(&target).expect("checked");
         assert_eq!(result.status, Status::Pass, "{:?} {:?}", result.reason, result.mismatches.first());
@@ -273,7 +273,7 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
     for physical in &devices {
         let device = PortableDevice::of(physical, &devices).expect("a device");
         let target = PortableTarget::new(device, physical.capabilities().have(), LIMIT).expect("opened").with_spirv();
-        let options = Options { rules: Rules::Wgsl, ..Options::default() };
+        let options = Options { rules: Specification::Wgsl, ..Options::default() };
         let check = Check::new(&subject, &options).expect("ready");
         assert_eq!(check.setup.local, [4, 1, 1]);
         let result = check.run(&target).expect("checked");
@@ -320,7 +320,7 @@ fn what_takes_too_long_is_a_timeout() {
         let have = physical.capabilities().have();
         let limit = Duration::from_millis(20);
         let target = PortableTarget::new(device, have, limit).expect("opened");
-        let options = Options { rules: Rules::Wgsl, groups: Some([1, 1, 1]), ..Options::default() };
+        let options = Options { rules: Specification::Wgsl, groups: Some([1, 1, 1]), ..Options::default() };
         let check = Check::new(&quick, &options).expect("ready");
         let slow = check.run(&Other { target: &target, text: &slow, overrides: None }).expect("checked");
         assert_eq!(slow.status, Status::Timeout, "{:?}", slow.reason);
@@ -363,7 +363,7 @@ fn bytes_are_asked_of_devices_that_have_them_only() {
         }
         let have = physical.capabilities().have();
         let target = PortableTarget::new(device, have, Duration::from_secs(20)).expect("opened");
-        let options = Options { rules: Rules::Wgsl, groups: Some([1; 3]), ..Options::default() };
+        let options = Options { rules: Specification::Wgsl, groups: Some([1; 3]), ..Options::default() };
         let result = Check::new(&subject, &options).expect("ready").run(&target).expect("checked");
         assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
     }

@@ -4,7 +4,7 @@
 mod support;
 
 use assay_float::F32;
-use assay_precision::{Call, Census, Checker, Column, Modes, Scalar, Shape, Verdict};
+use assay_precision::{Call, CheckCounts, Checker, Column, Modes, Scalar, Shape, Verdict};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -21,11 +21,11 @@ fn checker(c: &mut Criterion) {
         let checker = Checker::new(call.expect("every unary instruction takes a single"));
         group.bench_function("checker", |b| {
             b.iter(|| {
-                let mut census = Census::default();
+                let mut counts = CheckCounts::default();
                 for (operands, results) in &blocks {
-                    checker.check(&[Column::Words(operands)], &[Column::Words(results)], &mut census);
+                    checker.check(&[Column::Words(operands)], &[Column::Words(results)], &mut counts);
                 }
-                census.verdicts.get(&Verdict::Fail).copied()
+                counts.verdicts.get(&Verdict::Fail).copied()
             });
         });
         group.bench_function("obvious loop", |b| {

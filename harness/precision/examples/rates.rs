@@ -11,7 +11,7 @@
 #[path = "../benches/support/mod.rs"]
 mod support;
 
-use assay_precision::{Call, Census, Checker, Column, Modes, Op, Scalar, Shape, Verdict};
+use assay_precision::{Call, CheckCounts, Checker, Column, Modes, Op, Scalar, Shape, Verdict};
 use std::{hint::black_box, io::Write as _, process::ExitCode, sync::LazyLock, time::Instant};
 
 /// CPU time of this thread in seconds: less than the elapsed time on a busy machine. Linux;
@@ -92,24 +92,24 @@ fn by_formula(op: Op) -> Option<fn(f32) -> f32> {
 fn line(op: Op, name: &str, blocks: u32, device: impl Fn(u32) -> (Vec<u32>, Vec<u32>)) {
     let call = Call::new(op, Scalar::Float(assay_float::F32), Shape::Scalar, None, Modes::default());
     let checker = Checker::new(call.expect("every unary instruction takes a single"));
-    let mut census = Census::default();
+    let mut counts = CheckCounts::default();
     let (mut seconds, mut plain, mut slowest) = (0.0, 0.0, (0.0, 0));
     let mut next = (0..blocks).peekable();
     while next.peek().is_some() {
         let batch: Vec<_> = next.by_ref().take(BATCH).map(&device).collect();
-        let check = |census: &mut Census| {
+        let check = |counts: &mut CheckCounts| {
             for (operands, results) in &batch {
-                checker.check(&[Column::Words(operands)], &[Column::Words(results)], census);
+                checker.check(&[Column::Words(operands)], &[Column::Words(results)], counts);
             }
         };
         // One pass before the clock starts: in a sweep of all inputs, results as bad as those of
         // the batch, a 32,768th of it, have occurred before.
-        let mut first = census.next();
+        let mut first = counts.next();
         check(&mut first);
         let started = cpu();
         (0..TURNS).for_each(|_| check(&mut first.next()));
         let taken = cpu() - started;
-        census.merge(&first);
+        counts.merge(&first);
         seconds += taken / TURNS as f64;
         let each = taken / (TURNS * batch.iter().map(|(operands, _)| operands.len()).sum::<usize>()) as f64;
         if each > slowest.0 {
@@ -123,15 +123,15 @@ fn line(op: Op, name: &str, blocks: u32, device: impl Fn(u32) -> (Vec<u32>, Vec<
             plain += (cpu() - started) / TURNS as f64;
         }
     }
-    let results = census.inputs as f64;
-    let unchecked = census.verdicts.get(&Verdict::Unchecked).copied().unwrap_or(0);
-    let worst = census.worst.as_ref().and_then(|w| w.margin).unwrap_or(0.0);
+    let results = counts.inputs as f64;
+    let unchecked = counts.verdicts.get(&Verdict::Unchecked).copied().unwrap_or(0);
+    let worst = counts.worst.as_ref().and_then(|w| w.margin).unwrap_or(0.0);
     let _ = writeln!(
         std::io::stdout(),
         "{name:<14} {:>10.2} {:>10.2} {:>11.4}% {:>11.2}% {worst:>10.4}   {:>10.1} {:#010x}",
         1e9 * seconds / results,
         1e9 * plain / results,
-        100.0 * census.certain as f64 / results,
+        100.0 * counts.certified as f64 / results,
         100.0 * unchecked as f64 / results,
         1e9 * slowest.0,
         slowest.1

@@ -1,13 +1,13 @@
 //! One instruction on concrete types in a concrete environment.
 
 use crate::{
-    Environment, Modes, Op, Rules, Scalar, Type,
+    Environment, Modes, Op, Scalar, Specification, Type,
     classify::classify,
-    domain,
-    evaluate::{self, Slot},
+    derivation::Derivation,
+    evaluate::{self, ResultSlot},
     relaxed,
     table::{self, Accuracy},
-    trace::Trace,
+    undefined_operands,
 };
 use assay_float::{BF16, Set};
 use std::fmt;
@@ -31,7 +31,7 @@ pub struct Call {
     /// The declared environment.
     pub modes: Modes,
     /// Specification by which results are judged.
-    pub rules: Rules,
+    pub specification: Specification,
 }
 
 /// Error: the instruction cannot be called in this way.
@@ -103,7 +103,8 @@ pub enum CallError {
     },
 }
 
-/// The reason why an instruction does not take bfloat16, if that is the type (SPV_KHR_bfloat16, "Validation Rules").
+/// The reason why an instruction does not take bfloat16, if that is the type (SPV_KHR_bfloat16,
+/// "Validation Rules").
 fn not_of_bfloat16(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::Float(BF16) => {
@@ -246,14 +247,14 @@ impl Call {
     /// Returns true if the *behaviour* is defined for the operands. It is undefined for a
     /// conversion from float to integer out of range; such operands must never be sent to a device.
     pub fn is_defined(&self, operands: &[u64]) -> bool {
-        if self.rules == Rules::Wgsl {
+        if self.specification == Specification::Wgsl {
             // WGSL has no undefined behaviour in expressions: an undefined value is an
             // indeterminate value.
             return true;
         }
         let result = self.results[0].scalar;
         let mut slots = self.operand_slots().zip(operands);
-        slots.all(|(operand, &bits)| !domain::is_undefined_behaviour(self.op, result, operand, bits))
+        slots.all(|(operand, &bits)| !undefined_operands::is_undefined_behaviour(self.op, result, operand, bits))
     }
 
     /// Prepares the call for many evaluations.
@@ -287,13 +288,13 @@ impl Call {
         let reference = self.reference();
         (0..reference.slots.len())
             .map(|slot| {
-                let trace = Trace::on();
-                let outcome = reference.slots[slot].evaluate(operands, None, false, &trace);
+                let derivation = Derivation::recording();
+                let outcome = reference.slots[slot].evaluate(operands, None, false, &derivation);
                 Explanation {
                     exact: outcome.exact.unwrap_or_else(|| "not a matter of real numbers here".into()),
                     rule: self.rule(),
                     clause: self.clause(),
-                    steps: trace.into_steps(),
+                    steps: derivation.into_steps(),
                     permitted: reference.permitted(slot, operands),
                     judgement: got.map(|got| reference.judge(slot, operands, got[slot])),
                 }
@@ -325,7 +326,7 @@ impl Call {
 /// Call that is prepared for many evaluations.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) slots: Vec<ResultSlot>,
 }
 
 impl Reference {
@@ -339,7 +340,7 @@ impl Reference {
     /// # Panics
     /// Panics if there are fewer operand scalars than [`Call::operand_slots`] lists.
     pub fn permitted(&self, slot: usize, operands: &[u64]) -> Permitted {
-        let usual = self.slots[slot].evaluate(operands, None, false, &Trace::off()).set;
+        let usual = self.slots[slot].evaluate(operands, None, false, &Derivation::disabled()).set;
         let lenient = self.lenient(slot, operands).filter(|l| l.set != usual);
         Permitted { usual, lenient }
     }
@@ -347,11 +348,11 @@ impl Reference {
     /// The lenient reading, even if it permits no more than the usual one.
     fn lenient(&self, slot: usize, operands: &[u64]) -> Option<Lenient> {
         let part = &self.slots[slot];
-        if let Some((other, doubt)) = part.leniently() {
-            let outcome = other.evaluate(operands, None, true, &Trace::off());
+        if let Some((other, doubt)) = part.lenient_slot() {
+            let outcome = other.evaluate(operands, None, true, &Derivation::disabled());
             return Some(Lenient { set: outcome.set, doubt: outcome.doubt.unwrap_or(doubt) });
         }
-        let outcome = part.evaluate(operands, None, true, &Trace::off());
+        let outcome = part.evaluate(operands, None, true, &Derivation::disabled());
         Some(Lenient { set: outcome.set, doubt: outcome.doubt? })
     }
 
@@ -361,7 +362,7 @@ impl Reference {
     /// As [`Reference::permitted`].
     pub fn judge(&self, slot: usize, operands: &[u64], got: u64) -> Judgement {
         let part = &self.slots[slot];
-        let outcome = part.evaluate(operands, Some(got), false, &Trace::off());
+        let outcome = part.evaluate(operands, Some(got), false, &Derivation::disabled());
         if outcome.set.is_anything() {
             return Judgement { verdict: Verdict::Unchecked, margin: None, class: None };
         }

@@ -1,6 +1,6 @@
 //! Classification of results that are not permitted.
 
-use crate::{FailureClass, evaluate::Slot, trace::Trace};
+use crate::{FailureClass, derivation::Derivation, evaluate::ResultSlot};
 use assay_float::{Format, RankRange, Set};
 
 /// Greatest distance from the set, in representable values, that counts as a few ulp.
@@ -40,7 +40,7 @@ fn distance(format: Format, set: &Set, got: u64) -> u64 {
 }
 
 /// Class of a result outside the set.
-pub(crate) fn classify(slot: &Slot, operands: &[u64], set: &Set, got: u64) -> FailureClass {
+pub(crate) fn classify(slot: &ResultSlot, operands: &[u64], set: &Set, got: u64) -> FailureClass {
     let Some(format) = slot.result.format() else { return FailureClass::Wild };
     match FailureClass::of(format, set, got) {
         class @ (FailureClass::FewUlp | FailureClass::Wild | FailureClass::Overflow) => {
@@ -65,20 +65,20 @@ pub(crate) fn classify(slot: &Slot, operands: &[u64], set: &Set, got: u64) -> Fa
 }
 
 /// Returns true if the result would be permitted if denormal operands could be read as zeros.
-fn is_right_with_flushed_operands(slot: &Slot, operands: &[u64], got: u64) -> bool {
+fn is_right_with_flushed_operands(slot: &ResultSlot, operands: &[u64], got: u64) -> bool {
     if slot.env.flush_operands {
         return false;
     }
     let mut flushing = slot.clone();
     flushing.env.flush_operands = true;
-    let set = flushing.evaluate(operands, None, false, &Trace::off()).set;
+    let set = flushing.evaluate(operands, None, false, &Derivation::disabled()).set;
     flushing.holds(&set, got)
 }
 
 /// Returns true if the result would be permitted without a declared rounding mode.
-fn is_right_in_any_rounding_mode(slot: &Slot, operands: &[u64], got: u64) -> bool {
+fn is_right_in_any_rounding_mode(slot: &ResultSlot, operands: &[u64], got: u64) -> bool {
     let mut free = slot.clone();
     free.env.rounding = crate::Rounding::Undeclared;
-    let set = free.evaluate(operands, None, false, &Trace::off()).set;
+    let set = free.evaluate(operands, None, false, &Derivation::disabled()).set;
     free.holds(&set, got)
 }

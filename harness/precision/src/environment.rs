@@ -1,7 +1,7 @@
 //! Environment of one evaluation: the combined effect of the modes and of the lists that name the
 //! row.
 
-use crate::{Denormals, Modes, Rounding, Rules, table::Lists};
+use crate::{Denormals, Modes, Rounding, Specification, table::Lists};
 use assay_float::{F16, Format};
 
 /// Treatment of denormal values of one kind.
@@ -19,12 +19,12 @@ pub enum Flush {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
     /// Specification whose bounds hold, and which says what an overflow permits.
-    pub rules: Rules,
+    pub specification: Specification,
     /// Format of float results and of all intermediate results.
     pub format: Format,
     /// Format in whose ulp, and by whose column, the bounds are stated: `format`, except for
     /// lenient 64-bit and relaxed precision.
-    pub rule: Format,
+    pub bound_format: Format,
     /// Rounding mode of correctly rounded operations.
     pub rounding: Rounding,
     /// Set if denormal operands may be read as zero.
@@ -70,9 +70,9 @@ impl Environment {
         };
         let operands_kept = modes.operand_denormals.unwrap_or(modes.denormals) == Denormals::Preserve;
         Environment {
-            rules: Rules::Vulkan,
+            specification: Specification::Vulkan,
             format,
-            rule: format,
+            bound_format: format,
             rounding: if of_result { modes.rounding } else { Rounding::Undeclared },
             flush_operands: !(operands_kept && lists.preserve && of_operands),
             flush_results: if of_result { lists.flush_of_results(modes.denormals) } else { Flush::May },
@@ -90,8 +90,12 @@ impl Environment {
     /// This environment under another specification. WGSL has no modes: the environment without
     /// declarations is the one that it permits. In addition, its square root of zero is inherited
     /// from a division by zero.
-    pub(crate) fn under(self, rules: Rules) -> Environment {
-        Environment { rules, zero_unspecified: self.zero_unspecified || rules == Rules::Wgsl, ..self }
+    pub(crate) fn under(self, specification: Specification) -> Environment {
+        Environment {
+            specification,
+            zero_unspecified: self.zero_unspecified || specification == Specification::Wgsl,
+            ..self
+        }
     }
 
     /// This environment with denormals kept unless a mode demands that they are flushed.
@@ -108,23 +112,23 @@ impl Environment {
     /// Returns true if a result that may overflow may be anything. WGSL says this; Vulkan's text
     /// can be read so.
     pub(crate) fn overflow_is_anything(&self) -> bool {
-        self.rules == Rules::Wgsl && self.not_inf
+        self.specification == Specification::Wgsl && self.not_inf
     }
 
     /// Format of the bounds beyond the range of `rule`: the significand of `rule` with the
     /// exponents of `format`. A bound in a narrower format states its precision, not its range.
-    pub(crate) fn rule_beyond(&self) -> Format {
+    pub(crate) fn bound_format_beyond(&self) -> Format {
         let Format { exponent_bits, .. } = self.format;
-        Format { exponent_bits, width: 1 + exponent_bits + self.rule.fraction_bits, ..self.rule }
+        Format { exponent_bits, width: 1 + exponent_bits + self.bound_format.fraction_bits, ..self.bound_format }
     }
 
     /// This environment with bounds in the ulp of another format.
-    pub(crate) fn with_rule(self, rule: Format) -> Environment {
-        Environment { rule, ..self }
+    pub(crate) fn with_bound_format(self, bound_format: Format) -> Environment {
+        Environment { bound_format, ..self }
     }
 
     /// Returns true if the half-precision column applies.
     pub fn half_column(&self) -> bool {
-        self.rule == F16
+        self.bound_format == F16
     }
 }

@@ -7,19 +7,20 @@
 //! ([`decide`]).
 
 use crate::{
-    Call, Op, Rounding, Rules, Scalar, domain,
+    Call, Op, Rounding, Scalar, Specification,
+    derivation::Derivation,
+    discrete_op::{DiscreteContext, DiscreteOp, nearest_halves},
+    display,
     environment::{Environment, Flush},
-    exact::{Exact, Site, nearest_halves},
-    float8::{self, Beyond},
+    float8::{self, OverflowPolicy},
     formula::Formula,
-    ieee,
-    real::{Point, Real},
-    relaxed, show,
+    rank_interval::{RankInterval, Stop},
+    real_op::{PointBound, RealOp},
+    relaxed,
     signature::Signature,
-    span::{Span, Stop},
+    special_values,
     table::{self, Accuracy, Inputs},
-    trace::Trace,
-    wgsl,
+    undefined_operands, wgsl,
 };
 use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
@@ -27,9 +28,9 @@ use std::{cell::Cell, cmp::Ordering};
 
 /// Rule by which one result scalar is judged.
 #[derive(Clone, Debug)]
-pub(crate) enum Kernel {
-    Exact(Exact),
-    Real(Real),
+pub(crate) enum ResultRule {
+    Discrete(DiscreteOp),
+    Real(RealOp),
     Formula(Formula),
     /// Part `component` of a packed word as a normalised integer.
     Unpack {
@@ -42,9 +43,9 @@ pub(crate) enum Kernel {
 
 /// One result scalar of a call, ready for evaluation.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ResultSlot {
     pub(crate) op: Op,
-    pub(crate) kernel: Kernel,
+    pub(crate) rule: ResultRule,
     /// Indices and types of the operand scalars that it depends on.
     pub(crate) inputs: SmallVec<[(usize, Scalar); 4]>,
     pub(crate) result: Scalar,
@@ -55,13 +56,13 @@ pub(crate) struct Slot {
     /// Environment of the lenient reading, if that has its own, with the doubt.
     lenient_env: Option<(Environment, &'static str)>,
     /// Rule of the lenient reading, if that has its own, with the doubt.
-    lenient_kernel: Option<(Kernel, &'static str)>,
+    lenient_rule: Option<(ResultRule, &'static str)>,
     /// Treatment of values out of range in a conversion to float8.
-    pub(crate) beyond: Option<Beyond>,
+    pub(crate) overflow_policy: Option<OverflowPolicy>,
     pub(crate) relaxed: bool,
     /// Other parts of the word that this one is packed into. The instruction has one result: if
     /// nothing is required of one part, nothing is required of any.
-    pub(crate) packed_with: Vec<Slot>,
+    pub(crate) packed_with: Vec<ResultSlot>,
 }
 
 /// Permitted results under one reading.
@@ -107,23 +108,23 @@ const RETURNED: &str = "an atomic returns the original value, and DenormFlushToZ
 const SQRT_ZERO: &str = "the formula of Sqrt divides by zero for zero, the instruction set gives zero";
 
 /// Result scalars of a call, in order.
-pub(crate) fn slots(call: &Call) -> Vec<Slot> {
+pub(crate) fn slots(call: &Call) -> Vec<ResultSlot> {
     let row = table::of(call.op);
     let accuracy = table::accuracy(call);
     let operands: Vec<Scalar> = call.operand_slots().collect();
     let first = call.results[0].len();
-    let mut slots: Vec<Slot> = call
+    let mut slots: Vec<ResultSlot> = call
         .result_slots()
         .enumerate()
         .map(|(index, result)| {
             let inputs: SmallVec<[(usize, Scalar); 4]> =
                 call.inputs(index).into_iter().map(|i| (i, operands[i])).collect();
             let accuracy = match (accuracy, index < first) {
-                (Accuracy::Modf, true) => Accuracy::Exact(Exact::Fraction),
-                (Accuracy::Modf, false) => Accuracy::Exact(Exact::Trunc),
-                (Accuracy::Frexp, true) => Accuracy::Exact(Exact::Significand),
-                (Accuracy::Frexp, false) => Accuracy::Exact(Exact::Exponent),
-                (Accuracy::Atomic(_), true) => Accuracy::Exact(Exact::Copy),
+                (Accuracy::Modf, true) => Accuracy::Discrete(DiscreteOp::Fraction),
+                (Accuracy::Modf, false) => Accuracy::Discrete(DiscreteOp::Trunc),
+                (Accuracy::Frexp, true) => Accuracy::Discrete(DiscreteOp::Significand),
+                (Accuracy::Frexp, false) => Accuracy::Discrete(DiscreteOp::Exponent),
+                (Accuracy::Atomic(_), true) => Accuracy::Discrete(DiscreteOp::Copy),
                 (Accuracy::Atomic(inner), false) => *inner,
                 (other, _) => other,
             };
@@ -134,32 +135,32 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 }
                 _ => call.operands[0].len(),
             };
-            let kernel = |accuracy: Accuracy| match accuracy {
-                Accuracy::Exact(exact) => Kernel::Exact(exact),
-                Accuracy::Real(real) => Kernel::Real(real),
+            let rule = |accuracy: Accuracy| match accuracy {
+                Accuracy::Discrete(op) => ResultRule::Discrete(op),
+                Accuracy::Real(real) => ResultRule::Real(real),
                 Accuracy::Formula(build) => {
                     let formula = build(&Inputs { components, component });
-                    Kernel::Formula(match call.rules {
-                        Rules::Vulkan => formula,
-                        Rules::Wgsl => wgsl::formula(call.op, result.format().unwrap_or(F32), formula),
+                    ResultRule::Formula(match call.specification {
+                        Specification::Vulkan => formula,
+                        Specification::Wgsl => wgsl::formula(call.op, result.format().unwrap_or(F32), formula),
                     })
                 }
-                Accuracy::Unpack { signed } => Kernel::Unpack { signed, width: 32 / call.results[0].rows },
-                Accuracy::UnpackHalf => Kernel::UnpackHalf,
-                Accuracy::Measured | Accuracy::Modf | Accuracy::Frexp | Accuracy::Atomic(_) => Kernel::Measured,
+                Accuracy::Unpack { signed } => ResultRule::Unpack { signed, width: 32 / call.results[0].rows },
+                Accuracy::UnpackHalf => ResultRule::UnpackHalf,
+                Accuracy::Measured | Accuracy::Modf | Accuracy::Frexp | Accuracy::Atomic(_) => ResultRule::Measured,
             };
-            let lenient_kernel = table::lenient_accuracy(call).map(|(accuracy, doubt)| (kernel(accuracy), doubt));
-            let (kernel, beyond) = (kernel(accuracy), Beyond::of(call));
+            let lenient_rule = table::lenient_accuracy(call).map(|(accuracy, doubt)| (rule(accuracy), doubt));
+            let (rule, overflow_policy) = (rule(accuracy), OverflowPolicy::of(call));
             let format = result.format().or(operands[0].format()).unwrap_or(F32);
             let from = inputs[0].1.format().unwrap_or(format);
-            let env = Environment::new(&call.modes, row.lists, format, from).under(call.rules);
-            let keeps = is_of_float8(call.op, inputs[0].1, result) || wgsl::converts(call.op, call.rules);
+            let env = Environment::new(&call.modes, row.lists, format, from).under(call.specification);
+            let keeps = is_of_float8(call.op, inputs[0].1, result) || wgsl::converts(call.op, call.specification);
             let env = if keeps { env.keeping_denormals() } else { env };
             // "If X is zero and of integer scalar type, then XOut has a zero sign bit."
             let positive = keeps && inputs[0].1.format().is_none();
             let env = Environment { nsz: env.nsz && !positive, ..env };
             // WGSL's conversions may be read as operations that flush, with zeros of either sign.
-            let converted = wgsl::converts(call.op, call.rules).then(|| (env.flushing(), CONVERTED));
+            let converted = wgsl::converts(call.op, call.specification).then(|| (env.flushing(), CONVERTED));
             let by_single = call.modes.operand_denormals.map(|declared| row.lists.flush_of_results(declared));
             let halved = matches!(call.op, Op::PackHalf2x16 | Op::UnpackHalf2x16)
                 && by_single.is_some_and(|flush| flush != env.flush_results);
@@ -173,16 +174,16 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
                 && decorated != Scalar::Bool
                 // "The RelaxedPrecision Decoration has no effect on this instruction."
                 && call.op != Op::QuantizeToF16;
-            Slot {
+            ResultSlot {
                 op: call.op,
-                kernel,
+                rule,
                 inputs,
                 result,
                 component,
                 env,
                 lenient_env,
-                lenient_kernel,
-                beyond,
+                lenient_rule,
+                overflow_policy,
                 relaxed,
                 packed_with: Vec::new(),
             }
@@ -198,23 +199,23 @@ pub(crate) fn slots(call: &Call) -> Vec<Slot> {
     slots
 }
 
-impl Slot {
+impl ResultSlot {
     /// This result scalar with the rule or the environment of the lenient reading, and the doubt.
     /// `None` if that reading has neither of its own.
-    pub(crate) fn leniently(&self) -> Option<(Slot, &'static str)> {
-        if let Some((kernel, doubt)) = self.lenient_kernel.clone() {
-            return Some((Slot { kernel, ..self.clone() }, doubt));
+    pub(crate) fn lenient_slot(&self) -> Option<(ResultSlot, &'static str)> {
+        if let Some((rule, doubt)) = self.lenient_rule.clone() {
+            return Some((ResultSlot { rule, ..self.clone() }, doubt));
         }
-        self.lenient_env.map(|(env, doubt)| (Slot { env, ..self.clone() }, doubt))
+        self.lenient_env.map(|(env, doubt)| (ResultSlot { env, ..self.clone() }, doubt))
     }
 
     /// Reason for which another reading keeps a denormal result where `DenormFlushToZero` demands
     /// zero.
     pub(crate) fn demanded_zero_in_doubt(&self) -> Option<&'static str> {
-        match self.kernel {
+        match self.rule {
             _ if is_of_float8(self.op, self.inputs[0].1, self.result) => Some(FLOAT8_FLUSHED),
             // The original value that an atomic returns.
-            Kernel::Exact(Exact::Copy) => Some(RETURNED),
+            ResultRule::Discrete(DiscreteOp::Copy) => Some(RETURNED),
             _ => None,
         }
     }
@@ -222,8 +223,9 @@ impl Slot {
     /// Returns true if the lenient reading has its own environment, its own rule, or its own
     /// treatment of values out of range.
     pub(crate) fn is_read_leniently(&self) -> bool {
-        let out_of_range = self.beyond.is_some_and(|beyond| beyond != Beyond::Largest);
-        self.lenient_env.is_some() || self.lenient_kernel.is_some() || out_of_range
+        let out_of_range =
+            self.overflow_policy.is_some_and(|overflow_policy| overflow_policy != OverflowPolicy::Largest);
+        self.lenient_env.is_some() || self.lenient_rule.is_some() || out_of_range
     }
 }
 
@@ -232,16 +234,22 @@ fn is_of_float8(op: Op, operand: Scalar, result: Scalar) -> bool {
     op == Op::FConvert && operand.format().is_some_and(Format::is_float8) && result == Scalar::Float(F16)
 }
 
-impl Slot {
+impl ResultSlot {
     /// Permitted results for these operand bits (of the whole call), and the margin of `got`.
-    pub(crate) fn evaluate(&self, operands: &[u64], got: Option<u64>, lenient: bool, trace: &Trace) -> Outcome {
+    pub(crate) fn evaluate(
+        &self,
+        operands: &[u64],
+        got: Option<u64>,
+        lenient: bool,
+        derivation: &Derivation,
+    ) -> Outcome {
         let x: SmallVec<[u64; 8]> = self.inputs.iter().map(|&(i, _)| operands[i]).collect();
-        let run = Run::new(self, got, lenient, trace);
-        let (mut set, mut margin) = run.alternatives(&x);
+        let evaluation = Evaluation::new(self, got, lenient, derivation);
+        let (mut set, mut margin) = evaluation.alternatives(&x);
         if self.relaxed {
             let more = relaxed::set(self, &x);
-            trace.note(|| {
-                let joins = self.result.format().map(|format| format!(": {} joins", show::set(&more, format)));
+            derivation.note(|| {
+                let joins = self.result.format().map(|format| format!(": {} joins", display::set(&more, format)));
                 format!(
                     "RelaxedPrecision: operands and result may be of relaxed precision{}",
                     joins.unwrap_or_default()
@@ -251,11 +259,12 @@ impl Slot {
             // The margin refers to the ordinary bound.
             margin = margin.filter(|m| *m <= 1.0 || !got.is_some_and(|got| self.holds(&set, got)));
         }
-        let mut outcome = Outcome { set, margin, exact: run.exact.take(), doubt: run.doubt.get() };
+        let mut outcome = Outcome { set, margin, exact: evaluation.exact.take(), doubt: evaluation.doubt.get() };
         for part in &self.packed_with {
-            let other = part.evaluate(operands, None, lenient, &Trace::off());
+            let other = part.evaluate(operands, None, lenient, &Derivation::disabled());
             if other.set.is_anything() {
-                trace.note(|| "nothing is required of another part of the packed word: anything is permitted".into());
+                derivation
+                    .note(|| "nothing is required of another part of the packed word: anything is permitted".into());
                 outcome = Outcome { set: other.set, margin: None, doubt: outcome.doubt.or(other.doubt), ..outcome };
             }
         }
@@ -264,25 +273,30 @@ impl Slot {
 }
 
 /// One evaluation of a result scalar.
-pub(crate) struct Run<'a> {
-    pub(crate) slot: &'a Slot,
+pub(crate) struct Evaluation<'a> {
+    pub(crate) slot: &'a ResultSlot,
     got: Option<u64>,
     pub(crate) lenient: bool,
-    trace: &'a Trace,
+    derivation: &'a Derivation,
     /// Reason for which the lenient reading permits more, once it has.
     pub(crate) doubt: Cell<Option<&'static str>>,
     exact: Cell<Option<String>>,
 }
 
-impl<'a> Run<'a> {
-    pub(crate) fn new(slot: &'a Slot, got: Option<u64>, lenient: bool, trace: &'a Trace) -> Run<'a> {
-        Run { slot, got, lenient, trace, doubt: Cell::new(None), exact: Cell::new(None) }
+impl<'a> Evaluation<'a> {
+    pub(crate) fn new(
+        slot: &'a ResultSlot,
+        got: Option<u64>,
+        lenient: bool,
+        derivation: &'a Derivation,
+    ) -> Evaluation<'a> {
+        Evaluation { slot, got, lenient, derivation, doubt: Cell::new(None), exact: Cell::new(None) }
     }
 
     /// Union over all readings of the operands: unchanged, and with denormals as zeros where they
     /// may be flushed. Returns the least margin of these.
     fn alternatives(&self, x: &[u64]) -> (Set, Option<f64>) {
-        let Slot { env, inputs, .. } = self.slot;
+        let ResultSlot { env, inputs, .. } = self.slot;
         if let Some(outcome) = self.assumed_away(x) {
             return outcome;
         }
@@ -303,9 +317,9 @@ impl<'a> Run<'a> {
                 alternative[i] = if choice == 0 { x[i] } else { zeros[choice - 1] * format.sign_mask() };
             }
             if index > 0 {
-                self.trace.note(|| "denormal operands may be read as zero:".into());
+                self.derivation.note(|| "denormal operands may be read as zero:".into());
             }
-            let (part, error) = self.trace.nested(|| self.one(&alternative));
+            let (part, error) = self.derivation.nested(|| self.at_bits(&alternative));
             set.union_with(&part);
             margin = match (margin, error) {
                 (Some(a), Some(b)) => Some(a.min(b)),
@@ -320,7 +334,10 @@ impl<'a> Run<'a> {
 
     /// Returns true for operations on bits, which flushing does not affect.
     pub(crate) fn is_bitwise(&self) -> bool {
-        matches!(self.slot.kernel, Kernel::Exact(Exact::UnpackDouble | Exact::PackDouble | Exact::CompareExchange))
+        matches!(
+            self.slot.rule,
+            ResultRule::Discrete(DiscreteOp::UnpackDouble | DiscreteOp::PackDouble | DiscreteOp::CompareExchange)
+        )
     }
 
     /// Permits anything if an operand is a NaN or an infinity that is assumed not to occur.
@@ -335,69 +352,73 @@ impl<'a> Run<'a> {
     /// Returns true if a NaN, or an infinity, among the operands permits anything because it is
     /// assumed not to occur.
     pub(crate) fn assumes_away(&self, nan: bool, infinite: bool) -> bool {
-        let Slot { env, kernel, .. } = self.slot;
+        let ResultSlot { env, rule, .. } = self.slot;
         let (nan, infinite) = (env.not_nan && nan, env.not_inf && infinite);
         if !nan && !infinite || self.is_bitwise() {
             return false;
         }
-        if matches!(kernel, Kernel::Exact(Exact::IsNan | Exact::IsInf)) && !env.flags_stated {
+        if matches!(rule, ResultRule::Discrete(DiscreteOp::IsNan | DiscreteOp::IsInf)) && !env.flags_stated {
             if !self.lenient {
                 return false;
             }
             self.doubt.set(Some(CLASSIFIED));
         }
         let what = if nan { "a NaN" } else { "an infinity" };
-        self.trace.note(|| format!("{what} among the operands is assumed not to occur: anything is permitted"));
+        self.derivation.note(|| format!("{what} among the operands is assumed not to occur: anything is permitted"));
         true
     }
 
     /// Permitted results for operands with exactly these bits, with the environment applied to the
     /// result.
-    pub(crate) fn one(&self, x: &[u64]) -> (Set, Option<f64>) {
+    pub(crate) fn at_bits(&self, x: &[u64]) -> (Set, Option<f64>) {
         let slot = self.slot;
-        match &slot.kernel {
-            Kernel::Measured => (Set::anything(), None),
-            Kernel::Exact(exact) => {
-                let set = self.listed(*exact, x);
-                let words = match slot.env.rules {
-                    Rules::Vulkan => exact.words(),
-                    Rules::Wgsl => wgsl::of(slot.op).map_or(exact.words(), |row| row.words),
+        match &slot.rule {
+            ResultRule::Measured => (Set::anything(), None),
+            ResultRule::Discrete(op) => {
+                let set = self.discrete_results(*op, x);
+                let words = match slot.env.specification {
+                    Specification::Vulkan => op.words(),
+                    Specification::Wgsl => wgsl::of(slot.op).map_or(op.words(), |row| row.words),
                 };
                 match slot.result.format() {
                     Some(format) => {
-                        self.trace.note(|| format!("{words}: {}", show::set(&set, format)));
+                        self.derivation.note(|| format!("{words}: {}", display::set(&set, format)));
                         self.note_exact(&set, format);
                     }
-                    None => self.trace.note(|| format!("{words}: {}", show::integers(&set, slot.result))),
+                    None => self.derivation.note(|| format!("{words}: {}", display::integers(&set, slot.result))),
                 }
-                self.discrete(self.finish(set, false))
+                self.with_discrete_margin(self.finish(set, false))
             }
-            Kernel::Real(_) | Kernel::Formula(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf => self.measured(x),
+            ResultRule::Real(_) | ResultRule::Formula(_) | ResultRule::Unpack { .. } | ResultRule::UnpackHalf => {
+                self.real_results(x)
+            }
         }
     }
 
     /// Records the only member of a set as the exact result.
     fn note_exact(&self, set: &Set, format: Format) {
         let one = || match (set.ranges(), set.has_nan() || set.is_anything()) {
-            ([range], false) if range.lo == range.hi => Some(show::value(range.lo, format)),
+            ([range], false) if range.lo == range.hi => Some(display::value(range.lo, format)),
             _ => None,
         };
-        if self.trace.is_on() {
+        if self.derivation.is_recording() {
             self.exact.set(self.exact.take().or_else(one));
         }
     }
 
-    fn site(&self) -> Site {
-        let Slot { inputs, result, component, env, .. } = self.slot;
-        Site { operand: inputs[0].1, result: *result, slot: *component, rounding: env.rounding }
+    fn discrete_context(&self) -> DiscreteContext {
+        let ResultSlot { inputs, result, component, env, .. } = self.slot;
+        DiscreteContext { operand: inputs[0].1, result: *result, slot: *component, rounding: env.rounding }
     }
 
     /// Discrete results, before the environment is applied to them.
-    pub(crate) fn listed(&self, exact: Exact, x: &[u64]) -> Set {
-        let (slot, site) = (self.slot, self.site());
-        if let Some(mut set) = (slot.env.rules == Rules::Wgsl).then(|| wgsl::listed(exact, x, &site)).flatten() {
-            if self.lenient && matches!(exact, Exact::PackSnorm | Exact::PackUnorm) {
-                let either = exact.set(x, &site);
+    pub(crate) fn discrete_results(&self, op: DiscreteOp, x: &[u64]) -> Set {
+        let (slot, context) = (self.slot, self.discrete_context());
+        if let Some(mut set) =
+            (slot.env.specification == Specification::Wgsl).then(|| wgsl::discrete_results(op, x, &context)).flatten()
+        {
+            if self.lenient && matches!(op, DiscreteOp::PackSnorm | DiscreteOp::PackUnorm) {
+                let either = op.set(x, &context);
                 if either != set {
                     self.doubt.set(Some(PACKED_HALVES));
                     set.union_with(&either);
@@ -405,21 +426,21 @@ impl<'a> Run<'a> {
             }
             return set;
         }
-        let mut set = match (slot.op, exact) {
+        let mut set = match (slot.op, op) {
             // "modf(±Inf) = { ±0, ±Inf }" is stated for this instruction only.
-            (Op::ModfStruct, Exact::Fraction) if slot.env.format.is_infinite(x[0]) => {
+            (Op::ModfStruct, DiscreteOp::Fraction) if slot.env.format.is_infinite(x[0]) => {
                 Set::point(if slot.env.format.is_negative(x[0]) { -1 } else { 0 })
             }
-            _ => exact.set(x, &site),
+            _ => op.set(x, &context),
         };
-        if self.compares_as_zeros(exact) {
-            let chosen = exact.chosen(x, &site);
+        if self.compares_as_zeros(op) {
+            let chosen = op.chosen(x, &context);
             if chosen != set {
                 self.doubt_comparison();
                 set.union_with(&chosen);
             }
         }
-        if let Some((doubt, more)) = self.otherwise(exact, x).filter(|_| self.lenient) {
+        if let Some((doubt, more)) = self.other_discrete_results(op, x).filter(|_| self.lenient) {
             let before = set.clone();
             set.union_with(&more);
             if set != before {
@@ -430,25 +451,28 @@ impl<'a> Run<'a> {
     }
 
     /// Discrete results that another reading of the text adds, and the doubt.
-    fn otherwise(&self, exact: Exact, x: &[u64]) -> Option<(&'static str, Set)> {
+    fn other_discrete_results(&self, op: DiscreteOp, x: &[u64]) -> Option<(&'static str, Set)> {
         let nan = |k: usize| self.slot.inputs[k].1.format().is_some_and(|f| f.is_nan(x[k]));
-        match exact {
-            Exact::QuantizeToF16 => Some((QUANTIZED, nearest_halves(x[0], F32))),
-            Exact::Step if nan(0) || nan(1) => Some((STEP_OF_NAN, Set::anything())),
-            Exact::Exponent if self.slot.env.rules == Rules::Wgsl && self.slot.env.format.is_zero(x[0]) => {
+        match op {
+            DiscreteOp::QuantizeToF16 => Some((QUANTIZED, nearest_halves(x[0], F32))),
+            DiscreteOp::Step if nan(0) || nan(1) => Some((STEP_OF_NAN, Set::anything())),
+            DiscreteOp::Exponent
+                if self.slot.env.specification == Specification::Wgsl && self.slot.env.format.is_zero(x[0]) =>
+            {
                 Some((EXPONENT_OF_ZERO, Set::anything()))
             }
-            Exact::UnpackDouble => Some((UNPACKED, self.unpacked(x[0]))),
-            Exact::PackSnorm | Exact::PackUnorm => {
-                Some((ROUNDED_INSIDE, exact.set(x, &Site { rounding: Rounding::Undeclared, ..self.site() })))
-            }
+            DiscreteOp::UnpackDouble => Some((UNPACKED, self.unpacked(x[0]))),
+            DiscreteOp::PackSnorm | DiscreteOp::PackUnorm => Some((
+                ROUNDED_INSIDE,
+                op.set(x, &DiscreteContext { rounding: Rounding::Undeclared, ..self.discrete_context() }),
+            )),
             _ => None,
         }
     }
 
     /// Part of a 64-bit float, if it is kept no better than arithmetic keeps it.
     fn unpacked(&self, bits: u64) -> Set {
-        let Slot { env, component, .. } = self.slot;
+        let ResultSlot { env, component, .. } = self.slot;
         if env.not_nan && F64.is_nan(bits) || env.not_inf && F64.is_infinite(bits) {
             return Set::anything();
         }
@@ -467,8 +491,11 @@ impl<'a> Run<'a> {
 
     /// Returns true if an operand may be selected in this reading as if denormals were zeros, and
     /// be returned unchanged.
-    pub(crate) fn compares_as_zeros(&self, exact: Exact) -> bool {
-        self.lenient && self.slot.env.flush_operands && self.slot.env.rules == Rules::Vulkan && exact.chooses()
+    pub(crate) fn compares_as_zeros(&self, op: DiscreteOp) -> bool {
+        self.lenient
+            && self.slot.env.flush_operands
+            && self.slot.env.specification == Specification::Vulkan
+            && op.chooses()
     }
 
     pub(crate) fn doubt_comparison(&self) {
@@ -478,46 +505,47 @@ impl<'a> Run<'a> {
     /// Values that the rule permits for operands with exactly these finite bits, before the
     /// environment is applied to the result. The second value is true if the infinitely precise
     /// result is non-zero and below the smallest normal in magnitude.
-    pub(crate) fn unfinished(&self, x: &[u64]) -> Result<(Set, bool), Stop> {
-        if let Some(reason) = domain::undefined(self.slot, x) {
+    pub(crate) fn rule_results(&self, x: &[u64]) -> Result<(Set, bool), Stop> {
+        if let Some(reason) = undefined_operands::undefined(self.slot, x) {
             return Err(Stop::Anything(reason));
         }
-        if let Some((doubt, set)) = self.by_name(x) {
+        if let Some((doubt, set)) = self.named_result(x) {
             if !self.lenient {
                 return Ok((set, false));
             }
             self.doubt.set(Some(doubt));
         }
         let found = self.ask(x);
-        Ok((self.with_named(self.signed(found.range?, x), x), found.tiny))
+        Ok((self.with_named(self.with_zero_sign(found.range?, x), x), found.tiny))
     }
 
     /// Permitted results that are judged by their distance from a real number, and the margin of
     /// the given one.
-    fn measured(&self, x: &[u64]) -> (Set, Option<f64>) {
+    fn real_results(&self, x: &[u64]) -> (Set, Option<f64>) {
         let slot = self.slot;
         let env = &slot.env;
-        if let Some(reason) = domain::undefined(slot, x) {
+        if let Some(reason) = undefined_operands::undefined(slot, x) {
             return self.anything(reason);
         }
-        if let Some((doubt, set)) = self.by_name(x) {
+        if let Some((doubt, set)) = self.named_result(x) {
             if !self.lenient {
-                self.trace.note(|| format!("the instruction set names the result: {}", show::set(&set, env.format)));
+                self.derivation
+                    .note(|| format!("the instruction set names the result: {}", display::set(&set, env.format)));
                 self.note_exact(&set, env.format);
-                return self.discrete(self.finish(set, false));
+                return self.with_discrete_margin(self.finish(set, false));
             }
             self.doubt.set(Some(doubt));
         }
-        if let Some(set) = ieee::special(slot, x) {
-            self.trace.note(|| "IEEE 754 gives an infinity, a NaN or a zero here".into());
+        if let Some(set) = special_values::special_result(slot, x) {
+            self.derivation.note(|| "IEEE 754 gives an infinity, a NaN or a zero here".into());
             let assumed_away = env.not_nan && set.has_nan() || env.not_inf && has_infinity(&set, env.format);
-            return self.discrete(if assumed_away { Set::anything() } else { self.finish(set, false) });
+            return self.with_discrete_margin(if assumed_away { Set::anything() } else { self.finish(set, false) });
         }
-        let Found { range, tiny, exact, margin } = self.ask(x);
-        let span = match range {
-            Ok(span) => span,
+        let RealAnswer { range, tiny, exact, margin } = self.ask(x);
+        let interval = match range {
+            Ok(interval) => interval,
             Err(Stop::AnyNumber(reason)) => {
-                self.trace.note(|| format!("{reason}: any value but a NaN is permitted"));
+                self.derivation.note(|| format!("{reason}: any value but a NaN is permitted"));
                 return (Set::range(env.format.neg_infinity(), env.format.infinity()), None);
             }
             Err(Stop::Anything(reason)) => return self.anything(reason),
@@ -525,7 +553,7 @@ impl<'a> Run<'a> {
         };
         // The exact result for the operands as they are, not for zeros in their place.
         self.exact.set(self.exact.take().or(exact));
-        let set = self.with_named(self.signed(span, x), x);
+        let set = self.with_named(self.with_zero_sign(interval, x), x);
         let set = match self.half(x) {
             // An unpacked denormal half becomes a normal single: flushing applies to the half.
             Some(half) => self.flush(set, F16.is_denormal(half), env.flush_results),
@@ -542,43 +570,48 @@ impl<'a> Run<'a> {
     }
 
     /// Evaluates the real result of operands with exactly these bits.
-    fn ask(&self, x: &[u64]) -> Found {
-        let env = self.reading();
-        let formulas = match &self.slot.kernel {
-            Kernel::Formula(formula) => {
+    fn ask(&self, x: &[u64]) -> RealAnswer {
+        let env = self.environment();
+        let formulas = match &self.slot.rule {
+            ResultRule::Formula(formula) => {
                 let format = env.format;
-                let operands: SmallVec<[Span; 8]> = x.iter().map(|&bits| Span::point(format.rank(bits))).collect();
+                let operands: SmallVec<[RankInterval; 8]> =
+                    x.iter().map(|&bits| RankInterval::point(format.rank(bits))).collect();
                 let found = match x.iter().all(|&bits| format.is_finite(bits)) {
-                    true => formula.found(&operands, &env, self.trace),
+                    true => formula.finite_hull(&operands, &env, self.derivation),
                     false => Err(formula.overflown(&operands, &env)),
                 };
                 match found {
                     Ok(found) => Some((formula, found)),
-                    Err(stop) => return Found { range: Err(stop), tiny: false, exact: None, margin: None },
+                    Err(stop) => return RealAnswer { range: Err(stop), tiny: false, exact: None, margin: None },
                 }
             }
-            Kernel::Exact(_) | Kernel::Real(_) | Kernel::Unpack { .. } | Kernel::UnpackHalf | Kernel::Measured => None,
+            ResultRule::Discrete(_)
+            | ResultRule::Real(_)
+            | ResultRule::Unpack { .. }
+            | ResultRule::UnpackHalf
+            | ResultRule::Measured => None,
         };
-        decide(&Asked { run: self, x, env, formulas, mark: self.trace.mark() })
+        decide(&RealQuery { evaluation: self, x, env, formulas, mark: self.derivation.mark() })
     }
 
     fn anything(&self, reason: &str) -> (Set, Option<f64>) {
-        self.trace.note(|| format!("{reason}: anything is permitted"));
+        self.derivation.note(|| format!("{reason}: anything is permitted"));
         (Set::anything(), None)
     }
 
     /// Set whose members have the margin 0 and all other results an infinite one.
-    fn discrete(&self, set: Set) -> (Set, Option<f64>) {
+    fn with_discrete_margin(&self, set: Set) -> (Set, Option<f64>) {
         let margin = self.got.map(|got| if self.holds(&set, got) { 0.0 } else { f64::INFINITY });
         (set, margin)
     }
 
     /// Result that the instruction set names where the rule of the table differs or is silent, and
     /// the doubt.
-    fn by_name(&self, x: &[u64]) -> Option<(&'static str, Set)> {
+    fn named_result(&self, x: &[u64]) -> Option<(&'static str, Set)> {
         let slot = self.slot;
         let format = slot.env.format;
-        if slot.env.rules == Rules::Wgsl {
+        if slot.env.specification == Specification::Wgsl {
             return None;
         }
         let (greatest, least) = (x[0] == format.infinity() as u64, format.is_infinite(x[0]));
@@ -594,14 +627,14 @@ impl<'a> Run<'a> {
     }
 
     /// The range as a set, with the sign of an exact zero and of Atan2 at its cut as in IEEE 754.
-    fn signed(&self, span: Span, x: &[u64]) -> Set {
+    fn with_zero_sign(&self, interval: RankInterval, x: &[u64]) -> Set {
         let slot = self.slot;
-        let set = Set::range(span.lo, span.hi);
-        if ieee::at_cut(slot, x) {
-            let mirrored = Set::range(span.neg().lo, span.neg().hi);
+        let set = Set::range(interval.lo, interval.hi);
+        if special_values::at_cut(slot, x) {
+            let mirrored = Set::range(interval.neg().lo, interval.neg().hi);
             return match (slot.env.nsz, slot.env.format.is_negative(x[0])) {
                 (true, _) => {
-                    self.trace.note(|| "the sign of a zero y is free, and with it the side of the cut".into());
+                    self.derivation.note(|| "the sign of a zero y is free, and with it the side of the cut".into());
                     let mut both = set;
                     both.union_with(&mirrored);
                     both
@@ -610,8 +643,10 @@ impl<'a> Run<'a> {
                 (false, false) => set,
             };
         }
-        match ieee::zero_sign(slot, x) {
-            Some(negative) if span == Span::ZERO && !slot.env.nsz => Set::point(if negative { -1 } else { 0 }),
+        match special_values::zero_sign(slot, x) {
+            Some(negative) if interval == RankInterval::ZERO && !slot.env.nsz => {
+                Set::point(if negative { -1 } else { 0 })
+            }
             _ => set,
         }
     }
@@ -619,10 +654,10 @@ impl<'a> Run<'a> {
     /// The set with results that the instruction set permits in addition to the rule.
     fn with_named(&self, mut set: Set, x: &[u64]) -> Set {
         let slot = self.slot;
-        if matches!(slot.kernel, Kernel::Real(Real::Ldexp))
+        if matches!(slot.rule, ResultRule::Real(RealOp::Ldexp))
             && (x[1] as u32).cast_signed() < slot.env.format.min_normal_exponent()
         {
-            self.trace.note(|| "an exponent below the smallest normal's may flush the result to zero".into());
+            self.derivation.note(|| "an exponent below the smallest normal's may flush the result to zero".into());
             set.insert(RankRange::new(-1, 0));
         }
         if self.may_floor_a_zero() && slot.env.format.is_denormal(x[0]) && slot.env.format.is_negative(x[0]) {
@@ -635,16 +670,18 @@ impl<'a> Run<'a> {
     /// Returns true if `fract` may flush the operand of its floor and not the operand of its
     /// subtraction.
     pub(crate) fn may_floor_a_zero(&self) -> bool {
-        self.lenient && self.slot.env.rules == Rules::Wgsl && matches!(self.slot.kernel, Kernel::Real(Real::Fract))
+        self.lenient
+            && self.slot.env.specification == Specification::Wgsl
+            && matches!(self.slot.rule, ResultRule::Real(RealOp::Fract))
     }
 
     /// Half that an unpacking component reads.
     fn half(&self, x: &[u64]) -> Option<u64> {
-        matches!(self.slot.kernel, Kernel::UnpackHalf).then(|| self.slot.part(x[0], 16))
+        matches!(self.slot.rule, ResultRule::UnpackHalf).then(|| self.slot.part(x[0], 16))
     }
 
     /// Environment of the reading.
-    pub(crate) fn reading(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         let slot = self.slot;
         if !self.lenient {
             return slot.env;
@@ -652,15 +689,15 @@ impl<'a> Run<'a> {
         let mut env = slot.env;
         if env.format == F64 {
             self.doubt.set(Some(DOUBLE));
-            env = env.with_rule(F32);
+            env = env.with_bound_format(F32);
         }
         // "Inherited From" extends DenormPreserve and the flushes to the formula and does not
         // mention the rounding modes.
-        if matches!(slot.kernel, Kernel::Formula(_)) && env.rounding != Rounding::Undeclared {
+        if matches!(slot.rule, ResultRule::Formula(_)) && env.rounding != Rounding::Undeclared {
             self.doubt.set(self.doubt.get().or(Some(ROUNDED_INSIDE)));
             env.rounding = Rounding::Undeclared;
         }
-        if matches!(&slot.kernel, Kernel::Formula(formula) if formula.binds()) {
+        if matches!(&slot.rule, ResultRule::Formula(formula) if formula.binds()) {
             self.doubt.set(self.doubt.get().or(Some(SEPARATE_USES)));
             env.separate_uses = true;
         }
@@ -677,13 +714,13 @@ impl<'a> Run<'a> {
     pub(crate) fn finish(&self, set: Set, tiny: bool) -> Set {
         let Some(format) = self.slot.result.format() else { return set };
         let env = &self.slot.env;
-        let mut set = match self.slot.beyond {
-            Some(beyond) => self.converted(beyond, set, format),
+        let mut set = match self.slot.overflow_policy {
+            Some(overflow_policy) => self.apply_overflow_policy(overflow_policy, set, format),
             None => set,
         };
         let zeros = RankRange::new(-1, 0);
         if set.has_nan() && env.not_nan {
-            self.trace
+            self.derivation
                 .note(|| "a permitted result is a NaN, which is assumed not to occur: anything is permitted".into());
             return Set::anything();
         }
@@ -695,7 +732,7 @@ impl<'a> Run<'a> {
         let set = self.flush(set, denormal, env.flush_results);
         if has_infinity(&set, format) {
             if env.overflow_is_anything() {
-                self.trace.note(|| "a permitted result overflows: an indeterminate value".into());
+                self.derivation.note(|| "a permitted result overflows: an indeterminate value".into());
                 return Set::anything();
             }
             if self.lenient && env.not_inf {
@@ -707,11 +744,11 @@ impl<'a> Run<'a> {
     }
 
     /// Treatment of values out of range in a conversion to float8.
-    fn converted(&self, beyond: Beyond, set: Set, format: Format) -> Set {
+    fn apply_overflow_policy(&self, overflow_policy: OverflowPolicy, set: Set, format: Format) -> Set {
         if has_infinity(&set, format) {
-            self.trace.note(|| beyond.words().into());
+            self.derivation.note(|| overflow_policy.words().into());
         }
-        beyond.applied(set, format)
+        overflow_policy.applied(set, format)
     }
 
     /// Flushes a result that may be denormal.
@@ -722,7 +759,7 @@ impl<'a> Run<'a> {
         match flush {
             Flush::Never => {}
             Flush::May => {
-                self.trace.note(|| "a denormal result may be flushed: zero joins, with either sign".into());
+                self.derivation.note(|| "a denormal result may be flushed: zero joins, with either sign".into());
                 set.insert(RankRange::new(-1, 0));
             }
             Flush::Must if self.lenient && self.slot.demanded_zero_in_doubt().is_some() => {
@@ -730,7 +767,7 @@ impl<'a> Run<'a> {
                 set.insert(RankRange::new(-1, 0));
             }
             Flush::Must => {
-                self.trace.note(|| "DenormFlushToZero: a denormal result must be zero, with either sign".into());
+                self.derivation.note(|| "DenormFlushToZero: a denormal result must be zero, with either sign".into());
                 let edge = self.slot.env.format.min_normal();
                 set.remove(RankRange::new(-edge, edge - 1));
                 if self.half(&[0]).is_some() {
@@ -748,115 +785,121 @@ fn has_infinity(set: &Set, format: Format) -> bool {
 }
 
 /// Question about the real result of one evaluation.
-struct Asked<'a> {
-    run: &'a Run<'a>,
+struct RealQuery<'a> {
+    evaluation: &'a Evaluation<'a>,
     x: &'a [u64],
     env: Environment,
     /// Formula, and the hull of its results and those of its equivalents.
-    formulas: Option<(&'a Formula, Span)>,
+    formulas: Option<(&'a Formula, RankInterval)>,
     mark: (usize, usize),
 }
 
-/// Answer to [`Asked`].
-struct Found {
+/// Answer to [`RealQuery`].
+struct RealAnswer {
     /// Permitted values, before the environment is applied to the result.
-    range: Result<Span, Stop>,
+    range: Result<RankInterval, Stop>,
     tiny: bool,
     exact: Option<String>,
     margin: Option<f64>,
 }
 
-impl Question for Asked<'_> {
-    type Answer = Found;
+impl Question for RealQuery<'_> {
+    type Answer = RealAnswer;
 
-    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Found, Undecided> {
-        self.run.trace.rewind(self.mark);
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<RealAnswer, Undecided> {
+        self.evaluation.derivation.rewind(self.mark);
         match self.point::<R>(precision).and_then(|point| Ok(self.describe(point, precision)?)) {
             Ok(found) => Ok(found),
             Err(Stop::Undecided) => Err(Undecided),
-            Err(stop) => Ok(Found { range: Err(stop), tiny: false, exact: None, margin: None }),
+            Err(stop) => Ok(RealAnswer { range: Err(stop), tiny: false, exact: None, margin: None }),
         }
     }
 }
 
-impl Asked<'_> {
-    fn point<R: Enclosure>(&self, precision: R::Precision) -> Result<Point<R>, Stop> {
-        let Asked { run, x, env, .. } = self;
-        let slot = run.slot;
+impl RealQuery<'_> {
+    fn point<R: Enclosure>(&self, precision: R::Precision) -> Result<PointBound<R>, Stop> {
+        let RealQuery { evaluation, x, env, .. } = self;
+        let slot = evaluation.slot;
         let constant = |value| R::exact(value, precision);
         let values = || -> SmallVec<[R; 8]> { (0..x.len()).map(|i| constant(slot.value(x, i))).collect() };
         if let Some((formula, found)) = self.formulas {
-            return formula.around(&values(), found, env, precision, run.trace);
+            return formula.around(&values(), found, env, precision, evaluation.derivation);
         }
-        match &slot.kernel {
-            Kernel::Unpack { signed, width } => {
+        match &slot.rule {
+            ResultRule::Unpack { signed, width } => {
                 let k = Dyadic::int((1i64 << (width - u32::from(*signed))) - 1);
                 let bits = slot.part(x[0], *width);
                 let value =
                     if *signed { (bits << (64 - width)).cast_signed() >> (64 - width) } else { bits.cast_signed() };
                 // WGSL defines the least pattern as `max(v / k, -1)` and states an error of that;
                 // Vulkan clamps the result.
-                let wgsl = env.rules == Rules::Wgsl;
+                let wgsl = env.specification == Specification::Wgsl;
                 let value = if wgsl && *signed { value.max(1 - (1i64 << (width - 1))) } else { value };
-                let mut point = Real::Unpack.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
+                let mut point = RealOp::Unpack.point(&[constant(Dyadic::int(value)), constant(k)], env, precision)?;
                 if *signed && !wgsl {
                     let one = env.format.rank_of_one();
                     let clamp = |rank: i64| rank.clamp(-1 - one, one);
-                    point.span = Span { lo: clamp(point.span.lo), hi: clamp(point.span.hi) };
+                    point.interval = RankInterval { lo: clamp(point.interval.lo), hi: clamp(point.interval.hi) };
                 }
                 Ok(point)
             }
-            Kernel::UnpackHalf => {
+            ResultRule::UnpackHalf => {
                 let value = F16.value(slot.part(x[0], 16)).unwrap_or(Dyadic::ZERO);
-                Real::Convert.point(&[constant(value)], env, precision)
+                RealOp::Convert.point(&[constant(value)], env, precision)
             }
-            Kernel::Real(real) => {
+            ResultRule::Real(real) => {
                 let point = real.point(&values(), env, precision)?;
-                if slot.beyond.is_none_or(|beyond| beyond == Beyond::Largest)
+                if slot.overflow_policy.is_none_or(|overflow_policy| overflow_policy == OverflowPolicy::Largest)
                     || !float8::is_out_of_range(&point.exact, env.format, precision)?
                 {
                     return Ok(point);
                 }
-                if run.lenient {
-                    run.doubt.set(Some(float8::ROUNDED_DOWN));
+                if evaluation.lenient {
+                    evaluation.doubt.set(Some(float8::ROUNDED_DOWN));
                     return Ok(point);
                 }
-                let positive = point.span.hi >= env.format.infinity();
+                let positive = point.interval.hi >= env.format.infinity();
                 let rank = if positive { env.format.infinity() } else { env.format.neg_infinity() };
-                Ok(Point { span: Span::point(rank), ..point })
+                Ok(PointBound { interval: RankInterval::point(rank), ..point })
             }
-            Kernel::Exact(_) | Kernel::Formula(_) | Kernel::Measured => unreachable!("not judged by distance"),
+            ResultRule::Discrete(_) | ResultRule::Formula(_) | ResultRule::Measured => {
+                unreachable!("not judged by distance")
+            }
         }
     }
 
-    fn describe<R: Enclosure>(&self, point: Point<R>, precision: R::Precision) -> Result<Found, Undecided> {
-        let Asked { run, x, env, .. } = self;
-        let Point { span, exact, bound } = point;
+    fn describe<R: Enclosure>(&self, point: PointBound<R>, precision: R::Precision) -> Result<RealAnswer, Undecided> {
+        let RealQuery { evaluation, x, env, .. } = self;
+        let PointBound { interval, exact, bound } = point;
         let format = env.format;
         let magnitude = exact.abs();
         let edge = format.min_normal();
         // The exact result can only be tiny if the range comes close to the denormals.
-        let tiny = span.lo <= edge
-            && span.hi >= -1 - edge
+        let tiny = interval.lo <= edge
+            && interval.hi >= -1 - edge
             && magnitude.compare(&R::exact(Dyadic::ZERO, precision))? == Ordering::Greater
             && magnitude.compare(&R::exact(Dyadic::pow2(format.min_normal_exponent()), precision))? == Ordering::Less;
-        let margin = run.got.filter(|&got| format.is_finite(got)).map(|got| {
+        let margin = evaluation.got.filter(|&got| format.is_finite(got)).map(|got| {
             // Results on both sides of Atan2's cut are equally far from their own exact value.
-            let got = if ieee::at_cut(run.slot, x) { got & format.magnitude_mask() } else { got };
+            let got = if special_values::at_cut(evaluation.slot, x) { got & format.magnitude_mask() } else { got };
             let value = format.value(got).unwrap_or(Dyadic::ZERO);
             let error = exact.sub(&R::exact(value, precision)).abs().approximate();
             if error == 0.0 { 0.0 } else { error / bound.approximate() }
         });
-        let described = run.trace.is_on().then(|| exact.decimal(25));
-        run.trace.note(|| {
+        let described = evaluation.derivation.is_recording().then(|| exact.decimal(25));
+        evaluation.derivation.note(|| {
             let bound = bound.decimal(6);
-            format!("exact value {}, error of at most {bound}: {}", exact.decimal(25), show::span(span, format))
+            format!(
+                "exact value {}, error of at most {bound}: {}",
+                exact.decimal(25),
+                display::interval(interval, format)
+            )
         });
-        Ok(Found { range: Ok(span), tiny, exact: described, margin })
+        Ok(RealAnswer { range: Ok(interval), tiny, exact: described, margin })
     }
 }
 
-impl Slot {
+impl ResultSlot {
     /// Returns true if the bits of a result are in the set.
     pub(crate) fn holds(&self, set: &Set, got: u64) -> bool {
         match self.result.format() {
@@ -871,7 +914,7 @@ impl Slot {
         match self.inputs[i].1 {
             Scalar::Float(format) => format.value(x[i]).unwrap_or(Dyadic::ZERO),
             // Beyond the range of every format the distance does not matter.
-            Scalar::Int { .. } if matches!(self.kernel, Kernel::Real(Real::Ldexp)) => {
+            Scalar::Int { .. } if matches!(self.rule, ResultRule::Real(RealOp::Ldexp)) => {
                 Dyadic::pow2((x[i] as u32).cast_signed().clamp(-20_000, 20_000))
             }
             Scalar::Int { width, signed } => {

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 /// Result of values out of range and of infinities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beyond {
+pub(crate) enum OverflowPolicy {
     /// Largest finite number: the conversion is decorated.
     Largest,
     Nan,
@@ -26,23 +26,23 @@ pub(crate) enum Beyond {
 pub(crate) const ROUNDED_DOWN: &str =
     "SPV_EXT_float8 names the result of a value out of range, the table of Vulkan says correctly rounded, either way";
 
-impl Beyond {
+impl OverflowPolicy {
     /// Policy of a call; `None` except for conversions to float8.
-    pub(crate) fn of(call: &Call) -> Option<Beyond> {
+    pub(crate) fn of(call: &Call) -> Option<OverflowPolicy> {
         let format = call.results[0].scalar.format().filter(|format| format.is_float8())?;
         Some(match (call.modes.saturated, format.has_infinity()) {
-            (true, _) => Beyond::Largest,
-            (false, false) => Beyond::Nan,
-            (false, true) => Beyond::Infinity,
+            (true, _) => OverflowPolicy::Largest,
+            (false, false) => OverflowPolicy::Nan,
+            (false, true) => OverflowPolicy::Infinity,
         })
     }
 
     /// The rule in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Beyond::Largest => "out of range the largest finite number (SPV_EXT_float8)",
-            Beyond::Nan => "out of range NaN (SPV_EXT_float8)",
-            Beyond::Infinity => "out of range infinity (SPV_EXT_float8)",
+            OverflowPolicy::Largest => "out of range the largest finite number (SPV_EXT_float8)",
+            OverflowPolicy::Nan => "out of range NaN (SPV_EXT_float8)",
+            OverflowPolicy::Infinity => "out of range infinity (SPV_EXT_float8)",
         }
     }
 
@@ -51,13 +51,13 @@ impl Beyond {
     pub(crate) fn applied(self, mut set: Set, format: Format) -> Set {
         let (infinity, largest) = (format.infinity(), format.max_finite());
         for (out, within) in [(infinity, largest), (format.neg_infinity(), -1 - largest)] {
-            if self == Beyond::Infinity || set.is_anything() || !set.meets(RankRange::point(out)) {
+            if self == OverflowPolicy::Infinity || set.is_anything() || !set.meets(RankRange::point(out)) {
                 continue;
             }
             set.remove(RankRange::point(out));
             match self {
-                Beyond::Largest => set.insert(RankRange::point(within)),
-                Beyond::Nan | Beyond::Infinity => set.insert_nan(),
+                OverflowPolicy::Largest => set.insert(RankRange::point(within)),
+                OverflowPolicy::Nan | OverflowPolicy::Infinity => set.insert_nan(),
             }
         }
         set

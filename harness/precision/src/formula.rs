@@ -6,14 +6,14 @@
 //! Fmin|, |x - Fmax|)`. Every value in `[x - E, x + E]` is permitted.
 
 use crate::{
+    derivation::Derivation,
+    display,
     environment::Environment,
-    extremes::{Ask, briefly, surely},
-    real::{Point, Real, overflow, within},
-    show,
-    span::{Span, Stop},
-    spans::{Reading, Spans},
-    sum::Sum,
-    trace::Trace,
+    interval_eval::{IntervalEvaluator, IntervalSet},
+    range_bounds::{RangeQuestion, decide_range, try_decide_range},
+    rank_interval::{RankInterval, Stop},
+    real_op::{PointBound, RealOp, overflow, within},
+    sum_of_products::SumOfProducts,
 };
 use assay_float::{Dyadic, Enclosure, Function, Rank, Undecided};
 use smallvec::SmallVec;
@@ -34,9 +34,9 @@ pub(crate) enum Node {
     /// 180/pi, correctly rounded: either neighbour.
     DegreesPerRadian,
     /// Sum of products, in every order and with common factors taken out in every way.
-    Sum(Sum),
+    Sum(SumOfProducts),
     /// An operation with a bound of its own.
-    Real(Real, Vec<NodeId>),
+    Real(RealOp, Vec<NodeId>),
     /// An operation whose bound is itself inherited.
     Inherited(Arc<Formula>, Vec<NodeId>),
     /// `floor`.
@@ -58,7 +58,7 @@ pub(crate) enum Node {
 
 /// Definition of the infinitely precise result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Truth {
+pub(crate) enum ExactDefinition {
     /// The formula in exact arithmetic.
     Formula,
     /// This function of the only operand.
@@ -81,7 +81,7 @@ pub(crate) struct Formula {
     pub(crate) words: &'static str,
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: NodeId,
-    pub(crate) truth: Truth,
+    pub(crate) definition: ExactDefinition,
     /// Absolute error that is permitted if the formulas give less: `(digits, exponent)` for `digits
     /// * 10^-exponent`.
     pub(crate) absolute: Option<(i64, u32)>,
@@ -91,25 +91,36 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    /// Hull of the results of the equivalent formulas for operands in these spans, including
+    /// Hull of the results of the equivalent formulas for operands in these intervals, including
     /// infinities.
-    fn hull(&self, operands: &[Span], env: &Environment, trace: &Trace) -> Result<Span, Stop> {
-        let algebra = Spans { env, trace };
-        let uses: SmallVec<[Reading; 8]> = operands.iter().map(|&span| algebra.uses(span)).collect();
-        Ok(self.range(&algebra, &uses)?.hull())
+    fn hull(
+        &self,
+        operands: &[RankInterval],
+        env: &Environment,
+        derivation: &Derivation,
+    ) -> Result<RankInterval, Stop> {
+        let evaluator = IntervalEvaluator { env, derivation };
+        let uses: SmallVec<[IntervalSet; 8]> =
+            operands.iter().map(|&interval| evaluator.values_in_use(interval)).collect();
+        Ok(self.range(&evaluator, &uses)?.hull())
     }
 
-    /// `F`: hull of the results of the equivalent formulas for operands in these spans, if all are
-    /// finite.
-    pub(crate) fn found(&self, operands: &[Span], env: &Environment, trace: &Trace) -> Result<Span, Stop> {
-        let found = self.hull(operands, env, trace)?;
+    /// `F`: hull of the results of the equivalent formulas for operands in these intervals, if all
+    /// are finite.
+    pub(crate) fn finite_hull(
+        &self,
+        operands: &[RankInterval],
+        env: &Environment,
+        derivation: &Derivation,
+    ) -> Result<RankInterval, Stop> {
+        let found = self.hull(operands, env, derivation)?;
         if found.has_infinity(env.format) {
             return Err(match env.not_inf {
                 true => Stop::Anything("a formula may overflow, and infinities are assumed not to occur"),
                 false => Stop::AnyNumber("a formula may give an infinity"),
             });
         }
-        trace.note(|| format!("{}: F = {}", self.words, show::span(found, env.format)));
+        derivation.note(|| format!("{}: F = {}", self.words, display::interval(found, env.format)));
         Ok(found)
     }
 
@@ -118,11 +129,11 @@ impl Formula {
     pub(crate) fn around<R: Enclosure>(
         &self,
         x: &[R],
-        found: Span,
+        found: RankInterval,
         env: &Environment,
         precision: R::Precision,
-        trace: &Trace,
-    ) -> Result<Point<R>, Stop> {
+        derivation: &Derivation,
+    ) -> Result<PointBound<R>, Stop> {
         let exact = self.exact(x, env, precision)?;
         let value = |rank: Rank| R::exact(env.format.value_of_rank(rank), precision);
         let (least, greatest) = (value(found.lo), value(found.hi));
@@ -144,37 +155,43 @@ impl Formula {
         };
         // A zero represents both zeros.
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
-        let mut span = overflow(lo, hi, &least, &greatest, env)?;
+        let mut interval = overflow(lo, hi, &least, &greatest, env)?;
         let mut bound = below.max(&above);
         if let Some(absolute) = self.absolute::<R>(precision)? {
             // Both are ranges about the exact result, so that their hull is the wider one.
-            span = span.hull(within(exact.clone(), absolute.clone(), false, env, precision)?.span);
+            interval = interval.hull(within(exact.clone(), absolute.clone(), false, env, precision)?.interval);
             bound = bound.max(&absolute);
         }
-        trace.note(|| format!("E = max(|x - Fmin|, |x - Fmax|) = {}; any value in [x - E, x + E]", bound.decimal(6)));
-        Ok(Point { span, bound, exact })
+        derivation
+            .note(|| format!("E = max(|x - Fmin|, |x - Fmax|) = {}; any value in [x - E, x + E]", bound.decimal(6)));
+        Ok(PointBound { interval, bound, exact })
     }
 
-    /// Permitted results for operands that are spans of one rank each.
-    pub(crate) fn span(&self, operands: &[Span], env: &Environment) -> Result<Span, Stop> {
-        let found = self.found(operands, env, &Trace::off())?;
-        surely(&Around { formula: self, operands, found, env, cover: false })
+    /// Permitted results for operands that are intervals of one rank each.
+    pub(crate) fn point_interval(&self, operands: &[RankInterval], env: &Environment) -> Result<RankInterval, Stop> {
+        let found = self.finite_hull(operands, env, &Derivation::disabled())?;
+        decide_range(&InheritedQuestion { formula: self, operands, found, env, cover: false })
     }
 
-    /// Superset of the permitted results for all operands in these spans.
-    pub(crate) fn cover(&self, operands: &[Span], env: &Environment, finely: bool) -> Result<Span, Stop> {
-        let found = self.hull(operands, env, &Trace::off())?;
+    /// Superset of the permitted results for all operands in these intervals.
+    pub(crate) fn cover(
+        &self,
+        operands: &[RankInterval],
+        env: &Environment,
+        finely: bool,
+    ) -> Result<RankInterval, Stop> {
+        let found = self.hull(operands, env, &Derivation::disabled())?;
         if found.has_infinity(env.format) {
             // Only single values show whether it overflows.
-            return Ok(Span::all(env.format));
+            return Ok(RankInterval::all(env.format));
         }
-        briefly(&Around { formula: self, operands, found, env, cover: true }, finely)
+        try_decide_range(&InheritedQuestion { formula: self, operands, found, env, cover: true }, finely)
     }
 
     /// Results for infinite operands that are not assumed away.
-    pub(crate) fn overflown(&self, operands: &[Span], env: &Environment) -> Stop {
-        let operands: SmallVec<[Reading; 8]> = operands.iter().map(|&span| span.into()).collect();
-        match self.range(&Spans { env, trace: &Trace::off() }, &operands) {
+    pub(crate) fn overflown(&self, operands: &[RankInterval], env: &Environment) -> Stop {
+        let operands: SmallVec<[IntervalSet; 8]> = operands.iter().map(|&interval| interval.into()).collect();
+        match self.range(&IntervalEvaluator { env, derivation: &Derivation::disabled() }, &operands) {
             Ok(range) if range.hull().has_infinity(env.format) => Stop::AnyNumber("a formula may give an infinity"),
             Ok(_) => Stop::Anything("an operand is infinite"),
             Err(stop) => stop,
@@ -190,13 +207,13 @@ impl Formula {
 
     /// Infinitely precise result.
     fn exact<R: Enclosure>(&self, x: &[R], env: &Environment, precision: R::Precision) -> Result<R, Stop> {
-        Ok(match self.truth {
-            Truth::Formula => self.exact_node(self.root, x, env, precision)?,
-            Truth::Function(function) => x[0].function(function)?,
-            Truth::RemTrunc => x[0].rem_trunc(&x[1])?,
-            Truth::RemFloor => x[0].rem_floor(&x[1])?,
-            Truth::Pow => x[0].pow(&x[1])?,
-            Truth::Normalized(component) => {
+        Ok(match self.definition {
+            ExactDefinition::Formula => self.exact_node(self.root, x, env, precision)?,
+            ExactDefinition::Function(function) => x[0].function(function)?,
+            ExactDefinition::RemTrunc => x[0].rem_trunc(&x[1])?,
+            ExactDefinition::RemFloor => x[0].rem_floor(&x[1])?,
+            ExactDefinition::Pow => x[0].pow(&x[1])?,
+            ExactDefinition::Normalized(component) => {
                 let zero = R::exact(Dyadic::ZERO, precision);
                 let square = x.iter().fold(zero, |sum, x| sum.add(&x.mul(x)));
                 x[component].div(&square.function(Function::Sqrt)?)?
@@ -223,7 +240,7 @@ impl Formula {
                 let operands: SmallVec<[R; 3]> = operands.iter().map(|&o| node(o)).collect::<Result<_, _>>()?;
                 match real {
                     // The range of divisors limits the precision, not the meaning.
-                    Real::Div => operands[0].div(&operands[1])?,
+                    RealOp::Div => operands[0].div(&operands[1])?,
                     _ => real.exact(&operands, env, precision)?,
                 }
             }
@@ -239,31 +256,31 @@ impl Formula {
             Node::NotNegative(operand) => node(*operand)?,
             Node::Either(formulas) => node(formulas[0])?,
             Node::Let(value, body) => body.exact(&[node(*value)?], env, precision)?,
-            Node::Floor(_) | Node::Trunc(_) => unreachable!("remainders have a truth of their own"),
+            Node::Floor(_) | Node::Trunc(_) => unreachable!("remainders have a definition of their own"),
         })
     }
 }
 
 /// Question for the permitted results around the exact result; `found` is the hull of the formulas'
 /// results.
-struct Around<'a> {
+struct InheritedQuestion<'a> {
     formula: &'a Formula,
-    operands: &'a [Span],
-    found: Span,
+    operands: &'a [RankInterval],
+    found: RankInterval,
     env: &'a Environment,
     /// Set if the operands are not single values.
     cover: bool,
 }
 
-impl Ask for Around<'_> {
-    type Answer = Span;
+impl RangeQuestion for InheritedQuestion<'_> {
+    type Answer = RankInterval;
 
-    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Span, Stop> {
-        let Around { formula, found, env, .. } = *self;
+    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<RankInterval, Stop> {
+        let InheritedQuestion { formula, found, env, .. } = *self;
         let format = env.format;
         let x: SmallVec<[R; 8]> = self.operands.iter().map(|s| s.reals(format, precision)).collect();
         if !self.cover {
-            return Ok(formula.around(&x, found, env, precision, &Trace::off())?.span);
+            return Ok(formula.around(&x, found, env, precision, &Derivation::disabled())?.interval);
         }
         let exact = formula.exact(&x, env, precision)?;
         let f: R = found.reals(format, precision);

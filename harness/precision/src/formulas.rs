@@ -2,9 +2,9 @@
 //! tables.
 
 use crate::{
-    formula::{Formula, Node, NodeId, Truth},
-    real::Real,
-    sum::{Sum, Term},
+    formula::{ExactDefinition, Formula, Node, NodeId},
+    real_op::RealOp,
+    sum_of_products::{SumOfProducts, Term},
     table::Inputs,
 };
 use assay_float::{Dyadic, Function};
@@ -35,7 +35,7 @@ impl Builder {
         self.add(Node::Constant(Dyadic::int(value).scale(exponent)))
     }
 
-    fn real(&mut self, real: Real, operands: &[NodeId]) -> NodeId {
+    fn real(&mut self, real: RealOp, operands: &[NodeId]) -> NodeId {
         self.add(Node::Real(real, operands.to_vec()))
     }
 
@@ -46,14 +46,14 @@ impl Builder {
     /// Sum of signed products.
     fn sum(&mut self, terms: &[(bool, &[NodeId])]) -> NodeId {
         let term = |&(negative, factors): &(bool, &[NodeId])| Term { negative, factors: SmallVec::from_slice(factors) };
-        self.add(Node::Sum(Sum { terms: terms.iter().map(term).collect() }))
+        self.add(Node::Sum(SumOfProducts { terms: terms.iter().map(term).collect() }))
     }
 
     /// `(a ± b) / divisor`, and its distributed form `a / divisor ± b / divisor`.
     fn quotient_of_sum(&mut self, a: NodeId, (negative, b): (bool, NodeId), divisor: NodeId) -> NodeId {
         let sum = self.sum(&[(false, &[a]), (negative, &[b])]);
-        let whole = self.real(Real::Div, &[sum, divisor]);
-        let (first, second) = (self.real(Real::Div, &[a, divisor]), self.real(Real::Div, &[b, divisor]));
+        let whole = self.real(RealOp::Div, &[sum, divisor]);
+        let (first, second) = (self.real(RealOp::Div, &[a, divisor]), self.real(RealOp::Div, &[b, divisor]));
         let distributed = self.sum(&[(false, &[first]), (negative, &[second])]);
         self.add(Node::Either(vec![whole, distributed]))
     }
@@ -72,28 +72,35 @@ impl Builder {
     }
 
     /// Finishes the formula, whose root is the last node.
-    fn done(self, words: &'static str, truth: Truth) -> Formula {
-        Formula { words, root: self.nodes.len() - 1, nodes: self.nodes, truth, absolute: None, zero_is_zero: false }
+    fn done(self, words: &'static str, definition: ExactDefinition) -> Formula {
+        Formula {
+            words,
+            root: self.nodes.len() - 1,
+            nodes: self.nodes,
+            definition,
+            absolute: None,
+            zero_is_zero: false,
+        }
     }
 }
 
 const SCALAR: Inputs = Inputs { components: 1, component: 0 };
 
 pub(crate) fn rem(_: &Inputs) -> Formula {
-    remainder("x - y * trunc(x / y)", Node::Trunc, Truth::RemTrunc)
+    remainder("x - y * trunc(x / y)", Node::Trunc, ExactDefinition::RemTrunc)
 }
 
 pub(crate) fn modulo(_: &Inputs) -> Formula {
-    remainder("x - y * floor(x / y)", Node::Floor, Truth::RemFloor)
+    remainder("x - y * floor(x / y)", Node::Floor, ExactDefinition::RemFloor)
 }
 
-fn remainder(words: &'static str, integral: fn(NodeId) -> Node, truth: Truth) -> Formula {
+fn remainder(words: &'static str, integral: fn(NodeId) -> Node, definition: ExactDefinition) -> Formula {
     let mut b = Builder::default();
     let (x, y) = (b.operand(0), b.operand(1));
-    let quotient = b.real(Real::Div, &[x, y]);
+    let quotient = b.real(RealOp::Div, &[x, y]);
     let whole = b.add(integral(quotient));
     b.sum(&[(false, &[x]), (true, &[y, whole])]);
-    b.done(words, truth)
+    b.done(words, definition)
 }
 
 /// OpDot and the products of vectors and matrices: the factors of one side, followed by those of
@@ -104,31 +111,31 @@ pub(crate) fn sum_of_products(inputs: &Inputs) -> Formula {
     let products: Vec<[NodeId; 2]> = (0..n).map(|i| [b.operand(i), b.operand(n + i)]).collect();
     let terms: Vec<(bool, &[NodeId])> = products.iter().map(|p| (false, p.as_slice())).collect();
     b.sum(&terms);
-    b.done("the sum of x_i * y_i", Truth::Formula)
+    b.done("the sum of x_i * y_i", ExactDefinition::Formula)
 }
 
 pub(crate) fn fma(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..3);
     b.sum(&[(false, &[x[0], x[1]]), (false, &[x[2]])]);
-    b.done("OpFMul followed by OpFAdd", Truth::Formula)
+    b.done("OpFMul followed by OpFAdd", ExactDefinition::Formula)
 }
 
 pub(crate) fn sqrt(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let (x, one) = (b.operand(0), b.constant(1, 0));
-    let inverse = b.real(Real::InverseSqrt, &[x]);
-    b.real(Real::Div, &[one, inverse]);
-    Formula { zero_is_zero: true, ..b.done("1.0 / InverseSqrt(x)", Truth::Function(Function::Sqrt)) }
+    let inverse = b.real(RealOp::InverseSqrt, &[x]);
+    b.real(RealOp::Div, &[one, inverse]);
+    Formula { zero_is_zero: true, ..b.done("1.0 / InverseSqrt(x)", ExactDefinition::Function(Function::Sqrt)) }
 }
 
 pub(crate) fn pow(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let (x, y) = (b.operand(0), b.operand(1));
-    let log = b.real(Real::Log2, &[x]);
+    let log = b.real(RealOp::Log2, &[x]);
     let product = b.sum(&[(false, &[y, log])]);
-    b.real(Real::Exp2, &[product]);
-    b.done("Exp2(y * Log2(x))", Truth::Pow)
+    b.real(RealOp::Exp2, &[product]);
+    b.done("Exp2(y * Log2(x))", ExactDefinition::Pow)
 }
 
 pub(crate) fn radians(_: &Inputs) -> Formula {
@@ -143,15 +150,15 @@ fn scaled(factor: Node, words: &'static str) -> Formula {
     let mut b = Builder::default();
     let (x, factor) = (b.operand(0), b.add(factor));
     b.sum(&[(false, &[x, factor])]);
-    b.done(words, Truth::Formula)
+    b.done(words, ExactDefinition::Formula)
 }
 
 pub(crate) fn tan(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
-    let (sin, cos) = (b.real(Real::Sin, &[x]), b.real(Real::Cos, &[x]));
-    b.real(Real::Div, &[sin, cos]);
-    b.done("Sin(x) / Cos(x)", Truth::Function(Function::Tan))
+    let (sin, cos) = (b.real(RealOp::Sin, &[x]), b.real(RealOp::Cos, &[x]));
+    b.real(RealOp::Div, &[sin, cos]);
+    b.done("Sin(x) / Cos(x)", ExactDefinition::Function(Function::Tan))
 }
 
 /// `Sqrt(1.0 - x * x)`
@@ -165,16 +172,16 @@ pub(crate) fn asin(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let other = complement(&mut b, x);
-    b.real(Real::Atan2, &[x, other]);
-    b.done("Atan2(x, Sqrt(1.0 - x * x))", Truth::Function(Function::Asin))
+    b.real(RealOp::Atan2, &[x, other]);
+    b.done("Atan2(x, Sqrt(1.0 - x * x))", ExactDefinition::Function(Function::Asin))
 }
 
 pub(crate) fn acos(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let other = complement(&mut b, x);
-    b.real(Real::Atan2, &[other, x]);
-    b.done("Atan2(Sqrt(1.0 - x * x), x)", Truth::Function(Function::Acos))
+    b.real(RealOp::Atan2, &[other, x]);
+    b.done("Atan2(Sqrt(1.0 - x * x), x)", ExactDefinition::Function(Function::Acos))
 }
 
 pub(crate) fn sinh(_: &Inputs) -> Formula {
@@ -189,17 +196,17 @@ fn hyperbolic(negative: bool, words: &'static str, function: Function) -> Formul
     let mut b = Builder::default();
     let (x, half) = (b.operand(0), b.constant(1, -1));
     let opposite = b.sum(&[(true, &[x])]);
-    let (up, down) = (b.real(Real::Exp, &[x]), b.real(Real::Exp, &[opposite]));
+    let (up, down) = (b.real(RealOp::Exp, &[x]), b.real(RealOp::Exp, &[opposite]));
     b.sum(&[(false, &[half, up]), (negative, &[half, down])]);
-    b.done(words, Truth::Function(function))
+    b.done(words, ExactDefinition::Function(function))
 }
 
 pub(crate) fn tanh(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let (sinh, cosh) = (b.inherited(sinh(&SCALAR), &[x]), b.inherited(cosh(&SCALAR), &[x]));
-    b.real(Real::Div, &[sinh, cosh]);
-    b.done("Sinh(x) / Cosh(x)", Truth::Function(Function::Tanh))
+    b.real(RealOp::Div, &[sinh, cosh]);
+    b.done("Sinh(x) / Cosh(x)", ExactDefinition::Function(Function::Tanh))
 }
 
 pub(crate) fn asinh(_: &Inputs) -> Formula {
@@ -216,8 +223,8 @@ fn inverse_hyperbolic(negative: bool, words: &'static str, function: Function) -
     let square = b.sum(&[(false, &[x, x]), (negative, &[one])]);
     let root = b.sqrt(square);
     let sum = b.sum(&[(false, &[x]), (false, &[root])]);
-    b.real(Real::Log, &[sum]);
-    b.done(words, Truth::Function(function))
+    b.real(RealOp::Log, &[sum]);
+    b.done(words, ExactDefinition::Function(function))
 }
 
 pub(crate) fn atanh(_: &Inputs) -> Formula {
@@ -225,9 +232,9 @@ pub(crate) fn atanh(_: &Inputs) -> Formula {
     let (x, one, half) = (b.operand(0), b.constant(1, 0), b.constant(1, -1));
     let divisor = b.sum(&[(false, &[one]), (true, &[x])]);
     let quotient = b.quotient_of_sum(one, (false, x), divisor);
-    let log = b.real(Real::Log, &[quotient]);
+    let log = b.real(RealOp::Log, &[quotient]);
     b.sum(&[(false, &[log, half])]);
-    b.done("Log((1.0 + x) / (1.0 - x)) * 0.5", Truth::Function(Function::Atanh))
+    b.done("Log((1.0 + x) / (1.0 - x)) * 0.5", ExactDefinition::Function(Function::Atanh))
 }
 
 pub(crate) fn length(inputs: &Inputs) -> Formula {
@@ -235,7 +242,7 @@ pub(crate) fn length(inputs: &Inputs) -> Formula {
     let x = b.operands(0..inputs.components);
     let dot = b.dot(&x, &x);
     b.sqrt(dot);
-    b.done("Sqrt(dot(x, x))", Truth::Formula)
+    b.done("Sqrt(dot(x, x))", ExactDefinition::Formula)
 }
 
 pub(crate) fn distance(inputs: &Inputs) -> Formula {
@@ -248,7 +255,7 @@ pub(crate) fn distance(inputs: &Inputs) -> Formula {
         })
         .collect();
     b.inherited(length(inputs), &difference);
-    b.done("Length(x - y)", Truth::Formula)
+    b.done("Length(x - y)", ExactDefinition::Formula)
 }
 
 pub(crate) fn cross(inputs: &Inputs) -> Formula {
@@ -256,16 +263,16 @@ pub(crate) fn cross(inputs: &Inputs) -> Formula {
     let (j, k) = ((inputs.component + 1) % 3, (inputs.component + 2) % 3);
     let [xj, xk, yj, yk] = [j, k, 3 + j, 3 + k].map(|i| b.operand(i));
     b.sum(&[(false, &[xj, yk]), (true, &[xk, yj])]);
-    b.done("OpFSub(OpFMul, OpFMul)", Truth::Formula)
+    b.done("OpFSub(OpFMul, OpFMul)", ExactDefinition::Formula)
 }
 
 pub(crate) fn normalize(inputs: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..inputs.components);
     let dot = b.dot(&x, &x);
-    let inverse = b.real(Real::InverseSqrt, &[dot]);
+    let inverse = b.real(RealOp::InverseSqrt, &[dot]);
     b.sum(&[(false, &[x[inputs.component], inverse])]);
-    b.done("x * InverseSqrt(dot(x, x))", Truth::Normalized(inputs.component))
+    b.done("x * InverseSqrt(dot(x, x))", ExactDefinition::Normalized(inputs.component))
 }
 
 /// Normalize in WGSL's definition.
@@ -273,8 +280,8 @@ pub(crate) fn normalize_by_length(inputs: &Inputs) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..inputs.components);
     let length = b.inherited(length(inputs), &x);
-    b.real(Real::Div, &[x[inputs.component], length]);
-    b.done("x / length(x)", Truth::Normalized(inputs.component))
+    b.real(RealOp::Div, &[x[inputs.component], length]);
+    b.done("x / length(x)", ExactDefinition::Normalized(inputs.component))
 }
 
 pub(crate) fn face_forward(inputs: &Inputs) -> Formula {
@@ -285,7 +292,7 @@ pub(crate) fn face_forward(inputs: &Inputs) -> Formula {
     let opposite = b.sum(&[(true, &[normal])]);
     let condition = b.dot(&reference, &incident);
     b.add(Node::Select { condition, negative: normal, otherwise: opposite });
-    b.done("dot(Nref, I) < 0.0 ? N : -N", Truth::Formula)
+    b.done("dot(Nref, I) < 0.0 ? N : -N", ExactDefinition::Formula)
 }
 
 pub(crate) fn reflect(inputs: &Inputs) -> Formula {
@@ -299,7 +306,7 @@ pub(crate) fn reflect(inputs: &Inputs) -> Formula {
         let dot = b.dot(&y, &x);
         b.sum(&[(false, &[x[c]]), (true, &[two, dot, y[c]])]);
     }
-    b.done("x - 2.0 * dot(y, x) * y", Truth::Formula)
+    b.done("x - 2.0 * dot(y, x) * y", ExactDefinition::Formula)
 }
 
 pub(crate) fn refract(inputs: &Inputs) -> Formula {
@@ -317,7 +324,7 @@ pub(crate) fn refract(inputs: &Inputs) -> Formula {
     b.done(
         "k < 0.0 ? 0.0 : eta * I - (eta * dot(N, I) + Sqrt(k)) * N, \
          k = 1.0 - eta * eta * (1.0 - dot(N, I) * dot(N, I))",
-        Truth::Formula,
+        ExactDefinition::Formula,
     )
 }
 
@@ -325,7 +332,7 @@ pub(crate) fn mix(_: &Inputs) -> Formula {
     let mut b = Builder::default();
     let (x, y, a) = (b.operand(0), b.operand(1), b.operand(2));
     b.sum(&[(false, &[x]), (true, &[x, a]), (false, &[y, a])]);
-    b.done("x * (1.0 - a) + y * a", Truth::Formula)
+    b.done("x * (1.0 - a) + y * a", ExactDefinition::Formula)
 }
 
 /// Polynomial of `SmoothStep`.
@@ -333,7 +340,7 @@ fn polynomial() -> Formula {
     let mut b = Builder::default();
     let (t, three, two) = (b.operand(0), b.constant(3, 0), b.constant(2, 0));
     b.sum(&[(false, &[three, t, t]), (true, &[two, t, t, t])]);
-    b.done("t * t * (3.0 - 2.0 * t)", Truth::Formula)
+    b.done("t * t * (3.0 - 2.0 * t)", ExactDefinition::Formula)
 }
 
 pub(crate) fn smooth_step(_: &Inputs) -> Formula {
@@ -343,5 +350,5 @@ pub(crate) fn smooth_step(_: &Inputs) -> Formula {
     let quotient = b.quotient_of_sum(x, (true, low), width);
     let t = b.add(Node::ClampToUnit(quotient));
     b.add(Node::Let(t, Arc::new(polynomial())));
-    b.done("t * t * (3.0 - 2.0 * t), t = clamp((x - e0) / (e1 - e0), 0.0, 1.0)", Truth::Formula)
+    b.done("t * t * (3.0 - 2.0 * t), t = clamp((x - e0) / (e1 - e0), 0.0, 1.0)", ExactDefinition::Formula)
 }

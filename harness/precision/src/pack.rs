@@ -2,9 +2,9 @@
 
 use crate::{
     Rounding, Scalar,
-    exact::{Exact, Site},
-    real::rounded_product,
-    span::Span,
+    discrete_op::{DiscreteContext, DiscreteOp},
+    rank_interval::RankInterval,
+    real_op::rounded_product,
 };
 use assay_float::{Dyadic, Format, Rank, RankRange, Set};
 
@@ -30,12 +30,12 @@ pub(crate) fn largest(width: u32, signed: bool) -> Dyadic {
     Dyadic::int((1i64 << (width - u32::from(signed))) - 1)
 }
 
-/// Products in a span, rounded to integers, as bits of `width`.
-pub(crate) fn rounded(products: Span, format: Format, width: u32) -> Set {
+/// Products in an interval, rounded to integers, as bits of `width`.
+pub(crate) fn rounded(products: RankInterval, format: Format, width: u32) -> Set {
     let float = Scalar::Float(format);
-    let site = Site { operand: float, result: float, slot: 0, rounding: Rounding::Undeclared };
+    let context = DiscreteContext { operand: float, result: float, slot: 0, rounding: Rounding::Undeclared };
     let integers = |product: Rank| -> Option<[i64; 2]> {
-        let hull = Exact::Round.set(&[format.bits(product)], &site).hull()?;
+        let hull = DiscreteOp::Round.set(&[format.bits(product)], &context).hull()?;
         Some([hull.lo, hull.hi].map(|rank| {
             let integer = format.value_of_rank(rank);
             let magnitude = (integer.mantissa() << integer.exponent()) as i64;

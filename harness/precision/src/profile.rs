@@ -83,13 +83,19 @@ impl Profile {
 
     /// Adds a group of results that all pass or are not checked. `margin` gives the margin of a
     /// lane, negative if it has none; `worst` is the greatest.
-    pub(crate) fn add_group(&mut self, scalar: Scalar, lanes: Lanes<'_>, margin: impl Fn(usize) -> f64, worst: f64) {
-        let Lanes { operands, start, count } = lanes;
+    pub(crate) fn add_group(
+        &mut self,
+        scalar: Scalar,
+        group: OperandGroup<'_>,
+        margin: impl Fn(usize) -> f64,
+        worst: f64,
+    ) {
+        let OperandGroup { operands, start, count } = group;
         if count == 0 || worst.is_nan() || worst < 0.0 {
             return;
         }
-        if let Some(sample) = lanes.sample(scalar) {
-            self.add_sweep(scalar, operands.get(start), margin(sample), worst);
+        if let Some(representative_lane) = group.representative_lane(scalar) {
+            self.add_ordered_group(scalar, operands.get(start), margin(representative_lane), worst);
             return;
         }
         for lane in 0..count {
@@ -97,36 +103,37 @@ impl Profile {
         }
     }
 
-    /// Adds a group of an ordered sweep for which [`Lanes::sample`] gave a lane: its first operand,
-    /// the margin of that lane, and the greatest margin. A margin is negative if there is none.
-    pub(crate) fn add_sweep(&mut self, scalar: Scalar, first: u64, sampled: f64, worst: f64) {
+    /// Adds a group of an ordered sweep for which [`OperandGroup::representative_lane`] gave a
+    /// lane: its first operand, the margin of that lane, and the greatest margin. A margin is
+    /// negative if there is none.
+    pub(crate) fn add_ordered_group(&mut self, scalar: Scalar, first: u64, reported: f64, worst: f64) {
         if worst < 0.0 {
             return;
         }
         let bucket = &mut self.worst[bucket(scalar, first)];
         *bucket = bucket.max(worst as f32);
-        if sampled >= 0.0 {
-            self.errors[bin(sampled)] += 1;
+        if reported >= 0.0 {
+            self.errors[bin(reported)] += 1;
         }
     }
 }
 
 /// Consecutive invocations with their first operands.
 #[derive(Clone, Copy)]
-pub(crate) struct Lanes<'a> {
+pub(crate) struct OperandGroup<'a> {
     pub(crate) operands: Column<'a>,
     pub(crate) start: usize,
     pub(crate) count: usize,
 }
 
-impl Lanes<'_> {
+impl OperandGroup<'_> {
     /// Lane that represents the group in the distribution of errors. `None` unless the group is
     /// part of an ordered sweep and lies in one bucket.
     ///
     /// The lane differs from group to group, because the low bits of operands have patterns of
     /// their own.
-    pub(crate) fn sample(&self, scalar: Scalar) -> Option<usize> {
-        let Lanes { operands, start, count } = *self;
+    pub(crate) fn representative_lane(&self, scalar: Scalar) -> Option<usize> {
+        let OperandGroup { operands, start, count } = *self;
         let (first, end) = (operands.get(start), operands.get(start + count - 1));
         let sweep = count > 1 && end.wrapping_sub(first) == count as u64 - 1;
         (sweep && bucket(scalar, first) == bucket(scalar, end)).then(|| (first as usize / count) % count)
@@ -198,7 +205,7 @@ mod tests {
         let operands: Vec<u32> = (0x3f80_0000..0x3f80_0080).collect();
         let mut margins = vec![0.5; 128];
         margins[77] = 3.0;
-        let lanes = |operands, count| Lanes { operands, start: 0, count };
+        let lanes = |operands, count| OperandGroup { operands, start: 0, count };
         whole.add_group(f32, lanes(Column::Words(&operands), 128), |lane| margins[lane], 3.0);
         assert_eq!(whole.errors().iter().sum::<u64>(), 1, "a sweep is sampled");
         let at = bucket(f32, 0x3f80_0000);

@@ -1,7 +1,7 @@
 //! Signatures: the types that an instruction takes, and the operand scalars that a result scalar
 //! depends on.
 
-use crate::{Call, CallError, Modes, Op, Rules, Scalar, Shape, Type, modes::SATURATED, table};
+use crate::{Call, CallError, Modes, Op, Scalar, Shape, Specification, Type, modes::SATURATED, table};
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 
 /// Relation of operand and result types.
@@ -149,7 +149,7 @@ impl Call {
             Signature::Cross => (vec![full; 2], vec![full]),
             Signature::Refract => (vec![full, full, one], vec![full]),
         };
-        let call = Call { op, results, operands, modes, rules: Rules::default() };
+        let call = Call { op, results, operands, modes, specification: Specification::default() };
         if modes.saturated && !call.takes_saturation() {
             let accepted = "OpFConvert, OpConvertSToF and OpConvertUToF to f8e4m3 and f8e5m2";
             return Err(CallError::Decorated { op, to: scalar, mode: SATURATED, accepted });

@@ -2,16 +2,16 @@
 //!
 //! A row has the types that the instruction takes ([`Signature`]), the rule for its result
 //! ([`Accuracy`]) and the specification's lists that name it ([`Lists`]). The bounds are in
-//! [`Real::bound`](crate::real::Real::bound), the formulas in [`formulas`](crate::formulas), the
-//! discrete results in [`Exact`](crate::exact::Exact).
+//! [`RealOp::bound`](crate::real_op::RealOp::bound), the formulas in [`formulas`](crate::formulas),
+//! the discrete results in [`DiscreteOp`](crate::discrete_op::DiscreteOp).
 
 use crate::{
-    Call, Denormals, Flush, Op, Rules,
-    exact::{Exact, Relation},
-    float8::Beyond,
+    Call, Denormals, Flush, Op, Specification,
+    discrete_op::{DiscreteOp, Relation},
+    float8::OverflowPolicy,
     formula::Formula,
     formulas,
-    real::{Bound, EITHER, Real},
+    real_op::{Bound, EITHER, RealOp},
     signature::Signature,
     wgsl,
 };
@@ -32,9 +32,9 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Accuracy {
     /// Discrete result: the correct one, or the few that the text names.
-    Exact(Exact),
+    Discrete(DiscreteOp),
     /// Real function with a bound.
-    Real(Real),
+    Real(RealOp),
     /// Inherited from the formula that the function builds for the operands' sizes.
     Formula(fn(&Inputs) -> Formula),
     /// Two results: the fraction and the whole part.
@@ -101,147 +101,155 @@ const fn row(signature: Signature, accuracy: Accuracy, lists: Lists) -> Row {
 
 /// Row of an instruction.
 pub(crate) fn of(op: Op) -> Row {
-    use Accuracy::{Atomic, Exact as E, Formula as F, Frexp, Measured, Modf, Real as R, Unpack, UnpackHalf};
+    use Accuracy::{Atomic, Discrete as E, Formula as F, Frexp, Measured, Modf, Real as R, Unpack, UnpackHalf};
     match op {
-        Op::FNegate => row(Signature::Map(1), E(Exact::Negate), Lists::ALL),
-        Op::FAdd => row(Signature::Map(2), R(Real::Add), Lists::ALL),
-        Op::FSub => row(Signature::Map(2), R(Real::Sub), Lists::ALL),
-        Op::FMul => row(Signature::Map(2), R(Real::Mul), Lists::ALL),
-        Op::FDiv => row(Signature::Map(2), R(Real::Div), Lists::FLUSH_SPECIAL),
+        Op::FNegate => row(Signature::Map(1), E(DiscreteOp::Negate), Lists::ALL),
+        Op::FAdd => row(Signature::Map(2), R(RealOp::Add), Lists::ALL),
+        Op::FSub => row(Signature::Map(2), R(RealOp::Sub), Lists::ALL),
+        Op::FMul => row(Signature::Map(2), R(RealOp::Mul), Lists::ALL),
+        Op::FDiv => row(Signature::Map(2), R(RealOp::Div), Lists::FLUSH_SPECIAL),
         Op::FRem => row(Signature::Map(2), F(formulas::rem), Lists::FLUSH),
         Op::FMod => row(Signature::Map(2), F(formulas::modulo), Lists::FLUSH),
-        Op::FmaKHR => row(Signature::Map(3), R(Real::Fma), Lists::FLUSH_PRESERVE),
-        Op::VectorTimesScalar => row(Signature::VectorTimesScalar, R(Real::Mul), Lists::ALL),
-        Op::MatrixTimesScalar => row(Signature::MatrixTimesScalar, R(Real::Mul), Lists::ALL),
+        Op::FmaKHR => row(Signature::Map(3), R(RealOp::Fma), Lists::FLUSH_PRESERVE),
+        Op::VectorTimesScalar => row(Signature::VectorTimesScalar, R(RealOp::Mul), Lists::ALL),
+        Op::MatrixTimesScalar => row(Signature::MatrixTimesScalar, R(RealOp::Mul), Lists::ALL),
         Op::VectorTimesMatrix => row(Signature::VectorTimesMatrix, F(formulas::sum_of_products), Lists::ALL),
         Op::MatrixTimesVector => row(Signature::MatrixTimesVector, F(formulas::sum_of_products), Lists::ALL),
         Op::MatrixTimesMatrix => row(Signature::MatrixTimesMatrix, F(formulas::sum_of_products), Lists::ALL),
-        Op::OuterProduct => row(Signature::OuterProduct, R(Real::Mul), Lists::ALL),
+        Op::OuterProduct => row(Signature::OuterProduct, R(RealOp::Mul), Lists::ALL),
         Op::Dot => row(Signature::Dot, F(formulas::sum_of_products), Lists::ALL),
-        Op::IsNan => row(Signature::Predicate, E(Exact::IsNan), Lists::SPECIAL),
-        Op::IsInf => row(Signature::Predicate, E(Exact::IsInf), Lists::SPECIAL),
-        Op::FOrdEqual => row(Signature::Compare, E(Exact::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL),
-        Op::FUnordEqual => row(Signature::Compare, E(Exact::Compare(Relation::Equal, true)), Lists::PRESERVE_SPECIAL),
+        Op::IsNan => row(Signature::Predicate, E(DiscreteOp::IsNan), Lists::SPECIAL),
+        Op::IsInf => row(Signature::Predicate, E(DiscreteOp::IsInf), Lists::SPECIAL),
+        Op::FOrdEqual => {
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::Equal, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FUnordEqual => {
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::Equal, true)), Lists::PRESERVE_SPECIAL)
+        }
         Op::FOrdNotEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::NotEqual, false)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::NotEqual, false)), Lists::PRESERVE_SPECIAL)
         }
         Op::FUnordNotEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::NotEqual, true)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::NotEqual, true)), Lists::PRESERVE_SPECIAL)
         }
-        Op::FOrdLessThan => row(Signature::Compare, E(Exact::Compare(Relation::Less, false)), Lists::PRESERVE_SPECIAL),
-        Op::FUnordLessThan => row(Signature::Compare, E(Exact::Compare(Relation::Less, true)), Lists::PRESERVE_SPECIAL),
+        Op::FOrdLessThan => {
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::Less, false)), Lists::PRESERVE_SPECIAL)
+        }
+        Op::FUnordLessThan => {
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::Less, true)), Lists::PRESERVE_SPECIAL)
+        }
         Op::FOrdGreaterThan => {
-            row(Signature::Compare, E(Exact::Compare(Relation::Greater, false)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::Greater, false)), Lists::PRESERVE_SPECIAL)
         }
         Op::FUnordGreaterThan => {
-            row(Signature::Compare, E(Exact::Compare(Relation::Greater, true)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::Greater, true)), Lists::PRESERVE_SPECIAL)
         }
         Op::FOrdLessThanEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::LessEqual, false)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::LessEqual, false)), Lists::PRESERVE_SPECIAL)
         }
         Op::FUnordLessThanEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::LessEqual, true)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::LessEqual, true)), Lists::PRESERVE_SPECIAL)
         }
         Op::FOrdGreaterThanEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::GreaterEqual, false)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::GreaterEqual, false)), Lists::PRESERVE_SPECIAL)
         }
         Op::FUnordGreaterThanEqual => {
-            row(Signature::Compare, E(Exact::Compare(Relation::GreaterEqual, true)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Compare, E(DiscreteOp::Compare(Relation::GreaterEqual, true)), Lists::PRESERVE_SPECIAL)
         }
-        Op::ConvertFToU => row(Signature::Convert, E(Exact::ToInt), Lists::NONE),
-        Op::ConvertFToS => row(Signature::Convert, E(Exact::ToInt), Lists::NONE),
-        Op::ConvertSToF => row(Signature::Convert, R(Real::FromInt), Lists::NONE),
-        Op::ConvertUToF => row(Signature::Convert, R(Real::FromInt), Lists::NONE),
-        Op::FConvert => row(Signature::Convert, R(Real::Convert), Lists::ALL),
-        Op::QuantizeToF16 => row(Signature::Map(1), E(Exact::QuantizeToF16), Lists::NONE),
-        Op::DPdx => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
-        Op::DPdy => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
-        Op::Fwidth => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
-        Op::DPdxFine => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
-        Op::DPdyFine => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
-        Op::FwidthFine => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
-        Op::DPdxCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
-        Op::DPdyCoarse => row(Signature::Derivative(2), R(Real::Difference), Lists::ALL),
-        Op::FwidthCoarse => row(Signature::Derivative(3), R(Real::Width), Lists::ALL),
-        Op::GroupNonUniformAllEqual => row(Signature::Compare, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL),
-        Op::SubgroupAllEqualKHR => row(Signature::Vote, E(Exact::AllEqual), Lists::PRESERVE_SPECIAL),
-        Op::GroupNonUniformFMin => row(Signature::Map(2), E(Exact::GroupMin), Lists::ALL),
-        Op::GroupNonUniformFMax => row(Signature::Map(2), E(Exact::GroupMax), Lists::ALL),
+        Op::ConvertFToU => row(Signature::Convert, E(DiscreteOp::ToInt), Lists::NONE),
+        Op::ConvertFToS => row(Signature::Convert, E(DiscreteOp::ToInt), Lists::NONE),
+        Op::ConvertSToF => row(Signature::Convert, R(RealOp::FromInt), Lists::NONE),
+        Op::ConvertUToF => row(Signature::Convert, R(RealOp::FromInt), Lists::NONE),
+        Op::FConvert => row(Signature::Convert, R(RealOp::Convert), Lists::ALL),
+        Op::QuantizeToF16 => row(Signature::Map(1), E(DiscreteOp::QuantizeToF16), Lists::NONE),
+        Op::DPdx => row(Signature::Derivative(2), R(RealOp::Difference), Lists::ALL),
+        Op::DPdy => row(Signature::Derivative(2), R(RealOp::Difference), Lists::ALL),
+        Op::Fwidth => row(Signature::Derivative(3), R(RealOp::Width), Lists::ALL),
+        Op::DPdxFine => row(Signature::Derivative(2), R(RealOp::Difference), Lists::ALL),
+        Op::DPdyFine => row(Signature::Derivative(2), R(RealOp::Difference), Lists::ALL),
+        Op::FwidthFine => row(Signature::Derivative(3), R(RealOp::Width), Lists::ALL),
+        Op::DPdxCoarse => row(Signature::Derivative(2), R(RealOp::Difference), Lists::ALL),
+        Op::DPdyCoarse => row(Signature::Derivative(2), R(RealOp::Difference), Lists::ALL),
+        Op::FwidthCoarse => row(Signature::Derivative(3), R(RealOp::Width), Lists::ALL),
+        Op::GroupNonUniformAllEqual => row(Signature::Compare, E(DiscreteOp::AllEqual), Lists::PRESERVE_SPECIAL),
+        Op::SubgroupAllEqualKHR => row(Signature::Vote, E(DiscreteOp::AllEqual), Lists::PRESERVE_SPECIAL),
+        Op::GroupNonUniformFMin => row(Signature::Map(2), E(DiscreteOp::GroupMin), Lists::ALL),
+        Op::GroupNonUniformFMax => row(Signature::Map(2), E(DiscreteOp::GroupMax), Lists::ALL),
         Op::GroupNonUniformFAdd => row(Signature::Map(2), Measured, Lists::NONE),
         Op::GroupNonUniformFMul => row(Signature::Map(2), Measured, Lists::NONE),
-        Op::AtomicFAddEXT => row(Signature::Atomic(2), Atomic(&R(Real::Add)), Lists::ALL),
-        Op::AtomicFMinEXT => row(Signature::Atomic(2), Atomic(&E(Exact::AtomicMin)), Lists::ALL),
-        Op::AtomicFMaxEXT => row(Signature::Atomic(2), Atomic(&E(Exact::AtomicMax)), Lists::ALL),
+        Op::AtomicFAddEXT => row(Signature::Atomic(2), Atomic(&R(RealOp::Add)), Lists::ALL),
+        Op::AtomicFMinEXT => row(Signature::Atomic(2), Atomic(&E(DiscreteOp::AtomicMin)), Lists::ALL),
+        Op::AtomicFMaxEXT => row(Signature::Atomic(2), Atomic(&E(DiscreteOp::AtomicMax)), Lists::ALL),
         Op::AtomicCompareExchange => {
-            row(Signature::Atomic(3), Atomic(&E(Exact::CompareExchange)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Atomic(3), Atomic(&E(DiscreteOp::CompareExchange)), Lists::PRESERVE_SPECIAL)
         }
         Op::AtomicCompareExchangeWeak => {
-            row(Signature::Atomic(3), Atomic(&E(Exact::CompareExchange)), Lists::PRESERVE_SPECIAL)
+            row(Signature::Atomic(3), Atomic(&E(DiscreteOp::CompareExchange)), Lists::PRESERVE_SPECIAL)
         }
-        Op::Round => row(Signature::Map(1), E(Exact::Round), Lists::FLUSH),
-        Op::RoundEven => row(Signature::Map(1), E(Exact::RoundEven), Lists::FLUSH),
-        Op::Trunc => row(Signature::Map(1), E(Exact::Trunc), Lists::FLUSH),
-        Op::FAbs => row(Signature::Map(1), E(Exact::Abs), Lists::FLUSH_PRESERVE),
-        Op::SAbs => row(Signature::IntMap(1), E(Exact::SAbs), Lists::NONE),
-        Op::FSign => row(Signature::Map(1), E(Exact::Sign), Lists::PRESERVE),
-        Op::SSign => row(Signature::IntMap(1), E(Exact::SSign), Lists::NONE),
-        Op::Floor => row(Signature::Map(1), E(Exact::Floor), Lists::FLUSH),
-        Op::Ceil => row(Signature::Map(1), E(Exact::Ceil), Lists::FLUSH),
-        Op::Fract => row(Signature::Map(1), R(Real::Fract), Lists::FLUSH),
+        Op::Round => row(Signature::Map(1), E(DiscreteOp::Round), Lists::FLUSH),
+        Op::RoundEven => row(Signature::Map(1), E(DiscreteOp::RoundEven), Lists::FLUSH),
+        Op::Trunc => row(Signature::Map(1), E(DiscreteOp::Trunc), Lists::FLUSH),
+        Op::FAbs => row(Signature::Map(1), E(DiscreteOp::Abs), Lists::FLUSH_PRESERVE),
+        Op::SAbs => row(Signature::IntMap(1), E(DiscreteOp::SAbs), Lists::NONE),
+        Op::FSign => row(Signature::Map(1), E(DiscreteOp::Sign), Lists::PRESERVE),
+        Op::SSign => row(Signature::IntMap(1), E(DiscreteOp::SSign), Lists::NONE),
+        Op::Floor => row(Signature::Map(1), E(DiscreteOp::Floor), Lists::FLUSH),
+        Op::Ceil => row(Signature::Map(1), E(DiscreteOp::Ceil), Lists::FLUSH),
+        Op::Fract => row(Signature::Map(1), R(RealOp::Fract), Lists::FLUSH),
         Op::Radians => row(Signature::Map(1), F(formulas::radians), Lists::FLUSH_PRESERVE),
         Op::Degrees => row(Signature::Map(1), F(formulas::degrees), Lists::FLUSH_PRESERVE),
-        Op::Sin => row(Signature::Map(1), R(Real::Sin), Lists::FLUSH),
-        Op::Cos => row(Signature::Map(1), R(Real::Cos), Lists::FLUSH),
+        Op::Sin => row(Signature::Map(1), R(RealOp::Sin), Lists::FLUSH),
+        Op::Cos => row(Signature::Map(1), R(RealOp::Cos), Lists::FLUSH),
         Op::Tan => row(Signature::Map(1), F(formulas::tan), Lists::FLUSH),
         Op::Asin => row(Signature::Map(1), F(formulas::asin), Lists::FLUSH),
         Op::Acos => row(Signature::Map(1), F(formulas::acos), Lists::FLUSH),
-        Op::Atan => row(Signature::Map(1), R(Real::Atan), Lists::FLUSH),
+        Op::Atan => row(Signature::Map(1), R(RealOp::Atan), Lists::FLUSH),
         Op::Sinh => row(Signature::Map(1), F(formulas::sinh), Lists::FLUSH),
         Op::Cosh => row(Signature::Map(1), F(formulas::cosh), Lists::FLUSH),
         Op::Tanh => row(Signature::Map(1), F(formulas::tanh), Lists::FLUSH),
         Op::Asinh => row(Signature::Map(1), F(formulas::asinh), Lists::FLUSH),
         Op::Acosh => row(Signature::Map(1), F(formulas::acosh), Lists::FLUSH),
         Op::Atanh => row(Signature::Map(1), F(formulas::atanh), Lists::FLUSH),
-        Op::Atan2 => row(Signature::Map(2), R(Real::Atan2), Lists::FLUSH),
+        Op::Atan2 => row(Signature::Map(2), R(RealOp::Atan2), Lists::FLUSH),
         Op::Pow => row(Signature::Map(2), F(formulas::pow), Lists::FLUSH),
-        Op::Exp => row(Signature::Map(1), R(Real::Exp), Lists::FLUSH),
-        Op::Log => row(Signature::Map(1), R(Real::Log), Lists::FLUSH),
-        Op::Exp2 => row(Signature::Map(1), R(Real::Exp2), Lists::FLUSH),
-        Op::Log2 => row(Signature::Map(1), R(Real::Log2), Lists::FLUSH),
+        Op::Exp => row(Signature::Map(1), R(RealOp::Exp), Lists::FLUSH),
+        Op::Log => row(Signature::Map(1), R(RealOp::Log), Lists::FLUSH),
+        Op::Exp2 => row(Signature::Map(1), R(RealOp::Exp2), Lists::FLUSH),
+        Op::Log2 => row(Signature::Map(1), R(RealOp::Log2), Lists::FLUSH),
         Op::Sqrt => row(Signature::Map(1), F(formulas::sqrt), Lists::FLUSH),
-        Op::InverseSqrt => row(Signature::Map(1), R(Real::InverseSqrt), Lists::FLUSH),
+        Op::InverseSqrt => row(Signature::Map(1), R(RealOp::InverseSqrt), Lists::FLUSH),
         Op::Determinant => row(Signature::Determinant, Measured, Lists::FLUSH),
         Op::MatrixInverse => row(Signature::MatrixInverse, Measured, Lists::FLUSH),
         Op::Modf => row(Signature::Modf, Modf, Lists::FLUSH),
         Op::ModfStruct => row(Signature::Modf, Modf, Lists::FLUSH),
-        Op::FMin => row(Signature::Map(2), E(Exact::Min), Lists::FLUSH_PRESERVE),
-        Op::UMin => row(Signature::IntMap(2), E(Exact::UMin), Lists::NONE),
-        Op::SMin => row(Signature::IntMap(2), E(Exact::SMin), Lists::NONE),
-        Op::FMax => row(Signature::Map(2), E(Exact::Max), Lists::FLUSH_PRESERVE),
-        Op::UMax => row(Signature::IntMap(2), E(Exact::UMax), Lists::NONE),
-        Op::SMax => row(Signature::IntMap(2), E(Exact::SMax), Lists::NONE),
-        Op::FClamp => row(Signature::Map(3), E(Exact::Clamp), Lists::FLUSH_PRESERVE),
-        Op::UClamp => row(Signature::IntMap(3), E(Exact::UClamp), Lists::NONE),
-        Op::SClamp => row(Signature::IntMap(3), E(Exact::SClamp), Lists::NONE),
+        Op::FMin => row(Signature::Map(2), E(DiscreteOp::Min), Lists::FLUSH_PRESERVE),
+        Op::UMin => row(Signature::IntMap(2), E(DiscreteOp::UMin), Lists::NONE),
+        Op::SMin => row(Signature::IntMap(2), E(DiscreteOp::SMin), Lists::NONE),
+        Op::FMax => row(Signature::Map(2), E(DiscreteOp::Max), Lists::FLUSH_PRESERVE),
+        Op::UMax => row(Signature::IntMap(2), E(DiscreteOp::UMax), Lists::NONE),
+        Op::SMax => row(Signature::IntMap(2), E(DiscreteOp::SMax), Lists::NONE),
+        Op::FClamp => row(Signature::Map(3), E(DiscreteOp::Clamp), Lists::FLUSH_PRESERVE),
+        Op::UClamp => row(Signature::IntMap(3), E(DiscreteOp::UClamp), Lists::NONE),
+        Op::SClamp => row(Signature::IntMap(3), E(DiscreteOp::SClamp), Lists::NONE),
         Op::FMix => row(Signature::Map(3), F(formulas::mix), Lists::FLUSH_PRESERVE),
-        Op::Step => row(Signature::Map(2), E(Exact::Step), Lists::FLUSH),
+        Op::Step => row(Signature::Map(2), E(DiscreteOp::Step), Lists::FLUSH),
         Op::SmoothStep => row(Signature::Map(3), F(formulas::smooth_step), Lists::FLUSH),
         Op::Fma => row(Signature::Map(3), F(formulas::fma), Lists::FLUSH_PRESERVE),
         Op::Frexp => row(Signature::Frexp, Frexp, Lists::NONE),
         Op::FrexpStruct => row(Signature::Frexp, Frexp, Lists::NONE),
-        Op::Ldexp => row(Signature::Ldexp, R(Real::Ldexp), Lists::NONE),
-        Op::PackSnorm4x8 => row(Signature::Pack, E(Exact::PackSnorm), Lists::NONE),
-        Op::PackUnorm4x8 => row(Signature::Pack, E(Exact::PackUnorm), Lists::NONE),
-        Op::PackSnorm2x16 => row(Signature::Pack, E(Exact::PackSnorm), Lists::NONE),
-        Op::PackUnorm2x16 => row(Signature::Pack, E(Exact::PackUnorm), Lists::NONE),
-        Op::PackHalf2x16 => row(Signature::Pack, R(Real::PackHalf), Lists::PRESERVE),
-        Op::PackDouble2x32 => row(Signature::PackDouble, E(Exact::PackDouble), Lists::PRESERVE),
+        Op::Ldexp => row(Signature::Ldexp, R(RealOp::Ldexp), Lists::NONE),
+        Op::PackSnorm4x8 => row(Signature::Pack, E(DiscreteOp::PackSnorm), Lists::NONE),
+        Op::PackUnorm4x8 => row(Signature::Pack, E(DiscreteOp::PackUnorm), Lists::NONE),
+        Op::PackSnorm2x16 => row(Signature::Pack, E(DiscreteOp::PackSnorm), Lists::NONE),
+        Op::PackUnorm2x16 => row(Signature::Pack, E(DiscreteOp::PackUnorm), Lists::NONE),
+        Op::PackHalf2x16 => row(Signature::Pack, R(RealOp::PackHalf), Lists::PRESERVE),
+        Op::PackDouble2x32 => row(Signature::PackDouble, E(DiscreteOp::PackDouble), Lists::PRESERVE),
         Op::UnpackSnorm2x16 => row(Signature::Unpack, Unpack { signed: true }, Lists::NONE),
         Op::UnpackUnorm2x16 => row(Signature::Unpack, Unpack { signed: false }, Lists::NONE),
         Op::UnpackHalf2x16 => row(Signature::Unpack, UnpackHalf, Lists::FLUSH_PRESERVE),
         Op::UnpackSnorm4x8 => row(Signature::Unpack, Unpack { signed: true }, Lists::NONE),
         Op::UnpackUnorm4x8 => row(Signature::Unpack, Unpack { signed: false }, Lists::NONE),
-        Op::UnpackDouble2x32 => row(Signature::UnpackDouble, E(Exact::UnpackDouble), Lists::PRESERVE),
+        Op::UnpackDouble2x32 => row(Signature::UnpackDouble, E(DiscreteOp::UnpackDouble), Lists::PRESERVE),
         Op::Length => row(Signature::Length, F(formulas::length), Lists::FLUSH),
         Op::Distance => row(Signature::Distance, F(formulas::distance), Lists::FLUSH),
         Op::Cross => row(Signature::Cross, F(formulas::cross), Lists::FLUSH),
@@ -249,15 +257,15 @@ pub(crate) fn of(op: Op) -> Row {
         Op::FaceForward => row(Signature::Map(3), F(formulas::face_forward), Lists::FLUSH),
         Op::Reflect => row(Signature::Map(2), F(formulas::reflect), Lists::FLUSH),
         Op::Refract => row(Signature::Refract, F(formulas::refract), Lists::FLUSH),
-        Op::FindILsb => row(Signature::IntMap(1), E(Exact::FindILsb), Lists::NONE),
-        Op::FindSMsb => row(Signature::IntMap(1), E(Exact::FindSMsb), Lists::NONE),
-        Op::FindUMsb => row(Signature::IntMap(1), E(Exact::FindUMsb), Lists::NONE),
+        Op::FindILsb => row(Signature::IntMap(1), E(DiscreteOp::FindILsb), Lists::NONE),
+        Op::FindSMsb => row(Signature::IntMap(1), E(DiscreteOp::FindSMsb), Lists::NONE),
+        Op::FindUMsb => row(Signature::IntMap(1), E(DiscreteOp::FindUMsb), Lists::NONE),
         Op::InterpolateAtCentroid => row(Signature::Map(1), Measured, Lists::NONE),
         Op::InterpolateAtSample => row(Signature::Map(1), Measured, Lists::NONE),
         Op::InterpolateAtOffset => row(Signature::Map(1), Measured, Lists::NONE),
-        Op::NMin => row(Signature::Map(2), E(Exact::NMin), Lists::FLUSH_PRESERVE),
-        Op::NMax => row(Signature::Map(2), E(Exact::NMax), Lists::FLUSH_PRESERVE),
-        Op::NClamp => row(Signature::Map(3), E(Exact::NClamp), Lists::FLUSH_PRESERVE),
+        Op::NMin => row(Signature::Map(2), E(DiscreteOp::NMin), Lists::FLUSH_PRESERVE),
+        Op::NMax => row(Signature::Map(2), E(DiscreteOp::NMax), Lists::FLUSH_PRESERVE),
+        Op::NClamp => row(Signature::Map(3), E(DiscreteOp::NClamp), Lists::FLUSH_PRESERVE),
     }
 }
 
@@ -280,10 +288,10 @@ pub(crate) fn lenient_accuracy(call: &Call) -> Option<(Accuracy, &'static str)> 
 /// Rule for the result of a call. An instruction without a row in WGSL has no stated precision
 /// there; [`Call::in_wgsl`] does not make such calls.
 pub(crate) fn accuracy(call: &Call) -> Accuracy {
-    match call.rules {
-        Rules::Vulkan if is_dot_of_bfloat16(call) => Accuracy::Real(Real::Dot),
-        Rules::Vulkan => of(call.op).accuracy,
-        Rules::Wgsl => wgsl::of(call.op).map_or(Accuracy::Measured, |row| row.accuracy),
+    match call.specification {
+        Specification::Vulkan if is_dot_of_bfloat16(call) => Accuracy::Real(RealOp::Dot),
+        Specification::Vulkan => of(call.op).accuracy,
+        Specification::Wgsl => wgsl::of(call.op).map_or(Accuracy::Measured, |row| row.accuracy),
     }
 }
 
@@ -292,11 +300,11 @@ pub(crate) fn words(call: &Call) -> String {
     let half = call.results[0].scalar.format() == Some(F16);
     fn accuracy_words(accuracy: Accuracy, call: &Call, half: bool) -> String {
         match accuracy {
-            Accuracy::Exact(exact) => exact.words().into(),
-            Accuracy::Real(real) => match (Beyond::of(call), real.bound(Rules::Vulkan, half)) {
-                (Some(beyond), _) => format!("{EITHER}; {}", beyond.words()),
+            Accuracy::Discrete(op) => op.words().into(),
+            Accuracy::Real(real) => match (OverflowPolicy::of(call), real.bound(Specification::Vulkan, half)) {
+                (Some(policy), _) => format!("{EITHER}; {}", policy.words()),
                 (None, Bound::Rounded) if !follows_modes(call) => EITHER.into(),
-                _ => real.words(Rules::Vulkan, half),
+                _ => real.words(Specification::Vulkan, half),
             },
             Accuracy::Formula(build) => {
                 let components = call.operands[0].len();
@@ -309,14 +317,14 @@ pub(crate) fn words(call: &Call) -> String {
             }
             Accuracy::Unpack { signed } => {
                 let clamp = if signed { ", clamped to [-1, 1]" } else { "" };
-                format!("f / k by the rule of OpFDiv ({}){clamp}", Real::Unpack.words(Rules::Vulkan, half))
+                format!("f / k by the rule of OpFDiv ({}){clamp}", RealOp::Unpack.words(Specification::Vulkan, half))
             }
             Accuracy::UnpackHalf => "correct result".into(),
             Accuracy::Measured => "no precision is stated: reported as measured".into(),
         }
     }
-    match (call.rules, wgsl::of(call.op)) {
-        (Rules::Wgsl, Ok(row)) => row.rule(half),
+    match (call.specification, wgsl::of(call.op)) {
+        (Specification::Wgsl, Ok(row)) => row.rule(half),
         _ => accuracy_words(accuracy(call), call, half),
     }
 }
@@ -328,7 +336,7 @@ fn follows_modes(call: &Call) -> bool {
 
 /// Anchor of the clause of the specification that states the instruction's rule.
 pub(crate) fn clause(call: &Call) -> &'static str {
-    if let (Rules::Wgsl, Ok(row)) = (call.rules, wgsl::of(call.op)) {
+    if let (Specification::Wgsl, Ok(row)) = (call.specification, wgsl::of(call.op)) {
         return row.clause;
     }
     if !follows_modes(call) {

@@ -2,7 +2,7 @@
 //! for all results.
 
 use assay_float::{F16, F32, Format};
-use assay_precision::{Call, Census, Checker, Column, Modes, Op, Reference, Scalar, Shape, Verdict};
+use assay_precision::{Call, CheckCounts, Checker, Column, Modes, Op, Reference, Scalar, Shape, Verdict};
 
 /// Small generator: equal inputs on every machine.
 struct Random(u64);
@@ -64,7 +64,7 @@ fn compare(call: Call, count: usize, random: &mut Random) {
     let result_types: Vec<Scalar> = call.result_slots().collect();
     let mut operands = vec![Vec::new(); operand_types.len()];
     let mut results = vec![Vec::new(); result_types.len()];
-    let mut expected = Census::default();
+    let mut expected = CheckCounts::default();
     let (mut failing, mut warning, mut worst) = (0, 0, -1f64);
     for _ in 0..count {
         let x: Vec<u64> = operand_types.iter().map(|&t| random.operand(t)).collect();
@@ -86,12 +86,12 @@ fn compare(call: Call, count: usize, random: &mut Random) {
     }
     let operands: Vec<Column<'_>> = operands.iter().map(|c| Column::Words(c)).collect();
     let results: Vec<Column<'_>> = results.iter().map(|c| Column::Words(c)).collect();
-    let mut census = Census::default();
-    Checker::new(call.clone()).check(&operands, &results, &mut census);
+    let mut counts = CheckCounts::default();
+    Checker::new(call.clone()).check(&operands, &results, &mut counts);
     let name = format!("{} {:?} {}", call.op, call.operands, call.modes);
-    assert_eq!(census.verdicts, expected.verdicts, "{name}");
-    assert_eq!((census.failing_inputs, census.warning_inputs), (failing, warning), "{name}");
-    let found = census.worst.and_then(|w| w.margin).unwrap_or(-1.0);
+    assert_eq!(counts.verdicts, expected.verdicts, "{name}");
+    assert_eq!((counts.failing_inputs, counts.warning_inputs), (failing, warning), "{name}");
+    let found = counts.worst.and_then(|w| w.margin).unwrap_or(-1.0);
     // The guarantee for small margins is weaker.
     let tolerance = if worst < 0.125 { worst / 32.0 } else { 4e-6 * worst.max(1.0) };
     assert!(found == worst || (found - worst).abs() <= tolerance, "{name}: worst {found}, not {worst}");
@@ -141,12 +141,12 @@ fn formulas_with_exact_parts_are_judged_the_same_both_ways() {
         for got in 0x0519_b750_u64..0x0519_b760 {
             let row: Vec<[u32; 1]> = x.iter().chain(&[0, got]).map(|bits| [word(bits)]).collect();
             let columns: Vec<Column<'_>> = row.iter().map(|word| Column::Words(word)).collect();
-            let mut census = Census::default();
-            Checker::new(call.clone()).check(&columns[..4], &columns[4..], &mut census);
+            let mut counts = CheckCounts::default();
+            Checker::new(call.clone()).check(&columns[..4], &columns[4..], &mut counts);
             let expected = [call.judge(&x, &[0, got])[0].verdict, call.judge(&x, &[0, got])[1].verdict];
-            assert_eq!(census.failing_inputs, u64::from(expected.contains(&Verdict::Fail)), "{mode} {got:#x}");
+            assert_eq!(counts.failing_inputs, u64::from(expected.contains(&Verdict::Fail)), "{mode} {got:#x}");
             let passed = expected.iter().filter(|v| **v == Verdict::Pass).count() as u64;
-            assert_eq!(census.verdicts.get(&Verdict::Pass).copied().unwrap_or(0), passed, "{mode} {got:#x}");
+            assert_eq!(counts.verdicts.get(&Verdict::Pass).copied().unwrap_or(0), passed, "{mode} {got:#x}");
         }
     }
 }
@@ -188,10 +188,10 @@ fn right_results_are_left_to_the_certain_way_only_now_and_then() {
         for start in starts {
             let operands: Vec<u32> = (0..2048).map(|i| start.to_bits() + i).collect();
             let results: Vec<u32> = operands.iter().map(|&x| function(f32::from_bits(x)).to_bits()).collect();
-            let mut census = Census::default();
-            Checker::new(call.clone()).check(&[Column::Words(&operands)], &[Column::Words(&results)], &mut census);
-            assert_eq!(census.verdicts.get(&Verdict::Fail), None, "{op} {start}");
-            assert!(census.certain <= 64, "{op} {start}: {} of 2048", census.certain);
+            let mut counts = CheckCounts::default();
+            Checker::new(call.clone()).check(&[Column::Words(&operands)], &[Column::Words(&results)], &mut counts);
+            assert_eq!(counts.verdicts.get(&Verdict::Fail), None, "{op} {start}");
+            assert!(counts.certified <= 64, "{op} {start}: {} of 2048", counts.certified);
         }
     }
 }
@@ -256,18 +256,18 @@ fn single_results_at_the_ends_of_inherited_bounds_are_judged_the_same_both_ways(
                 for rank in ranges.filter(|&rank| F32.neg_infinity() <= rank && rank <= F32.infinity()) {
                     let got = F32.bits(rank);
                     let expected = reference.judge(0, &[x.into()], got).verdict;
-                    let mut census = Census::default();
-                    checker.check(&[Column::Words(&[x])], &[Column::Words(&[got as u32])], &mut census);
+                    let mut counts = CheckCounts::default();
+                    checker.check(&[Column::Words(&[x])], &[Column::Words(&[got as u32])], &mut counts);
                     assert_eq!(
-                        census.verdicts.into_iter().collect::<Vec<_>>(),
+                        counts.verdicts.into_iter().collect::<Vec<_>>(),
                         [(expected, 1)],
                         "{op} {x:#x} {got:#x}"
                     );
                 }
                 if set.is_anything() {
-                    let mut census = Census::default();
-                    checker.check(&[Column::Words(&[x])], &[Column::Words(&[any])], &mut census);
-                    assert_eq!(census.verdicts.into_keys().collect::<Vec<_>>(), [Verdict::Unchecked], "{op} {x:#x}");
+                    let mut counts = CheckCounts::default();
+                    checker.check(&[Column::Words(&[x])], &[Column::Words(&[any])], &mut counts);
+                    assert_eq!(counts.verdicts.into_keys().collect::<Vec<_>>(), [Verdict::Unchecked], "{op} {x:#x}");
                 }
             }
         }
@@ -316,12 +316,12 @@ fn one_result_in_a_sweep_is_judged_as_by_itself() {
                     *expected.entry(reference.judge(0, &[x.into()], results[lane].into()).verdict).or_default() += 1;
                     // Also at a place after a worse result: a group is only then decided in one
                     // step.
-                    let mut census = Census::default();
+                    let mut counts = CheckCounts::default();
                     let columns = |words: &[u32]| [words.to_vec(), words.to_vec()].concat();
                     let (twice, both) = (columns(&operands), columns(&results));
-                    checker.check(&[Column::Words(&twice)], &[Column::Words(&both)], &mut census);
+                    checker.check(&[Column::Words(&twice)], &[Column::Words(&both)], &mut counts);
                     let expected: Vec<_> = expected.into_iter().map(|(verdict, n)| (verdict, 2 * n)).collect();
-                    assert_eq!(census.verdicts.into_iter().collect::<Vec<_>>(), expected, "{op} {names:?} {x:#x}");
+                    assert_eq!(counts.verdicts.into_iter().collect::<Vec<_>>(), expected, "{op} {names:?} {x:#x}");
                 }
             }
         }

@@ -254,7 +254,7 @@ fn a_union_over_sets_does_not_forget_a_flushed_member_nor_a_turning_point() {
     use assay_precision::Operand;
     let over = |op: Op, names: &[&str], lo: f32, hi: f32| {
         let (lo, hi) = (F32.rank(bits(lo)), F32.rank(bits(hi)));
-        call(op, F32, names).reference().permitted_over(0, &[Operand::Set(Set::range(lo, hi))]).permitted.usual
+        call(op, F32, names).reference().permitted_for_sets(0, &[Operand::Set(Set::range(lo, hi))]).permitted.usual
     };
     // The mistakes: only the ends of the operand, and only those of the result.
     let crest = over(Op::Sin, &[], 1.5, 1.65);

@@ -317,7 +317,7 @@ fn float8_denormals_are_kept_in_conversions_to_halves() {
                 }
             }
             // Also over more members than are evaluated one by one.
-            let over = call.reference().permitted_over(0, &[Operand::Set(Set::range(1, 60))]).permitted;
+            let over = call.reference().permitted_for_sets(0, &[Operand::Set(Set::range(1, 60))]).permitted;
             assert_eq!(over.lenient.is_some(), !kept, "{modes}");
         }
     }

@@ -2,7 +2,7 @@
 //! Vulkan.
 
 use assay_float::{F16, F32, RankRange, Set};
-use assay_precision::{Call, Modes, Op, Operand, Rules, Scalar, Spelling, Verdict};
+use assay_precision::{Call, Modes, Op, Operand, Scalar, Specification, Spelling, Verdict};
 
 const F: Scalar = Scalar::Float(F32);
 const H: Scalar = Scalar::Float(F16);
@@ -180,7 +180,7 @@ fn every_row_says_what_the_specification_says() {
                 let names = ["x", "y", "z"];
                 let spelled = op.in_wgsl().expect("a row").expression(&names[..call.operands.len()]);
                 assert!(expression.is_empty() || spelled == expression, "{op}: {spelled}, not {expression}");
-                assert_eq!(call.rules, Rules::Wgsl);
+                assert_eq!(call.specification, Specification::Wgsl);
             }
         }
     }
@@ -234,7 +234,7 @@ fn wgsl(op: Op, scalar: Scalar, from: Option<Scalar>) -> Call {
 }
 
 fn vulkan(call: &Call) -> Call {
-    Call { rules: Rules::Vulkan, ..call.clone() }
+    Call { specification: Specification::Vulkan, ..call.clone() }
 }
 
 fn bits(x: f32) -> u64 {
@@ -391,10 +391,10 @@ fn conversions_keep_denormals() {
     }
     // The same property for sets.
     let set = Set::range(0, 3);
-    let over = widened.reference().permitted_over(0, &[Operand::Set(set)]).permitted;
+    let over = widened.reference().permitted_for_sets(0, &[Operand::Set(set)]).permitted;
     assert!(!over.usual.is_anything() && over.usual.contains_rank(least as i64));
     let all = Set::range(1, 1000);
-    let over = widened.reference().permitted_over(0, &[Operand::Set(all)]).permitted;
+    let over = widened.reference().permitted_for_sets(0, &[Operand::Set(all)]).permitted;
     assert!(!over.usual.contains_rank(0) && over.lenient.is_some_and(|l| l.set.contains_rank(0)));
 }
 
@@ -409,7 +409,7 @@ fn doubts_of_parts_are_warnings() {
     };
     assert_eq!([verdicts(0, [0, 0]), verdicts(0, [0, u64::from(-149i32 as u32)])], [[Pass, Pass], [Pass, Warned]]);
     assert_eq!(verdicts(bits(3.0), [bits(0.75), 3]), [Pass, Fail]);
-    let over = frexp.reference().permitted_over(1, &[Operand::Set(Set::range(-1, 0))]).permitted;
+    let over = frexp.reference().permitted_for_sets(1, &[Operand::Set(Set::range(-1, 0))]).permitted;
     assert!(over.lenient.is_some_and(|l| l.set.is_anything()));
     // Each step of x - floor(x) may flush independently.
     let fract = wgsl(Op::Fract, F, None);
@@ -417,7 +417,7 @@ fn doubts_of_parts_are_warnings() {
     assert_eq!([bits(1.0), 0, tiny, tiny + 1].map(|got| verdict(&fract, &[tiny], got)), [Pass, Pass, Warned, Fail]);
     assert_eq!(verdict(&vulkan(&fract), &[tiny], tiny), Fail);
     let denormals = Operand::Set(Set::range(-200, -2));
-    let over = fract.reference().permitted_over(0, &[denormals]).permitted;
+    let over = fract.reference().permitted_for_sets(0, &[denormals]).permitted;
     assert!(!over.usual.contains_rank(-6) && over.lenient.is_some_and(|l| l.set.contains_rank(-6)));
 }
 

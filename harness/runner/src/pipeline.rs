@@ -14,7 +14,7 @@
 use crate::verdict::{Ended, Failing, blank, result};
 use crate::{CaseResult, Executor, Kernel, Plan, RunOptions, Status, Times, Trouble, panic_message};
 use assay_case::{Case, Columns, Inputs, Source};
-use assay_precision::{Census, Checker};
+use assay_precision::{CheckCounts, Checker};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -162,7 +162,7 @@ struct Running {
 
 #[derive(Default)]
 struct State {
-    census: Census,
+    counts: CheckCounts,
     /// Failing results by chunk.
     failing: BTreeMap<u64, Failing>,
     times: Times,
@@ -415,11 +415,11 @@ impl Machine<'_> {
         lock(&self.checking).begin();
         // A panic is a defect of the reference: it fails this case, not the run.
         let checked = catch_unwind(AssertUnwindSafe(|| {
-            let mut census = lock(&running.state).census.next();
+            let mut counts = lock(&running.state).counts.next();
             if let Some((_, checker)) = checker {
-                checker.check(&chunk.operands.columns(start, end), &chunk.results.columns(start, end), &mut census);
+                checker.check(&chunk.operands.columns(start, end), &chunk.results.columns(start, end), &mut counts);
             }
-            census
+            counts
         }));
         lock(&self.checking).end();
         let took = started.elapsed().as_secs_f64();
@@ -427,10 +427,10 @@ impl Machine<'_> {
         let freed = Arc::into_inner(chunk);
         let mut state = lock(&running.state);
         match checked {
-            Ok(census) => {
-                state.census.merge(&census);
-                if census.failing_inputs > 0 {
-                    state.failing.entry(number).or_default().add(&census);
+            Ok(counts) => {
+                state.counts.merge(&counts);
+                if counts.failing_inputs > 0 {
+                    state.failing.entry(number).or_default().add(&counts);
                 }
             }
             Err(panic) => {
@@ -442,7 +442,7 @@ impl Machine<'_> {
         if let Some(Chunk { operands, results, .. }) = freed {
             state.free.push((operands, results));
             let inputs = self.planned(running.index, &running.inputs);
-            let done = state.census.inputs + state.undefined;
+            let done = state.counts.inputs + state.undefined;
             if done < inputs {
                 _ = sender.send(Message::Progress { index: running.index, done, inputs });
             }
@@ -463,7 +463,7 @@ impl Machine<'_> {
         let result = result(
             self.case(running.index),
             Ended {
-                census: &state.census,
+                counts: &state.counts,
                 failing: &state.failing,
                 trouble: state.trouble.as_ref(),
                 planned: self.planned(running.index, inputs),

@@ -2,13 +2,13 @@
 
 use crate::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times, Trouble};
 use assay_case::{Case, InputRange, possible_inputs};
-use assay_precision::{Call, Census, Reference, Rules, Sample, Scalar, Verdict};
+use assay_precision::{Call, CheckCounts, Observation, Reference, Scalar, Specification, Verdict};
 use std::collections::BTreeMap;
 
 /// Summary of a finished case.
 pub(crate) struct Ended<'a> {
     /// Counts and samples of the checker.
-    pub(crate) census: &'a Census,
+    pub(crate) counts: &'a CheckCounts,
     /// Failing results by chunk.
     pub(crate) failing: &'a BTreeMap<u64, Failing>,
     /// Reason for an early end.
@@ -39,10 +39,10 @@ pub(crate) struct Failing {
 
 impl Failing {
     /// Adds the counts of a part of the chunk.
-    pub(crate) fn add(&mut self, census: &Census) {
-        self.inputs += census.failing_inputs;
-        self.fingerprint = self.fingerprint.wrapping_add(census.fingerprint);
-        let examples = census.examples.iter().filter(|((verdict, _), _)| *verdict == Verdict::Fail);
+    pub(crate) fn add(&mut self, counts: &CheckCounts) {
+        self.inputs += counts.failing_inputs;
+        self.fingerprint = self.fingerprint.wrapping_add(counts.fingerprint);
+        let examples = counts.examples.iter().filter(|((verdict, _), _)| *verdict == Verdict::Fail);
         let margins = examples.flat_map(|(_, samples)| samples.first()).map(|s| s.margin.unwrap_or(f64::INFINITY));
         self.worst = margins.fold(self.worst, f64::max);
     }
@@ -75,9 +75,9 @@ pub fn blank(case: &Case, status: Status, reason: String, (seed, range): (u64, O
         types: format!("{} <- {}", types(&case.call.results), types(&case.call.operands)),
         modes: case.call.modes.to_string(),
         source: case.source.to_string(),
-        api: match case.call.rules {
-            Rules::Vulkan => "vulkan",
-            Rules::Wgsl => "wgpu",
+        api: match case.call.specification {
+            Specification::Vulkan => "vulkan",
+            Specification::Wgsl => "wgpu",
         }
         .to_owned(),
         rule: case.call.rule(),
@@ -90,44 +90,44 @@ pub fn blank(case: &Case, status: Status, reason: String, (seed, range): (u64, O
 
 /// Returns the result of a case that was run completely or in part.
 pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
-    let Ended { census, failing, trouble, planned, undefined, mut coverage, possible, seed, times } = ended;
-    let count = |verdict| census.verdicts.get(&verdict).copied().unwrap_or(0);
+    let Ended { counts, failing, trouble, planned, undefined, mut coverage, possible, seed, times } = ended;
+    let count = |verdict| counts.verdicts.get(&verdict).copied().unwrap_or(0);
     let scalars_unchecked = count(Verdict::Unchecked);
     let scalars_checked = count(Verdict::Pass) + count(Verdict::QualityWarning) + count(Verdict::Fail);
     if undefined > 0 {
         coverage += &format!("; {undefined} of undefined behaviour left out");
     }
-    let missing = planned - undefined - census.inputs;
-    let partial = (missing > 0).then(|| format!("ended after {} of {} inputs", census.inputs, planned - undefined));
+    let missing = planned - undefined - counts.inputs;
+    let partial = (missing > 0).then(|| format!("ended after {} of {} inputs", counts.inputs, planned - undefined));
     if let Some(partial) = &partial {
         coverage += &format!("; {partial}");
     }
-    let (status, reason) = status(case, census, trouble, scalars_checked);
+    let (status, reason) = status(case, counts, trouble, scalars_checked);
     let reason = match (reason, partial) {
         (Some(reason), Some(partial)) => Some(format!("{reason} ({partial})")),
         (reason, partial) => reason.or(partial),
     };
     let reference = case.call.reference();
-    let example = |sample: &Sample| example(case, &reference, sample);
-    let classes = census.classes.iter().map(|(&(verdict, class), &count)| ClassCount {
+    let example = |observation: &Observation| example(case, &reference, observation);
+    let classes = counts.classes.iter().map(|(&(verdict, class), &count)| ClassCount {
         status: if verdict == Verdict::Fail { Status::Fail } else { Status::QualityWarning },
         class: format!("{class:?}"),
         count,
-        examples: census.examples.get(&(verdict, class)).into_iter().flatten().map(example).collect(),
+        examples: counts.examples.get(&(verdict, class)).into_iter().flatten().map(example).collect(),
     });
     CaseResult {
         reason,
-        inputs_tested: census.inputs,
+        inputs_tested: counts.inputs,
         inputs_possible: possible,
         coverage,
-        failing_inputs: census.failing_inputs,
-        warning_inputs: census.warning_inputs,
+        failing_inputs: counts.failing_inputs,
+        warning_inputs: counts.warning_inputs,
         scalars_checked,
         scalars_unchecked,
-        worst: census.worst.as_ref().map(example),
+        worst: counts.worst.as_ref().map(example),
         classes: classes.collect(),
         failed_chunks: failed_chunks(failing),
-        profile: profile(case, census),
+        profile: profile(case, counts),
         partial: missing > 0 && trouble.is_none(),
         times,
         ..blank(case, status, String::new(), (seed, None))
@@ -135,8 +135,8 @@ pub(crate) fn result(case: &Case, ended: Ended<'_>) -> CaseResult {
 }
 
 /// Returns the distribution of the errors, if there are any.
-fn profile(case: &Case, census: &Census) -> Option<Profile> {
-    let first = case.call.operand_slots().next().filter(|_| !census.profile.is_empty())?;
+fn profile(case: &Case, counts: &CheckCounts) -> Option<Profile> {
+    let first = case.call.operand_slots().next().filter(|_| !counts.profile.is_empty())?;
     let digits = |margin: f32| {
         let margin = f64::from(margin).min(1e9);
         let short = format!("{margin:.2e}").parse().unwrap_or(margin);
@@ -145,23 +145,23 @@ fn profile(case: &Case, census: &Census) -> Option<Profile> {
     };
     Some(Profile {
         operand: first.to_string(),
-        worst: census.profile.worst().map(|margin| margin.map(digits)).collect(),
-        errors: census.profile.errors().to_vec(),
+        worst: counts.profile.worst().map(|margin| margin.map(digits)).collect(),
+        errors: counts.profile.errors().to_vec(),
     })
 }
 
-fn status(case: &Case, census: &Census, trouble: Option<&Trouble>, checked: u64) -> (Status, Option<String>) {
-    let inputs = census.inputs;
+fn status(case: &Case, counts: &CheckCounts, trouble: Option<&Trouble>, checked: u64) -> (Status, Option<String>) {
+    let inputs = counts.inputs;
     if let Some(trouble) = trouble {
         return (trouble.status(), Some(trouble.to_string()));
     }
-    if census.failing_inputs > 0 {
-        let what = format!("{} of {inputs} inputs have results that are not permitted", census.failing_inputs);
+    if counts.failing_inputs > 0 {
+        let what = format!("{} of {inputs} inputs have results that are not permitted", counts.failing_inputs);
         return (Status::Fail, Some(what));
     }
-    if census.warning_inputs > 0 {
+    if counts.warning_inputs > 0 {
         let what =
-            format!("{} of {inputs} inputs have results that only a lenient reading permits", census.warning_inputs);
+            format!("{} of {inputs} inputs have results that only a lenient reading permits", counts.warning_inputs);
         return (Status::QualityWarning, Some(what));
     }
     if case.call.is_measured_only() {
@@ -173,12 +173,12 @@ fn status(case: &Case, census: &Census, trouble: Option<&Trouble>, checked: u64)
     (Status::Pass, None)
 }
 
-fn example(case: &Case, reference: &Reference, sample: &Sample) -> Example {
-    let result = case.call.result_slots().nth(sample.slot).unwrap_or(Scalar::Bool);
-    let permitted = reference.permitted(sample.slot, &sample.operands).usual;
+fn example(case: &Case, reference: &Reference, observation: &Observation) -> Example {
+    let result = case.call.result_slots().nth(observation.slot).unwrap_or(Scalar::Bool);
+    let permitted = reference.permitted(observation.slot, &observation.operands).usual;
     let operands: Vec<String> =
-        case.call.operand_slots().zip(&sample.operands).map(|(scalar, &bits)| hex(scalar, bits)).collect();
-    let got = hex(result, sample.got);
+        case.call.operand_slots().zip(&observation.operands).map(|(scalar, &bits)| hex(scalar, bits)).collect();
+    let got = hex(result, observation.got);
     let mut ranges: Vec<[String; 2]> = permitted
         .ranges()
         .iter()
@@ -190,11 +190,11 @@ fn example(case: &Case, reference: &Reference, sample: &Sample) -> Example {
     Example {
         explain: explain(case, &operands, &got),
         operands,
-        slot: sample.slot,
+        slot: observation.slot,
         scalar: None,
         got,
         permitted: ranges,
-        margin: sample.margin,
+        margin: observation.margin,
     }
 }
 
@@ -225,7 +225,7 @@ fn explain(case: &Case, operands: &[String], got: &str) -> String {
     if !modes.names().is_empty() {
         command += &format!(" --mode {modes}");
     }
-    if call.rules == Rules::Wgsl {
+    if call.specification == Specification::Wgsl {
         command += " --api wgpu";
     }
     command += &format!(" --in {}", operands.join(","));

@@ -1,15 +1,15 @@
 //! `assay check` and `assay repro`.
 
-mod blame;
-mod isolated;
-mod plan;
+mod attribution;
+mod check_plan;
+mod isolated_check;
 
-pub(crate) use isolated::{Bench, Setup};
+pub(crate) use isolated_check::{CheckSetup, CheckWorker};
 
 use crate::{
     args::{Api, Isolate},
     exit::{self, Failure, WithCode, usage},
-    folders, note, print, run, show,
+    note, output_file, print, print_summary, run,
 };
 use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Descriptor, Mutation, Options, Source, Subject, Target,
@@ -18,13 +18,13 @@ use assay_check::{
 use assay_files::{Owned, input};
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
-use assay_reports::Folder;
+use assay_reports::{Folder, plural};
 use assay_runner::{CheckResult, Status};
 use assay_spirv::{Style, TargetEnv};
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;
+use check_plan::{CheckPlan, CheckRequest, DeviceVerdict};
 use clap::Args;
-use plan::{Asked, Judged};
 use std::{
     fmt::Write as _,
     fs,
@@ -34,40 +34,42 @@ use std::{
     time::Duration,
 };
 
-/// What `assay check --help` says at its end.
+/// End of `assay check --help`.
 pub(crate) const HELP: &str = "\
-The file:
-  WGSL if its name ends in .wgsl, a case file if in .toml, SPIR-V words if it
-  starts with the magic number, else SPIR-V text. A case file names a shader and
-  fixes what the options below say; one of precision cases is run as such.
+FILE:
+  WGSL if the name ends in .wgsl, a case file if it ends in .toml, a SPIR-V
+  binary if it starts with the magic number, else SPIR-V text. A case file
+  names a shader and sets the options below; a family of precision cases runs
+  as `assay run` would run it.
 
 Inputs:
-  Bindings are written SET.BINDING, BINDING (of set 0) or by their variable's
-  name, with [N] for one of an array. What they hold:
-    usual        floats of moderate size, small integers (the first round)
-    hard         special values, their neighbours, any bits (the second round)
-    1.5..2       any number of a range
-    =NUMBER      that number everywhere; also zeros and ones
+  A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
+  for one element of a descriptor array. CONTENTS is one of:
+    usual        floats of moderate size, small integers (default, round 0)
+    hard         special values, their neighbours, any bits (default, round 1)
+    1.5..2       random numbers from a range
+    =NUMBER      this number everywhere; also zeros and ones
     index        0, 1, 2, ..
     PATH         the bytes of a file
-  Run-time arrays and texel buffers have an element for each invocation unless
-  --elements says otherwise. Images have a texel for each invocation along each
-  axis; they hold, unless --input says otherwise, texels that show their place.
-  Addresses (--buffer and --address, or [buffer] and [address] of a case file):
-  the buffers are made first, then their addresses put into the words that are
-  to hold them, then the oracle interprets with these, then it is dispatched.
-  Samplers are nearest and clamped in the first round, linear and repeating in
-  the second; a case file states other samplers, and other images.
+  Run-time arrays and texel buffers have one element per invocation unless
+  --elements sets another length. Images have one texel per invocation along
+  each axis; by default each texel encodes its coordinates. Samplers are
+  nearest and clamped in round 0, linear and repeating in round 1. A case file
+  can set other samplers and images.
+  Buffers with device addresses (--buffer, or [buffer] in a case file) are
+  allocated first. Their addresses are stored as --address (or [address])
+  says, before the interpreter and the device run.
 
 What is checked:
-  Every scalar of every storage buffer, storage image and storage texel
-  buffer, against the set of values that the specification permits. A Pass
-  rests on those that the shader wrote and that could have come out wrong: if
-  there are none, the status is Undetermined and the exit code 3. A shader that
-  breaks a rule, or whose behaviour is undefined with its inputs, is refused
-  and no device is given it.
-  Of a device that fails, a variant of the shader stores intermediate results:
-  the first instruction is named whose result its own operands do not permit.
+  Assay compares every scalar of every storage buffer, storage image and
+  storage texel buffer with its permitted set. A Pass requires written
+  elements that could have come out wrong; without any, the status is
+  Undetermined and the exit code 3. A shader that violates a rule of SPIR-V,
+  or whose behaviour is undefined with its inputs, is refused; no device runs
+  it.
+  If the device fails, Assay reruns an instrumented shader that records
+  intermediate results, and reports the first instruction whose recorded
+  result is not permitted for its recorded operands.
 
 Examples:
   assay check shader.wgsl
@@ -78,157 +80,167 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The shader, or a case file
+    /// Shader or case file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
-    given: GivenArgs,
+    dispatch: DispatchArgs,
 
     #[command(flatten)]
-    on: OnArgs,
+    execution: ExecutionArgs,
 
-    /// Write a reproduction bundle for a device that fails into this folder, and the verdict
+    /// Write the verdict, and a bundle that reproduces a failure, into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Show how the first wrong element came about: each instruction with its operands, result and permitted set
+    /// Show the derivation of the first wrong element: each instruction with its operands, result
+    /// and permitted set
     #[arg(long, conflicts_with = "no_trace")]
     explain: bool,
 
-    /// Ask a device that fails for its intermediate results: what is done unless --no-trace is given
+    /// If the device fails, rerun an instrumented shader to find the first wrong instruction
+    /// (default)
     #[arg(long)]
     trace: bool,
 
-    /// Do not ask a device that fails for its intermediate results
+    /// Do not search for the first wrong instruction
     #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
 
-    /// Make a failure smaller and bundle that, too: a shader that still shows the same instruction and the same class, as small as five
-    /// minutes make it
+    /// Reduce a failing shader for up to five minutes while the same instruction fails in the same
+    /// way, and bundle the result
     #[arg(long)]
     reduce: bool,
 
-    /// Check another translation of the shader instead of a device: a file, or `spirv-opt` (run with -O)
+    /// Compare another translation of the shader instead of a device: a file, or `spirv-opt` (run
+    /// with -O)
     #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample"])]
     against: Option<PathBuf>,
 
-    /// Plant an error in what the device is given, to see the tool find it
+    /// Plant an error in the module that the device receives, to see Assay find it
     ///
-    /// KIND or KIND@INSTRUCTION; KIND is one of ulp:N, rounding, sign-of-zero, off-by-one, signedness, lost-atomic,
-    /// missing-barrier; INSTRUCTION a name (OpFMul, Sqrt), a result (%12, or %name as OpName has it), a place in the module
-    /// ('missing-barrier@word 420', as places are told), or `last`. Without one it is the first that fits.
+    /// KIND is ulp:N, rounding, sign-of-zero (32-bit floats only), off-by-one, signedness,
+    /// lost-atomic or missing-barrier. INSTRUCTION is a name (OpFMul, Sqrt), a result (%12, or
+    /// %name from OpName), a position as Assay prints it ('missing-barrier@word 420'), or `last`
+    /// [default: the first instruction that fits].
     #[arg(long, value_name = "KIND[@INSTRUCTION]", value_parser = str::parse::<Mutation>)]
     mutate: Option<Mutation>,
 }
 
-/// What the shader is given.
+/// Inputs and configuration of the dispatch.
 #[derive(Debug, Args)]
-struct GivenArgs {
-    /// The entry point, where there are several
+struct DispatchArgs {
+    /// Entry point, if the module has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
-    /// Assemble SPIR-V text for this environment, which decides its version: spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
+    /// Target environment of SPIR-V text, which decides its version: spv1.0 to spv1.6, vulkan1.0 to
+    /// vulkan1.4
     ///
-    /// Without one a `; Version:` comment at the text's start decides, else it is SPIR-V 1.6.
+    /// [default: the `; Version:` comment at the start of the text, else spv1.6]
     #[arg(long, value_name = "ENV")]
     pub(super) target_env: Option<TargetEnv>,
 
-    /// Refuse the shader for what is otherwise only a warning
+    /// Treat warnings as violations
     #[arg(long)]
     strict: bool,
 
-    /// Workgroups along x, y and z
+    /// Number of workgroups along x, y and z
     #[arg(long, value_name = "X,Y,Z", value_parser = assay_check::groups)]
     workgroups: Option<[u32; 3]>,
 
-    /// A specialisation constant by its id or name, or an override of WGSL by its name or @id
+    /// Specialisation constant by id or name, or WGSL override by name or @id; repeatable
     #[arg(long, value_name = "ID=VALUE", value_parser = assignment)]
     spec: Vec<(String, String)>,
 
-    /// The push constants: as for --input
-    #[arg(long, value_name = "WHAT")]
+    /// Contents of the push constants, as for --input
+    #[arg(long, value_name = "CONTENTS")]
     push: Option<String>,
 
-    /// What a binding holds before the dispatch
-    #[arg(long, value_name = "BINDING=WHAT", value_parser = assignment)]
+    /// Contents of a binding before the dispatch; repeatable
+    #[arg(long, value_name = "BINDING=CONTENTS", value_parser = assignment)]
     input: Vec<(String, String)>,
 
-    /// Elements of run-time arrays: of all, or of one binding's
+    /// Length of run-time arrays: of all, or of one binding; repeatable
     #[arg(long, value_name = "[BINDING=]N")]
     elements: Vec<String>,
 
-    /// A buffer that no binding names and the shader reaches by its device address: so many records of scalars
+    /// Buffer without a binding, which the shader reaches by its device address; repeatable
     ///
-    /// COUNT*TYPE,TYPE,..: laid out as a C structure of them, types i8 to i64, u8 to u64 and f16 to f64, each after a NAME: if it
-    /// is to have one. --input NAME=WHAT says what it holds.
+    /// COUNT*[NAME:]TYPE,[NAME:]TYPE,..: COUNT records, each laid out as a C structure of scalars
+    /// i8 to i64, u8 to u64, f16 to f64. --input NAME=CONTENTS sets its contents.
     #[arg(long, value_name = "NAME=COUNT*TYPES", value_parser = assignment)]
     buffer: Vec<(String, String)>,
 
-    /// A 64-bit word that holds the address of such a buffer: in the push constants (`push@0=nodes`), a binding (`0.1@8=nodes+16`) or
-    /// another such buffer
+    /// Store the address of a --buffer as a 64-bit word into the push constants (`push@0=nodes`), a
+    /// binding (`0.1@8=nodes+16`) or another --buffer; repeatable
     #[arg(long, value_name = "PLACE@BYTE=BUFFER[+BYTES]", value_parser = assignment)]
     address: Vec<(String, String)>,
 
-    /// What the device is opened with for accesses beyond the end of buffers and images: none, access (robustBufferAccess and
-    /// robustImageAccess) or access2 (robustBufferAccess2 and robustImageAccess2)
+    /// Robustness of accesses out of bounds: none, access (robustBufferAccess, robustImageAccess)
+    /// or access2 (robustBufferAccess2, robustImageAccess2)
     ///
-    /// With none, such an access is the shader's fault.
+    /// With `none`, an access out of bounds is undefined behaviour of the shader [default: none].
     #[arg(long, value_name = "NAME", value_parser = assay_check::robustness)]
     robustness: Option<Robustness>,
 
-    /// The storage buffer in which the shader records where its invocations are in subgroups, so that what depends on it is checked
+    /// Storage buffer in which the shader records its subgroup layout, so that results that depend
+    /// on it are checked
     ///
-    /// For each invocation, in the order of workgroups and local indices: SubgroupId, SubgroupLocalInvocationId and SubgroupSize, a
-    /// word each.
+    /// One record of three words per invocation, ordered by workgroup and local index: SubgroupId,
+    /// SubgroupLocalInvocationId, SubgroupSize.
     #[arg(long, value_name = "BINDING", value_parser = str::parse::<BindingName>)]
     subgroups: Option<BindingName>,
 
-    /// Rounds, each with other inputs
+    /// Number of rounds, each with different inputs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
 
-    /// Check what about N invocations write, by whole workgroups, where the dispatch is too large to check all of it
+    /// Interpret a subset of about N invocations, by whole workgroups, if the dispatch is too large
+    /// to interpret whole
     ///
-    /// The device is given the whole dispatch. What workgroups outside the sample do is not seen; of elements that are not
-    /// permitted all workgroups are run after all, unless that would take too long.
+    /// The device runs the whole dispatch. If the subset does not permit an element, Assay
+    /// interprets all workgroups, unless that would take too long. Elements that only other
+    /// workgroups write are not checked.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
 
-    /// How many times as long as usual the shader may run in the oracle before it is taken not to end
+    /// Factor on the interpreter's time limits, beyond which the shader counts as endless
     ///
-    /// Usual are a few seconds for a workgroup, and some ten minutes for a dispatch.
+    /// The limits are a few seconds for a workgroup and about ten minutes for a dispatch.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
-    /// The seed of the inputs; the same seed gives the same inputs on every machine
+    /// Seed of the inputs; the same seed gives the same inputs on every machine
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 }
 
-/// Where it is run.
+/// Device, API and process that run the shader.
 #[derive(Debug, Args)]
-struct OnArgs {
-    /// The device: its index in `assay devices`, a part of its name, its UUID, `lavapipe`, or `all`
+struct ExecutionArgs {
+    /// Device: index in `assay devices`, part of the name, UUID, `lavapipe`, or `all`
     #[arg(long, visible_alias = "devices", value_name = "DEVICE")]
     device: Option<String>,
 
-    /// What it is run through: vulkan, wgpu (WGSL as it is written, SPIR-V as naga reads it; judged by WGSL's rules) or both
+    /// API: vulkan, wgpu (which receives WGSL unchanged and SPIR-V through naga; WGSL's rules
+    /// apply) or both
     ///
-    /// A bundle is run again through what it came from.
+    /// [default: vulkan; for a bundle, the API that it was made with]
     #[arg(long, value_name = "API", hide_possible_values = true)]
     api: Option<Api>,
 
-    /// How long the device may take over one round, in seconds
+    /// Time limit of one round on the device, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = crate::args::positive_seconds)]
     timeout: f64,
 
-    /// Run under the Vulkan validation layer; what it objects to is an InternalError
+    /// Run under the Vulkan validation layer; its errors are reported as InternalError
     #[arg(long)]
     validation: bool,
 
-    /// Whether the device is opened in a process of its own, so that nothing it does ends the check: yes or no
+    /// Open the device in a worker process, so that a crash or hang does not end the check: yes or
+    /// no [default: yes]
     #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
     isolate: Isolate,
 }
@@ -242,169 +254,188 @@ impl From<CheckError> for Failure {
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     if is_toml(&args.file) && !names_a_shader(&args.file)? {
-        return run::run_as(args.on.of_family(args)?);
+        return run::run_as(args.execution.family_command(args)?);
     }
-    let api = args.on.api.unwrap_or(Api::Vulkan);
-    if api != Api::Vulkan && (args.against.is_some() || args.on.validation) {
-        return Err(usage("--against and --validation go with --api vulkan"));
+    let api = args.execution.api.unwrap_or(Api::Vulkan);
+    if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
+        return Err(usage("--against and --validation require --api vulkan"));
     }
-    let asked = Asked::Check(args);
+    let request = CheckRequest::Check(args);
     if let Some(other) = &args.against {
-        return plan::prepared(asked, Api::Vulkan, |plan| translation(plan.check, other, &plan.options, args));
+        return check_plan::with_plan(request, Api::Vulkan, |plan| {
+            check_translation(plan.check, other, &plan.options, args)
+        });
     }
-    // A mistake in the input is said before anything is said of a device.
-    plan::prepared(asked, Api::Vulkan, |plan| {
+    // Reports errors in the input before any error of a device.
+    check_plan::with_plan(request, Api::Vulkan, |plan| {
         let Options { robustness, subgroups, .. } = &plan.options;
         if api != Api::Vulkan && (*robustness != Robustness::None || subgroups.is_some()) {
-            return Err(usage("robustness and recorded subgroups (options or case file) go with --api vulkan"));
+            return Err(usage(
+                "--robustness and --subgroups, or these settings in the case file, require --api vulkan",
+            ));
         }
-        if let Some(why) = &plan.why {
-            note(why);
+        if let Some(purpose) = &plan.purpose {
+            note(purpose);
         }
         if plan.check.subject.wgsl().is_none() && api != Api::Vulkan {
-            note("wgpu is given the SPIR-V as naga reads it, and the driver what naga writes of that");
+            note("naga translates the SPIR-V for wgpu: the driver receives naga's output, not the module itself");
         }
         plan.announce_mutation()
     })?;
     if let Some(out) = &args.out {
         must_be_writable(out)?;
     }
-    let places = args.on.places()?;
-    let folder = |place: &Place, api: Api| {
+    let devices = args.execution.devices()?;
+    let folder = |device: &CheckDevice, api: Api| {
         let mut folder = args.out.clone()?;
-        if let (Some(index), true) = (&place.index, places.len() > 1) {
+        if let (Some(index), true) = (&device.index, devices.len() > 1) {
             folder = folder.join(index);
         }
-        Some(if args.on.api == Some(Api::Both) { folder.join(api.name()) } else { folder })
+        Some(if args.execution.api == Some(Api::Both) { folder.join(api.name()) } else { folder })
     };
-    let folders = places.iter().flat_map(|place| api.each().iter().filter_map(|&api| folder(place, api)));
+    let folders = devices.iter().flat_map(|device| api.each().iter().filter_map(|&api| folder(device, api)));
     folders.collect::<Vec<_>>().iter().try_for_each(|folder| must_be_writable(folder))?;
     let mut results = Vec::new();
-    'places: for place in &places {
+    'devices: for device in &devices {
         for &api in api.each() {
-            let folder = folder(place, api);
-            let judged = plan::prepared(asked, api, |plan| {
-                let judged = plan.on(&args.on, api, place, folder.as_deref())?;
+            let folder = folder(device, api);
+            let verdict = check_plan::with_plan(request, api, |plan| {
+                let verdict = plan.check_on(&args.execution, api, device, folder.as_deref())?;
                 if api == Api::Wgpu {
-                    translated(plan.check, folder.as_deref(), &judged)?;
+                    write_translation(plan.check, folder.as_deref(), &verdict)?;
                 }
-                Ok(judged)
+                Ok(verdict)
             })?;
-            let interrupted = judged.result.is_none();
-            results.push(judged);
+            let interrupted = verdict.result.is_none();
+            results.push(verdict);
             if interrupted {
-                break 'places;
+                break 'devices;
             }
         }
     }
     let mut summary = String::new();
     if results.len() > 1 {
-        summary += &side_by_side(&results);
+        summary += &device_summary(&results);
     }
     if api == Api::Both {
-        summary += &between_apis(&results, args.mutate.as_ref());
+        summary += &api_comparison(&results, args.mutate.as_ref());
     }
-    show(&summary);
-    Ok(code(&results))
+    print_summary(&summary);
+    Ok(worst_code(&results))
 }
 
-/// Makes sure that results can be written to a folder before anything is done for them, and leaves no trace of that.
+/// Checks that results can be written to a folder, and removes the folders created for the test.
 fn must_be_writable(folder: &Path) -> Result<(), Failure> {
     let made: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-    let writable = Folder::create(folder).map(drop).code(exit::USAGE).and_then(|()| plan::bundles_must_be_free(folder));
+    let writable =
+        Folder::create(folder).map(drop).code(exit::USAGE).and_then(|()| check_plan::refuse_foreign_bundles(folder));
     for path in made {
-        // Only what is empty goes: what could not be made is not there.
+        // Removes empty folders only. A folder that could not be created does not exist.
         _ = fs::remove_dir(path);
     }
     writable
 }
 
-/// Puts what naga makes of the shader beside the bundle, if there is one.
-fn translated(check: &Check<'_>, folder: Option<&Path>, Judged { device, result, .. }: &Judged) -> Result<(), Failure> {
-    let folder = folder.map(|folder| folder.join(plan::BUNDLE)).filter(|folder| folder.is_dir());
+/// Writes naga's translation of a failing shader into the bundle, if there is a bundle.
+fn write_translation(
+    check: &Check<'_>,
+    folder: Option<&Path>,
+    DeviceVerdict { device, result, .. }: &DeviceVerdict,
+) -> Result<(), Failure> {
+    let folder = folder.map(|folder| folder.join(check_plan::BUNDLE_FOLDER)).filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(()) };
     if result.as_ref().is_none_or(|result| result.mismatches.is_empty()) {
         return Ok(());
     }
-    let words = match assay_portable::naga_spirv(blame::given(check), device) {
+    let words = match assay_portable::naga_spirv(attribution::wgpu_input(check), device) {
         Ok(words) => words,
-        Err(what) => {
-            note(&format!("the SPIR-V of the bundle is not written: {}", what.trim()));
+        Err(reason) => {
+            note(&format!("cannot add naga's SPIR-V to the bundle: {}", reason.trim()));
             return Ok(());
         }
     };
     let text = assay_spirv::disassemble(&words, Style::Indented).code(exit::INTERNAL)?;
     let path = folder.join(bundle::TRANSLATION);
     Owned::of(&folder).claim([bundle::TRANSLATION]).code(exit::USAGE)?;
-    folders::write(&path, text)?;
-    note(&format!("what naga makes of the shader for wgpu: {}", path.display()));
+    output_file::write(&path, text)?;
+    note(&format!("naga's translation of the shader for wgpu: {}", path.display()));
     Ok(())
 }
 
-/// Which of the two fails, and who is at fault as far as that was found out: results come in pairs. For an error that was planted
-/// nobody is.
-fn between_apis(results: &[Judged], planted: Option<&Mutation>) -> String {
+/// Returns a line per device with failures: the APIs that fail, and the component at fault, if it
+/// is known. A planted error is no component's fault. `results` has a pair per device, Vulkan
+/// first.
+fn api_comparison(results: &[DeviceVerdict], planted: Option<&Mutation>) -> String {
     let mut text = String::new();
     for pair in results.chunks(2) {
-        let [Judged { device, result: Some(vulkan), .. }, Judged { result: Some(wgpu), .. }] = pair else { continue };
-        let device = &device.name;
-        let told = wgpu.notes.iter().find_map(|note| note.strip_prefix(blame::AT_FAULT));
-        let at_fault = |usual: &str| match planted {
-            Some(mutation) => format!("{mutation} was planted: nobody is at fault"),
-            None => format!("{}{}", blame::AT_FAULT, told.unwrap_or(usual)),
+        let [DeviceVerdict { device, result: Some(vulkan), .. }, DeviceVerdict { result: Some(wgpu), .. }] = pair
+        else {
+            continue;
         };
-        let what = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
+        let device = &device.name;
+        let attributed = wgpu.notes.iter().find_map(|note| note.strip_prefix(attribution::AT_FAULT));
+        let at_fault = |default: &str| match planted {
+            Some(mutation) => format!("{mutation} was planted: no component is at fault"),
+            None => format!("{}{}", attribution::AT_FAULT, attributed.unwrap_or(default)),
+        };
+        let failure = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
             (true, false) => {
-                let driver = "the driver, on the SPIR-V that this harness gives it";
+                let driver = "the driver, with the SPIR-V that Assay passes to it";
                 format!("fails through Vulkan only; {}", at_fault(driver))
             }
-            (false, true) => format!("fails through wgpu only; {}", at_fault("wgpu, naga or what their checks add")),
-            (true, true) => format!("fails through both; {}", at_fault("the driver")),
+            (false, true) => {
+                format!("fails through wgpu only; {}", at_fault("wgpu, naga, or the checks that they add"))
+            }
+            (true, true) => format!("fails through both APIs; {}", at_fault("the driver")),
             (false, false) => continue,
         };
-        _ = writeln!(text, "{device}: {what}");
+        _ = writeln!(text, "{device}: {failure}");
     }
     text
 }
 
-/// The worst of all devices; one that lacks what the shader needs says nothing about the others.
-fn code(results: &[Judged]) -> u8 {
-    let codes = || results.iter().map(|judged| judged.code);
+/// Returns the worst exit code of all devices. A device that cannot run the shader counts only if
+/// no other device ran it.
+fn worst_code(results: &[DeviceVerdict]) -> u8 {
+    let codes = || results.iter().map(|verdict| verdict.code);
     let worst = codes().filter(|&code| code != exit::OK && code != exit::NOTHING).max();
     worst.unwrap_or_else(|| if codes().any(|code| code == exit::OK) { exit::OK } else { exit::NOTHING })
 }
 
-/// `assay repro`: runs a bundle here.
+/// `assay repro`: reruns a bundle on this machine.
 pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
     let bundle = bundle::read(&args.folder, args.patience)?;
-    let through = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
-    let api = args.on.api.unwrap_or(through);
-    plan::prepared(Asked::Repro(args), through, |plan| plan.announce_mutation())?;
+    let recorded_api = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
+    let api = args.execution.api.unwrap_or(recorded_api);
+    check_plan::with_plan(CheckRequest::Repro(args), recorded_api, |plan| plan.announce_mutation())?;
     let mut results = Vec::new();
-    for place in &args.on.places()? {
+    for device in &args.execution.devices()? {
         for &api in api.each() {
-            results.push(plan::prepared(Asked::Repro(args), api, |plan| plan.on(&args.on, api, place, None))?);
+            let check = |plan: CheckPlan<'_>| plan.check_on(&args.execution, api, device, None);
+            results.push(check_plan::with_plan(CheckRequest::Repro(args), api, check)?);
         }
     }
-    let was = &bundle.result;
-    let mut text = format!("\nin the bundle: {:?} on {}\n", was.status, bundle.device.name);
-    for judged in &results {
-        let Judged { device, result: Some(result), .. } = judged else { continue };
+    let recorded = &bundle.result;
+    let mut text = format!("\nin the bundle: {:?} on {}\n", recorded.status, bundle.device.name);
+    for verdict in &results {
+        let DeviceVerdict { device, result: Some(result), .. } = verdict else { continue };
         let device = &device.name;
-        let what = match (result.status == was.status, worst(was).eq(worst(result))) {
-            (true, true) => "it happens here, bit by bit",
-            (true, false) => "it happens here, with other values",
-            (false, _) => "it does not happen here",
+        let outcome = match (result.status == recorded.status, first_mismatches(recorded).eq(first_mismatches(result)))
+        {
+            (true, true) => "reproduced, with the same bits",
+            (true, false) => "reproduced, with other values",
+            (false, _) => "not reproduced",
         };
-        _ = writeln!(text, "here:          {:?} on {device}: {what}", result.status);
+        _ = writeln!(text, "here:          {:?} on {device}: {outcome}", result.status);
     }
-    show(&text);
-    Ok(code(&results))
+    print_summary(&text);
+    Ok(worst_code(&results))
 }
 
-/// Where the elements of the first round with any are that are as wrong as the first is, and what they are: a bundle has that round
-/// only, and failures of others may have driven its warnings out of what is kept.
-fn worst(result: &CheckResult) -> impl Iterator<Item = (u64, &str, &str)> {
+/// Returns the mismatches with the round and status of the first one: offset, buffer and device
+/// value. A bundle has that round only. Other statuses are left out, because failures of other
+/// rounds can displace warnings from a result's limited list.
+fn first_mismatches(result: &CheckResult) -> impl Iterator<Item = (u64, &str, &str)> {
     let first = result.mismatches.first().map(|m| (m.round, m.status));
     let all = result.mismatches.iter().filter(move |m| Some((m.round, m.status)) == first);
     all.map(|m| (m.offset, m.buffer.as_str(), m.got.as_str()))
@@ -412,54 +443,56 @@ fn worst(result: &CheckResult) -> impl Iterator<Item = (u64, &str, &str)> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproArgs {
-    /// The bundle's folder
+    /// Folder of the bundle
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// How many times as long as usual the shader may run in the oracle [default: what the bundle asks for, at most 100]
+    /// Factor on the interpreter's time limits [default: the bundle's factor, at most 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
     #[command(flatten)]
-    on: OnArgs,
+    execution: ExecutionArgs,
 }
 
-/// Whether a file's name is that of a case file.
+/// Returns true if a file's name ends in `.toml`.
 pub(crate) fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "toml")
 }
 
-/// Whether a case file is about a shader, rather than a family of precision cases.
+/// Returns true if a TOML file describes a shader's case, not a family of precision cases.
 fn names_a_shader(path: &Path) -> Result<bool, Failure> {
     let text = input::read_text(path, input::DESCRIPTION);
     let text = text.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
-    // What is no TOML at all is reported by the reader of the commoner form.
+    // Malformed TOML is reported as a malformed case file of a shader, the more common form.
     Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
 }
 
-/// `--against`: what another translation may become, held against what this one permits.
-fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
-    check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict refuses it")));
+/// `--against`: checks that the shader permits every result that another translation permits.
+fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
+    check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));
     let module = &check.subject.source.module;
     let other = match other.to_str() {
         Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(&without_source(module))?)?,
         _ => load_translation(other, check, options)?,
     };
     let theirs = Check::new(&other, &options_of_translation(check, &other, options))?;
-    theirs.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict refuses it")));
-    let device = args.on.device.as_deref();
+    theirs.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));
+    let device = args.execution.device.as_deref();
     if device == Some(run::ALL) {
-        return Err(usage("--against takes one --device, whose subgroups and limits the two have: nothing runs on it"));
+        return Err(usage(
+            "--against takes one --device: nothing runs on it, but its subgroup size and limits apply to both translations",
+        ));
     }
-    let target: Box<dyn Target> = match args.on.target(Api::Vulkan, device) {
+    let target: Box<dyn Target> = match args.execution.target(Api::Vulkan, device) {
         Err(failure) if device.is_none() => {
-            note(&format!("there is no device whose limits could be taken: {}", failure.error));
+            note(&format!("using default limits, because no device can be opened: {}", failure.error));
             Box::new(NoDevice::default())
         }
         target => target?,
     };
     note(&format!(
-        "nothing is run: the two are held against each other, with the subgroups and limits of {}",
+        "comparing the translations without running them, with the subgroup size and limits of {}",
         target.info().name
     ));
     let result = against(check, &theirs, &*target)?;
@@ -472,9 +505,9 @@ fn translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckA
     })
 }
 
-/// What `spirv-opt -O` makes of a module.
+/// Returns a module optimised by `spirv-opt -O`.
 fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
-    let failed = |what: String| usage(format!("spirv-opt (of SPIRV-Tools, apt: spirv-tools): {what}"));
+    let failed = |error: String| usage(format!("cannot run spirv-opt (SPIRV-Tools; apt install spirv-tools): {error}"));
     let mut child = Command::new("spirv-opt")
         .args(["-O", "-", "-o", "-"])
         .stdin(Stdio::piped())
@@ -484,10 +517,10 @@ fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
         .map_err(|error| failed(error.to_string()))?;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let stdin = child.stdin.take();
-    // From a thread of its own: a pipe that is full both ways would wait for ever.
+    // A separate thread writes, because two full pipes would deadlock.
     let writer = std::thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&bytes)));
     let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
-    let written = writer.join().map_err(|_| failed("it could not be given the module".into()))?;
+    let written = writer.join().map_err(|_| failed("the thread that writes the module panicked".into()))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
@@ -495,28 +528,28 @@ fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
     Ok(output.stdout)
 }
 
-/// A line for each device.
-fn side_by_side(results: &[Judged]) -> String {
+/// Returns a line for each device: status, name, and the number of elements or the reason.
+fn device_summary(results: &[DeviceVerdict]) -> String {
     let mut text = String::from("\n");
-    for judged in results {
-        let Judged { device, result: Some(result), .. } = judged else { continue };
+    for verdict in results {
+        let DeviceVerdict { device, result: Some(result), .. } = verdict else { continue };
         let device = &device.name;
         let status = format!("{:?}", result.status);
-        let what = match result.status {
+        let details = match result.status {
             Status::Pass => {
                 let writes = result.writes.as_ref().map(|writes| format!(", {writes}")).unwrap_or_default();
                 format!("{} elements checked{writes}, {}", result.elements_checked, result.rounds_text())
             }
             _ => result.reason.clone().unwrap_or_default(),
         };
-        _ = writeln!(text, "{status:<14} {device}: {what}");
+        _ = writeln!(text, "{status:<14} {device}: {details}");
     }
     text
 }
 
 impl CheckArgs {
-    /// The options given that say something of a shader and nothing of precision cases.
-    fn about_shaders(&self) -> Vec<&'static str> {
+    /// Returns the given options that apply to shaders only, not to precision cases.
+    fn shader_options(&self) -> Vec<&'static str> {
         let given = &self.given;
         let options = [
             ("--entry", given.entry.is_some()),
@@ -545,19 +578,21 @@ impl CheckArgs {
     }
 }
 
-/// A mistake if two of what an option is given several times for are the same: each with its text.
-fn once<K>(option: &str, given: &[(K, &str)], same: impl Fn(&K, &K) -> bool) -> Result<(), Failure> {
+/// Refuses a repeatable option that is given twice for the same key. Each value has its text for
+/// the message.
+fn refuse_duplicate<K>(option: &str, given: &[(K, &str)], same: impl Fn(&K, &K) -> bool) -> Result<(), Failure> {
     for (i, (key, text)) in given.iter().enumerate() {
         if let Some((_, first)) = given.iter().take(i).find(|(other, _)| same(other, key)) {
-            return Err(usage(format!("{option} {first} and {option} {text} are for the same: leave one of them out")));
+            return Err(usage(format!("{option} {first} and {option} {text} set the same thing; remove one of them")));
         }
     }
     Ok(())
 }
 
-impl GivenArgs {
-    /// A mistake if something is said twice. A binding and one of its array are not the same.
-    fn each_once(&self, check: &Check<'_>) -> Result<(), Failure> {
+impl DispatchArgs {
+    /// Refuses options that set the same thing twice. A binding and an element of its array are
+    /// different things.
+    fn refuse_duplicates(&self, check: &Check<'_>) -> Result<(), Failure> {
         let descriptors = &check.setup.descriptors;
         let same_binding = |a: &BindingName, b: &BindingName| {
             let both = |d: &Descriptor| [a, b].iter().all(|name| name.names(d.slot, d.name.as_deref()));
@@ -568,23 +603,24 @@ impl GivenArgs {
         };
         let inputs = joined(&self.input);
         let inputs = inputs.iter().map(|(key, text)| Ok((key.parse::<BindingName>()?, text.as_str())));
-        once("--input", &inputs.collect::<Result<Vec<_>, CheckError>>()?, same_binding)?;
+        refuse_duplicate("--input", &inputs.collect::<Result<Vec<_>, CheckError>>()?, same_binding)?;
         let elements = self.elements.iter().map(|text| {
             let to = text.split_once('=').map(|(to, _)| to.parse::<BindingName>()).transpose()?;
             Ok((to, text.as_str()))
         });
-        once("--elements", &elements.collect::<Result<Vec<_>, CheckError>>()?, |a, b| match (a, b) {
+        refuse_duplicate("--elements", &elements.collect::<Result<Vec<_>, CheckError>>()?, |a, b| match (a, b) {
             (Some(a), Some(b)) => same_binding(a, b),
             (a, b) => a == b,
         })?;
         for (option, pairs) in [("--spec", &self.spec), ("--buffer", &self.buffer), ("--address", &self.address)] {
             let pairs = joined(pairs);
             let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
-            once(option, &pairs, |a, b| a == b)?;
+            refuse_duplicate(option, &pairs, |a, b| a == b)?;
         }
         Ok(())
     }
 
+    /// Overrides the options of a case file.
     fn apply(&self, options: &mut Options) -> Result<(), Failure> {
         options.entry = self.entry.clone().or(options.entry.take());
         options.groups = self.workgroups.or(options.groups);
@@ -601,8 +637,8 @@ impl GivenArgs {
         if let Some(push) = &self.push {
             options.push = Some(push.parse::<Source>()?);
         }
-        for (binding, what) in &self.input {
-            options.inputs.push((binding.parse::<BindingName>()?, what.parse::<Source>()?));
+        for (binding, contents) in &self.input {
+            options.inputs.push((binding.parse::<BindingName>()?, contents.parse::<Source>()?));
         }
         for (name, form) in &self.buffer {
             options.buffers.retain(|(known, _)| known != name);
@@ -625,19 +661,20 @@ impl GivenArgs {
     }
 }
 
-impl OnArgs {
-    /// The command line of `assay run` that runs a family of precision cases with the same options.
+impl ExecutionArgs {
+    /// Returns the `assay run` command line for a family of precision cases with the same options.
     ///
     /// # Errors
-    /// What is given beside these is about shaders.
-    fn of_family(&self, args: &CheckArgs) -> Result<Vec<String>, Failure> {
+    /// Other options are given, which apply to shaders only.
+    fn family_command(&self, args: &CheckArgs) -> Result<Vec<String>, Failure> {
         let file = args.file.display();
-        let unfit = args.about_shaders();
+        let unfit = args.shader_options();
         if !unfit.is_empty() {
+            let apply = plural(unfit.len(), "applies", "apply");
             let unfit = unfit.join(", ");
             return Err(usage(format!(
-                "{file} is a family of precision cases, and {unfit} are for shaders: `assay run {file}` has what there is for cases \
-                 (--budget, --range, --seed and others)"
+                "{file} is a family of precision cases, but {unfit} {apply} to shaders only; `assay run {file}` takes the options \
+                 of cases (--budget, --range, --seed and others)"
             )));
         }
         let mut command: Vec<String> = ["assay", "run"].map(str::to_owned).into();
@@ -649,7 +686,7 @@ impl OnArgs {
             ("api", self.api.map(|api| api.name().to_owned())),
             ("timeout", Some(self.timeout.to_string())),
             ("isolate", Some(isolate.to_owned())),
-            ("seed", args.given.seed.map(|seed| seed.to_string())),
+            ("seed", args.dispatch.seed.map(|seed| seed.to_string())),
             ("out", out),
         ];
         command.extend(values.into_iter().filter_map(|(option, value)| Some(format!("--{option}={}", value?))));
@@ -657,7 +694,7 @@ impl OnArgs {
         Ok(command)
     }
 
-    /// The device that a selector names, through that API.
+    /// Opens the selected device through one API.
     fn target(&self, api: Api, selector: Option<&str>) -> Result<Box<dyn Target>, Failure> {
         let limit = Duration::from_secs_f64(self.timeout);
         Ok(match api {
@@ -672,22 +709,23 @@ impl OnArgs {
         })
     }
 
-    /// What it is run on.
-    fn places(&self) -> Result<Vec<Place>, Failure> {
+    /// Returns the devices that `--device` selects.
+    fn devices(&self) -> Result<Vec<CheckDevice>, Failure> {
         match self.device.as_deref() {
             Some(run::ALL) => {
-                let index = |index: usize| Place { selector: Some(index.to_string()), index: Some(index.to_string()) };
+                let index =
+                    |index: usize| CheckDevice { selector: Some(index.to_string()), index: Some(index.to_string()) };
                 Ok((0..run::devices()?.len()).map(index).collect())
             }
-            selector => Ok(vec![Place { selector: selector.map(str::to_owned), index: None }]),
+            selector => Ok(vec![CheckDevice { selector: selector.map(str::to_owned), index: None }]),
         }
     }
 }
 
 /// A device to check on.
-struct Place {
-    /// What selects it.
+struct CheckDevice {
+    /// Argument of `--device` that selects it.
     selector: Option<String>,
-    /// Its number in `assay devices`, where all are meant.
+    /// Index in `assay devices`, for `--device all`.
     index: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! `assay explain`: the permitted set of one operation, derived.
+//! `assay explain`: derivation of the permitted set of one operation.
 
-mod json;
-mod operand;
-mod text;
+mod explanation_json;
+mod explanation_text;
+mod operand_text;
 
 use crate::{
     args::{Api, Cli, Command, ExplainArgs},
@@ -15,56 +15,57 @@ use assay_reports::counted;
 use assay_spirv::grammar::instruction_named;
 use clap::Parser;
 
-/// What was asked for, understood.
+/// A parsed request.
 struct Request {
     call: Call,
     shape: Shape,
-    /// The type that was asked for.
+    /// Type given with `--format`.
     scalar: Scalar,
     inputs: Vec<u64>,
     got: Option<Vec<u64>>,
 }
 
-/// Explains.
+/// Derives the permitted set for each selected API.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut failed = false;
     let mut all = Vec::new();
     for (i, &api) in args.api.each().iter().enumerate() {
-        let request = understand(args, api)?;
+        let request = parse_request(args, api)?;
         let explanations = request.call.explain(&request.inputs, request.got.as_deref());
         failed |= explanations.iter().any(is_failure);
         if args.json {
             all.push((api, request, explanations));
         } else {
             let between = if i > 0 { "\n" } else { "" };
-            print(format!("{between}{}", text::render(&request, &explanations)).as_bytes())?;
+            print(format!("{between}{}", explanation_text::render(&request, &explanations)).as_bytes())?;
         }
     }
     if args.json {
-        print(json::render(&all).code(exit::INTERNAL)?.as_bytes())?;
+        print(explanation_json::render(&all).code(exit::INTERNAL)?.as_bytes())?;
     }
     Ok(if failed { exit::FAILURES } else { exit::OK })
 }
 
-/// What the command line of an `assay explain` would print, without colours; `None` if it is none.
+/// Returns the output of an `assay explain` command line, without colours; `None` if it is not a
+/// valid one.
 pub(crate) fn derivation(command: &str) -> Option<String> {
     let cli = Cli::try_parse_from(command.split_whitespace()).ok()?;
     let Command::Explain(args) = cli.command else { return None };
-    let request = understand(&args, *args.api.each().first()?).ok()?;
+    let request = parse_request(&args, *args.api.each().first()?).ok()?;
     let explanations = request.call.explain(&request.inputs, request.got.as_deref());
-    Some(anstream::adapter::strip_str(&text::render(&request, &explanations)).to_string())
+    Some(anstream::adapter::strip_str(&explanation_text::render(&request, &explanations)).to_string())
 }
 
 fn is_failure(explanation: &Explanation) -> bool {
     explanation.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Fail)
 }
 
-fn understand(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
+fn parse_request(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
     let op = op(&args.op)?;
     let scalar = scalar(&args.format)?;
     let from = args.from.as_deref().map(self::scalar).transpose()?;
     if from.is_some() && Call::sources(op).is_empty() {
-        return Err(usage(format!("{op} converts from no other type: leave --from out")));
+        return Err(usage(format!("{op} is not a conversion; remove --from")));
     }
     let modes = modes(&args.mode)?;
     let given: Vec<String> = args.inputs.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
@@ -91,18 +92,18 @@ fn understand(args: &ExplainArgs, api: Api) -> Result<Request, Failure> {
     Ok(Request { call, shape, scalar, inputs, got })
 }
 
-/// The instruction of that name.
+/// Parses an instruction's name.
 fn op(name: &str) -> Result<Op, Failure> {
     Op::from_name(name).map_err(|unknown| match instruction_named(name) {
         Some(_) => usage(format!(
-            "{name} has no row in the precision table, so that nothing of it is derived here: `assay check` holds a shader with it \
-             against the specification"
+            "{name} has no row in the precision table, so `assay explain` cannot derive it; check a shader that uses it with \
+             `assay check`"
         )),
         None => usage(unknown),
     })
 }
 
-/// The type of that name.
+/// Parses a type's name.
 fn scalar(name: &str) -> Result<Scalar, Failure> {
     Scalar::from_name(name).ok_or_else(|| {
         let formats = Format::ALL.iter().map(|format| format.name);
@@ -112,13 +113,16 @@ fn scalar(name: &str) -> Result<Scalar, Failure> {
     })
 }
 
-/// The modes of those names, each of which may be several joined by `+`.
+/// Parses mode names; each may be several names joined by `+`.
 fn modes(names: &[String]) -> Result<Modes, Failure> {
     let names = names.iter().flat_map(|name| name.split('+')).map(str::trim);
     Modes::from_names(names).map_err(|error| usage(error.to_string()))
 }
 
-/// The shape of that name, which the instruction takes.
+/// Parses a shape's name.
+///
+/// # Errors
+/// The instruction does not take the shape.
 fn shape(text: &str, op: Op) -> Result<Shape, Failure> {
     let lower = text.to_ascii_lowercase();
     let size = |digits: &str| digits.parse::<u32>().ok();
@@ -137,7 +141,10 @@ fn shape(text: &str, op: Op) -> Result<Shape, Failure> {
     })
 }
 
-/// The call whose number of operand scalars is the one given: nobody has to name a shape that the operands show.
+/// Returns the call and shape with the given number of operand scalars.
+///
+/// # Errors
+/// No shape fits, or several do.
 fn fitting(op: Op, scalar: Scalar, from: Option<Scalar>, modes: Modes, given: usize) -> Result<(Call, Shape), Failure> {
     let mut refused: Option<CallError> = None;
     let mut calls = Vec::new();
@@ -164,23 +171,23 @@ fn fitting(op: Op, scalar: Scalar, from: Option<Scalar>, modes: Modes, given: us
         _ => {
             let names: Vec<String> = fit.iter().map(|(_, shape)| shape.to_string()).collect();
             Err(usage(format!(
-                "{given} operand scalars fit several shapes of {op}: give one with --shape ({})",
+                "{given} operand scalars fit several shapes of {op}; give one with --shape ({})",
                 names.join(", ")
             )))
         }
     }
 }
 
-/// The bits of operands or results; as inner error their types, if their number is wrong.
+/// Parses operands or results. If their number is wrong, the inner error has the expected types.
 fn values(flag: &str, texts: &[String], slots: Vec<Scalar>) -> Result<Vec<u64>, Result<Failure, Vec<Scalar>>> {
     if texts.len() != slots.len() {
         return Err(Err(slots));
     }
     let mut bits = Vec::with_capacity(slots.len());
     for (text, &slot) in texts.iter().zip(&slots) {
-        let value = operand::parse(text.trim(), slot).map_err(|error| Ok(usage(format!("{flag}: {error}"))))?;
+        let value = operand_text::parse(text.trim(), slot).map_err(|error| Ok(usage(format!("{flag}: {error}"))))?;
         if !value.exact {
-            let (hex, float) = (operand::hex(value.bits, slot), operand::hex_float(value.bits, slot));
+            let (hex, float) = (operand_text::hex(value.bits, slot), operand_text::hex_float(value.bits, slot));
             note(&format!("{text} is not a value of {slot}; the nearest is {hex} = {float}"));
         }
         bits.push(value.bits);
@@ -197,14 +204,14 @@ fn count_of_operands(call: &Call, slots: &[Scalar], given: usize) -> Failure {
 fn count_of_results(call: &Call, expected: usize, given: usize) -> Failure {
     let types: Vec<String> = call.results.iter().map(ToString::to_string).collect();
     usage(format!(
-        "{} returns {} here ({}), not {given}: give as many after --got",
+        "{} returns {} here ({}), but --got has {given}",
         call.op,
         counted(expected, "scalar"),
         types.join(", ")
     ))
 }
 
-/// `f32 <- f32, f32`.
+/// Returns the call's types, such as `f32 <- f32, f32`.
 fn types(call: &Call) -> String {
     let side = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     format!("{} <- {}", side(&call.results), side(&call.operands))
@@ -215,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_line_is_derived_without_colours() {
+    fn the_derivation_of_a_command_line_has_no_colours() {
         let text =
             derivation("assay explain Exp2 --format f32 --shape scalar --in 0x3f9d70a4 --got 0x40161f7c").unwrap();
         assert!(text.contains("permitted") && text.contains("0x40161f7c") && !text.contains('\u{1b}'), "{text}");
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn types_have_near_names() {
+    fn an_unknown_type_suggests_near_names() {
         assert!(scalar("f23").unwrap_err().to_string().contains("f32"));
         assert_eq!(scalar("F16").unwrap(), Scalar::Float(assay_float::F16));
     }

@@ -1,21 +1,20 @@
 //! `assay run`.
 
-mod all;
-mod among;
-mod isolated;
+mod concurrent_devices;
+mod isolated_run;
+mod multi_device;
 mod resume;
 mod session;
-pub(crate) mod worker;
+pub(crate) mod worker_process;
 
-pub(crate) use all::{devices, folders_within};
-pub(crate) use isolated::failure;
+pub(crate) use isolated_run::failure;
+pub(crate) use multi_device::{devices, folders_within};
 
 use crate::{
     args::{Api, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
-    folders, note,
+    note, report,
 };
-use among::Among;
 use anyhow::Context;
 use assay_check::{Target, VulkanTarget};
 use assay_portable::{PortableDevice, PortableError, PortableExecutor, PortableTarget};
@@ -24,9 +23,10 @@ use assay_runner::{Executor, VulkanExecutor, VulkanOptions};
 use assay_spirv::need::Have;
 use assay_suite::{NoDevice, Programs, RunPath};
 use assay_vulkan::Instance;
+use concurrent_devices::ConcurrentRun;
 use jiff::{Timestamp, Zoned};
-use resume::Given;
-use session::{Session, Work};
+use resume::CommandLine;
+use session::{PlannedRun, Session};
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -36,92 +36,92 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What stands for every device of the machine.
+/// Value of `--device` that selects every device of the machine.
 pub(crate) const ALL: &str = "all";
 
 /// Set by the first Ctrl-C.
 pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Runs the cases that the filters choose.
+/// Runs the selected cases, or resumes a run.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.resume {
-        return resume::resume(&Given::now(args), folder, None);
+        return resume::resume(&CommandLine::of_process(args), folder, None);
     }
-    with(args, std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect())
+    run_with_args(args, std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect())
 }
 
-/// Runs what another command line of `assay run` would, which the record of the run has.
+/// Runs a given `assay run` command line, which becomes the command in the run's record.
 pub(crate) fn run_as(command: Vec<String>) -> Result<u8, Failure> {
-    with(&resume::parse(&command).map_err(usage)?, command)
+    run_with_args(&resume::parse(&command).map_err(usage)?, command)
 }
 
-fn with(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
+fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
     if args.path == Some(RunPath::Reference) && args.device.is_some() {
         return Err(usage(
-            "--path reference takes no --device: the oracle runs alone, against the suite's own reference",
+            "--path reference takes no --device: it compares the interpreter with an independent reference",
         ));
     }
     if args.validation && args.api != Api::Vulkan {
-        return Err(usage("--validation is about Vulkan: wgpu is not run under the validation layer"));
+        return Err(usage("--validation requires --api vulkan: wgpu does not run under the validation layer"));
     }
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
-        return all::run(args, &command);
+        return multi_device::run(args, &command);
     }
-    one(args, command, None, None)
+    run_one(args, command, None, None)
 }
 
-/// Runs on one device, among others if it is said among which; goes on with a run if its folder is given.
-fn one(
+/// Runs on one device. `resumed` is the folder and journal of the run to resume; `concurrent` is
+/// set if other devices run at the same time.
+fn run_one(
     args: &RunArgs,
     command: Vec<String>,
     resumed: Option<(Folder, Journal)>,
-    among: Option<&Among>,
+    concurrent: Option<&ConcurrentRun>,
 ) -> Result<u8, Failure> {
     let started = match &resumed {
         Some((_, journal)) => journal.info.started.clone(),
         None => Timestamp::now().to_string(),
     };
-    let work = Work::new(args, command, started)?;
+    let planned_run = PlannedRun::new(args, command, started)?;
     match args.isolate {
-        Isolate::Yes => isolated::run(args, work, resumed, among),
-        Isolate::No => in_process(args, work, resumed),
+        Isolate::Yes => isolated_run::run(args, planned_run, resumed, concurrent),
+        Isolate::No => in_process(args, planned_run, resumed),
     }
 }
 
-/// Runs in this process: whatever ends it ends the run.
-fn in_process(args: &RunArgs, mut work: Work, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
-    let runs = Runs::open(args)?;
-    let mut session = Session::new(args, &mut work, runs.executor().info(), 0, resumed, None)?;
-    session.start(&work)?;
-    work.keep(&session.done);
-    work.plan.negotiate(runs.executor(), work.options.jobs);
-    without_paths(&mut work.plan, args.path);
-    let with = session::run_with(args, &work.options, runs.executor().info());
-    let programs = Programs { cases: &work.programs, target: runs.target(), with };
+/// Runs in this process, so that a crash of the driver ends the run.
+fn in_process(args: &RunArgs, mut planned_run: PlannedRun, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+    let backend = RunBackend::open(args)?;
+    let mut session = Session::new(args, &mut planned_run, backend.executor().info(), 0, resumed, None)?;
+    session.start(&planned_run)?;
+    planned_run.remove_finished(&session.finished);
+    planned_run.plan.negotiate(backend.executor(), planned_run.options.jobs);
+    skip_other_paths(&mut planned_run.plan, args.path);
+    let with = session::run_with(args, &planned_run.options, backend.executor().info());
+    let programs = Programs { cases: &planned_run.programs, target: backend.target(), with };
     catch_interrupts()?;
-    let told = &mut session;
     let ran = assay_runner::run_with(
-        &work.plan,
+        &planned_run.plan,
         &programs,
-        runs.executor(),
-        &work.options,
-        &mut [Box::new(told.reporter())],
+        backend.executor(),
+        &planned_run.options,
+        &mut [Box::new(session.reporter())],
         &INTERRUPTED,
     );
     let ran = ran.map(|summary| summary.interrupted).context("the run is incomplete").code(exit::USAGE);
     session.end(ran)
 }
 
-/// Precision cases have no other path than the native one.
-fn without_paths(plan: &mut assay_runner::Plan, path: Option<RunPath>) {
+/// Marks the precision cases as not runnable if a path other than native was requested.
+fn skip_other_paths(plan: &mut assay_runner::Plan, path: Option<RunPath>) {
     if let Some(path) = path.filter(|path| *path != RunPath::Native) {
         for planned in &mut plan.cases {
-            planned.missing = Some(format!("an instruction by itself has no {path} path: it is core Vulkan"));
+            planned.missing = Some(format!("precision cases have no {path} path: their instructions are core SPIR-V"));
         }
     }
 }
 
-/// The device that a selector names, as wgpu offers it, and what Vulkan says that it has.
+/// Opens the selected device through wgpu; also returns its capabilities as Vulkan reports them.
 pub(crate) fn portable(selector: Option<&str>) -> Result<(PortableDevice, Have), Failure> {
     let instance = Instance::new(false)?;
     let (chosen, all) = (instance.select(selector)?, instance.devices()?);
@@ -137,64 +137,67 @@ impl From<PortableError> for Failure {
     }
 }
 
-/// What the cases are run on.
-enum Runs {
-    /// A device: for precision cases, and for programs.
+/// Execution backend of a run.
+enum RunBackend {
+    /// Vulkan: an executor for precision cases and a target for programs.
     Device(Box<VulkanExecutor>, Box<VulkanTarget>),
-    /// The same through wgpu.
+    /// wgpu: an executor for precision cases and a target for programs.
     Portable(Box<PortableExecutor>, Box<PortableTarget>),
-    /// None, for the reference path.
-    Nothing(Box<NoDevice>),
+    /// Reference path, without a device.
+    Reference(Box<NoDevice>),
 }
 
-impl Runs {
-    fn open(args: &RunArgs) -> Result<Runs, Failure> {
+impl RunBackend {
+    fn open(args: &RunArgs) -> Result<RunBackend, Failure> {
         if args.path == Some(RunPath::Reference) {
-            return Ok(Runs::Nothing(Box::default()));
+            return Ok(RunBackend::Reference(Box::default()));
         }
         let time_limit = Duration::from_secs_f64(args.timeout);
         if args.api == Api::Wgpu {
             let (device, have) = portable(args.device.as_deref())?;
             let target = PortableTarget::new(device.clone(), have, time_limit)?;
-            return Ok(Runs::Portable(Box::new(PortableExecutor::new(device, time_limit)?), Box::new(target)));
+            return Ok(RunBackend::Portable(Box::new(PortableExecutor::new(device, time_limit)?), Box::new(target)));
         }
         let validation = args.validation;
         let executor = VulkanExecutor::open(&VulkanOptions { device: args.device.clone(), validation, time_limit })?;
         let target = VulkanTarget::new(executor.physical(), time_limit, validation)?;
-        Ok(Runs::Device(Box::new(executor), Box::new(target)))
+        Ok(RunBackend::Device(Box::new(executor), Box::new(target)))
     }
 
     fn executor(&self) -> &dyn Executor {
         match self {
-            Runs::Device(executor, _) => &**executor,
-            Runs::Portable(executor, _) => &**executor,
-            Runs::Nothing(none) => &**none,
+            RunBackend::Device(executor, _) => &**executor,
+            RunBackend::Portable(executor, _) => &**executor,
+            RunBackend::Reference(none) => &**none,
         }
     }
 
     fn target(&self) -> &(dyn Target + Sync) {
         match self {
-            Runs::Device(_, target) => &**target,
-            Runs::Portable(_, target) => &**target,
-            Runs::Nothing(none) => &**none,
+            RunBackend::Device(_, target) => &**target,
+            RunBackend::Portable(_, target) => &**target,
+            RunBackend::Reference(none) => &**none,
         }
     }
 }
 
-/// `assay-out/2026-11-21T11-21-47`: a colon would not do on every file system.
+/// Returns the default result folder, such as `assay-out/2026-11-21T11-21-47`. It has no colons,
+/// which some file systems do not support.
 fn default_folder() -> PathBuf {
     PathBuf::from("assay-out").join(Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string())
 }
 
-/// The command that continues the run of a folder.
+/// Returns the instruction for resuming the run in a folder.
 fn how_to_resume(folder: &Path) -> String {
-    format!("continue with `assay run --resume {}`", folder.display())
+    format!("resume with `assay run --resume {}`", folder.display())
 }
 
-/// Signals within so much time are one wish: what runs a command under a time limit tells it, and then its group.
-const ONE_WISH: Duration = Duration::from_secs(1);
+/// Time within which further signals count as the first one: tools that limit a command's time
+/// (`timeout`) signal the process and then its process group.
+const REPEATED_SIGNAL: Duration = Duration::from_secs(1);
 
-/// The first Ctrl-C (or SIGTERM, which a lab's time limit sends) ends the run in good order, the second at once.
+/// Installs the signal handler: the first Ctrl-C (or SIGTERM, which schedulers send at a time
+/// limit) ends the run in good order, the second ends the process at once.
 pub(crate) fn catch_interrupts() -> Result<(), Failure> {
     static ONCE: Once = Once::new();
     let mut first = None;
@@ -202,9 +205,9 @@ pub(crate) fn catch_interrupts() -> Result<(), Failure> {
         None => {
             first = Some(Instant::now());
             INTERRUPTED.store(true, Ordering::SeqCst);
-            note("finishing what is under way and writing the results; Ctrl-C again quits at once");
+            note("finishing the work in progress and writing the results; press Ctrl-C again to quit at once");
         }
-        Some(first) if first.elapsed() < ONE_WISH => {}
+        Some(first) if first.elapsed() < REPEATED_SIGNAL => {}
         Some(_) => std::process::exit(exit::INTERRUPTED.into()),
     };
     let mut set = Ok(());
@@ -212,9 +215,10 @@ pub(crate) fn catch_interrupts() -> Result<(), Failure> {
     set.context("cannot catch Ctrl-C").code(exit::INTERNAL)
 }
 
-/// Writes the page of a folder. The results are safe: a page that cannot be written is worth a note, not the run.
+/// Writes `report.html` of a result folder. A failure is noted only, because the results are
+/// already safe.
 pub(crate) fn write_page(folder: &Path) {
-    if let Err(failure) = folders::write_page(&[folder.to_owned()], &folder.join(folders::PAGE)) {
-        note(&format!("no page was written: {failure}"));
+    if let Err(failure) = report::write_page(&[folder.to_owned()], &folder.join(report::PAGE)) {
+        note(&format!("cannot write the HTML report: {failure}"));
     }
 }

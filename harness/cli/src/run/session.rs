@@ -1,12 +1,12 @@
-//! What is run, and who is told of it.
+//! Planning of a run (before the device is open) and its reporting session.
 
-use super::{INTERRUPTED, among::Among, default_folder, how_to_resume, write_page};
+use super::{INTERRUPTED, concurrent_devices::ConcurrentRun, default_folder, how_to_resume, write_page};
 use crate::{
-    Stdout,
+    ReportOutput,
     args::{Api, RunArgs},
     cases,
     exit::{self, Failure, WithCode, usage},
-    lists::{Lists, ListsArgs},
+    lab_lists::{ExpectationLists, ListsArgs},
     note,
 };
 use assay_isolate::Cases;
@@ -17,16 +17,16 @@ use std::{
     collections::HashSet, io, num::NonZero, path::PathBuf, rc::Rc, sync::atomic::Ordering, thread, time::Instant,
 };
 
-/// The cases of a run and what is done with them: known without a device.
-pub(super) struct Work {
+/// Selected cases and settings of a run, known before the device is open.
+pub(super) struct PlannedRun {
     pub(super) plan: Plan,
     pub(super) programs: Vec<Program>,
     pub(super) options: RunOptions,
     pub(super) path: Option<RunPath>,
-    lists: Option<(Lists, Vec<String>)>,
+    lists: Option<(ExpectationLists, Vec<String>)>,
 }
 
-/// The options that all kinds of runs share.
+/// Returns the runner's options for a run, with or without worker processes.
 pub(super) fn options(args: &RunArgs, command: Vec<String>, started: String) -> RunOptions {
     RunOptions {
         budget: args.budget,
@@ -39,22 +39,26 @@ pub(super) fn options(args: &RunArgs, command: Vec<String>, started: String) -> 
     }
 }
 
-/// Threads that a run has, of all devices together.
+/// Returns the number of threads of a run, over all devices.
 pub(super) fn jobs(args: &RunArgs) -> usize {
     args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, NonZero::get), usize::from)
 }
 
-/// How programs are run on a device.
+/// Returns the settings for running suite programs on a device.
 pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo) -> RunWith {
-    // The layer says what it objects to about the device, not about a case: one at a time, then.
+    // The validation layer's messages name the device but not the case, so only one program may run
+    // at a time.
     let jobs = if args.validation { 1 } else { options.jobs };
     let again = assay_runner::again(&options.command, device, &options.budget.to_string(), options.seed);
     RunWith { path: args.path, seed: args.seed, jobs, again }
 }
 
-impl Work {
-    /// Chooses cases.
-    pub(super) fn new(args: &RunArgs, command: Vec<String>, started: String) -> Result<Work, Failure> {
+impl PlannedRun {
+    /// Selects the cases of a run.
+    ///
+    /// # Errors
+    /// The arguments are invalid, or no case remains.
+    pub(super) fn new(args: &RunArgs, command: Vec<String>, started: String) -> Result<PlannedRun, Failure> {
         let (all, patterns) = cases::load_with(&args.filters)?;
         let filters = cases::filters(&patterns, &all)?;
         let (lists, chosen) = args.lists.read(all, &filters)?;
@@ -70,43 +74,45 @@ impl Work {
             assay_runner::choose(chosen.cases, &filters, options.budget, options.partition);
         let (cases, programs) = Unit::split(cases);
         let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
-        // Of a part that holds none of what can be run so, another may.
-        let alone = plan.part.is_none() && programs.iter().all(|case| !may_be_wgsl(case));
-        if let Some(why) = translate(&mut plan, args.api).filter(|_| alone) {
+        // If this is one part of a partitioned run, another part may have cases that run through
+        // wgpu.
+        let needs_case = plan.part.is_none() && programs.iter().all(|case| !is_wgsl(case));
+        if let Some(reason) = translate_to_wgsl(&mut plan, args.api).filter(|_| needs_case) {
             return Err(Failure {
                 code: exit::NOTHING,
-                error: anyhow::anyhow!("nothing that matches can be run through wgpu: {why}"),
+                error: anyhow::anyhow!("no matching case can run through wgpu: {reason}"),
             });
         }
         plan.programs = programs.iter().map(|case| case.name.clone()).collect();
-        // A part into which no case falls is one, too: the others have them.
+        // One part of a partitioned run may have no cases.
         if plan.is_empty() && plan.part.as_ref().is_none_or(|part| part.cases == 0) {
             let error = anyhow::anyhow!(
-                "the quick budget leaves out every case that matches ({} in all); name one in full, or give --budget sampled",
+                "the quick budget leaves out every matching case ({} in all); give a case's full name, or --budget sampled",
                 assay_reports::count(plan.thinned)
             );
             return Err(Failure { code: exit::NOTHING, error });
         }
-        Ok(Work { plan, programs, options, path: args.path, lists: Some((lists, chosen.skipped)) })
+        Ok(PlannedRun { plan, programs, options, path: args.path, lists: Some((lists, chosen.skipped)) })
     }
 
-    /// Leaves out cases that have a result.
-    pub(super) fn keep(&mut self, done: &HashSet<String>) {
-        if done.is_empty() {
+    /// Removes the cases that have a result.
+    pub(super) fn remove_finished(&mut self, finished: &HashSet<String>) {
+        if finished.is_empty() {
             return;
         }
-        self.plan.cases.retain(|planned| !done.contains(&planned.case.name));
-        self.programs.retain(|case| !done.contains(&case.name));
-        self.plan.programs.retain(|name| !done.contains(name));
+        self.plan.cases.retain(|planned| !finished.contains(&planned.case.name));
+        self.programs.retain(|case| !finished.contains(&case.name));
+        self.plan.programs.retain(|name| !finished.contains(name));
     }
 }
 
-/// Has precision cases judged as WGSL where they can be, if they are run through wgpu. Why not, if none can be.
-pub(super) fn translate(plan: &mut Plan, api: Api) -> Option<String> {
+/// Translates the precision cases to WGSL if the API is wgpu. Returns the reason if none can be
+/// translated.
+pub(super) fn translate_to_wgsl(plan: &mut Plan, api: Api) -> Option<String> {
     if api != Api::Wgpu {
         return None;
     }
-    let mut why = None;
+    let mut reason = None;
     let mut translated = 0;
     for planned in &mut plan.cases {
         match assay_portable::translated(&planned.case) {
@@ -114,21 +120,21 @@ pub(super) fn translate(plan: &mut Plan, api: Api) -> Option<String> {
                 planned.case = case;
                 translated += 1;
             }
-            Err(error) => why = why.or_else(|| Some(error.to_string())),
+            Err(error) => reason = reason.or_else(|| Some(error.to_string())),
         }
     }
     if plan.cases.is_empty() {
-        why = Some("programs of SPIR-V are none of WebGPU's".to_owned());
+        reason = Some("SPIR-V suites cannot run through wgpu (it takes WGSL only)".to_owned());
     }
-    why.filter(|_| translated == 0)
+    reason.filter(|_| translated == 0)
 }
 
-/// Whether a program is WGSL: those of `compute` say so.
-fn may_be_wgsl(case: &Program) -> bool {
+/// Returns true if a program is WGSL, as some programs of the `compute` suite are.
+fn is_wgsl(case: &Program) -> bool {
     case.about.types == "WGSL"
 }
 
-impl Cases for Work {
+impl Cases for PlannedRun {
     fn name(&self, case: u32) -> &str {
         let case = case as usize;
         match self.plan.cases.get(case) {
@@ -150,65 +156,65 @@ impl Cases for Work {
     }
 }
 
-/// Those who are told, and how the run stands.
+/// Reporters and progress of a run.
 pub(super) struct Session {
     tally: Shared<Tally>,
     reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
     folder: PathBuf,
     journal: Option<Journal>,
     info: RunInfo,
-    /// Cases that have a result from before.
-    pub(super) done: HashSet<String>,
-    began: Instant,
+    /// Cases with a result from before the run was resumed.
+    pub(super) finished: HashSet<String>,
+    started: Instant,
 }
 
-/// A handle on the reporters of a session that keeps the beginning and the end of the run to itself.
-pub(super) struct Told {
+/// Handle to a session's reporters that drops the run's start and end events, which the session
+/// itself reports.
+pub(super) struct ReporterHandle {
     reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
-    /// What results come through.
+    /// API of the run.
     api: String,
 }
 
-impl Reporter for Told {
+impl Reporter for ReporterHandle {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::RunStarted(_) | Event::RunFinished { .. } => Ok(()),
-            // Who makes a result knows the case; what it came through is known here.
+            // The producer of a result does not know the API.
             Event::CaseFinished(result) if result.api != self.api && result.path != RunPath::Reference.name() => {
                 let result = CaseResult { api: self.api.clone(), ..(**result).clone() };
-                self.tell(&Event::CaseFinished(Box::new(result)))
+                self.report(&Event::CaseFinished(Box::new(result)))
             }
-            event => self.tell(event),
+            event => self.report(event),
         }
     }
 }
 
-impl Told {
-    fn tell(&self, event: &Event) -> io::Result<()> {
+impl ReporterHandle {
+    fn report(&self, event: &Event) -> io::Result<()> {
         self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event))
     }
 }
 
 impl Session {
-    /// Opens the folder and the other reports, once it is known what the cases run on, and how many workers there are (0: it runs
-    /// in this process).
+    /// Opens the result folder and the other reporters. `workers` is 0 for a run in this process.
     pub(super) fn new(
         args: &RunArgs,
-        work: &mut Work,
+        planned_run: &mut PlannedRun,
         device: &DeviceInfo,
         workers: usize,
         resumed: Option<(Folder, Journal)>,
-        among: Option<&Among>,
+        concurrent: Option<&ConcurrentRun>,
     ) -> Result<Session, Failure> {
-        let info = work.plan.info(device.clone(), &work.options);
+        let info = planned_run.plan.info(device.clone(), &planned_run.options);
         if let Some((folder, journal)) = &resumed
-            && let Some((what, then, now)) = merge::differing(&journal.info, &info)
+            && let Some((setting, then, now)) = merge::differing(&journal.info, &info)
         {
             let folder = folder.path().display();
-            return Err(usage(format!("cannot go on with {folder}: {what} differs ({then} then, {now} now)")));
+            return Err(usage(format!("cannot resume {folder}: {setting} differs (it was {then}, and is now {now})")));
         }
-        let planned = Rc::new(work.plan.names().collect());
-        let (lists, skipped) = work.lists.take().expect("a session is made once");
+        let planned = Rc::new(planned_run.plan.names().collect());
+        let (lists, skipped) = planned_run.lists.take().expect("a session is made once");
         let expectations = Rc::new(ListsArgs::expect(lists, device, planned, skipped));
         let (folder, journal) = match resumed {
             Some((folder, journal)) => (folder, Some(journal)),
@@ -219,37 +225,39 @@ impl Session {
         if journal.is_none() && folder.holds_results() {
             note(&format!("replacing the results of an earlier run in {}", path.display()));
         }
-        if work.plan.thinned > 0 {
+        if planned_run.plan.thinned > 0 {
             note(&format!(
-                "the quick budget leaves out {} of the cases that match; --budget sampled runs them all",
-                assay_reports::count(work.plan.thinned)
+                "the quick budget leaves out {} of the matching cases; --budget sampled runs all of them",
+                assay_reports::count(planned_run.plan.thinned)
             ));
         }
-        if args.range.is_some() && !work.programs.is_empty() {
-            let programs = counted(work.programs.len(), "case");
-            let verb = plural(work.programs.len(), "runs", "run");
-            note(&format!("--range is for the operands of precision cases: {programs} of suites {verb} without it"));
+        if args.range.is_some() && !planned_run.programs.is_empty() {
+            let programs = counted(planned_run.programs.len(), "case");
+            let verb = plural(planned_run.programs.len(), "runs", "run");
+            note(&format!("--range applies to precision cases only: {programs} of suites {verb} without it"));
         }
         let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
         let earlier = journal.as_ref().map_or(0, |journal| journal.results);
         let progress = if args.quiet { Progress::hidden() } else { Progress::stderr(workers, earlier) };
-        let progress = match among {
-            Some(among) => progress.among(&among.bars, &among.which),
+        let progress = match concurrent {
+            Some(concurrent) => progress.among(&concurrent.bars, &concurrent.label),
             None => progress,
         };
         let shown = ConsoleOptions {
             verbose: args.verbose,
             quiet: args.quiet,
-            threads: work.options.jobs,
+            threads: planned_run.options.jobs,
             folder: Some(path.clone()),
             earlier,
-            which: among.map(|among| among.which.clone()),
+            which: concurrent.map(|concurrent| concurrent.label.clone()),
             planted: None,
         };
         let resume = how_to_resume(&path);
-        let otherwise = format!("the run goes on, its results go to {}; should it end early, {resume}", path.display());
-        let console = Console::new(Stdout { otherwise }, shown).beside(&progress).expecting(expectations);
-        // The folder first: what the console says at the end is then already there.
+        let consequence =
+            format!("the run continues and writes its results to {}; if it ends early, {resume}", path.display());
+        let console = Console::new(ReportOutput { consequence }, shown).beside(&progress).expecting(expectations);
+        // The folder comes before the console, so that the files exist when the console announces
+        // them.
         let reporters: Vec<Box<dyn Reporter>> =
             vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
         let info = journal.as_ref().map_or(info, |journal| journal.info.clone());
@@ -259,89 +267,94 @@ impl Session {
             folder: path,
             journal,
             info,
-            done: HashSet::new(),
-            began: Instant::now(),
+            finished: HashSet::new(),
+            started: Instant::now(),
         })
     }
 
-    fn tell(&self, event: &Event) -> io::Result<()> {
+    fn report(&self, event: &Event) -> io::Result<()> {
         self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event))
     }
 
-    /// A reporter for the events between the beginning and the end.
-    pub(super) fn reporter(&self) -> Told {
-        Told { reporters: Rc::clone(&self.reporters), api: self.info.device.api.clone() }
+    /// Returns a reporter for the events between the run's start and end.
+    pub(super) fn reporter(&self) -> ReporterHandle {
+        ReporterHandle { reporters: Rc::clone(&self.reporters), api: self.info.device.api.clone() }
     }
 
-    /// Tells of the beginning, and of what was done before.
-    pub(super) fn start(&mut self, work: &Work) -> Result<(), Failure> {
-        self.try_start(work).inspect_err(|_| self.say_how_to_resume())
+    /// Reports the start of the run, then replays the journal of a resumed run.
+    pub(super) fn start(&mut self, planned_run: &PlannedRun) -> Result<(), Failure> {
+        self.try_start(planned_run).inspect_err(|_| self.note_how_to_resume())
     }
 
-    fn try_start(&mut self, work: &Work) -> Result<(), Failure> {
-        self.tell(&Event::RunStarted(Box::new(self.info.clone()))).code(exit::USAGE)?;
+    fn try_start(&mut self, planned_run: &PlannedRun) -> Result<(), Failure> {
+        self.report(&Event::RunStarted(Box::new(self.info.clone()))).code(exit::USAGE)?;
         let Some(journal) = &self.journal else { return Ok(()) };
-        let mut done = HashSet::new();
-        let mut take = |event: &Event| {
+        let mut finished = HashSet::new();
+        let mut replay = |event: &Event| {
             if let Some((name, ..)) = event.ended() {
-                done.insert(name.to_owned());
+                finished.insert(name.to_owned());
             }
-            self.tell(event)
+            self.report(event)
         };
-        journal.replay(&mut take).code(exit::USAGE)?;
-        let known: HashSet<&str> = work.plan.names().collect();
-        if let Some(name) = done.iter().find(|name| !known.contains(name.as_str())) {
-            return Err(usage(format!("{} has a result of `{name}`, which is not planned", self.folder.display())));
+        journal.replay(&mut replay).code(exit::USAGE)?;
+        let known: HashSet<&str> = planned_run.plan.names().collect();
+        if let Some(name) = finished.iter().find(|name| !known.contains(name.as_str())) {
+            let folder = self.folder.display();
+            return Err(usage(format!(
+                "cannot resume {folder}: it has a result of `{name}`, which is not a case of this run"
+            )));
         }
-        let mut said = format!("{} from before", counted(done.len(), "result"));
+        let mut message = format!("{} from the earlier run", counted(finished.len(), "result"));
         if journal.partial > 0 {
             let cases = counted(journal.partial, "case");
             let verb = plural(journal.partial, "was", "were");
-            said += &format!("; {cases} that {verb} cut short or not confirmed will run again");
+            message += &format!("; {cases} that {verb} interrupted or not confirmed will run again");
         }
         if journal.damaged > 0 {
             let lines = counted(journal.damaged, "damaged line");
-            said += &format!("; {lines} of the journal {} left out", plural(journal.damaged, "is", "are"));
+            message += &format!("; {lines} of the journal {} ignored", plural(journal.damaged, "is", "are"));
         }
-        note(&said);
+        note(&message);
         if journal.complete {
-            note("the run is complete: its reports are written again");
+            note("the run is complete; writing its reports again");
         }
-        self.done = done;
+        self.finished = finished;
         Ok(())
     }
 
-    /// Tells of the end, and says what the exit code is.
+    /// Reports the end of the run and returns the exit code. `ran` is true if the run was
+    /// interrupted.
     pub(super) fn end(self, ran: Result<bool, Failure>) -> Result<u8, Failure> {
         let finished = ran.and_then(|interrupted| {
-            let wall = self.began.elapsed().as_secs_f64() + self.journal.as_ref().map_or(0.0, |journal| journal.wall);
-            let interrupted = interrupted || INTERRUPTED.load(Ordering::Relaxed) && self.is_short();
-            self.tell(&Event::RunFinished { interrupted, wall }).code(exit::USAGE)?;
+            let wall = self.started.elapsed().as_secs_f64() + self.journal.as_ref().map_or(0.0, |journal| journal.wall);
+            let interrupted = interrupted || INTERRUPTED.load(Ordering::Relaxed) && self.has_missing_cases();
+            self.report(&Event::RunFinished { interrupted, wall }).code(exit::USAGE)?;
             Ok(interrupted)
         });
         match finished {
             Ok(interrupted) => {
                 write_page(&self.folder);
                 if interrupted {
-                    note(&format!("interrupted: {}", how_to_resume(&self.folder)));
+                    note(&format!("the run was interrupted; {}", how_to_resume(&self.folder)));
                 }
                 Ok(self.tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
             }
             Err(failure) => {
-                self.say_how_to_resume();
+                self.note_how_to_resume();
                 Err(failure)
             }
         }
     }
 
-    /// Says how to continue a run that ends with an error, if its folder has anything.
-    fn say_how_to_resume(&self) {
+    /// Notes how to resume a run that ended with an error, if its folder has results.
+    fn note_how_to_resume(&self) {
         if Folder::is_begun(&self.folder) {
-            note(&format!("the results so far are kept: {}", how_to_resume(&self.folder)));
+            note(&format!("the results so far are kept; {}", how_to_resume(&self.folder)));
         }
     }
 
-    fn is_short(&self) -> bool {
+    /// Returns true if fewer cases have finished than were planned.
+    fn has_missing_cases(&self) -> bool {
         self.tally.with(|tally| tally.finished() < tally.planned())
     }
 }

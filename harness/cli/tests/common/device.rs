@@ -1,8 +1,8 @@
-//! Whether there is anything to run on.
+//! Detection of a device to run on.
 
 use crate::common::assay;
 
-/// Whether there is a device; says so where there is none.
+/// Returns true if there is a device; otherwise prints that the test is skipped.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) fn device() -> bool {
     let found = assay(&["devices"]).code == 0;

@@ -1,8 +1,8 @@
-//! Running the binary.
+//! Helpers that run the binary.
 
 use std::process::Command;
 
-/// What it printed and its exit code.
+/// Output and exit code of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) code: i32,
@@ -10,7 +10,7 @@ pub(crate) struct Output {
     pub(crate) stderr: String,
 }
 
-/// Runs `assay` with these arguments and environment variables.
+/// Runs `assay` with arguments and environment variables.
 pub(crate) fn assay_with(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(arguments).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
@@ -22,7 +22,7 @@ pub(crate) fn assay_with(arguments: &[&str], environment: &[(&str, &str)]) -> Ou
     }
 }
 
-/// Runs `assay` with these arguments.
+/// Runs `assay` with arguments.
 pub(crate) fn assay(arguments: &[&str]) -> Output {
     assay_with(arguments, &[])
 }

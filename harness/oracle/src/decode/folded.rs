@@ -4,7 +4,7 @@ use super::Decoder;
 use crate::dispatch::SpecValues;
 use crate::integer::signed;
 use crate::ty::Kind;
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Module, Section, Type};
 use assay_spirv::reflect;
@@ -20,7 +20,7 @@ pub fn folded(module: &Module) -> Option<Module> {
     }
     let usages = reflect::usages(module);
     let values = SpecValues::new();
-    let mut decoder = Decoder::new(Rules::Vulkan, false, module, usages.first()?, &values);
+    let mut decoder = Decoder::new(Specification::Vulkan, false, module, usages.first()?, &values);
     let mut editor = Editor::new(module);
     for i in module.section(Section::Globals).filter(|i| i.op != Some(Op::Variable)) {
         decoder.here = i.index;

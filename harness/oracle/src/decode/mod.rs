@@ -23,7 +23,7 @@ use crate::float_op::FloatOps;
 use crate::inst::{Fits, Function, Inst, Reg};
 use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::ty::{Kind, Layout, Layouts, Leaf, Mode};
-use assay_precision::Rules;
+use assay_precision::Specification;
 use assay_spirv::grammar::Version;
 use assay_spirv::module::{Index, Instruction, Module, Section, Type, TypeId};
 use assay_spirv::reflect::{self, Usage};
@@ -172,7 +172,13 @@ pub(super) struct Decoder<'a> {
 type Result<T = ()> = std::result::Result<T, ProgramError>;
 
 /// Reads an entry point of a module.
-pub(crate) fn program(rules: Rules, wgsl: bool, module: &Module, entry: &str, spec: &SpecValues) -> Result<Program> {
+pub(crate) fn program(
+    specification: Specification,
+    wgsl: bool,
+    module: &Module,
+    entry: &str,
+    spec: &SpecValues,
+) -> Result<Program> {
     let usages = reflect::usages(module);
     let models = [Some(ExecutionModel::GLCompute), Some(ExecutionModel::Kernel)];
     let computes = || usages.iter().filter(|u| models.contains(&u.model));
@@ -180,7 +186,7 @@ pub(crate) fn program(rules: Rules, wgsl: bool, module: &Module, entry: &str, sp
         let there = computes().map(|u| u.name.clone()).collect();
         return Err(ProgramError::NoEntryPoint { name: entry.into(), there });
     };
-    let mut decoder = Decoder::new(rules, wgsl, module, usage, spec);
+    let mut decoder = Decoder::new(specification, wgsl, module, usage, spec);
     decoder.globals()?;
     let entry = decoder.all_functions()?;
     let size = decoder.workgroup_size()?;
@@ -244,7 +250,13 @@ pub(crate) fn place(module: &Module, instruction: Index) -> Place {
 }
 
 impl<'a> Decoder<'a> {
-    fn new(rules: Rules, wgsl: bool, module: &'a Module, usage: &'a Usage, spec: &'a SpecValues) -> Decoder<'a> {
+    fn new(
+        specification: Specification,
+        wgsl: bool,
+        module: &'a Module,
+        usage: &'a Usage,
+        spec: &'a SpecValues,
+    ) -> Decoder<'a> {
         let mut decoder = Decoder {
             module,
             spec,
@@ -290,7 +302,7 @@ impl<'a> Decoder<'a> {
             builtins: Vec::new(),
             pushed: BTreeSet::new(),
             unformatted: BTreeMap::new(),
-            float_ops: FloatOps::under(rules),
+            float_ops: FloatOps::under(specification),
             wgsl,
             kept: BTreeSet::new(),
             environment: floats::Declared::new(module, usage.function),

@@ -14,7 +14,7 @@ use crate::outcome::{CauseKind, FaultKind};
 use crate::residual::{RoundedReal, value};
 use crate::ty::{Fmt, Kind};
 use assay_float::{Rank, Set};
-use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Rules, relaxed};
+use assay_precision::{Effort, Lenient, Op, Operand, Permitted, Specification, relaxed};
 use smallvec::SmallVec;
 
 /// A result: value, bits of the register, and expression bound.
@@ -128,7 +128,7 @@ impl Run<'_> {
         let mut floats = floats?;
         if overflows {
             self.readings_differ = true;
-            if self.reading == Reading::Lenient || float_op.call.rules == Rules::Wgsl {
+            if self.reading == Reading::Lenient || float_op.call.specification == Specification::Wgsl {
                 return Some((AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0, ExprBound::NONE));
             }
         }
@@ -144,7 +144,8 @@ impl Run<'_> {
             match contracted_or_rearranged(float_op, bound, fast_path.to, fast_path.errors()) {
                 // An overflow gives an indeterminate value in WGSL.
                 Some(all)
-                    if float_op.call.rules == Rules::Wgsl && fast_path.finish(all).is_some_and(|r| r.overflows) =>
+                    if float_op.call.specification == Specification::Wgsl
+                        && fast_path.finish(all).is_some_and(|r| r.overflows) =>
                 {
                     return Some((AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0, ExprBound::NONE));
                 }
@@ -204,7 +205,7 @@ impl Run<'_> {
     fn table_result(&mut self, float_op: &FloatOp, slot: usize, given: &[Operand]) -> (AbstractValue, u64) {
         let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
         let over = match self.effort(if sets { search_cost(float_op.call.op) } else { 0 }) {
-            Some(effort) => float_op.reference.permitted_with(effort, slot, given),
+            Some(effort) => float_op.reference.permitted_for_sets_with(effort, slot, given),
             None => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
         let set = self.in_reading(over.permitted);

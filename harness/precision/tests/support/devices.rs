@@ -2,7 +2,7 @@
 
 use assay_float::{F32, F64, Set};
 use assay_precision::{
-    Call, Census, Checker, Column, Modes, Op, Permitted, Scalar, Shape, Verdict,
+    Call, CheckCounts, Checker, Column, Modes, Op, Permitted, Scalar, Shape, Verdict,
     synthetic::{Random, conforming, violating},
 };
 
@@ -90,17 +90,17 @@ pub(crate) fn run(call: &Call, results: usize, seed: u64, score: &mut Score) {
         }
     }
     let checker = Checker::new(call.clone());
-    let census = right.check(&checker);
+    let counts = right.check(&checker);
     score.conforming.0 += (right.len() * slots.len()) as u64;
-    let accused = census.failing_inputs + census.warning_inputs;
+    let accused = counts.failing_inputs + counts.warning_inputs;
     if accused > 0 {
         score.conforming.1 += accused;
-        score.examples.push(format!("accused: {} {:?} {:?}", call.op, call.modes.names(), census.examples));
+        score.examples.push(format!("accused: {} {:?} {:?}", call.op, call.modes.names(), counts.examples));
     }
-    let census = wrong.check(&checker);
+    let counts = wrong.check(&checker);
     let count = |verdict| expected.iter().filter(|v| **v == verdict).count() as u64;
-    let missed = expected.len() as u64 - (census.failing_inputs + census.warning_inputs).min(expected.len() as u64);
-    let confused = census.failing_inputs.abs_diff(count(Verdict::Fail));
+    let missed = expected.len() as u64 - (counts.failing_inputs + counts.warning_inputs).min(expected.len() as u64);
+    let confused = counts.failing_inputs.abs_diff(count(Verdict::Fail));
     score.violating.0 += expected.len() as u64;
     score.violating.1 += missed.max(confused);
     if missed.max(confused) > 0 {
@@ -127,8 +127,8 @@ const SWEPT: u32 = 256;
 const PLANTED: u64 = 4;
 
 /// Runs both devices on consecutive operands, as an exhaustive run does. Groups of these are
-/// decided at once if no result is worse than an earlier one; both devices therefore use the census
-/// that has counted the right results. Does nothing unless the call is a function of one `f32`.
+/// decided at once if no result is worse than an earlier one; both devices therefore start from the
+/// counts of the right results. Does nothing unless the call is a function of one `f32`.
 pub(crate) fn sweep(call: &Call, seed: u64, score: &mut Score) {
     let operands: Vec<Scalar> = call.operand_slots().collect();
     let slots: Vec<Scalar> = call.result_slots().collect();
@@ -148,19 +148,19 @@ pub(crate) fn sweep(call: &Call, seed: u64, score: &mut Score) {
         x.iter().zip(results).for_each(|(&x, &got)| rows.push(&[x], &[got]));
         rows
     };
-    let told = |census: &Census, what: &str| {
-        format!("{what}: {} {:?} from {first:#x}: {census:x?}", call.op, call.modes.names())
+    let told = |counts: &CheckCounts, what: &str| {
+        format!("{what}: {} {:?} from {first:#x}: {counts:x?}", call.op, call.modes.names())
     };
 
     let right = rows(&good).check(&checker);
     let mut again = right.next();
     rows(&good).add_to(&checker, &mut again);
-    for census in [&right, &again] {
+    for counts in [&right, &again] {
         score.conforming.0 += u64::from(SWEPT);
-        let accused = census.failing_inputs + census.warning_inputs;
+        let accused = counts.failing_inputs + counts.warning_inputs;
         if accused > 0 {
             score.conforming.1 += accused;
-            score.examples.push(told(census, "accused in a sweep"));
+            score.examples.push(told(counts, "accused in a sweep"));
         }
     }
     for _ in 0..PLANTED {
@@ -168,13 +168,13 @@ pub(crate) fn sweep(call: &Call, seed: u64, score: &mut Score) {
         for bad in violating(&sets[lane].usual, slot) {
             let mut results = good.clone();
             results[lane] = bad;
-            let mut census = right.next();
-            rows(&results).add_to(&checker, &mut census);
+            let mut counts = right.next();
+            rows(&results).add_to(&checker, &mut counts);
             let expected = if permits_leniently(&sets[lane], slot, bad) { (0, 1) } else { (1, 0) };
             score.violating.0 += 1;
-            if (census.failing_inputs, census.warning_inputs) != expected {
+            if (counts.failing_inputs, counts.warning_inputs) != expected {
                 score.violating.1 += 1;
-                score.examples.push(told(&census, &format!("missed in a sweep, {bad:#x} for {:#x}", x[lane])));
+                score.examples.push(told(&counts, &format!("missed in a sweep, {bad:#x} for {:#x}", x[lane])));
             }
         }
     }
@@ -257,15 +257,15 @@ impl Rows {
         (!one.check(checker).verdicts.contains_key(&expected)).then_some((x, got))
     }
 
-    fn check(&self, checker: &Checker) -> Census {
-        let mut census = Census::default();
-        self.add_to(checker, &mut census);
-        census
+    fn check(&self, checker: &Checker) -> CheckCounts {
+        let mut counts = CheckCounts::default();
+        self.add_to(checker, &mut counts);
+        counts
     }
 
-    fn add_to(&self, checker: &Checker, census: &mut Census) {
+    fn add_to(&self, checker: &Checker, counts: &mut CheckCounts) {
         let operands: Vec<Column<'_>> = self.operands.iter().map(Store::column).collect();
         let results: Vec<Column<'_>> = self.results.iter().map(Store::column).collect();
-        checker.check(&operands, &results, census);
+        checker.check(&operands, &results, counts);
     }
 }

@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::run::float::{flush_threshold, rearranged, search_cost};
 use crate::ty::Fmt;
 use assay_float::Rank;
-use assay_precision::{Chains, Environment, Rounding};
+use assay_precision::{Environment, ExpressionDomain, Rounding};
 use smallvec::SmallVec;
 
 /// The rearrangements of a result could not be bounded.
@@ -32,7 +32,7 @@ impl Run<'_> {
         leaf: ExprBound,
     ) -> Result<Option<(ExprBound, bool)>, Unbounded> {
         let Some(fmt) = float_op.fmt() else { return Ok(None) };
-        if !float_op.freedom.transforms || float_op.call.modes.relaxed || !float_op.reference.takes_apart(slot) {
+        if !float_op.freedom.transforms || float_op.call.modes.relaxed || !float_op.reference.is_rearrangeable(slot) {
             return Ok(None);
         }
         let computed = operands.iter().any(|reg| self.is_computed(*reg, lane));
@@ -46,7 +46,7 @@ impl Run<'_> {
         let env = self.environment(float_op, slot);
         let (errors, roundings) = (fast_path::errors(fmt, &env), fast_path::roundings_of_division(fmt, &env));
         let apart: SmallVec<[ExprBound; 8]> = operands.iter().map(|reg| self.bound(*reg, lane, fmt)).collect();
-        match float_op.reference.chained(
+        match float_op.reference.expression(
             slot,
             &BoundEvaluator { fmt, errors, roundings, expansion_limit: self.expansion_limit(fmt) },
             &apart,
@@ -67,7 +67,7 @@ impl Run<'_> {
     /// formulas round as declared: in the lenient reading they round either way.
     pub(in crate::run) fn environment(&mut self, float_op: &FloatOp, slot: usize) -> Environment {
         let env = float_op.reference.environment(slot);
-        let doubted = env.rounding != Rounding::Undeclared && float_op.reference.takes_apart(slot);
+        let doubted = env.rounding != Rounding::Undeclared && float_op.reference.is_rearrangeable(slot);
         match self.reading {
             Reading::Lenient if doubted => Environment { rounding: Rounding::Undeclared, ..env },
             Reading::Lenient => env,
@@ -96,8 +96,8 @@ struct BoundEvaluator {
     expansion_limit: ExpansionLimit,
 }
 
-impl Chains for BoundEvaluator {
-    type Chain = ExprBound;
+impl ExpressionDomain for BoundEvaluator {
+    type Expression = ExprBound;
 
     fn constant(&self, value: f64) -> ExprBound {
         ExprBound::constant(value)
@@ -116,7 +116,7 @@ impl Chains for BoundEvaluator {
     }
 
     fn div(&self, a: &ExprBound, b: &ExprBound) -> Option<ExprBound> {
-        let whole = self.computed(b).map(|(lo, hi)| self.between(lo, hi))?;
+        let whole = self.computed_ranks(b).map(|(lo, hi)| self.between(lo, hi))?;
         if a.quotient_is_too_long(b, self.expansion_limit) { None } else { a.over(b, &whole, self.roundings) }
     }
 
@@ -128,7 +128,7 @@ impl Chains for BoundEvaluator {
         a.either(*b)
     }
 
-    fn computed(&self, a: &ExprBound) -> Option<(Rank, Rank)> {
+    fn computed_ranks(&self, a: &ExprBound) -> Option<(Rank, Rank)> {
         let (lo, hi) = rearranged(*a, self.fmt, self.errors)?;
         let flushed = a.may_be_below(flush_threshold(self.fmt));
         Some(if flushed { (lo.min(-1), hi.max(0)) } else { (lo, hi) })

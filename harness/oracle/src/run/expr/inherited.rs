@@ -16,7 +16,7 @@ use crate::outcome::CauseKind;
 use crate::run::Run;
 use crate::run::float::rearranged;
 use crate::ty::{Fmt, Kind};
-use assay_precision::{Flush, Op, Rules};
+use assay_precision::{Flush, Op, Specification};
 use smallvec::SmallVec;
 
 impl Run<'_> {
@@ -31,7 +31,7 @@ impl Run<'_> {
         let Kind::Float(fmt @ (Fmt::F16 | Fmt::F32)) = float_op.results[slot] else { return None };
         let exact = |reg: &Reg| *self.columns[*reg as usize].value(lane) == AbstractValue::Bits;
         // WGSL normalises by a quotient, which the table evaluates.
-        let other = float_op.call.rules == Rules::Wgsl && float_op.call.op == Op::Normalize;
+        let other = float_op.call.specification == Specification::Wgsl && float_op.call.op == Op::Normalize;
         if !is_long(float_op.call.op) || other {
             return None;
         }

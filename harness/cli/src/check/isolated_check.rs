@@ -1,0 +1,267 @@
+//! Check in a worker process, where a crash or hang of the driver becomes a result.
+//!
+//! The worker prepares the shader again, interprets it, and runs it on its device. It announces
+//! each call into the driver, so that a crash report names the call.
+
+use super::{
+    ExecutionArgs,
+    check_plan::{self, CheckPlan, CheckRequest, OpenVulkan},
+};
+use crate::{
+    args::{Api, Command},
+    exit::{self, Failure, WithCode},
+    run::{self, INTERRUPTED},
+};
+use assay_check::{Check, DeviceWork, Job, Left, Placed, Target, TargetError};
+use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
+use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
+use assay_spirv::need::Have;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::{Deserialize, Serialize};
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+/// Request for a check, sent to the worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CheckSetup {
+    /// Command line.
+    pub(crate) command: Vec<String>,
+    device: Option<String>,
+    wgpu: bool,
+    /// Folder for bundles.
+    folder: Option<PathBuf>,
+}
+
+/// Longest time for opening the device.
+const START: Duration = Duration::from_secs(120);
+
+/// Largest number of bytes that a driver may write to stdout and stderr.
+const OUTPUT: u64 = 64 << 20;
+
+/// Interval at which a worker checks for an interruption.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Checks in a worker. Returns the device and the result, which is `None` if the check was
+/// interrupted.
+pub(super) fn run(
+    plan: &CheckPlan<'_>,
+    execution: &ExecutionArgs,
+    (api, selector): (Api, Option<&str>),
+    folder: Option<&Path>,
+) -> Result<(DeviceInfo, Option<CheckResult>), Failure> {
+    let setup = CheckSetup {
+        command: check_plan::command(),
+        device: selector.map(str::to_owned),
+        wgpu: api == Api::Wgpu,
+        folder: folder.map(Path::to_owned),
+    };
+    let setup = serde_json::json!({ "check": setup });
+    let program = std::env::current_exe().code(exit::INTERNAL)?;
+    let launch = Launch { program, arguments: vec!["worker".into()], environment: Vec::new(), setup };
+    // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
+    // does not return from a call soon after.
+    let call = Duration::from_secs_f64(execution.timeout * 1.25 + 2.0);
+    let limits = Limits { call, start: START.max(call), memory: None, output: OUTPUT };
+    let settings = Settings { workers: 1, batch: 1, limits, confirm: false };
+    let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
+    let device = coordinator.device().clone();
+    run::catch_interrupts()?;
+    let mut result: Option<CheckResult> = None;
+    let bar = spinner();
+    let mut activity = INTERPRETING;
+    let mut report = |event: &Event| {
+        if let Event::CaseProgress { done, .. } = event {
+            bar.set_message(format!("{activity}; run {done} on the device"));
+        }
+        if let Event::CheckFinished(reported) = event {
+            activity = "diagnosing the failure";
+            result = Some(match result.take() {
+                Some(earlier) if !reported.partial && reported.status != earlier.status => {
+                    keep_earlier(earlier, reported)
+                }
+                _ => (**reported).clone(),
+            });
+        }
+        Ok(())
+    };
+    let ran = coordinator.run(&SingleCase(plan.check), vec![0], &mut report, &INTERRUPTED);
+    bar.finish_and_clear();
+    ran.map_err(run::failure)?;
+    Ok((device, result))
+}
+
+/// Message of the spinner before the first failure.
+const INTERPRETING: &str = "interpreting the shader";
+
+/// Returns a spinner with the elapsed time.
+fn spinner() -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(INTERPRETING);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// Returns the result established before a diagnostic rerun ended the driver, with a note about the
+/// rerun.
+fn keep_earlier(earlier: CheckResult, rerun: &CheckResult) -> CheckResult {
+    let reason = rerun.reason.as_deref().unwrap_or_default();
+    let note = format!("{:?} in a diagnostic rerun of the shader: {reason}", rerun.status);
+    CheckResult { partial: false, notes: [earlier.notes, vec![note]].concat(), ..earlier }
+}
+
+/// The shader as the only case of a coordinator's run.
+struct SingleCase<'a>(&'a Check<'a>);
+
+impl Cases for SingleCase<'_> {
+    fn name(&self, _: u32) -> &str {
+        &self.0.subject.name
+    }
+
+    fn blank(&self, _: u32, status: Status, reason: String) -> Event {
+        Event::CheckFinished(Box::new(self.0.without_result(status, reason)))
+    }
+}
+
+/// Worker of a check: its device and request.
+pub(crate) struct CheckWorker {
+    request: Command,
+    setup: CheckSetup,
+    api: Api,
+    target: Box<dyn Target>,
+}
+
+impl CheckWorker {
+    /// Opens the device.
+    pub(crate) fn open(request: Command, setup: CheckSetup) -> Result<CheckWorker, Failure> {
+        let execution = execution_args(&request)?;
+        let api = if setup.wgpu { Api::Wgpu } else { Api::Vulkan };
+        let target = execution.target(api, setup.device.as_deref())?;
+        Ok(CheckWorker { request, setup, api, target })
+    }
+
+    fn execution_args(&self) -> Result<&ExecutionArgs, Failure> {
+        execution_args(&self.request)
+    }
+
+    fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
+        let request = match &self.request {
+            Command::Check(args) => CheckRequest::Check(args),
+            Command::Repro(args) => CheckRequest::Repro(args),
+            _ => return Err(exit::usage(NOT_A_CHECK)),
+        };
+        check_plan::with_plan(request, self.api, |plan| {
+            let announced =
+                |target| AnnouncedTarget { target, teller, case: name, round: Cell::new(0), runs: Cell::new(0) };
+            let target = announced(Box::new(&*self.target) as Box<dyn Target + '_>);
+            let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
+                Ok(Box::new(announced(self.execution_args()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
+            };
+            let vulkan: Option<OpenVulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
+            let preliminary = |result: &CheckResult| {
+                teller.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
+            };
+            plan.examine(&target, vulkan, (self.setup.folder.as_deref(), &self.setup.command), &preliminary)
+        })
+    }
+}
+
+/// Refusal of a request for another command.
+const NOT_A_CHECK: &str = "a worker of a check is started by `assay check` and `assay repro` only";
+
+/// Returns the execution options of a request.
+fn execution_args(request: &Command) -> Result<&ExecutionArgs, Failure> {
+    match request {
+        Command::Check(args) => Ok(&args.execution),
+        Command::Repro(args) => Ok(&args.execution),
+        _ => Err(exit::usage(NOT_A_CHECK)),
+    }
+}
+
+impl assay_isolate::Bench for CheckWorker {
+    fn device(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        let Some(Task { name, .. }) = tasks.first() else { return Ok(()) };
+        teller.event(&Event::CaseStarted { name: name.clone(), inputs: 0 });
+        let done = AtomicBool::new(false);
+        let ran = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    if stop.load(Ordering::Relaxed) {
+                        // The coordinator does not wait for the work in progress.
+                        std::process::exit(exit::INTERRUPTED.into());
+                    }
+                    thread::sleep(TICK);
+                }
+            });
+            // A panic is a defect of Assay and must not look like a crash of the driver.
+            let ran = catch_unwind(AssertUnwindSafe(|| self.check(name, teller)));
+            done.store(true, Ordering::Relaxed);
+            ran
+        });
+        match ran {
+            Ok(Ok(result)) => teller.event(&Event::CheckFinished(Box::new(result))),
+            Ok(Err(failure)) => teller.refuse(Refusal { reason: failure.to_string(), code: failure.code }),
+            Err(panic) => {
+                let message = panic_message(&*panic);
+                let reason = format!("{message}: this is a defect of Assay; please report it with the command line");
+                teller.refuse(Refusal { reason, code: exit::INTERNAL });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Target that announces each call into the driver, with its round, to the coordinator.
+struct AnnouncedTarget<'a> {
+    target: Box<dyn Target + 'a>,
+    teller: &'a Teller,
+    case: &'a str,
+    round: Cell<u32>,
+    runs: Cell<u64>,
+}
+
+impl Target for AnnouncedTarget<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn begin(&self, round: u32) {
+        self.round.set(round);
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        let _call = self.teller.enter(self.case, "allocating buffers with device addresses");
+        self.target.place(job)
+    }
+
+    fn clear_workgroup_memory(&self) {
+        let _call = self.teller.enter(self.case, "clearing workgroup memory");
+        self.target.clear_workgroup_memory();
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        self.runs.set(self.runs.get() + 1);
+        self.teller.event(&Event::CaseProgress { name: self.case.to_owned(), done: self.runs.get(), inputs: 0 });
+        let _call = self.teller.enter(self.case, &Check::doing(self.round.get()));
+        self.target.run(job)
+    }
+
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        let _call = self.teller.enter(self.case, during);
+        self.target.with_device(during, work)
+    }
+}

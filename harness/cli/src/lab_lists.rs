@@ -1,0 +1,187 @@
+//! Case lists, skips, flakes, baselines and waivers of a run.
+
+use crate::{
+    cases,
+    exit::{self, Failure, WithCode, usage},
+    note_once,
+};
+use assay_case::{Filter, Filters};
+use assay_reports::{
+    Expectations, Names, Waivers, counted,
+    deqp::{self, Baseline, Patterns},
+    plural,
+};
+use assay_runner::{Choice, DeviceInfo};
+use assay_suite::Unit;
+use clap::Args;
+use std::{collections::HashSet, path::PathBuf, rc::Rc};
+
+/// Section of `assay run --help` about the lists.
+pub(crate) const HELP: &str = "\
+Lists, in deqp-runner's format:
+  --caselist  one case per line; a line that ends in .txt or .txt.zst names
+              another list
+  --skips, --flakes
+              one regular expression per line, searched for in case names; a
+              line without any of * + ? ( ) [ ] { } | ^ $ \\ is literal
+  --baseline  one name,status per line: the failures.csv of an earlier run
+  # starts a comment. A failure that the baseline expects does not fail the
+  run. A case that does better than its baseline fails the run until the
+  baseline is updated.";
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ListsArgs {
+    /// Exclude the cases that this filter matches; repeatable
+    #[arg(long, short, value_name = "FILTER")]
+    exclude: Vec<String>,
+
+    /// Run only the cases that this file names
+    #[arg(long, value_name = "FILE")]
+    caselist: Option<PathBuf>,
+
+    /// Skip the cases that this file's patterns match
+    #[arg(long, value_name = "FILE")]
+    skips: Option<PathBuf>,
+
+    /// Ignore failures of the cases that this file's patterns match
+    #[arg(long, value_name = "FILE")]
+    flakes: Option<PathBuf>,
+
+    /// Expected failures; a case that differs from its line fails the run
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Known failures, each with an issue and an end date: a TOML file
+    #[arg(long, value_name = "FILE", long_help = format!(
+        "Known failures, each with an issue and an end date: a TOML file like\n{}", assay_reports::WAIVERS
+    ))]
+    waivers: Option<PathBuf>,
+}
+
+/// Cases that remain after the lists are applied.
+pub(crate) struct RemainingCases {
+    pub(crate) cases: Vec<Unit>,
+    /// Names of the cases that match the filters but are skipped by `--skips`.
+    pub(crate) skipped: Vec<String>,
+}
+
+/// Lists of expected results.
+pub(crate) struct ExpectationLists {
+    flakes: Patterns,
+    baseline: Option<Baseline>,
+    waivers: Waivers,
+}
+
+impl ListsArgs {
+    /// Returns the options: their clap names and their values as text.
+    pub(crate) fn values(&self) -> Vec<(&'static str, String)> {
+        let files = [
+            ("caselist", &self.caselist),
+            ("skips", &self.skips),
+            ("flakes", &self.flakes),
+            ("baseline", &self.baseline),
+            ("waivers", &self.waivers),
+        ];
+        let text = |file: &PathBuf| file.display().to_string();
+        let files = files.map(|(option, file)| (option, file.as_ref().map_or_else(|| "none".to_owned(), text)));
+        let exclude = if self.exclude.is_empty() { "none".to_owned() } else { self.exclude.join(" ") };
+        [("exclude", exclude)].into_iter().chain(files).collect()
+    }
+
+    /// Reads all lists and applies those that select cases.
+    ///
+    /// # Errors
+    /// A list is malformed, or no case remains.
+    pub(crate) fn read(
+        &self,
+        mut all: Vec<Unit>,
+        filters: &Filters,
+    ) -> Result<(ExpectationLists, RemainingCases), Failure> {
+        let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
+        let skips = patterns(&self.skips).code(exit::USAGE)?;
+        let flakes = patterns(&self.flakes).code(exit::USAGE)?;
+        let baseline = self.baseline.as_deref().map(Baseline::read).transpose().code(exit::USAGE)?;
+        if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
+            let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
+            if let Some(first) = unknown.first() {
+                let (cases, are) = (counted(unknown.len(), "case"), plural(unknown.len(), "is", "are"));
+                note_once(&format!("{}: {cases} {are} unknown to this Assay, such as {first}", path.display()));
+            }
+        }
+        let waivers = self.waivers.as_deref().map(Waivers::read).transpose().code(exit::USAGE)?.unwrap_or_default();
+        for unused in waivers.unknown(all.iter().map(Choice::name)) {
+            note_once(&unused);
+        }
+        self.keep_listed(&mut all)?;
+        let excluded = cases::filters(&self.exclude, &all)
+            .map_err(|failure| Failure { error: failure.error.context("--exclude"), ..failure })?;
+        all.retain(|case| !excluded.matches(case.name()));
+        let is_selected = |case: &Unit| filters.is_empty() || filters.matches(case.name());
+        let mut skipped = Vec::new();
+        all.retain(|case| {
+            let skip = skips.matches(case.name());
+            if skip && is_selected(case) {
+                skipped.push(case.name().to_owned());
+            }
+            !skip
+        });
+        let emptied = filters.without_match(all.iter().map(Choice::name));
+        let (first, more) = (emptied.first(), emptied.len().saturating_sub(1));
+        let first = first.map_or_else(String::new, |filter| format!(" that matches `{}`", filter.pattern()));
+        let more = if more > 0 { format!(" or {}", counted(more, "other filter")) } else { String::new() };
+        let none = format!("--skips, --exclude or --caselist removes every case{first}{more}");
+        if all.is_empty() || (!filters.is_empty() && emptied.len() == filters.len()) {
+            return Err(Failure { code: exit::NOTHING, error: anyhow::anyhow!(none) });
+        }
+        // Some filters still match cases, so the run continues.
+        if !emptied.is_empty() {
+            note_once(&none);
+        }
+        Ok((ExpectationLists { flakes, baseline, waivers }, RemainingCases { cases: all, skipped }))
+    }
+
+    /// Keeps the cases that the case list names. The quick budget does not leave out cases that are
+    /// named individually.
+    fn keep_listed(&self, all: &mut Vec<Unit>) -> Result<(), Failure> {
+        let Some(path) = &self.caselist else { return Ok(()) };
+        let list = deqp::case_list(path).code(exit::USAGE)?;
+        let listed: HashSet<&str> = list.iter().map(|line| line.text.as_str()).collect();
+        let known: HashSet<&str> = all.iter().map(Choice::name).collect();
+        let unknown: Vec<_> = list.iter().filter(|line| !known.contains(line.text.as_str())).collect();
+        if let Some(first) = unknown.first() {
+            let near = Filter::new(&first.text).nearest(all.iter().map(Choice::name));
+            let more = match unknown.len() - 1 {
+                0 => String::new(),
+                more => format!("; {} {} also unknown", counted(more, "other name"), plural(more, "is", "are")),
+            };
+            return Err(usage(format!(
+                "{}: there is no case `{}`; the nearest names are {}{more}",
+                first.place(),
+                first.text,
+                near.join(", ")
+            )));
+        }
+        if list.is_empty() {
+            return Err(usage(format!("{} names no case", path.display())));
+        }
+        all.retain_mut(|case| {
+            let kept = listed.contains(case.name());
+            if kept {
+                case.include();
+            }
+            kept
+        });
+        Ok(())
+    }
+
+    /// Returns the expected results of a run of these cases on a device.
+    pub(crate) fn expect(
+        lists: ExpectationLists,
+        device: &DeviceInfo,
+        planned: Rc<Names>,
+        skipped: Vec<String>,
+    ) -> Expectations {
+        let waivers = lists.waivers.of_run(device, jiff::Zoned::now().date());
+        Expectations::new(lists.baseline, lists.flakes, waivers).of_run(planned, skipped)
+    }
+}

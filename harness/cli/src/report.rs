@@ -1,0 +1,62 @@
+//! `assay report`, and the HTML report that `assay run` writes.
+
+use crate::{
+    exit::{self, Failure, WithCode, usage},
+    explain,
+    output_file::write_with,
+    print,
+    result_folders::{each_run, open},
+};
+use assay_files::{Owned, RECORD};
+use assay_reports::{Opened, html};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// End of `assay report --help`.
+pub(crate) const REPORT_HELP: &str = "\
+`assay run` writes the page of its own results. This command writes it again, or
+one page for several runs side by side. The folder of a run on all devices, or
+through both APIs, contains several runs.
+
+Examples:
+  assay report nightly
+  assay report lavapipe swiftshader --out both.html";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Result folders
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+
+    /// File to write; required for several folders [default: report.html in the folder]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// `assay report`: writes the HTML report of one or more runs.
+pub(crate) fn report(args: &ReportArgs) -> Result<u8, Failure> {
+    let out = match (&args.out, args.folders.as_slice()) {
+        (Some(out), _) => out.clone(),
+        (None, [folder]) => folder.join(PAGE),
+        (None, _) => return Err(usage("several folders require --out FILE")),
+    };
+    write_page(&each_run(&args.folders), &out)?;
+    print(format!("{}\n", out.display()).as_bytes())
+}
+
+/// Name of the HTML report in a result folder.
+pub(crate) const PAGE: &str = "report.html";
+
+/// Writes the HTML report of result folders.
+pub(crate) fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
+    // All folders are read before the output file is created.
+    let page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
+    // A report inside a result folder belongs to its run: the next run may replace it.
+    if let (Some(folder), true) = (out.parent(), out.ends_with(PAGE))
+        && (folder.join(RECORD).is_file() || folders.iter().any(|run| run == folder))
+    {
+        Owned::of(folder).claim([PAGE]).code(exit::USAGE)?;
+    }
+    write_with(out, |out| page.write(out).code(exit::USAGE))
+}

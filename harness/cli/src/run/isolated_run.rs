@@ -1,0 +1,137 @@
+//! Runs in worker processes.
+
+use super::{
+    INTERRUPTED, catch_interrupts,
+    concurrent_devices::ConcurrentRun,
+    session::{PlannedRun, Session},
+};
+use crate::{
+    args::RunArgs,
+    exit::{self, Failure, WithCode},
+};
+use assay_case::Budget;
+use assay_isolate::{Cases, Coordinator, IsolateError, Launch, Limits, Settings};
+use assay_reports::{Folder, Journal};
+use assay_runner::{DeviceInfo, Event, Reporter};
+use std::{fs, time::Duration};
+
+/// Returns the largest number of cases in one order to a worker: large enough to keep the pipeline
+/// full, small enough that failures are confirmed soon.
+fn batch(budget: Budget) -> usize {
+    match budget {
+        Budget::Quick => 256,
+        Budget::Sampled => 16,
+        Budget::Exhaustive => 2,
+    }
+}
+
+/// Longest time for opening a device.
+const START: Duration = Duration::from_secs(120);
+
+/// Largest number of bytes that a driver may write to stdout and stderr during one order.
+const OUTPUT: u64 = 64 << 20;
+
+/// Default memory limit of all workers together, in percent of the machine's memory.
+const MEMORY_PERCENT: u64 = 80;
+
+/// Runs in worker processes.
+pub(super) fn run(
+    args: &RunArgs,
+    mut planned_run: PlannedRun,
+    resumed: Option<(Folder, Journal)>,
+    concurrent: Option<&ConcurrentRun>,
+) -> Result<u8, Failure> {
+    let mut workers = usize::from(args.workers.unwrap_or(1));
+    let mut coordinator = Coordinator::start(launch(args, &planned_run, workers)?, settings(args, workers, concurrent))
+        .map_err(failure)?;
+    let device = coordinator.device().clone();
+    if args.workers.is_none() {
+        workers = default_workers(args, &device, planned_run.options.jobs);
+        coordinator = coordinator.adapt(launch(args, &planned_run, workers)?, settings(args, workers, concurrent));
+        if let Some(concurrent) = concurrent {
+            let (args, device, threads) = (args.clone(), device.clone(), concurrent.available_threads());
+            coordinator = coordinator.within(Box::new(move || default_workers(&args, &device, threads())));
+        }
+    }
+    let mut session = Session::new(args, &mut planned_run, &device, workers, resumed, concurrent)?;
+    session.start(&planned_run)?;
+    catch_interrupts()?;
+    let todo =
+        (0..planned_run.plan.len() as u32).filter(|&case| !session.finished.contains(planned_run.name(case))).collect();
+    let mut reporter = session.reporter();
+    let mut report = |event: &Event| reporter.event(event);
+    let ran = coordinator.run(&planned_run, todo, &mut report, &INTERRUPTED);
+    session.end(ran.map(|ended| ended.interrupted).map_err(failure))
+}
+
+/// Attaches the exit code to an error of the coordinator.
+pub(crate) fn failure(error: IsolateError) -> Failure {
+    let code = match &error {
+        IsolateError::Refused(refusal) => refusal.code,
+        IsolateError::Start(_) | IsolateError::OtherDevice(..) => exit::NO_DEVICE,
+        IsolateError::Spawn(_) => exit::INTERNAL,
+        IsolateError::Report(_) => exit::USAGE,
+    };
+    Failure { code, error: error.into() }
+}
+
+/// Returns the number of workers for a run without `--workers`.
+///
+/// A software driver compiles a pipeline on one core while its process does nothing else. Small
+/// cases spend nearly all their time there, so the quick budget gets a worker per core, as far as
+/// memory allows. A real device gets one worker, and so do larger budgets, whose cases keep the
+/// cores busy checking results.
+fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
+    let fitting = installed_memory().map_or(1, |bytes| usize::try_from(bytes / WORKER_MEMORY).unwrap_or(usize::MAX));
+    match args.budget {
+        Budget::Quick if device.kind == "cpu" => jobs.min(fitting).max(1),
+        Budget::Quick | Budget::Sampled | Budget::Exhaustive => 1,
+    }
+}
+
+/// Memory reserved for a worker with a software driver, in bytes: several times its usual need.
+const WORKER_MEMORY: u64 = 1 << 30;
+
+/// Returns the launch configuration of workers: this binary, with the run's command line.
+fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<Launch, Failure> {
+    let threads = planned_run.options.jobs.div_ceil(workers);
+    let program = std::env::current_exe().code(exit::INTERNAL)?;
+    let mut environment = Vec::new();
+    // By default a software driver computes on one thread per core in each worker. This divides the
+    // requested threads among the workers.
+    if (workers > 1 || args.jobs.is_some()) && std::env::var_os(DRIVER_THREADS).is_none() {
+        environment.push((DRIVER_THREADS.into(), threads.to_string().into()));
+    }
+    let setup = serde_json::json!({ "command": planned_run.options.command, "device": args.device, "jobs": threads });
+    Ok(Launch { program, arguments: vec!["worker".into()], environment, setup })
+}
+
+/// Environment variable with the number of threads on which Mesa's software drivers compute.
+const DRIVER_THREADS: &str = "LP_NUM_THREADS";
+
+/// Returns the settings of the coordinator.
+fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) -> Settings {
+    // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
+    // does not return from a call soon after.
+    let call = Duration::from_secs_f64(args.timeout * 1.25 + 2.0);
+    // The workers of all devices share the memory. When one device ends, the others may start more
+    // workers, up to one per thread.
+    let all = concurrent.map_or(workers, |concurrent| {
+        (workers * concurrent.run_count()).max(concurrent.initial_threads() * concurrent.run_count())
+    });
+    let memory =
+        args.memory.map(|mib| mib << 20).or_else(|| Some(installed_memory()? / 100 * MEMORY_PERCENT / all as u64));
+    Settings {
+        workers,
+        batch: batch(args.budget),
+        limits: Limits { call, start: START.max(call), memory, output: OUTPUT },
+        confirm: args.confirm.is_yes(),
+    }
+}
+
+/// Returns the machine's memory in bytes; `None` where Linux's `/proc/meminfo` does not exist.
+fn installed_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
+}

@@ -1,0 +1,184 @@
+//! `assay worker`: the worker process of a run or a check, which opens one device.
+
+use super::{RunBackend, session, skip_other_paths};
+use crate::{
+    args::{Cli, Command, RunArgs},
+    cases, check,
+    exit::{self, Failure, WithCode},
+};
+use assay_check::{DeviceWork, Job, Left, Placed, Target, TargetError};
+use assay_isolate::{Bench, Refusal, Task, Teller, run_plan};
+use assay_runner::{Choice, DeviceInfo, Event, Plan, RunOptions};
+use assay_spirv::need::Have;
+use assay_suite::{Programs, RunWith, Unit};
+use clap::Parser;
+use serde::Deserialize;
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+/// Serves the coordinator that started this process.
+pub(crate) fn serve() -> Result<u8, Failure> {
+    assay_isolate::serve(|setup| open(setup).map_err(refuse)).code(exit::INTERNAL)?;
+    Ok(exit::OK)
+}
+
+/// Opens the backend for the coordinator's request: a run or a check.
+fn open(setup: serde_json::Value) -> Result<Box<dyn Bench>, Failure> {
+    let Some(setup) = setup.get("check").cloned() else { return Ok(Box::new(Worker::open(setup)?)) };
+    let setup: check::CheckSetup = serde_json::from_value(setup).code(exit::INTERNAL)?;
+    let asked = parse_command(&setup.command)?;
+    Ok(Box::new(check::CheckWorker::open(asked, setup)?))
+}
+
+/// Parses a command line sent by the coordinator.
+fn parse_command(command: &[String]) -> Result<Command, Failure> {
+    let cli = Cli::try_parse_from(command.iter().cloned().map(|text| crate::shield_minus(text.into())));
+    Ok(cli.code(exit::INTERNAL)?.command)
+}
+
+fn refuse(failure: Failure) -> Refusal {
+    Refusal { reason: failure.to_string(), code: failure.code }
+}
+
+/// Request of the coordinator for a run.
+#[derive(Deserialize)]
+struct WorkerSetup {
+    /// Command line of the run.
+    command: Vec<String>,
+    /// Device to open; replaces `--device` of the command line.
+    device: Option<String>,
+    /// Number of threads that check results and build pipelines.
+    jobs: usize,
+}
+
+/// Worker of a run.
+struct Worker {
+    args: RunArgs,
+    options: RunOptions,
+    backend: RunBackend,
+    /// All cases, loaded on first use.
+    units: Option<Vec<Unit>>,
+    /// Set after the first order.
+    had_order: bool,
+}
+
+/// Largest first order for which the worker loads only the ordered cases. A worker that confirms a
+/// failure gets one order of one case.
+const SMALL_ORDER: usize = 16;
+
+impl Worker {
+    fn open(setup: serde_json::Value) -> Result<Worker, Failure> {
+        let WorkerSetup { command, device, jobs } = serde_json::from_value(setup).code(exit::INTERNAL)?;
+        let Command::Run(mut args) = parse_command(&command)? else {
+            return Err(exit::usage("a worker is started by `assay run` only"));
+        };
+        args.device = device;
+        let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
+        let backend = RunBackend::open(&args)?;
+        Ok(Worker { args, options, backend, units: None, had_order: false })
+    }
+
+    /// Returns the ordered cases, in the order of `tasks`.
+    fn find(&mut self, tasks: &[Task]) -> Result<Vec<Unit>, String> {
+        let few;
+        let units = match &mut self.units {
+            Some(units) => units,
+            None if !std::mem::replace(&mut self.had_order, true) && tasks.len() <= SMALL_ORDER => {
+                let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
+                few = cases::named(&self.args.filters, &names).map_err(|failure| failure.to_string())?;
+                &few
+            }
+            none => none.insert(cases::load_with(&self.args.filters).map_err(|failure| failure.to_string())?.0),
+        };
+        // The order has few of very many cases, so only its names are put into a map.
+        let mut wanted: HashMap<&str, Option<Unit>> = tasks.iter().map(|task| (task.name.as_str(), None)).collect();
+        for unit in units {
+            if let Some(found) = wanted.get_mut(unit.name()) {
+                *found = Some(unit.clone());
+            }
+        }
+        let mut known = |task: &Task| {
+            let found = wanted.get_mut(task.name.as_str()).and_then(Option::take);
+            found.ok_or_else(|| format!("there is no case `{}`", task.name))
+        };
+        tasks.iter().map(&mut known).collect()
+    }
+
+    /// Runs programs, several at a time.
+    fn programs(&self, programs: &[assay_suite::Case], teller: &Teller, stop: &AtomicBool) {
+        let jobs = if self.args.validation { 1 } else { self.options.jobs };
+        let with = RunWith { jobs: 1, ..session::run_with(&self.args, &self.options, self.device()) };
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.clamp(1, programs.len().max(1)) {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                        teller.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
+                        let target = AnnouncedTarget { target: self.backend.target(), teller, case: &case.name };
+                        let result = Programs { cases: &[], target: &target, with: with.clone() }.one(case);
+                        teller.event(&Event::CaseFinished(Box::new(result)));
+                    }
+                });
+            }
+        });
+    }
+}
+
+impl Bench for Worker {
+    fn device(&self) -> &DeviceInfo {
+        self.backend.executor().info()
+    }
+
+    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+        let (cases, programs) = Unit::split(self.find(tasks)?);
+        if !cases.is_empty() {
+            let chunks: HashMap<&str, &Vec<u64>> =
+                tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
+            let mut plan = Plan::of(cases);
+            for planned in &mut plan.cases {
+                planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
+            }
+            session::translate_to_wgsl(&mut plan, self.args.api);
+            plan.negotiate(self.backend.executor(), self.options.jobs);
+            skip_other_paths(&mut plan, self.args.path);
+            run_plan(&plan, self.backend.executor(), &self.options, teller, stop)?;
+        }
+        self.programs(&programs, teller, stop);
+        Ok(())
+    }
+}
+
+/// Target that announces each call into the driver to the coordinator.
+struct AnnouncedTarget<'a> {
+    target: &'a (dyn Target + Sync),
+    teller: &'a Teller,
+    case: &'a str,
+}
+
+impl Target for AnnouncedTarget<'_> {
+    fn info(&self) -> &DeviceInfo {
+        self.target.info()
+    }
+
+    fn have(&self) -> &Have {
+        self.target.have()
+    }
+
+    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
+        let _call = self.teller.enter(self.case, "allocating buffers with device addresses");
+        self.target.place(job)
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+        let _call = self.teller.enter(self.case, "running a program");
+        self.target.run(job)
+    }
+
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        let _call = self.teller.enter(self.case, during);
+        self.target.with_device(during, work)
+    }
+}
