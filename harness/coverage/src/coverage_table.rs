@@ -247,7 +247,7 @@ fn listed_section(list: List, without: &[NotApplicable], evidence: &Evidence) ->
             let name = rule.id.strip_prefix(prefix).unwrap_or(&rule.id).to_owned();
             let mut row = Row { name, says: rule.says.to_owned(), ..Row::default() };
             add_rule(&mut row, rule);
-            row.proofs.extend(rule.fate.proof().map(str::to_owned));
+            row.proofs.extend(rule.disposition.proof().map(str::to_owned));
             row
         };
         ours.map(row).collect()

@@ -25,13 +25,16 @@ pub(crate) enum RuleDisposition {
     NotChecked(&'static str),
 }
 
-impl Fate {
-    /// The planted violation of the rule that every rule of this fate has, in words.
+impl RuleDisposition {
+    /// Returns the planted violation that every rule with this disposition has, in words.
     pub(crate) fn proof(self) -> Option<&'static str> {
         match self {
-            Fate::Checked(_) => Some("the rule's own module"),
-            Fate::RunTime(assay_oracle::Watch::Enforced(_)) => Some("the rule's own dispatch"),
-            Fate::RunTime(_) | Fate::Need | Fate::Implied(_) | Fate::NotChecked(_) => None,
+            RuleDisposition::Checked(_) => Some("the rule's own module"),
+            RuleDisposition::RunTime(assay_oracle::Watch::Enforced(_)) => Some("the rule's own dispatch"),
+            RuleDisposition::RunTime(_)
+            | RuleDisposition::Need
+            | RuleDisposition::Implied(_)
+            | RuleDisposition::NotChecked(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every row that something covers is shown to be able to fail, says why it is not, or stands in the list of those that are left.
 
-use assay_coverage::{Document, Standing, documents};
+use assay_coverage::{Document, RowStatus, documents};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn a_row_that_nothing_covers_has_no_planted_violation() {
     let wrong: Vec<&str> = table
         .rows()
         .filter(planted)
-        .filter(|row| row.standing() != Standing::Covered)
+        .filter(|row| row.status() != RowStatus::Covered)
         .map(|row| row.name.as_str())
         .collect();
     assert_eq!(wrong, [""; 0]);

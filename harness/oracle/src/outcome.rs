@@ -368,7 +368,9 @@ impl std::fmt::Display for CauseKind {
             CauseKind::Reconvergence => "depends on where diverged invocations reconverge",
             CauseKind::Robustness => "robustness leaves the result of an out-of-bounds access open",
             CauseKind::Fault => "follows undefined behaviour of the shader",
-            CauseKind::Precision => "several results are permitted, and Assay does not track them through this instruction",
+            CauseKind::Precision => {
+                "several results are permitted, and Assay does not track them through this instruction"
+            }
             CauseKind::Budget => "depends on an undecided branch with more alternatives than Assay follows",
             CauseKind::PossibleRace => "a possible data race: atomics may or may not order the accesses",
             CauseKind::Sample => "depends on workgroups outside the interpreted subset",

@@ -22,9 +22,9 @@ pub fn accuracy() -> String {
                 let single = call(op, Scalar::Float(F32));
                 let Some(call) = single.clone().or_else(|| any(op)) else { continue };
                 let half = single.and_then(|_| self::call(op, Scalar::Float(F16)));
-                let rule = |rules: Specification| {
-                    let words = Call { rules, ..call.clone() }.rule();
-                    match half.as_ref().map(|half| Call { rules, ..half.clone() }.rule()) {
+                let rule = |specification: Specification| {
+                    let words = Call { specification, ..call.clone() }.rule();
+                    match half.as_ref().map(|half| Call { specification, ..half.clone() }.rule()) {
                         Some(other) if other != words => format!("{words}; f16: {other}"),
                         _ => words,
                     }

@@ -58,7 +58,12 @@ fn status(check: &CheckResult) -> (Status, Option<String>) {
     let open = !check.undetermined.is_empty() && check.undetermined.iter().all(|u| u.cause == left_open);
     if check.status == Status::Pass && check.elements_undetermined > 0 && !open {
         let why = check.undetermined.first().map(|u| format!("{}, at {}", u.cause, u.place));
-        let what = format!("{} {} undetermined: {}", check.elements_undetermined, noun(check.elements_undetermined), why.unwrap_or_default());
+        let what = format!(
+            "{} {} undetermined: {}",
+            check.elements_undetermined,
+            noun(check.elements_undetermined),
+            why.unwrap_or_default()
+        );
         return (Status::Undetermined, Some(what));
     }
     let first = check.mismatches.iter().find(|m| m.status == check.status);

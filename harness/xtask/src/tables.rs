@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result, bail};
 
-use crate::spec_sources::{EnablingRow, Enumerant, ExtendedGrammar, Instruction, SpecSources, Operand, OperandKind};
+use crate::spec_sources::{EnablingRow, Enumerant, ExtendedGrammar, Instruction, Operand, OperandKind, SpecSources};
 
 /// Kinds with so many enumerants that each has a file of its own.
 const LARGE_KINDS: [(&str, &str); 4] = [
@@ -350,8 +350,7 @@ fn enabling(sources: &SpecSources) -> Result<String> {
         "/// The source of these rows.\npub static ENABLING_SOURCE: &str = {:?};\n",
         sources.enabling.source
     )?;
-    let capabilities =
-        sources.core.operand_kinds.iter().find(|k| k.kind == "Capability").context("no capabilities")?;
+    let capabilities = sources.core.operand_kinds.iter().find(|k| k.kind == "Capability").context("no capabilities")?;
     // A row may be filed under an alias; the rows of one capability are merged.
     type Row<'a> = (Option<&'a str>, BTreeSet<String>);
     let mut rows: BTreeMap<(u32, String), Row> = BTreeMap::new();
