@@ -208,6 +208,9 @@ pub enum Copies {
     /// the latter, bit patterns of NaNs might not be preserved. A zero then has either sign, and an
     /// infinity or a NaN is any float, or any NaN. The dispatch is always run in both readings for
     /// that.
+    ///
+    /// `OpBitcast` is neither bit-preserving nor listed, so for it they are assumed in spite of
+    /// `SignedZeroInfNanPreserve`: of its operand if that is a float, and of its result.
     Assume,
 }
 

@@ -397,13 +397,16 @@ pub(crate) enum Inst {
         b: Reg,
         n: u32,
     },
-    /// Reinterprets `n` scalars of `from` bits as scalars of `to` bits, low bits first.
+    /// Reinterprets `n` scalars of `from` bits as scalars of `to` bits, low bits first. `cast`: an
+    /// `OpBitcast`, which by the letter of the text need not keep all floats; see
+    /// [`Copies::Assume`](crate::Copies::Assume).
     Recast {
         dst: Reg,
         src: Reg,
         n: u32,
         from: u8,
         to: u8,
+        cast: bool,
     },
     /// `dst = src[index]`.
     Extract {

@@ -45,6 +45,8 @@ pub struct Program {
     pub(crate) kept: BTreeSet<Reg>,
     /// The flags of bit-preserving operations, by format.
     pub(crate) copied: Vec<(Fmt, FastMath)>,
+    /// The flags of `OpBitcast`, by format.
+    pub(crate) cast: Vec<(Fmt, FastMath)>,
     /// Set for SPIR-V 1.6 and later: subgroups may have varying sizes, and must be full if they can
     /// be.
     pub(crate) varies: bool,

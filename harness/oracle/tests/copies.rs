@@ -42,6 +42,11 @@ fn shader(value: &str) -> Module {
 
 /// A shader that loads and stores a float, with these execution modes and definitions.
 fn moved(modes: &str, defined: &str) -> Module {
+    stored(modes, defined, "OpStore %to %x")
+}
+
+/// A shader that stores in that way, at `%to`.
+fn stored(modes: &str, defined: &str, store: &str) -> Module {
     spirv(&format!(
         "OpCapability Shader
         OpCapability SignedZeroInfNanPreserve
@@ -82,7 +87,7 @@ fn moved(modes: &str, defined: &str) -> Module {
         %from = OpAccessChain %elements %a %zero %i
         %x = OpLoad %float %from
         %to = OpAccessChain %elements %out %zero %i
-        OpStore %to %x
+        {store}
         OpReturn
         OpFunctionEnd"
     ))
@@ -160,4 +165,147 @@ fn what_the_module_states_holds_for_copies() {
     assert_eq!(stands(&stated, 0, ZERO), Standing::Lenient);
     assert_eq!(stands(&stated, 2, ONE), Standing::Outside);
     assert_eq!(stands(&by(Copies::Assume, &moved("", ""), &VALUES), 2, ONE), Standing::Lenient);
+}
+
+/// Casts of the word `%x` to floats and back, through types of one width and of two.
+const CASTS: [(&str, &str); 6] = [
+    ("f32 and u32", "%f = OpBitcast %float %x\n%y = OpBitcast %uint %f"),
+    ("f32 of two u16", "%h = OpBitcast %v2ushort %x\n%f = OpBitcast %float %h\n%y = OpBitcast %uint %f"),
+    ("f32 to two u16", "%f = OpBitcast %float %x\n%h = OpBitcast %v2ushort %f\n%y = OpBitcast %uint %h"),
+    ("f32 of two f16", "%h = OpBitcast %v2half %x\n%f = OpBitcast %float %h\n%y = OpBitcast %uint %f"),
+    ("two f16", "%h = OpBitcast %v2half %x\n%y = OpBitcast %uint %h"),
+    (
+        "f64",
+        "%both = OpCompositeConstruct %v2uint %zero %x\n%d = OpBitcast %double %both\n%back = OpBitcast %v2uint %d\n\
+         %y = OpCompositeExtract %uint %back 1",
+    ),
+];
+
+/// A shader that casts words, with these execution modes and definitions.
+fn casts(modes: &str, defined: &str, cast: &str) -> Module {
+    spirv(&format!(
+        "OpCapability Shader
+        OpCapability Int16
+        OpCapability Float16
+        OpCapability Float64
+        OpCapability SignedZeroInfNanPreserve
+        OpCapability FloatControls2
+        OpExtension \"SPV_KHR_float_controls\"
+        OpExtension \"SPV_KHR_float_controls2\"
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %id
+        OpExecutionMode %main LocalSize 1 1 1
+        {modes}
+        OpDecorate %id BuiltIn WorkgroupId
+        OpDecorate %words ArrayStride 4
+        OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %a DescriptorSet 0
+        OpDecorate %a Binding 0
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 1
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %ushort = OpTypeInt 16 0
+        %float = OpTypeFloat 32
+        %half = OpTypeFloat 16
+        %double = OpTypeFloat 64
+        %v2uint = OpTypeVector %uint 2
+        %v3uint = OpTypeVector %uint 3
+        %v2ushort = OpTypeVector %ushort 2
+        %v2half = OpTypeVector %half 2
+        %zero = OpConstant %uint 0
+        {defined}
+        %words = OpTypeRuntimeArray %uint
+        %block = OpTypeStruct %words
+        %blocks = OpTypePointer StorageBuffer %block
+        %elements = OpTypePointer StorageBuffer %uint
+        %inputs = OpTypePointer Input %v3uint
+        %id = OpVariable %inputs Input
+        %a = OpVariable %blocks StorageBuffer
+        %out = OpVariable %blocks StorageBuffer
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %ids = OpLoad %v3uint %id
+        %i = OpCompositeExtract %uint %ids 0
+        %from = OpAccessChain %elements %a %zero %i
+        %x = OpLoad %uint %from
+        {cast}
+        %to = OpAccessChain %elements %out %zero %i
+        OpStore %to %y
+        OpReturn
+        OpFunctionEnd"
+    ))
+}
+
+/// A negative zero, a NaN with a payload, an infinity or NaN, a normal number and a denormal, in
+/// each of the formats of [`CASTS`].
+const CAST: [u32; 5] = [NEGATIVE_ZERO, 0x7ff1_2345, 0x7ff0_0000, ONE, 0x0001_2345];
+
+#[test]
+fn casts_keep_bits_in_the_usual_reading() {
+    for (name, cast) in CASTS {
+        let outcome = by(Copies::Preserve, &casts("", "", cast), &CAST);
+        assert_eq!(exact(&outcome, 1), CAST, "{name}");
+    }
+}
+
+/// Vulkan names `OpBitcast` for denormals only: of other special values it promises nothing, for
+/// casts between one width and between two alike, and whatever the mode for listed instructions is.
+#[test]
+fn by_the_letter_casts_of_all_widths_keep_denormals_and_normal_numbers_only() {
+    let preserving = "OpExecutionMode %main SignedZeroInfNanPreserve 16
+        OpExecutionMode %main SignedZeroInfNanPreserve 32
+        OpExecutionMode %main SignedZeroInfNanPreserve 64";
+    for modes in ["", preserving] {
+        for (name, cast) in CASTS {
+            let outcome = by(Copies::Assume, &casts(modes, "", cast), &CAST);
+            assert_eq!(outcome.faults, []);
+            for (i, bits, standing) in [
+                (0, NEGATIVE_ZERO, Standing::Within),
+                (0, ZERO, Standing::Lenient),
+                (0, ONE, Standing::Outside),
+                (1, ZERO, Standing::Lenient),
+                (1, QUIET, Standing::Lenient),
+                (2, 0x7fef_ffff, Standing::Lenient),
+                (2, ONE, Standing::Lenient),
+                (3, ONE, Standing::Within),
+                (3, ONE + 1, Standing::Outside),
+                (4, 0x0001_2345, Standing::Within),
+                (4, ZERO, Standing::Outside),
+            ] {
+                assert_eq!(stands(&outcome, i, bits), standing, "{name} {modes}: {bits:#x} for {:#x}", CAST[i]);
+            }
+        }
+    }
+}
+
+#[test]
+fn flags_that_the_module_states_hold_for_casts() {
+    let modes = "OpExecutionModeId %main FPFastMathDefault %float %flags";
+    for (name, cast) in CASTS {
+        let none = by(Copies::Assume, &casts(modes, "%flags = OpConstant %uint 0", cast), &CAST);
+        assert_eq!(stands(&none, 0, ZERO), Standing::Outside, "{name}");
+    }
+    // NSZ alone.
+    for (name, cast) in &CASTS[..3] {
+        let stated = by(Copies::Assume, &casts(modes, "%flags = OpConstant %uint 4", cast), &[NEGATIVE_ZERO, INFINITY]);
+        assert_eq!(stands(&stated, 0, ZERO), Standing::Lenient, "{name}");
+        assert_eq!(stands(&stated, 1, ONE), Standing::Outside, "{name}");
+    }
+}
+
+#[test]
+fn by_the_letter_stores_by_atomics_keep_what_other_stores_keep() {
+    let preserving = "OpExecutionMode %main SignedZeroInfNanPreserve 32";
+    let constants = "%one = OpConstant %uint 1\n%minus = OpConstant %float -0.0";
+    for store in ["OpAtomicStore %to %one %zero %minus", "%old = OpAtomicExchange %float %to %one %zero %minus"] {
+        for (modes, of_zero) in [("", Standing::Lenient), (preserving, Standing::Outside)] {
+            let outcome = by(Copies::Assume, &stored(modes, constants, store), &[ONE]);
+            assert_eq!(stands(&outcome, 0, NEGATIVE_ZERO), Standing::Within, "{store}");
+            assert_eq!(stands(&outcome, 0, ZERO), of_zero, "{store}");
+            assert_eq!(stands(&outcome, 0, ONE), Standing::Outside, "{store}");
+        }
+    }
 }

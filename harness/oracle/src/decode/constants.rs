@@ -138,6 +138,11 @@ impl Decoder<'_> {
                         self.known.get(&(src + i)).copied().map(|bits| self.known.insert(dst + i, bits));
                     }
                 }
+                Inst::Recast { dst, src, n, from, to, .. } if from == to => {
+                    for i in 0..n {
+                        self.known.get(&(src + i)).copied().map(|bits| self.known.insert(dst + i, bits));
+                    }
+                }
                 Inst::Select { dst, cond, step, a, b, n } => {
                     for i in 0..n {
                         let Some(condition) = self.known.get(&(cond + i * step)).copied() else { continue };

@@ -141,6 +141,20 @@ impl Decoder<'_> {
         Ok(copied)
     }
 
+    /// The flags of `OpBitcast` from or to each format by the letter of the text. It is neither
+    /// bit-preserving nor listed, so the mode `SignedZeroInfNanPreserve` does not speak of it.
+    pub(super) fn cast(&mut self) -> Result<Vec<(Fmt, FastMath)>> {
+        let types: Vec<TypeId> = self.module.types().map(|(ty, _)| ty).collect();
+        let mut cast = Vec::new();
+        for ty in types {
+            if let (Type::Float { .. }, Kind::Float(fmt)) = (self.module.ty(ty), self.scalar_kind(ty)) {
+                let flags = FastMath { not_nan: true, not_inf: true, nsz: true, ..FastMath::default() };
+                cast.push((fmt, self.modes(0, &[ty])?.fast_math.unwrap_or(flags)));
+            }
+        }
+        Ok(cast)
+    }
+
     fn scalar_type(&self, ty: TypeId) -> Option<TypeId> {
         match *self.module.ty(ty) {
             Type::Vector { component, .. } => Some(component),

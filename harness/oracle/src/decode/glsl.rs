@@ -91,7 +91,7 @@ impl Decoder<'_> {
                 let n = 32 / u32::from(width);
                 let parts = self.registers(std::iter::repeat_n(kind, n as usize))?;
                 self.whole(row, modes, single, Shape::Scalar, parts, regs)?;
-                self.emit(Inst::Recast { dst: dst.reg, src: parts, n, from: width, to: 32 });
+                self.emit(Inst::Recast { dst: dst.reg, src: parts, n, from: width, to: 32, cast: false });
                 Ok(())
             }
             Glsl::PackDouble2x32 | Glsl::UnpackDouble2x32 => {

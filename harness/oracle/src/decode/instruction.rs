@@ -162,11 +162,12 @@ impl Decoder<'_> {
                     return self.invalid("OpBitcast between different sizes");
                 }
                 let src = self.passed(src, &dst)?;
-                if from == to {
+                let floats = [&src, &dst].map(|val| matches!(self.kind(val), Kind::Float(_)));
+                if from == to && floats == [false; 2] {
                     copy(self, dst.reg, src.reg, dst.n);
                 } else if op == Op::Bitcast {
                     let (from, to) = (from as u8, to as u8);
-                    self.emit(Inst::Recast { dst: dst.reg, src: src.reg, n: src.n, from, to });
+                    self.emit(Inst::Recast { dst: dst.reg, src: src.reg, n: src.n, from, to, cast: true });
                 } else {
                     let widths = (from, to);
                     self.int(IntOp::ZeroExtend, widths, dst.reg, dst.n, [src.reg, 0, 0, 0], 0);

@@ -192,6 +192,7 @@ pub(crate) fn program(
     let size = decoder.workgroup_size()?;
     let parameters = decoder.parameters()?;
     let copied = decoder.copied()?;
+    let cast = decoder.cast()?;
     let float_ops = std::mem::take(&mut decoder.float_ops).finish();
     let registers = decoder.kinds.len() as u64;
     let setup = decoder.setup.iter().zip(&decoder.setup_at);
@@ -232,6 +233,7 @@ pub(crate) fn program(
         wgsl,
         kept: decoder.kept,
         copied,
+        cast,
         varies,
         reconverges,
         tangled,

@@ -90,7 +90,7 @@ fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
         Inst::Select { dst, cond, step, a, b, n } => {
             vec![many(dst, n), (*cond, u64::from(1 + step * n.saturating_sub(1))), many(a, n), many(b, n)]
         }
-        Inst::Recast { dst, src, n, from, to } => {
+        Inst::Recast { dst, src, n, from, to, .. } => {
             let made = u64::from(*n) * u64::from(*from) / u64::from((*to).max(1));
             vec![many(src, n), (*dst, made)]
         }

@@ -343,7 +343,7 @@ impl Run<'_> {
                 sum.0.clone()
             } else {
                 match (op, &operands) {
-                    (AtomicOp::Store | AtomicOp::Exchange, [operand, _]) => operand.clone(),
+                    (AtomicOp::Store | AtomicOp::Exchange, [operand, _]) => self.stored_by_atomic(kind, operand),
                     (_, [(x, _), _]) => match (&old, x) {
                         (AbstractValue::Unknown(cause), _) | (_, AbstractValue::Unknown(cause)) => {
                             (AbstractValue::Unknown(*cause), 0)

@@ -185,7 +185,10 @@ impl Run<'_> {
                     self.select(dst + i, cond + i * step, a + i, b + i, lanes);
                 }
             }
-            Inst::Recast { dst, src, n, from, to } => self.recast(*dst, *src, *n, (*from, *to), lanes),
+            Inst::Recast { dst, src, n, from, to, cast } => {
+                let flags = if *cast { self.assumed_of_cast([*src, *dst]) } else { None };
+                self.recast((*dst, *src), *n, (*from, *to), flags, lanes);
+            }
             Inst::Extract { dst, src, n, index } => self.extract(*dst, *src, *n, *index, lanes),
             Inst::Insert { dst, src, n, value, index } => self.insert(*dst, *src, *n, (*value, *index), lanes),
             Inst::Undef { dst, n } => {

@@ -8,6 +8,7 @@ use crate::correlated_set::{CorrelatedSet, JointOperands};
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::{Kind, mask};
+use assay_precision::FastMath;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -136,21 +137,41 @@ impl Run<'_> {
         }
     }
 
-    pub(super) fn recast(&mut self, dst: Reg, src: Reg, n: u32, widths: (u8, u8), lanes: Lanes) {
+    /// `flags`: those that are assumed of the floats among operands and results.
+    pub(super) fn recast(
+        &mut self,
+        (dst, src): (Reg, Reg),
+        n: u32,
+        widths: (u8, u8),
+        flags: Option<FastMath>,
+        lanes: Lanes,
+    ) {
         let (from, to) = (u32::from(widths.0), u32::from(widths.1));
+        let operands = flags.map(|flags| self.loosen_operands((src, n), flags, lanes));
         let total = n * from / to;
         for i in 0..total {
             let mut d = self.take(dst + i);
+            if from == to {
+                d.copy(&self.columns[(src + i) as usize], lanes);
+                self.loosen_result(dst + i, &mut d, flags, lanes);
+                self.give(dst + i, d);
+                continue;
+            }
             let sources: Vec<Reg> = if from > to {
                 vec![src + i * to / from]
             } else {
                 (0..to / from).map(|k| src + i * (to / from) + k).collect()
             };
             for l in lanes.iter() {
-                let (value, bits) = self.recast_one(&sources, (from, to), l, i);
+                let free = self.cast_to_anything(&sources, (dst + i, to), flags, l);
+                let (value, bits) = free.unwrap_or_else(|| self.recast_one(&sources, (from, to), l, i));
                 d.set(l, bits, value);
             }
+            self.loosen_result(dst + i, &mut d, flags, lanes);
             self.give(dst + i, d);
+        }
+        for (reg, column) in (src..).zip(operands.into_iter().flatten()) {
+            self.give(reg, column);
         }
     }
 

@@ -16,10 +16,16 @@ impl Run<'_> {
     /// bits.
     #[inline]
     fn assumed(&self, reg: Reg) -> Option<(Fmt, FastMath)> {
+        self.assumed_of(self.program.kinds[reg as usize])
+    }
+
+    /// The same of a scalar of a kind.
+    #[inline]
+    fn assumed_of(&self, kind: Kind) -> Option<(Fmt, FastMath)> {
         if self.dispatch.copies == Copies::Preserve || self.reading == Reading::Usual {
             return None;
         }
-        let Kind::Float(fmt) = self.program.kinds[reg as usize] else { return None };
+        let Kind::Float(fmt) = kind else { return None };
         self.program.copied.iter().copied().find(|(of, _)| *of == fmt)
     }
 
@@ -48,6 +54,12 @@ impl Run<'_> {
         Cow::Owned(column)
     }
 
+    /// The scalar that an atomic store or exchange writes.
+    pub(in crate::run) fn stored_by_atomic(&self, kind: Kind, scalar: &(AbstractValue, u64)) -> (AbstractValue, u64) {
+        let assumed = self.assumed_of(kind);
+        assumed.and_then(|assumed| loosened((&scalar.0, scalar.1), assumed)).unwrap_or_else(|| scalar.clone())
+    }
+
     /// Applies the effect to the result of a subgroup or atomic instruction, if it is
     /// bit-preserving.
     pub(in crate::run) fn moved_by(&mut self, inst: &Inst, lanes: Lanes) {
@@ -65,15 +77,22 @@ impl Run<'_> {
 }
 
 /// Adds the values that a lane's float may become by being copied.
-fn loosen(column: &mut Column, (fmt, flags): (Fmt, FastMath), lane: usize) {
-    let (format, bits) = (fmt.format(), column.bits[lane]);
-    if *column.value(lane) == AbstractValue::Bits && format.is_finite(bits) && !format.is_zero(bits) {
-        return;
+pub(super) fn loosen(column: &mut Column, assumed: (Fmt, FastMath), lane: usize) {
+    if let Some(made) = loosened((column.value(lane), column.bits[lane]), assumed) {
+        let bound = column.bound(lane).copied();
+        column.set_made(lane, made, bound);
+    }
+}
+
+/// A float with the values that it may become by being copied; `None` if it stays as it is.
+fn loosened((value, bits): (&AbstractValue, u64), (fmt, flags): (Fmt, FastMath)) -> Option<(AbstractValue, u64)> {
+    let format = fmt.format();
+    if *value == AbstractValue::Bits && format.is_finite(bits) && !format.is_zero(bits) {
+        return None;
     }
     // An unknown value stays unknown.
-    let Ok(floats) = column.value(lane).floats(bits, fmt) else { return };
-    let bound = column.bound(lane).copied();
-    column.set_made(lane, AbstractValue::of_floats(copied(floats, flags)), bound);
+    let floats = value.floats(bits, fmt).ok()?;
+    Some(AbstractValue::of_floats(copied(floats, flags)))
 }
 
 /// A set of floats after a copy. If a NaN is a member, every NaN is one already.

@@ -2,5 +2,6 @@
 //! relaxed precision.
 
 mod bit_preserving;
+mod bitcast;
 mod relaxed;
 mod wgsl_flush;
