@@ -576,7 +576,7 @@ mod tests {
         // The page shows the failure, too.
         let mut page = Vec::new();
         crate::html::Page::read(&open(&[&out]), &|_| None).unwrap().write(&mut page).unwrap();
-        assert!(String::from_utf8(page).unwrap().contains("1 skipped cases that the baseline expects to fail"));
+        assert!(String::from_utf8(page).unwrap().contains("1 skipped case that the baseline expects to fail"));
     }
 
     #[test]

@@ -155,7 +155,7 @@ fn runs_are_compared_as_text_json_and_html() {
     assert_eq!(output.code, 1, "{output:?}");
     for said in [
         "1 new failure\n  p.f32.a  Pass 0.500 -> Fail (FewUlp) 2.00",
-        "1 fixed\n  p.f32.b",
+        "1 fixed case\n  p.f32.b",
         "1 changed margin\n  p.f32.c",
     ] {
         assert!(output.stdout.contains(said), "{said}: {}", output.stdout);

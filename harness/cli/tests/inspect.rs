@@ -106,7 +106,7 @@ fn unreadable_files_get_one_message_and_code_2() {
             b"OpCapabilty Shader".to_vec(),
             "line 1, column 1: expected an instruction, found \"OpCapabilty\"; did you mean 'OpCapability'?",
         ),
-        ("a.wgsl", b"fn main() {}\n// \xff".to_vec(), "line 2: byte 16 is not UTF-8"),
+        ("a.wgsl", b"fn main() {}\n// \xff".to_vec(), "line 2: byte 16 is not valid UTF-8"),
         ("a.wgsl", b"@compute fn main( { }".to_vec(), "a.wgsl:1:19"),
         ("a.wgsl", [&b"fn f() -> i32 { return "[..], &[b'('; 3000]].concat(), "recursion limit exceeded"),
     ];

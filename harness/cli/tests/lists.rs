@@ -56,7 +56,7 @@ fn lists_select_cases_and_set_expectations() {
         output.stdout.contains("FAIL: ") && output.stdout.contains("does better than the baseline expects"),
         "{output:?}"
     );
-    assert!(output.stdout.contains("skipped  1 case, by"), "{output:?}");
+    assert!(output.stdout.contains("skipped  1 case on the list of skips"), "{output:?}");
     let expected: BTreeSet<(String, String)> =
         [(&names[0], "Pass"), (&names[1], "Skip"), (&names[2], "UnexpectedImprovement(Pass)")]
             .map(|(name, word)| (name.clone(), word.to_owned()))

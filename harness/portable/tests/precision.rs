@@ -258,9 +258,9 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
     std::fs::write(&file, TEXT).expect("written");
     let load = |all: &[(&str, &str)]| Subject::load_with(&file, &mut given(all));
     for (wrong, what) in [
-        (&[][..], "'7'"),
+        (&[][..], "give --spec 7=VALUE"),
         (&[("7", "1"), ("scales", "1")], "no override `scales`; the shader has scale, 7, lanes"),
-        (&[("7", "many")], "override 7: `many` is no finite number"),
+        (&[("7", "many")], "override `7`: `many` is not a finite number"),
         (&[("7", "1e30")], "doesn't fit"),
     ] {
         let error: CheckError = load(wrong).expect_err("it is wrong");
