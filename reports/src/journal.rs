@@ -9,7 +9,7 @@ use crate::{
     folder::{PARTIAL, RESULTS},
     load::LoadError,
 };
-use assay_files::{SCRATCH, input};
+use assay_files::{input, scratch};
 use assay_runner::{Event, RunInfo, SCHEMA};
 use serde::Deserialize;
 use std::{
@@ -105,9 +105,10 @@ impl Journal {
         }
         let failed = |error| LoadError::Read { path: source.clone(), source: error };
         let reader = BufReader::with_capacity(1 << 20, input::open(&source).map_err(failed)?);
-        let sifted = Sifted { copy: folder.join(format!("{SCRATCH}journal{PARTIAL}")), partial, done };
+        let (file, copy) = scratch(folder).map_err(|source| LoadError::Write { path: folder.to_owned(), source })?;
+        let sifted = Sifted { copy, partial, done };
         let unwritten = |source| LoadError::Write { path: sifted.copy.clone(), source };
-        let mut out = BufWriter::new(File::create(&sifted.copy).map_err(unwritten)?);
+        let mut out = BufWriter::new(file);
         let journal = sift(reader, &source, &sifted, &mut out)?;
         let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         out.sync_all().map_err(unwritten)?;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+use toml::de::DeTable;
 
 /// A case of a shader.
 #[derive(Clone, Debug)]
@@ -85,18 +86,26 @@ impl Value {
 impl CaseFile {
     /// Whether a file's text is of this form rather than a family of precision cases: it names a shader.
     pub fn is_one(text: &str) -> bool {
-        text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("shader"))
+        DeTable::parse(text).is_ok_and(|table| table.get_ref().contains_key("shader"))
     }
 
-    /// Reads a case file. Paths in it are relative to its folder, and below it.
+    /// Reads a case file of at most [`input::CASE`] bytes. Paths in it are relative to its folder, and below it. Returns
+    /// `None` if the file is a family of precision cases.
     ///
     /// # Errors
     /// It cannot be read, or does not say what it must: with its line.
-    pub fn load(path: &Path) -> Result<CaseFile, CheckError> {
-        let text = input::read_text(path, input::DESCRIPTION)
+    pub fn load(path: &Path) -> Result<Option<CaseFile>, CheckError> {
+        let text = input::read_text(path, input::CASE)
             .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        CaseFile::parse(&path.display().to_string(), &text, folder)
+        let file = path.display().to_string();
+        let text = Text::new(&file, &text);
+        // Parsed once: a file takes many times its size as a table.
+        let table = text.table()?;
+        if !table.get_ref().contains_key("shader") {
+            return Ok(None);
+        }
+        CaseFile::from_table(&text, table, folder).map(Some)
     }
 
     /// Reads the text of a case file.
@@ -104,12 +113,15 @@ impl CaseFile {
     /// # Errors
     /// As [`CaseFile::load`].
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<CaseFile, CheckError> {
-        let wrong = |line: usize, what: String| CheckError::CaseFile { file: file.to_owned(), line, what };
-        // Where lines end: counting anew for each place would take quadratic time.
-        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-        let line = |at: usize| ends.partition_point(|end| *end < at) + 1;
-        let form: Form = toml::from_str(text)
-            .map_err(|error| wrong(line(error.span().map_or(0, |span| span.start)), error.message().to_owned()))?;
+        let text = Text::new(file, text);
+        let table = text.table()?;
+        CaseFile::from_table(&text, table, folder)
+    }
+
+    fn from_table(text: &Text<'_>, table: Spanned<DeTable<'_>>, folder: &Path) -> Result<CaseFile, CheckError> {
+        let (file, wrong) = (text.file, |line: usize, what: String| text.wrong(line, what));
+        let line = |at: usize| text.line(at);
+        let form = Form::deserialize(toml::Deserializer::from(table)).map_err(|error| text.malformed(&error))?;
         let mut lines = BTreeMap::new();
         // What the values mean is known by the shader only.
         let mut noted = |table: &'static str, key: &Spanned<String>| {
@@ -209,6 +221,36 @@ impl CaseFile {
             }
             other => other,
         }
+    }
+}
+
+/// The text of a case file, with what messages need.
+struct Text<'a> {
+    file: &'a str,
+    text: &'a str,
+    /// Where lines end: counting anew for each place would take quadratic time.
+    ends: Vec<usize>,
+}
+
+impl<'a> Text<'a> {
+    fn new(file: &'a str, text: &'a str) -> Text<'a> {
+        Text { file, text, ends: text.match_indices('\n').map(|(at, _)| at).collect() }
+    }
+
+    fn table(&self) -> Result<Spanned<DeTable<'a>>, CheckError> {
+        DeTable::parse(self.text).map_err(|error| self.malformed(&error))
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.ends.partition_point(|end| *end < at) + 1
+    }
+
+    fn wrong(&self, line: usize, what: String) -> CheckError {
+        CheckError::CaseFile { file: self.file.to_owned(), line, what }
+    }
+
+    fn malformed(&self, error: &toml::de::Error) -> CheckError {
+        self.wrong(self.line(error.span().map_or(0, |span| span.start)), error.message().to_owned())
     }
 }
 

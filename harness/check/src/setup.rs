@@ -106,6 +106,8 @@ pub struct Setup {
     /// The words that hold their addresses, as they were asked for.
     pub(crate) addresses: Vec<AddressWord>,
     words: Vec<Word>,
+    /// Bytes of all descriptors, at most [`MAX_BYTES`].
+    bytes: u64,
     seed: u64,
 }
 
@@ -115,8 +117,11 @@ const ROUNDS: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
 /// Descriptors of a binding that has as many as the layout says.
 const RUNTIME_DESCRIPTORS: u64 = 4;
 
-/// A buffer may have so many bytes.
-const MAX_BYTES: u64 = 1 << 31;
+/// Most bytes of all bindings together. A check takes about ten times as much memory.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Most descriptors of all bindings together, each element of an array of descriptors counted.
+const MAX_DESCRIPTORS: u64 = 1 << 14;
 
 impl Setup {
     /// Makes a shader ready.
@@ -151,6 +156,7 @@ impl Setup {
             buffers: options.buffers.clone(),
             addresses: options.addresses.clone(),
             words: Vec::new(),
+            bytes: 0,
             seed: options.seed,
         };
         let compared = compared(module);
@@ -203,6 +209,24 @@ impl Setup {
             Count::Fixed(count) => count,
             Count::Runtime => RUNTIME_DESCRIPTORS,
         };
+        let label_of = |slot: Slot| match &binding.name {
+            Some(name) => format!("{slot} ({name})"),
+            None => slot.to_string(),
+        };
+        let first = Slot { set: binding.set, binding: binding.binding, element: 0 };
+        // Those of other bindings; two variables may share theirs.
+        let known = self.descriptors.len();
+        let is_other = |d: &&Descriptor| (d.slot.set, d.slot.binding) != (binding.set, binding.binding);
+        let others = self.descriptors.iter().filter(is_other).count() as u64;
+        if others.saturating_add(count) > MAX_DESCRIPTORS {
+            return Err(CheckError::option(format!(
+                "{}: {count} descriptors beside {others} of other bindings, of at most {MAX_DESCRIPTORS} in all that Assay checks",
+                label_of(first)
+            )));
+        }
+        if let Some(block) = &binding.block {
+            must_be_walkable(&label_of(first), block)?;
+        }
         for element in 0..u32::try_from(count).unwrap_or(u32::MAX) {
             let slot = Slot { set: binding.set, binding: binding.binding, element };
             let name = binding.name.clone();
@@ -225,18 +249,12 @@ impl Setup {
                 }
                 None => None,
             };
-            if let Some(block) = &binding.block {
-                let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
-                must_be_walkable(&label, block)?;
-            }
             let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
             let bytes = match (&binding.block, given) {
                 (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
                     if let Some(from) = given_file(slot, name.as_deref(), options) {
-                        fits(block, bytes, own, &from).map_err(|what| {
-                            let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
-                            CheckError::option(format!("{label}: {what}"))
-                        })?;
+                        fits(block, bytes, own, &from)
+                            .map_err(|what| CheckError::option(format!("{}: {what}", label_of(slot))))?;
                     }
                     bytes.max(4)
                 }
@@ -254,13 +272,12 @@ impl Setup {
                 }
                 (None, _) => texel_bytes,
             };
-            if bytes > MAX_BYTES {
-                return Err(CheckError::option(format!(
-                    "{slot} would have {bytes} bytes; dispatch less, or give its array fewer elements with --elements"
-                )));
-            }
-            // Two variables may share a descriptor: the larger one counts.
-            match self.descriptors.iter_mut().find(|d| d.slot == slot) {
+            // Two variables may share a descriptor: the larger one counts. Those of other variables are in order.
+            let shared = self.descriptors[..known].binary_search_by_key(&slot, |d| d.slot).ok();
+            let already = shared.map_or(0, |at| self.descriptors[at].bytes);
+            self.must_fit(&label_of(slot), bytes, already)?;
+            self.bytes += bytes.saturating_sub(already);
+            match shared.map(|at| &mut self.descriptors[at]) {
                 Some(known) if bytes > known.bytes => {
                     (known.bytes, known.block, known.name) = (bytes, binding.block.clone(), name);
                     known.texels = texels;
@@ -285,6 +302,18 @@ impl Setup {
         Ok(())
     }
 
+    /// Makes sure that a binding of so many bytes, of which some are counted already, fits beside the others.
+    fn must_fit(&self, label: &str, bytes: u64, already: u64) -> Result<(), CheckError> {
+        let others = self.bytes - already;
+        if bytes <= MAX_BYTES - others {
+            return Ok(());
+        }
+        Err(CheckError::option(format!(
+            "{label} would have {bytes} bytes beside {others} of other bindings, of at most {MAX_BYTES} in all that Assay checks; \
+             dispatch less, or give its array fewer elements with --elements"
+        )))
+    }
+
     /// Adds the buffers that only addresses lead to.
     fn take_buffers(&mut self, options: &Options) -> Result<(), CheckError> {
         for (index, (name, form)) in (0..).zip(&options.buffers) {
@@ -298,12 +327,8 @@ impl Setup {
                 return Err(CheckError::entry("buffer", name, what));
             }
             let descriptor = form.descriptor(index, name);
-            if descriptor.bytes > MAX_BYTES {
-                let bytes = descriptor.bytes;
-                return Err(CheckError::option(format!(
-                    "buffer {name} would have {bytes} bytes, of at most {MAX_BYTES}"
-                )));
-            }
+            self.must_fit(&descriptor.label(), descriptor.bytes, 0)?;
+            self.bytes += descriptor.bytes;
             self.descriptors.push(descriptor);
         }
         if options.push.is_some() && self.push.is_none() {

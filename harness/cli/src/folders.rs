@@ -294,12 +294,15 @@ pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failu
     write_with(path, |out| out.write_all(contents.as_ref()).code(exit::USAGE))
 }
 
-/// Makes sure that [`write`] will be able to write a file, as far as that can be known, and leaves no trace of that.
+/// Makes sure that [`write`] will be able to write a file, as far as that can be known, and leaves no trace of that. The
+/// file must be regular or absent: opening a pipe would wait for its reader.
 pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
     let there = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let tried = match fs::metadata(&there) {
         Ok(found) if found.is_dir() => Err(io::Error::other("it is a folder")),
-        Ok(found) if !found.is_file() => File::options().write(true).open(&there).map(drop),
+        Ok(found) if !found.is_file() => {
+            Err(io::Error::other("it is a device, pipe or socket; expected a regular file, or a name that is free"))
+        }
         _ => assay_files::scratch(folder_of(&there)).and_then(|(_, scratch)| fs::remove_file(scratch)),
     };
     tried.with_context(|| format!("cannot write {}", path.display())).code(exit::USAGE)

@@ -128,6 +128,33 @@ fn a_sparse_file_is_refused_by_its_length() {
         let said = refusal(&[command, path.to_str().unwrap()]);
         assert!(said.contains("longer than 268435456 bytes"), "{said}");
     }
+    // A case file as a table takes many times its size: one of 60 MB took 4.5 GB.
+    let path = dir.path().join("big.toml");
+    fs::File::create(&path).unwrap().set_len((8 << 20) + 1).unwrap();
+    for command in ["check", "run"] {
+        let said = refusal(&[command, path.to_str().unwrap()]);
+        assert!(said.contains("longer than 8388608 bytes"), "{said}");
+    }
+}
+
+/// A case file names a shader; of any other it is a family. Its mistakes are told by line, as before it was parsed once.
+#[test]
+fn case_files_are_told_from_families_and_from_what_is_not_toml() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.toml");
+    for (text, expected) in [
+        ("why = \"t\"\n\n[shader", "a.toml:3: "),
+        ("why = \"t\"\nshader = \"a.wgsl\"\nzz = 1\n", "a.toml:3: unknown field `zz`"),
+        ("why = \"t\"\nshader = 1\n", "a.toml:2: invalid type"),
+        ("why = \"t\"\n", "missing field `cases`"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let said = refusal(&["check", path.to_str().unwrap()]);
+        assert!(said.contains(expected), "{text}: {said}");
+    }
+    fs::write(&path, "shader = \"a.wgsl\"\n").unwrap();
+    let said = refusal(&["run", path.to_str().unwrap()]);
+    assert!(said.contains("is the case of a shader, not a family"), "{said}");
 }
 
 /// Whatever nests is a refusal or is inspected, and never ends the process.
@@ -152,4 +179,21 @@ fn coverage_says_that_it_cannot_write_before_it_works() {
     let dir = tempfile::tempdir().unwrap();
     let said = refusal(&["coverage", dir.path().to_str().unwrap()]);
     assert!(said.contains("it is a folder"), "{said}");
+    let said = refusal(&["coverage", dir.path().join("missing/coverage.md").to_str().unwrap()]);
+    assert!(said.contains("there is no folder") && said.contains("/missing:"), "{said}");
+    #[cfg(unix)]
+    {
+        // Opening it for writing waited for a reader.
+        let fifo = dir.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let said = refusal(&["coverage", fifo.to_str().unwrap()]);
+        assert!(said.contains("it is a device, pipe or socket"), "{said}");
+        let closed = dir.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+        // For root, a folder is closed in a file system that has no such files only.
+        let closed = if fs::write(closed.join("probe"), "").is_err() { closed } else { "/proc/self".into() };
+        let said = refusal(&["coverage", closed.join("coverage.md").to_str().unwrap()]);
+        assert!(said.contains("cannot write") && said.contains("coverage.md"), "{said}");
+    }
 }

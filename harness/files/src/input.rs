@@ -11,7 +11,10 @@ use std::path::{Component, Path, PathBuf};
 /// Largest shader, as text or as words, in bytes.
 pub const SHADER: u64 = 256 << 20;
 
-/// Largest case file, waiver file, manifest or description of a device, in bytes.
+/// Largest case file, in bytes. Reading TOML takes about 80 bytes of memory for each byte of the file.
+pub const CASE: u64 = 8 << 20;
+
+/// Largest waiver file, manifest or description of a device, in bytes.
 pub const DESCRIPTION: u64 = 64 << 20;
 
 /// Largest contents of a buffer, list of cases or table of results, in bytes.

@@ -107,6 +107,8 @@ pub(crate) struct Term {
     pub(crate) stride: u64,
     /// Number of elements, if the type states it.
     pub(crate) count: Option<u64>,
+    /// Set for addresses, which are numbers of 64 bits.
+    pub(crate) address: bool,
 }
 
 /// An atomic operation.

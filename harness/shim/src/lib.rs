@@ -9,6 +9,7 @@
 //! program than its modules and the arguments of single calls.
 
 mod calls;
+mod composites;
 mod driver;
 mod fault;
 mod floats;
@@ -18,6 +19,7 @@ pub use fault::{Fault, UnknownFault};
 
 use ash::vk;
 use std::ffi::{CStr, c_char};
+use std::io::Write;
 use std::path::Path;
 
 /// The environment variable that holds the path of the wrapped driver's manifest.
@@ -25,6 +27,10 @@ pub const DRIVER: &str = "ASSAY_SHIM_DRIVER";
 
 /// The environment variable that holds the name of the fault.
 pub const FAULT: &str = "ASSAY_SHIM_FAULT";
+
+/// The environment variable that may hold the path of a file to which a byte is appended for every module and every call that the fault
+/// changes. Without a byte in it the fault was nowhere to be planted, and what a run found says nothing of it.
+pub const RECORD: &str = "ASSAY_SHIM_RECORD";
 
 /// The library's file name, beside the programs that depend on this crate.
 pub const LIBRARY: &str = "libassay_shim.so";
@@ -83,6 +89,15 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     let own = unsafe { (shim.driver.get_physical?)(instance, name) }?;
     // SAFETY: the loader passes a string.
     Some(calls::instead(unsafe { CStr::from_ptr(name) }, own, shim))
+}
+
+/// Records that the fault has changed a module or a call.
+pub(crate) fn record() {
+    let Some(path) = std::env::var_os(RECORD).filter(|path| !path.is_empty()) else { return };
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    if let Err(error) = file.and_then(|mut file| file.write_all(b".")) {
+        complain(format_args!("{}, which {RECORD} names, cannot be written: {error}", path.display()));
+    }
 }
 
 /// Says why the shim does not work: there is no other way to be heard by whoever runs a test.

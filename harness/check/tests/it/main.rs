@@ -1,6 +1,7 @@
 //! Checks of shaders, on synthetic targets and on the software drivers.
 
 mod addresses;
+mod bounds;
 mod bundles;
 mod chains;
 mod equivalence;

@@ -4,7 +4,7 @@
 //! announces each run, so that whatever ends it says what was under way.
 
 use super::{
-    OnArgs,
+    OnArgs, is_toml,
     plan::{self, Asked, Plan, Vulkan},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
-use assay_check::{Check, DeviceWork, Job, Left, Placed, Target, TargetError};
+use assay_check::{CaseFile, Check, DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
 use assay_spirv::need::Have;
@@ -143,8 +143,12 @@ impl Bench {
     }
 
     fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
+        let case = match &self.asked {
+            Command::Check(args) if is_toml(&args.file) => CaseFile::load(&args.file)?,
+            _ => None,
+        };
         let asked = match &self.asked {
-            Command::Check(args) => Asked::Check(args),
+            Command::Check(args) => Asked::Check(args, case.as_ref()),
             Command::Repro(args) => Asked::Repro(args),
             _ => return Err(exit::usage("nothing is to be checked")),
         };

@@ -15,7 +15,7 @@ use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Descriptor, Mutation, Options, Source, Subject, Target,
     VulkanTarget, against, assignment, bundle, load_translation, options_of_translation, without_source,
 };
-use assay_files::{Owned, input};
+use assay_files::Owned;
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
 use assay_reports::Folder;
@@ -241,14 +241,15 @@ impl From<CheckError> for Failure {
 
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
-    if is_toml(&args.file) && !names_a_shader(&args.file)? {
+    let case = if is_toml(&args.file) { CaseFile::load(&args.file)? } else { None };
+    if is_toml(&args.file) && case.is_none() {
         return run::run_as(args.on.of_family(args)?);
     }
     let api = args.on.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.on.validation) {
         return Err(usage("--against and --validation go with --api vulkan"));
     }
-    let asked = Asked::Check(args);
+    let asked = Asked::Check(args, case.as_ref());
     if let Some(other) = &args.against {
         return plan::prepared(asked, Api::Vulkan, |plan| translation(plan.check, other, &plan.options, args));
     }
@@ -416,7 +417,7 @@ pub(crate) struct ReproArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// How many times as long as usual the shader may run in the oracle [default: what the bundle asks for, at most 100]
+    /// How many times as long as usual the shader may run in the oracle [default: what the bundle asks for, at most 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
@@ -427,14 +428,6 @@ pub(crate) struct ReproArgs {
 /// Whether a file's name is that of a case file.
 pub(crate) fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "toml")
-}
-
-/// Whether a case file is about a shader, rather than a family of precision cases.
-fn names_a_shader(path: &Path) -> Result<bool, Failure> {
-    let text = input::read_text(path, input::DESCRIPTION);
-    let text = text.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
-    // What is no TOML at all is reported by the reader of the commoner form.
-    Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
 }
 
 /// `--against`: what another translation may become, held against what this one permits.

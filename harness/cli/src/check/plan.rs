@@ -1,6 +1,6 @@
 //! What is done with a shader on a device, and what is told of it.
 
-use super::{CheckArgs, OnArgs, Place, ReproArgs, blame::blame, is_toml, isolated};
+use super::{CheckArgs, OnArgs, Place, ReproArgs, blame::blame, isolated};
 use crate::{
     Stdout,
     args::{Api, Isolate},
@@ -36,7 +36,8 @@ pub(super) type Vulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failur
 /// Who asks.
 #[derive(Clone, Copy)]
 pub(super) enum Asked<'a> {
-    Check(&'a CheckArgs),
+    /// With the case file, if the arguments name one.
+    Check(&'a CheckArgs, Option<&'a CaseFile>),
     Repro(&'a ReproArgs),
 }
 
@@ -68,20 +69,19 @@ pub(super) fn prepared<R>(
     work: impl FnOnce(Plan<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     match asked {
-        Asked::Check(args) => {
-            let case = if is_toml(&args.file) { Some(CaseFile::load(&args.file)?) } else { None };
-            let placed = |error| match &case {
+        Asked::Check(args, case) => {
+            let placed = |error| match case {
                 Some(case) => case.placed(error),
                 None => error,
             };
-            let shader = case.as_ref().map_or(&args.file, |case| &case.shader);
-            let mut options = case.as_ref().map(|case| case.options.clone()).unwrap_or_default();
+            let shader = case.map_or(&args.file, |case| &case.shader);
+            let mut options = case.map(|case| case.options.clone()).unwrap_or_default();
             args.given.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Rules::Wgsl } else { Rules::Vulkan };
             let subject = Subject::load_for(shader, &mut options.specs, args.given.target_env).map_err(placed)?;
             let check = Check::new(&subject, &options).map_err(placed)?;
             args.given.each_once(&check)?;
-            let why = case.as_ref().and_then(|case| case.why.clone());
+            let why = case.and_then(|case| case.why.clone());
             work(Plan {
                 check: &check,
                 options,

@@ -44,7 +44,8 @@ fn array_problem(shape: &Shape) -> Option<String> {
         }
         Shape::Array { element, stride: Some(stride), count } => {
             let (size, alignment) = (element.size(), element.scalar_alignment());
-            if u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
+            // A single element overlaps no other, but 0 is a stride of no array.
+            if *stride == 0 || u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
                 return Some(format!("ArrayStride {stride} of elements of {size} bytes"));
             }
             if !u64::from(*stride).is_multiple_of(alignment) {

@@ -2,6 +2,7 @@
 
 use super::about;
 use super::apply::Ty;
+use super::bits::{self, Mode};
 use crate::bytes::{before, given, pattern};
 use crate::write::Shader;
 use crate::{Case, Program};
@@ -81,8 +82,16 @@ const FLOATS: [Operation; 4] = [
     operation(("fmax", "OpAtomicFMaxEXT"), 1, None, false, |w, a, b, _| bits_of(w, float(w, a).max(float(w, b)))),
 ];
 
+/// What preserves the bits of floats, also of those that an instruction on numbers may change.
+#[rustfmt::skip]
+const KEPT: [Operation; 3] = [
+    operation(("fload", "OpAtomicLoad"), 0, None, false, |_, a, _, _| a),
+    operation(("fstore", "OpAtomicStore"), 1, None, false, |_, _, b, _| b),
+    operation(("fexchange", "OpAtomicExchange"), 1, None, false, |_, _, b, _| b),
+];
+
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = Vec::new();
+    let mut cases = special();
     for home in [Home::Buffer, Home::Workgroup, Home::Image] {
         for operation in &INTEGERS {
             for width in [32, 64] {
@@ -110,6 +119,28 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// Atomics that preserve bits, on special values: [`bits`] says which and under which modes.
+fn special() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (home, widths) in [(Home::Buffer, &[16, 32, 64][..]), (Home::Workgroup, &[16, 32, 64]), (Home::Image, &[32])] {
+        for operation in &KEPT {
+            for width in widths.iter().copied() {
+                for mode in Mode::ALL {
+                    cases.push(of_special(operation, Ty::Float { width }, home, mode));
+                }
+            }
+        }
+    }
+    cases
+}
+
+fn of_special(operation: &'static Operation, ty: Ty, home: Home, mode: Mode) -> Case {
+    let name = format!("environment.atomic.{}.{}.{}.special{}", home.name(), operation.name, ty.name(), mode.suffix());
+    let about = about(operation.spirv, format!("{0} <- {0}", ty.name()), bits::RULE, bits::CLAUSE);
+    let case = Case::core(name, about, move || program(operation, ty, home, Values::Special(mode)));
+    case.covering([bits::COVERS]).thinned(ty.width() != 32 || mode == Mode::DenormFlushToZero)
+}
+
 const LOCAL: u32 = 64;
 const GROUPS: u32 = 4;
 const COUNT: u32 = LOCAL * GROUPS;
@@ -118,6 +149,27 @@ const COUNT: u32 = LOCAL * GROUPS;
 const VALUES: u32 = 0;
 const OPERANDS: u32 = 1;
 const RETURNED: u32 = 2;
+
+impl Home {
+    fn name(self) -> &'static str {
+        match self {
+            Home::Buffer => "buffer",
+            Home::Workgroup => "workgroup",
+            Home::Image => "image",
+        }
+    }
+}
+
+/// Which values are changed, by whom.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    /// Each invocation has its own.
+    Own,
+    /// The invocations of a workgroup share a few, and what is returned is not looked at.
+    Met,
+    /// Each has its own, and special floats are among them; the module declares the mode.
+    Special(Mode),
+}
 
 impl Operation {
     /// Declares what it needs beside the type.
@@ -145,15 +197,20 @@ impl Operation {
     }
 
     /// The value, operand or comparator at a place.
-    fn bits(&self, ty: Ty, place: u32, which: u32) -> u64 {
+    fn bits(&self, ty: Ty, place: u32, which: u32, values: Values) -> u64 {
         match ty {
+            _ if matches!(values, Values::Special(_)) => bits::special(ty, place + 7 * which),
             Ty::Float { width } => {
                 bits_of(width, f64::from((place * 37 + which * 11) % 64) * 0.25 - 8.125 + f64::from(which) / 16.0)
             }
             Ty::Int { width, .. } => {
                 let spread = u64::from(place * 3 + which + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 // Comparators that are right half of the time: what the value is.
-                if which == 2 && place.is_multiple_of(2) { self.bits(ty, place, 0) } else { spread >> (64 - width) }
+                if which == 2 && place.is_multiple_of(2) {
+                    self.bits(ty, place, 0, values)
+                } else {
+                    spread >> (64 - width)
+                }
             }
         }
     }
@@ -161,11 +218,6 @@ impl Operation {
 
 /// Of `met`, each workgroup's invocations share a few values, and what is returned is not looked at; else each has its own.
 fn case(operation: &'static Operation, ty: Ty, home: Home, met: bool) -> Case {
-    let home_name = match home {
-        Home::Buffer => "buffer",
-        Home::Workgroup => "workgroup",
-        Home::Image => "image",
-    };
     let how = if met { "shared" } else { "own" };
     let about = about(
         operation.spirv,
@@ -173,8 +225,9 @@ fn case(operation: &'static Operation, ty: Ty, home: Home, met: bool) -> Case {
         if met { "no change is lost" } else { "what was there is returned, and what comes of it is left" },
         CLAUSE,
     );
-    let name = format!("environment.atomic.{home_name}.{}.{}.{how}", operation.name, ty.name());
-    Case::core(name, about, move || program(operation, ty, home, met))
+    let name = format!("environment.atomic.{}.{}.{}.{how}", home.name(), operation.name, ty.name());
+    let values = if met { Values::Met } else { Values::Own };
+    Case::core(name, about, move || program(operation, ty, home, values))
 }
 
 fn array(shader: &mut Shader, scalar: &str, bytes: u32, binding: u32) -> String {
@@ -183,17 +236,21 @@ fn array(shader: &mut Shader, scalar: &str, bytes: u32, binding: u32) -> String 
     shader.resource("StorageBuffer", &block, binding)
 }
 
-fn program(operation: &'static Operation, ty: Ty, home: Home, met: bool) -> Program {
+fn program(operation: &'static Operation, ty: Ty, home: Home, which: Values) -> Program {
     // Values that invocations share: few, in the same workgroup.
     const SHARED: u32 = 5;
-    let bytes = ty.bytes();
+    let (bytes, met) = (ty.bytes(), which == Values::Met);
+    let returns = !met && operation.spirv != "OpAtomicStore";
     let mut shader = Shader::new([LOCAL, 1, 1]);
+    if let Values::Special(mode) = which {
+        mode.declare(&mut shader, ty.width());
+    }
     operation.enable(&mut shader, ty, home);
     let scalar = ty.declare(&mut shader);
     let operands = if operation.operands > 0 { array(&mut shader, &scalar, bytes, OPERANDS) } else { String::new() };
     let comparators =
         if operation.operands > 1 { array(&mut shader, &scalar, bytes, RETURNED + 1) } else { String::new() };
-    let returned = if met { String::new() } else { array(&mut shader, &scalar, bytes, RETURNED) };
+    let returned = if returns { array(&mut shader, &scalar, bytes, RETURNED) } else { String::new() };
     let u32 = shader.u32();
     let [zero, one, two] = [0, 1, 2].map(|n| shader.constant_u32(n));
     let global = shader.global_x();
@@ -255,8 +312,15 @@ fn program(operation: &'static Operation, ty: Ty, home: Home, met: bool) -> Prog
         }
     };
     let scope = if home == Home::Workgroup { &two } else { &one };
-    let old = shader.op(&scalar, operation.spirv, format_args!("{pointer} {scope} {zero}{list}"));
-    if !met {
+    let given_list = format!("{pointer} {scope} {zero}{list}");
+    let old = match operation.spirv {
+        "OpAtomicStore" => {
+            shader.run(format_args!("OpAtomicStore {given_list}"));
+            String::new()
+        }
+        spirv => shader.op(&scalar, spirv, given_list),
+    };
+    if returns {
         let to = shader.access("StorageBuffer", &scalar, &returned, &[&zero, &global]);
         shader.run(format_args!("OpStore {to} {old}"));
     }
@@ -265,9 +329,9 @@ fn program(operation: &'static Operation, ty: Ty, home: Home, met: bool) -> Prog
         copy(&mut shader, &scalar, ("Workgroup", &workgroup, &[&local]), ("StorageBuffer", &values, &[&zero, &global]));
     }
     let mut options = Options { groups: Some([GROUPS, 1, 1]), ..Options::default() };
-    let contents = |which: u32| -> Vec<u8> {
+    let contents = |number: u32| -> Vec<u8> {
         let bytes = (0..COUNT).flat_map(|place| {
-            let bits = operation.bits(ty, place, which).to_le_bytes();
+            let bits = operation.bits(ty, place, number, which).to_le_bytes();
             bits.into_iter().take(ty.bytes() as usize)
         });
         bytes.collect()
@@ -279,16 +343,17 @@ fn program(operation: &'static Operation, ty: Ty, home: Home, met: bool) -> Prog
     if operation.operands > 1 {
         options.inputs.push(given(RETURNED + 1, contents(2)));
     }
-    if !met {
+    if returns {
         options.inputs.push(given(RETURNED, pattern(COUNT * bytes, 21)));
     }
     Program::new(shader.finish(), options).with_second(move |dispatch| {
-        let mut values: Vec<u64> = (0..COUNT).map(|place| operation.bits(ty, place, 0)).collect();
+        let bits = |place: u32, number: u32| operation.bits(ty, place, number, which);
+        let mut values: Vec<u64> = (0..COUNT).map(|place| bits(place, 0)).collect();
         let mut returned = Vec::new();
         for i in 0..COUNT {
             let place = if met { i / LOCAL * LOCAL + i % LOCAL % SHARED } else { i };
             let old = values[place as usize];
-            let new = (operation.does)(ty.width(), old, operation.bits(ty, i, 1), operation.bits(ty, i, 2));
+            let new = (operation.does)(ty.width(), old, bits(i, 1), bits(i, 2));
             values[place as usize] = new & (u64::MAX >> (64 - ty.width()));
             returned.push(old);
         }

@@ -11,7 +11,10 @@ use crate::{Case, Program};
 use assay_check::Options;
 use assay_oracle::Slot;
 
-const CLAUSE: &str = "Vulkan environment for SPIR-V, bit-preserving operations";
+pub(super) const CLAUSE: &str = "Vulkan environment for SPIR-V, bit-preserving operations";
+
+/// The rule of all of it.
+pub(super) const RULE: &str = "bits are preserved, of denormals always";
 
 /// The statement that all of it is about.
 pub(super) const COVERS: &str = "precision tables/no-flush";
@@ -138,16 +141,16 @@ impl Move {
 
 /// An execution mode, which may change what the oracle permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     None,
     SignedZeroInfNanPreserve,
     DenormFlushToZero,
 }
 
 impl Mode {
-    const ALL: [Mode; 3] = [Mode::None, Mode::SignedZeroInfNanPreserve, Mode::DenormFlushToZero];
+    pub(super) const ALL: [Mode; 3] = [Mode::None, Mode::SignedZeroInfNanPreserve, Mode::DenormFlushToZero];
 
-    fn suffix(self) -> &'static str {
+    pub(super) fn suffix(self) -> &'static str {
         match self {
             Mode::None => "",
             Mode::SignedZeroInfNanPreserve => ".preserving",
@@ -155,7 +158,7 @@ impl Mode {
         }
     }
 
-    fn declare(self, shader: &mut Shader, width: u32) {
+    pub(super) fn declare(self, shader: &mut Shader, width: u32) {
         let name = match self {
             Mode::None => return,
             Mode::SignedZeroInfNanPreserve => "SignedZeroInfNanPreserve",
@@ -224,8 +227,7 @@ fn moved(via: Move, (width, count): (u32, u32), mode: Mode) -> Case {
     let ty = Ty::Float { width };
     let shape = if count == 1 { ty.name() } else { format!("{}vec{count}", ty.name()) };
     let name = format!("environment.bits.{}.{shape}{}", via.name(), mode.suffix());
-    let about =
-        about(via.instruction(), format!("{shape} <- {shape}"), "bits are preserved, of denormals always", CLAUSE);
+    let about = about(via.instruction(), format!("{shape} <- {shape}"), RULE, CLAUSE);
     let case = Case::core(name, about, move || {
         let mut shader = Shader::new([COUNT, 1, 1]);
         mode.declare(&mut shader, width);

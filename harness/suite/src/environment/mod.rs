@@ -7,6 +7,7 @@ mod capability;
 mod convert;
 mod formats;
 mod indexing;
+mod indexing_addresses;
 mod integer;
 mod robustness;
 mod subgroup;
@@ -40,6 +41,7 @@ impl Suite for Environment {
         cases.extend(robustness::cases());
         cases.extend(uniform::cases());
         cases.extend(indexing::cases());
+        cases.extend(indexing_addresses::cases());
         cases.extend(capability::cases());
         cases
     }

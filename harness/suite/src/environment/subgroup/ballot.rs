@@ -1,5 +1,6 @@
 //! Ballots: a bit for each invocation, and what is asked of such bits.
 
+use super::super::bits::Mode;
 use super::program::{Form, Given, Of, Part, Team, Who};
 use super::vote::{condition, holds};
 use super::{U32, distinct, of_value, short, subgroup};
@@ -130,6 +131,7 @@ fn words(
         who: Who::All,
         value: (Of::Number(U32), 1),
         bits: distinct,
+        mode: Mode::None,
         result: (Of::Number(U32), 4),
         parts: Box::new(parts),
     }

@@ -1,7 +1,7 @@
 //! Instructions that hand values from one invocation to another.
 
 use super::super::apply::Ty;
-use super::super::bits;
+use super::super::bits::{self, Mode};
 use super::program::{Form, Given, Of, Part};
 use super::{of_value, shapes};
 use crate::Case;
@@ -25,8 +25,15 @@ pub(super) fn cases() -> Vec<Case> {
         }
         if is_float && narrow {
             // Denormals are not flushed on the way either.
-            let special = |form: Form| Form { name: format!("{}.special", form.name), bits: bits::special, ..form };
-            cases.extend(forms(value).into_iter().map(|form| special(form).case().covering([bits::COVERS])));
+            for mode in [Mode::None, Mode::SignedZeroInfNanPreserve] {
+                let special = |form: Form| Form {
+                    name: format!("{}.special{}", form.name, mode.suffix()),
+                    bits: bits::special,
+                    mode,
+                    ..form
+                };
+                cases.extend(forms(value).into_iter().map(|form| special(form).case().covering([bits::COVERS])));
+            }
         }
     }
     cases

@@ -11,6 +11,7 @@ mod vote;
 
 use super::about;
 use super::apply::Ty;
+use super::bits::Mode;
 use crate::{About, Case};
 use program::{Form, Of, Part, Who};
 
@@ -76,6 +77,7 @@ fn of_value(
         who: Who::All,
         value,
         bits: distinct,
+        mode: Mode::None,
         result: value,
         parts: Box::new(parts),
     }

@@ -1,6 +1,7 @@
 //! A program of subgroup instructions: it records where each invocation is, and leaves what the instructions give each.
 
 use super::super::apply::Ty;
+use super::super::bits::Mode;
 use crate::bytes::{given, pattern};
 use crate::write::{Shader, UNSIGNED};
 use crate::{About, Case, Program};
@@ -169,6 +170,8 @@ pub(super) struct Form {
     /// The value, its components, and the bits of a component of a place.
     pub(super) value: (Of, u32),
     pub(super) bits: fn(Ty, u32) -> u64,
+    /// A mode of the value's width, which is then one of floats.
+    pub(super) mode: Mode,
     /// What results are.
     pub(super) result: (Of, u32),
     /// The results; made anew for each program.
@@ -196,6 +199,9 @@ impl Form {
         self.capabilities.iter().for_each(|name| shader.capability(name));
         if let Some(extension) = self.extension {
             shader.extension(extension);
+        }
+        if let Of::Number(ty) = self.value.0 {
+            self.mode.declare(&mut shader, ty.width());
         }
         if self.who == Who::Apart {
             shader.extension("SPV_KHR_maximal_reconvergence");

@@ -1,5 +1,6 @@
 //! Where invocations are, who is elected, and votes.
 
+use super::super::bits::Mode;
 use super::program::{Form, Given, Of, Part, Who, builtin};
 use super::{U32, distinct, shape_name, shapes, short, subgroup};
 use crate::Case;
@@ -84,6 +85,7 @@ fn bools(
         who,
         value: (Of::Number(U32), 1),
         bits: distinct,
+        mode: Mode::None,
         result: (Of::Bool, 1),
         parts: Box::new(parts),
     }
