@@ -30,8 +30,10 @@ use assay_precision::Specification;
 use assay_runner::{CheckResult, DeviceInfo};
 use assay_spirv::grammar::Version;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Version of the format; raised when an old reader would misread the new one.
@@ -237,14 +239,19 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         mutation: mutation.map(ToString::to_string),
     };
     save(README, readme(&manifest, module.version(), result, device).into_bytes());
-    save(MANIFEST, json(MANIFEST, serde_json::to_string_pretty(&manifest))?);
+    let text = json(MANIFEST, serde_json::to_string_pretty(&manifest))?;
+    if text.len() as u64 > MAX_MANIFEST {
+        let what = format!("it would have {} bytes, more than the {MAX_MANIFEST} that Assay reads", text.len());
+        return Err(failed(&folder.join(MANIFEST), &what));
+    }
+    save(MANIFEST, text);
     check_free(folder)?;
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    let names = files.iter().map(|(name, _)| name);
-    Owned::of(folder).claim(names).map_err(|error| failed(folder, &error))?;
+    let (own, names) = (Owned::of(folder), files.iter().map(|(name, _)| name));
+    own.claim(names).map_err(|error| failed(folder, &error))?;
     files.iter().try_for_each(|(name, contents)| {
-        let path = folder.join(name);
-        std::fs::write(&path, contents).map_err(|error| failed(&path, &error))
+        let written = own.create(name).and_then(|mut file| file.write_all(contents));
+        written.map_err(|error| failed(&folder.join(name), &error))
     })
 }
 
@@ -283,7 +290,31 @@ fn is_plain(check: &Check<'_>) -> bool {
 
 /// Largest patience that a bundle may request. Bundles come from other people, and with unlimited
 /// patience an endless loop would run for ever.
-pub const MAX_PATIENCE: u64 = 100;
+pub const MAX_PATIENCE: u64 = 10;
+
+/// Largest size of a manifest in bytes. The expectations of a case file of [`input::CASE`] bytes may
+/// take twice that size here.
+const MAX_MANIFEST: u64 = 2 * input::CASE;
+
+/// Largest size of a result, and of a device description, in bytes.
+const MAX_DESCRIPTION: u64 = 4 << 20;
+
+/// Returns the `schema` of a manifest; `None` if it has none. Everything else is skipped and uses no
+/// memory.
+///
+/// # Errors
+/// The text is not JSON.
+fn schema_of(text: &str) -> serde_json::Result<Option<u64>> {
+    #[derive(Deserialize)]
+    struct Schema {
+        schema: u64,
+    }
+    match serde_json::from_str::<Schema>(text) {
+        Ok(Schema { schema }) => Ok(Some(schema)),
+        Err(error) if error.is_data() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
 
 /// Reads a bundle. `patience`, if the user gives it, replaces the bundle's own.
 ///
@@ -291,18 +322,16 @@ pub const MAX_PATIENCE: u64 = 100;
 /// [`CheckError::Bundle`]: a file is missing or malformed, the bundle has a newer version, or it
 /// requests more than [`MAX_PATIENCE`].
 pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> {
-    let load = |name: &str| -> Result<(PathBuf, String), CheckError> {
+    let load = |name: &str, limit: u64| -> Result<(PathBuf, String), CheckError> {
         let read = input::below(folder, Path::new(name))
-            .and_then(|path| Ok((input::read_text(&path, input::DATA)?, path)))
+            .and_then(|path| Ok((input::read_text(&path, limit)?, path)))
             .map(|(text, path)| (path, text));
         let path = folder.join(name);
         read.map_err(|error| CheckError::Bundle { what: format!("cannot be read: {error}"), path })
     };
-    let (path, text) = load(MANIFEST)?;
+    let (path, text) = load(MANIFEST, MAX_MANIFEST)?;
     let wrong = |path: &Path, what: String| CheckError::Bundle { path: path.to_owned(), what };
-    let schema: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is not valid JSON: {error}")))?;
-    match schema.get("schema").and_then(serde_json::Value::as_u64) {
+    match schema_of(&text).map_err(|error| wrong(&path, format!("is not valid JSON: {error}")))? {
         Some(schema) if schema > u64::from(SCHEMA) => {
             let what = format!(
                 "has bundle format {schema}, but this version of Assay reads formats up to {SCHEMA}; use a newer \
@@ -314,7 +343,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         None => return Err(wrong(&path, "lacks the key `schema`".into())),
     }
     let manifest: Manifest =
-        serde_json::from_value(schema).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     if manifest.workgroups.contains(&0) {
         return Err(wrong(
             &path,
@@ -331,12 +360,12 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
             ),
         ));
     }
-    let (path, text) = load(DEVICE)?;
+    let (path, text) = load(DEVICE, MAX_DESCRIPTION)?;
     let device: DeviceInfo =
         serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     // A failure through wgpu is reproduced with the WGSL text.
     let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
-    let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER))?;
+    let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER), input::SHADER)?;
     // They are constants in the bundle's SPIR-V.
     let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some()).map(|(key, value)| (key.clone(), *value));
     let subject = Subject::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
@@ -352,11 +381,16 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         limits: Limits { invocations: u64::MAX, ..Limits::default().patient(patience.unwrap_or(manifest.patience)) },
         ..Options::default()
     };
+    // Several bindings may name the same file, so the limit is on all reads together.
+    let remaining = Cell::new(input::DATA);
     let words = |name: &str| -> Result<Source, CheckError> {
         if Path::new(name).components().count() != 1 {
             return Err(wrong(&folder.join(MANIFEST), format!("names `{name}`, which is not a file of the bundle")));
         }
-        let (path, text) = load(name)?;
+        let (path, text) = load(name, input::DATA)?;
+        remaining.set(remaining.get().checked_sub(text.len() as u64).ok_or_else(|| {
+            wrong(&path, format!("is too long: the contents of all bindings together may have {} bytes", input::DATA))
+        })?);
         from_hex(&text).map(Source::Bytes).map_err(|line| {
             wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal, and a newline at the end"))
         })
@@ -392,7 +426,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     if let Some(what) = lacking.or(push) {
         return Err(wrong(&folder.join(MANIFEST), format!("lacks the contents of {what}")));
     }
-    let (path, text) = load(RESULT)?;
+    let (path, text) = load(RESULT, MAX_DESCRIPTION)?;
     let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     Ok(Bundle { manifest, subject, options, result, device })
 }

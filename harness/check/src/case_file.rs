@@ -8,6 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+use toml::de::DeTable;
 
 /// A case of a shader.
 #[derive(Clone, Debug)]
@@ -86,18 +87,26 @@ impl CaseFile {
     /// Returns whether a text is a case file, not a family of precision cases: it has the key
     /// `shader`.
     pub fn is_one(text: &str) -> bool {
-        text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("shader"))
+        DeTable::parse(text).is_ok_and(|table| table.get_ref().contains_key("shader"))
     }
 
-    /// Reads a case file. Paths in it are relative to its directory and must be below it.
+    /// Reads a case file of at most [`input::CASE`] bytes; `None` for a family of precision cases.
+    /// Paths in it are relative to its directory and must be below it.
     ///
     /// # Errors
     /// The file cannot be read or is invalid. The error gives the line.
-    pub fn load(path: &Path) -> Result<CaseFile, CheckError> {
-        let text = input::read_text(path, input::DESCRIPTION)
+    pub fn load(path: &Path) -> Result<Option<CaseFile>, CheckError> {
+        let text = input::read_text(path, input::CASE)
             .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        CaseFile::parse(&path.display().to_string(), &text, folder)
+        let file = path.display().to_string();
+        let text = Text::new(&file, &text);
+        // Parsed only once: the table takes many times the size of the file.
+        let table = text.table()?;
+        if !table.get_ref().contains_key("shader") {
+            return Ok(None);
+        }
+        CaseFile::from_table(&text, table, folder).map(Some)
     }
 
     /// Parses the text of a case file.
@@ -105,12 +114,15 @@ impl CaseFile {
     /// # Errors
     /// As [`CaseFile::load`].
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<CaseFile, CheckError> {
-        let wrong = |line: usize, what: String| CheckError::CaseFile { file: file.to_owned(), line, what };
-        // Positions of line ends. Counting lines anew for each position would take quadratic time.
-        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-        let line = |at: usize| ends.partition_point(|end| *end < at) + 1;
-        let form: CaseToml = toml::from_str(text)
-            .map_err(|error| wrong(line(error.span().map_or(0, |span| span.start)), error.message().to_owned()))?;
+        let text = Text::new(file, text);
+        let table = text.table()?;
+        CaseFile::from_table(&text, table, folder)
+    }
+
+    fn from_table(text: &Text<'_>, table: Spanned<DeTable<'_>>, folder: &Path) -> Result<CaseFile, CheckError> {
+        let (file, wrong) = (text.file, |line: usize, what: String| text.wrong(line, what));
+        let line = |at: usize| text.line(at);
+        let form = CaseToml::deserialize(toml::Deserializer::from(table)).map_err(|error| text.malformed(&error))?;
         let mut lines = BTreeMap::new();
         // Values are checked later, when the shader is known.
         let mut noted = |table: &'static str, key: &Spanned<String>| {
@@ -211,6 +223,36 @@ impl CaseFile {
             }
             other => other,
         }
+    }
+}
+
+/// Text of a case file, with its name and lines for messages.
+struct Text<'a> {
+    file: &'a str,
+    text: &'a str,
+    /// Positions of line ends. Counting lines anew for each position would take quadratic time.
+    ends: Vec<usize>,
+}
+
+impl<'a> Text<'a> {
+    fn new(file: &'a str, text: &'a str) -> Text<'a> {
+        Text { file, text, ends: text.match_indices('\n').map(|(at, _)| at).collect() }
+    }
+
+    fn table(&self) -> Result<Spanned<DeTable<'a>>, CheckError> {
+        DeTable::parse(self.text).map_err(|error| self.malformed(&error))
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.ends.partition_point(|end| *end < at) + 1
+    }
+
+    fn wrong(&self, line: usize, what: String) -> CheckError {
+        CheckError::CaseFile { file: self.file.to_owned(), line, what }
+    }
+
+    fn malformed(&self, error: &toml::de::Error) -> CheckError {
+        self.wrong(self.line(error.span().map_or(0, |span| span.start)), error.message().to_owned())
     }
 }
 

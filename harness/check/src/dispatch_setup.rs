@@ -108,6 +108,8 @@ pub struct Setup {
     /// Words that hold device addresses, from the options.
     pub(crate) addresses: Vec<AddressWord>,
     words: Vec<ResolvedWord>,
+    /// Size of all descriptors in bytes, at most [`MAX_BYTES`].
+    bytes: u64,
     seed: u64,
 }
 
@@ -128,8 +130,11 @@ const ROUND_MIXTURES: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
 /// Number of descriptors in a run-time array of them.
 const RUNTIME_DESCRIPTORS: u64 = 4;
 
-/// Largest size of a buffer in bytes.
-const MAX_BYTES: u64 = 1 << 31;
+/// Largest size of all bindings together in bytes. A check uses about ten times as much memory.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Largest number of descriptors of all bindings together. Each element of a descriptor array counts.
+const MAX_DESCRIPTORS: u64 = 1 << 14;
 
 impl Setup {
     /// Applies options to a shader.
@@ -164,6 +169,7 @@ impl Setup {
             buffers: options.buffers.clone(),
             addresses: options.addresses.clone(),
             words: Vec::new(),
+            bytes: 0,
             seed: options.seed,
         };
         let compared = depth_compared_variables(module);
@@ -217,6 +223,24 @@ impl Setup {
             Count::Fixed(count) => count,
             Count::Runtime => RUNTIME_DESCRIPTORS,
         };
+        let label_of = |slot: Slot| match &binding.name {
+            Some(name) => format!("{slot} ({name})"),
+            None => slot.to_string(),
+        };
+        let first = Slot { set: binding.set, binding: binding.binding, element: 0 };
+        // Descriptors of other bindings: two variables may share a binding.
+        let known = self.descriptors.len();
+        let is_other = |d: &&Descriptor| (d.slot.set, d.slot.binding) != (binding.set, binding.binding);
+        let others = self.descriptors.iter().filter(is_other).count() as u64;
+        if others.saturating_add(count) > MAX_DESCRIPTORS {
+            return Err(CheckError::option(format!(
+                "{}: {count} descriptors beside {others} of other bindings, of at most {MAX_DESCRIPTORS} in total",
+                label_of(first)
+            )));
+        }
+        if let Some(block) = &binding.block {
+            must_be_walkable(&label_of(first), block)?;
+        }
         for element in 0..u32::try_from(count).unwrap_or(u32::MAX) {
             let slot = Slot { set: binding.set, binding: binding.binding, element };
             let name = binding.name.clone();
@@ -239,18 +263,12 @@ impl Setup {
                 }
                 None => None,
             };
-            if let Some(block) = &binding.block {
-                let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
-                must_be_walkable(&label, block)?;
-            }
             let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
             let bytes = match (&binding.block, given) {
                 (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
                     if let Some(from) = given_file(slot, name.as_deref(), options) {
-                        check_size(block, bytes, own, &from).map_err(|what| {
-                            let label = name.as_ref().map_or(slot.to_string(), |name| format!("{slot} ({name})"));
-                            CheckError::option(format!("{label}: {what}"))
-                        })?;
+                        check_size(block, bytes, own, &from)
+                            .map_err(|what| CheckError::option(format!("{}: {what}", label_of(slot))))?;
                     }
                     bytes.max(4)
                 }
@@ -268,14 +286,12 @@ impl Setup {
                 }
                 (None, _) => texel_bytes,
             };
-            if bytes > MAX_BYTES {
-                return Err(CheckError::option(format!(
-                    "{slot} would have {bytes} bytes, more than {MAX_BYTES}; dispatch fewer workgroups, or shorten \
-                     its array with --elements"
-                )));
-            }
-            // If two variables share a descriptor, the larger one counts.
-            match self.descriptors.iter_mut().find(|d| d.slot == slot) {
+            // If two variables share a descriptor, the larger one counts. Those of earlier variables are sorted.
+            let shared = self.descriptors[..known].binary_search_by_key(&slot, |d| d.slot).ok();
+            let already = shared.map_or(0, |at| self.descriptors[at].bytes);
+            self.must_fit(&label_of(slot), bytes, already)?;
+            self.bytes += bytes.saturating_sub(already);
+            match shared.map(|at| &mut self.descriptors[at]) {
                 Some(known) if bytes > known.bytes => {
                     (known.bytes, known.block, known.name) = (bytes, binding.block.clone(), name);
                     known.texels = texels;
@@ -300,6 +316,19 @@ impl Setup {
         Ok(())
     }
 
+    /// Checks that a binding of this size, of which `already` bytes are counted, fits in the limit
+    /// together with the others.
+    fn must_fit(&self, label: &str, bytes: u64, already: u64) -> Result<(), CheckError> {
+        let others = self.bytes - already;
+        if bytes <= MAX_BYTES - others {
+            return Ok(());
+        }
+        Err(CheckError::option(format!(
+            "{label} would have {bytes} bytes beside {others} of other bindings, of at most {MAX_BYTES} in total; \
+             dispatch fewer workgroups, or shorten its array with --elements"
+        )))
+    }
+
     /// Adds the buffers that have no descriptor.
     fn add_buffers(&mut self, options: &Options) -> Result<(), CheckError> {
         for (index, (name, form)) in (0..).zip(&options.buffers) {
@@ -314,12 +343,8 @@ impl Setup {
                 return Err(CheckError::entry("buffer", name, what));
             }
             let descriptor = form.descriptor(index, name);
-            if descriptor.bytes > MAX_BYTES {
-                let bytes = descriptor.bytes;
-                return Err(CheckError::option(format!(
-                    "buffer `{name}` would have {bytes} bytes; the limit is {MAX_BYTES}"
-                )));
-            }
+            self.must_fit(&descriptor.label(), descriptor.bytes, 0)?;
+            self.bytes += descriptor.bytes;
             self.descriptors.push(descriptor);
         }
         if options.push.is_some() && self.push.is_none() {

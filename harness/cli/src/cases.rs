@@ -38,12 +38,16 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
         if path.canonicalize().is_ok_and(|path| !files.insert(path)) {
             continue;
         }
-        if input::read_text(path, input::DESCRIPTION).is_ok_and(|text| CaseFile::is_one(&text)) {
-            return Err(usage(format!(
-                "{argument} is the case file of a shader, not a family of cases; run it with `assay check {argument}`"
-            )));
-        }
-        let own = assay_case::load_file(path).code(exit::USAGE)?;
+        let own = match assay_case::load_file(path) {
+            // Tested only after an error, because it parses the file again.
+            Err(_) if input::read_text(path, input::CASE).is_ok_and(|text| CaseFile::is_one(&text)) => {
+                return Err(usage(format!(
+                    "{argument} is the case file of a shader, not a family of cases; run it with `assay check \
+                     {argument}`"
+                )));
+            }
+            own => own.code(exit::USAGE)?,
+        };
         for case in own {
             let names = names.get_or_insert_with(|| all.iter().map(|case| case.name().to_owned()).collect());
             if !names.insert(case.name.clone()) {

@@ -11,7 +11,7 @@ use assay_reports::{
     deqp::{self, Baseline, Patterns},
     plural,
 };
-use assay_runner::{Choice, DeviceInfo};
+use assay_runner::{Choice, DeviceInfo, suggestion};
 use assay_suite::Unit;
 use clap::Args;
 use std::{collections::HashSet, path::PathBuf, rc::Rc};
@@ -155,10 +155,10 @@ impl ListsArgs {
                 more => format!("; {} {} also unknown", counted(more, "other name"), plural(more, "is", "are")),
             };
             return Err(usage(format!(
-                "{}: there is no case `{}`; the nearest names are {}{more}",
+                "{}: there is no case `{}`{}{more}",
                 first.place(),
                 first.text,
-                near.join(", ")
+                suggestion(&near)
             )));
         }
         if list.is_empty() {

@@ -14,12 +14,15 @@ pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failu
     write_with(path, |out| out.write_all(contents.as_ref()).code(exit::USAGE))
 }
 
-/// Checks, as far as possible, that [`write`] will succeed. Leaves no files behind.
+/// Checks, as far as possible, that [`write`] will succeed. Leaves no files behind. The file must be
+/// regular or absent: opening a pipe would wait for its reader.
 pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
     let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let result = match fs::metadata(&to) {
         Ok(existing) if existing.is_dir() => Err(io::Error::other("it is a folder")),
-        Ok(existing) if !existing.is_file() => File::options().write(true).open(&to).map(drop),
+        Ok(existing) if !existing.is_file() => {
+            Err(io::Error::other("it is a device, pipe or socket; expected a regular file or a free name"))
+        }
         _ => assay_files::scratch(folder_of(&to)).and_then(|(_, scratch)| fs::remove_file(scratch)),
     };
     result.with_context(|| format!("cannot write {}", path.display())).code(exit::USAGE)

@@ -129,6 +129,33 @@ fn a_huge_sparse_file_is_refused() {
         let said = refusal(&[command, path.to_str().unwrap()]);
         assert!(said.contains("longer than 268435456 bytes"), "{said}");
     }
+    // A case file as a table takes many times its size: one of 60 MB took 4.5 GB.
+    let path = dir.path().join("big.toml");
+    fs::File::create(&path).unwrap().set_len((8 << 20) + 1).unwrap();
+    for command in ["check", "run"] {
+        let said = refusal(&[command, path.to_str().unwrap()]);
+        assert!(said.contains("longer than 8388608 bytes"), "{said}");
+    }
+}
+
+/// A case file has the key `shader`; other files are families. Errors have line numbers.
+#[test]
+fn case_files_families_and_invalid_toml_are_distinguished() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.toml");
+    for (text, expected) in [
+        ("why = \"t\"\n\n[shader", "a.toml:3: "),
+        ("why = \"t\"\nshader = \"a.wgsl\"\nzz = 1\n", "a.toml:3: unknown field `zz`"),
+        ("why = \"t\"\nshader = 1\n", "a.toml:2: invalid type"),
+        ("why = \"t\"\n", "missing field `cases`"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let said = refusal(&["check", path.to_str().unwrap()]);
+        assert!(said.contains(expected), "{text}: {said}");
+    }
+    fs::write(&path, "shader = \"a.wgsl\"\n").unwrap();
+    let said = refusal(&["run", path.to_str().unwrap()]);
+    assert!(said.contains("is the case file of a shader, not a family"), "{said}");
 }
 
 /// Deeply nested shaders are inspected or refused; they do not crash the process.
@@ -153,4 +180,21 @@ fn coverage_refuses_an_unwritable_file_before_it_computes_the_table() {
     let dir = tempfile::tempdir().unwrap();
     let said = refusal(&["coverage", dir.path().to_str().unwrap()]);
     assert!(said.contains("it is a folder"), "{said}");
+    let said = refusal(&["coverage", dir.path().join("missing/coverage.md").to_str().unwrap()]);
+    assert!(said.contains("/missing does not exist"), "{said}");
+    #[cfg(unix)]
+    {
+        // Opening it for writing waited for a reader.
+        let fifo = dir.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let said = refusal(&["coverage", fifo.to_str().unwrap()]);
+        assert!(said.contains("it is a device, pipe or socket"), "{said}");
+        let closed = dir.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+        // Root can write to any folder, except in a file system such as /proc.
+        let closed = if fs::write(closed.join("probe"), "").is_err() { closed } else { "/proc/self".into() };
+        let said = refusal(&["coverage", closed.join("coverage.md").to_str().unwrap()]);
+        assert!(said.contains("cannot write") && said.contains("coverage.md"), "{said}");
+    }
 }

@@ -27,6 +27,25 @@ const fn warns(fault: &'static str, cases: &'static [&'static str]) -> Planted {
     Planted { fault, cases, status: "QualityWarning" }
 }
 
+/// Returns a fault that makes a device access memory outside the buffer.
+const fn crashes(fault: &'static str, cases: &'static [&'static str]) -> Planted {
+    Planted { fault, cases, status: "Crash" }
+}
+
+/// Casts of special floats between types of the same width, scalars and vectors.
+const CASTS: &[&str] = &[
+    "environment.convert.bitcast.f32.from_u32.special",
+    "environment.convert.bitcast.u32.from_f32.special",
+    "environment.convert.bitcast.f32.from_u16vec2.special",
+    "environment.convert.bitcast.u16vec2.from_f32.special",
+    "environment.convert.bitcast.f32.from_f16vec2.special",
+    "environment.convert.bitcast.f16vec2.from_f32.special",
+    "environment.convert.bitcast.f64.from_u32vec2.special",
+    "environment.convert.bitcast.u32vec2.from_f64.special",
+    "environment.convert.bitcast.f64.from_u16vec4.special",
+    "environment.convert.bitcast.f64vec2.from_u32vec4.special",
+];
+
 /// Faults in addition to those that statements of the coverage table name.
 const PLANTED: &[Planted] = &[
     fails(
@@ -37,7 +56,48 @@ const PLANTED: &[Planted] = &[
     warns("positive-zero@OpLoad", &["environment.bits.load.f32", "environment.bits.load.f16vec4"]),
     warns("finite@OpSelect", &["environment.bits.select.f32"]),
     warns("plain-nan@OpCopyObject", &["environment.bits.copy.f32", "environment.bits.copy.f32.preserving"]),
-    warns("plain-nan@OpBitcast", &["environment.convert.bitcast.f32.from_u32.special"]),
+    warns("plain-nan@OpBitcast", CASTS),
+    warns("positive-zero@OpBitcast", CASTS),
+    warns("finite@OpBitcast", CASTS),
+    fails(
+        "positive-zero@OpAtomicLoad",
+        &[
+            "environment.atomic.buffer.fload.f32.special.preserving",
+            "environment.atomic.workgroup.fload.f32.special.preserving",
+        ],
+    ),
+    fails("finite@OpAtomicStore", &["environment.atomic.buffer.fstore.f32.special.preserving"]),
+    warns("finite@OpAtomicStore", &["environment.atomic.buffer.fstore.f32.special"]),
+    fails(
+        "positive-zero@OpAtomicExchange",
+        &[
+            "environment.atomic.buffer.fexchange.f32.special.preserving",
+            "environment.atomic.image.fexchange.f32.special.preserving",
+        ],
+    ),
+    warns("positive-zero@OpAtomicExchange", &["environment.atomic.buffer.fexchange.f32.special"]),
+    fails(
+        "positive-zero@OpGroupNonUniformBroadcast",
+        &[
+            "environment.subgroup.broadcast.f32.special.preserving",
+            "environment.subgroup.broadcast.f32.special.preserving.dynamic",
+            "environment.subgroup.broadcast.f16.vec4.special.preserving",
+        ],
+    ),
+    warns("positive-zero@OpGroupNonUniformBroadcast", &["environment.subgroup.broadcast.f32.special"]),
+    fails("finite@OpGroupNonUniformShuffle", &["environment.subgroup.shuffle.f32.special.preserving"]),
+    crashes(
+        "cut-64bit-indices",
+        &[
+            "environment.indexing64.address.element.load.u64.stride4.far",
+            "environment.indexing64.address.element.load.i64.stride8.before",
+            "environment.indexing64.address.element.load.u64.stride256.beyond",
+            "environment.indexing64.address.element.store.i64.stride12.far",
+            "environment.indexing64.address.member.load.u64.stride12.far",
+            "environment.indexing64.address.member.load.i64.stride4.beyond",
+            "environment.indexing64.address.member.store.u64.stride4.far",
+        ],
+    ),
     fails(
         "short-push",
         &["storage8.load.push.u8.offset32", "storage8.load.push.u8.offset127", "storage8.load.push.u8vec4.offset124"],
@@ -55,6 +115,11 @@ const PLANTED: &[Planted] = &[
             "environment.indexing64.load.i64.stride256.beyond",
             "environment.indexing64.store.i64.stride256.far",
             "environment.indexing64.length.whole.u64.stride4.inside",
+            "environment.indexing64.address.element.load.u64.stride4.far",
+            "environment.indexing64.address.element.load.i64.stride256.before",
+            "environment.indexing64.address.element.store.u64.stride12.far",
+            "environment.indexing64.address.member.load.i64.stride8.beyond",
+            "environment.indexing64.address.member.store.u64.stride256.far",
         ],
         status: "Pass",
     },
@@ -116,14 +181,46 @@ fn run<'a>(
     found
 }
 
+/// Returns the number of modules and calls that a fault has changed, from the file where the shim
+/// records them.
+fn changes(record: &Path) -> u64 {
+    fs::metadata(record).map_or(0, |file| file.len())
+}
+
+#[test]
+fn a_fault_that_is_not_planted_anywhere_is_detected() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
+    let record = folder.path().join("changes");
+    // A case without matrices.
+    let case = "environment.bits.copy.f32".to_owned();
+    for (fault, is_planted) in [("flush@OpTranspose", false), ("flush@OpCopyObject", true)] {
+        let environment = [
+            (assay_shim::DRIVER, &*lavapipe),
+            (assay_shim::FAULT, fault),
+            (assay_shim::RECORD, record.to_str().unwrap()),
+        ];
+        let found = run([&case].into_iter(), &shim, &environment, &folder.path().join(fault));
+        assert_eq!(changes(&record) > 0, is_planted, "{fault}: {found:?}");
+    }
+}
+
 #[test]
 fn planted_faults_are_detected() {
     let folder = tempfile::tempdir().unwrap();
     let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
     let mut missed = Vec::new();
     for (number, (fault, cases)) in planted().iter().enumerate() {
-        let environment = [(assay_shim::DRIVER, &*lavapipe), (assay_shim::FAULT, fault)];
+        let record = folder.path().join(format!("{number}.changes"));
+        let environment = [
+            (assay_shim::DRIVER, &*lavapipe),
+            (assay_shim::FAULT, fault),
+            (assay_shim::RECORD, record.to_str().unwrap()),
+        ];
         let found = run(cases.keys(), &shim, &environment, &folder.path().join(number.to_string()));
+        if changes(&record) == 0 {
+            missed.push(format!("{fault}: no module and no call was changed"));
+        }
         for (case, status) in cases {
             match found.get(case) {
                 Some((got, _)) if got == status => {}

@@ -107,6 +107,8 @@ pub(crate) struct Term {
     pub(crate) stride: u64,
     /// Number of elements, if the type states it.
     pub(crate) count: Option<u64>,
+    /// Set for device addresses, which are 64-bit numbers.
+    pub(crate) address: bool,
 }
 
 /// An atomic operation.

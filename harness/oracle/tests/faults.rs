@@ -122,6 +122,12 @@ fn endless_loop() {
 /// A fault of four invocations that load by `pointer`, in a shader with an array of three pairs at an address, and a workgroup's array of
 /// three pairs.
 fn detail_of(body: &str) -> Vec<String> {
+    at_address(body, "").faults.into_iter().map(|fault| fault.detail).collect()
+}
+
+/// Returns the outcome of such a shader, with these definitions. The array contains the words from 5
+/// to 10.
+fn at_address(body: &str, defined: &str) -> Outcome {
     let module = spirv(&format!(
         r#"
         OpCapability Shader
@@ -138,6 +144,7 @@ fn detail_of(body: &str) -> Vec<String> {
         OpDecorate %out DescriptorSet 0
         OpDecorate %out Binding 0
         OpDecorate %pairs ArrayStride 8
+        OpDecorate %to_pair ArrayStride 8
         OpMemberDecorate %pair 0 Offset 0
         OpMemberDecorate %pair 1 Offset 4
         OpDecorate %There Block
@@ -151,6 +158,7 @@ fn detail_of(body: &str) -> Vec<String> {
         %3 = OpConstant %uint 3
         %address = OpConstant %ulong 65536
         %length = OpConstant %ulong 24
+        {defined}
         %words = OpTypeRuntimeArray %uint
         %Out = OpTypeStruct %words
         %to_out = OpTypePointer StorageBuffer %Out
@@ -180,9 +188,9 @@ fn detail_of(body: &str) -> Vec<String> {
         OpReturn
         OpFunctionEnd"#
     ));
-    let Resource::Buffer(buffer) = words(&[9; 6]) else { unreachable!("words are a buffer") };
+    let Resource::Buffer(buffer) = words(&[5, 6, 7, 8, 9, 10]) else { unreachable!("words are a buffer") };
     let there = Resource::Buffer(assay_oracle::Buffer { address: Some(0x10000), ..buffer });
-    run(&module, [1; 3], vec![words(&[0; 4]), there]).faults.into_iter().map(|fault| fault.detail).collect()
+    run(&module, [1; 3], vec![words(&[0; 4]), there])
 }
 
 /// Through chains of chains, too, and behind an address that is said to stay inside.
@@ -208,6 +216,22 @@ fn an_address_may_be_beyond_its_array() {
     let beyond = "%at = OpAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
     let [detail] = &detail_of(beyond)[..] else { panic!("one fault of a load beyond the buffer") };
     assert!(detail.starts_with("4 bytes at address 0x1001c lie in no buffer"), "{detail}");
+}
+
+/// At any distance: index times stride is computed modulo 2^64, like addresses.
+#[test]
+fn an_index_of_an_address_keeps_all_its_bits() {
+    for far in [1_u64 << 28, 1 << 33, 1 << 36, 1 << 50, 1 << 60, 1 << 63] {
+        // The base is as far away as the index leads back; the access is one element further on.
+        let (index, base) = (far.wrapping_add(1), 65536_u64.wrapping_sub(far.wrapping_mul(8)));
+        let outcome = at_address(
+            "%base = OpConvertUToPtr %to_pair %start\n%at = OpPtrAccessChain %to_uint %base %far %1\n\
+             %result = OpLoad %uint %at Aligned 4",
+            &format!("%far = OpConstant %ulong {index}\n%start = OpConstant %ulong {base}"),
+        );
+        assert_eq!(outcome.faults, [], "{far:#x}");
+        assert_eq!(exact(&outcome, 0), [8; 4], "{far:#x}");
+    }
 }
 
 /// An index beyond an array of a logical pointer is wrong, whether there is an access through it or not.

@@ -32,7 +32,7 @@ pub use executor::{Executor, Kernel, Trouble};
 pub use host::host_name;
 pub use panic::panic_message;
 pub use picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, Texels};
-pub use plan::{Choice, Plan, PlanError, Planned, RunOptions, Selection, choose, must_match, plan, select};
+pub use plan::{Choice, Plan, PlanError, Planned, RunOptions, Selection, choose, must_match, plan, select, suggestion};
 pub use run::{More, RunError, Summary, run, run_with};
 pub use verdict::blank;
 pub use vulkan::{VulkanExecutor, VulkanOptions, device_info};

@@ -50,11 +50,11 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// A filter matches no case (exit code 3).
-    #[error("no case matches `{filter}`; the nearest names are {}", nearest.join(", "))]
+    #[error("no case matches `{filter}`{}", suggestion(nearest))]
     NoMatch {
         /// The filter.
         filter: String,
-        /// Similar names.
+        /// Similar names, if there are any.
         nearest: Vec<String>,
     },
     /// The range does not fit a case's first operand (exit code 2).
@@ -100,6 +100,11 @@ pub struct Selection<T> {
     pub thinned: usize,
     /// The part of the cases that these are, if not all of them.
     pub part: Option<Part>,
+}
+
+/// Returns the end of the message that a name is unknown.
+pub fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; the nearest names are {}", nearest.join(", ")) }
 }
 
 /// Checks that each filter matches a case.

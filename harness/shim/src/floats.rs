@@ -1,5 +1,6 @@
 //! Faults in which an instruction changes floats whose bits it must preserve.
 
+use crate::composites;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
 use assay_spirv::module::Instruction;
@@ -20,7 +21,7 @@ pub(crate) enum FloatChange {
 
 /// Masks of an IEEE 754 format.
 #[derive(Clone, Copy)]
-struct Masks {
+pub(crate) struct Masks {
     sign: u64,
     exponent: u64,
     /// The positive quiet NaN without a payload.
@@ -29,7 +30,7 @@ struct Masks {
 
 impl Masks {
     /// Returns the masks of the format with this width; `None` for other widths.
-    fn of(width: u32) -> Option<Masks> {
+    pub(crate) fn of(width: u32) -> Option<Masks> {
         let fraction = match width {
             16 => 10,
             32 => 23,
@@ -49,6 +50,10 @@ pub(crate) fn change_all(module: &Module, change: FloatChange, op: Op) -> Vec<u3
     for i in module.instructions().filter(|i| i.op == Some(op)) {
         if matches!(op, Op::Constant | Op::SpecConstant) {
             constant(&mut editor, &i, change);
+        } else if matches!(op, Op::ConstantComposite | Op::SpecConstantComposite) {
+            composites::constant(&mut editor, &i, change);
+        } else if op == Op::CopyMemory {
+            composites::memory(&mut editor, &i, change);
         } else if module.function_at(i.index).is_some() && result(&mut editor, &i, change).is_none() {
             operand(&mut editor, &i, change);
         }
@@ -63,7 +68,14 @@ fn floats(module: &Module, value: u32) -> Option<(Plain, Masks)> {
 }
 
 fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
-    let (plain, masks) = floats(editor.module(), i.result()?)?;
+    let words = changed_constant(editor.module(), i, change)?;
+    editor.replace(i.at, words);
+    Some(())
+}
+
+/// Returns the words of a changed constant; `None` if it is not a float.
+pub(crate) fn changed_constant(module: &Module, i: &Instruction<'_>, change: FloatChange) -> Option<Vec<u32>> {
+    let (plain, masks) = floats(module, i.result()?)?;
     let high = i.operand(1).map_or(0, u64::from);
     let bits = change.apply_to_bits(masks, high << 32 | u64::from(i.operand(0)?));
     let mut words = i.words.to_vec();
@@ -71,23 +83,28 @@ fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -
     if plain.width == 64 {
         *words.get_mut(4)? = (bits >> 32) as u32;
     }
-    editor.replace(i.at, words);
-    Some(())
+    Some(words)
 }
 
 /// Lets the instruction define a new id, and its result as the changed value of that.
 fn result(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
-    let (plain, masks) = floats(editor.module(), i.result()?)?;
-    editor.divert(i, |editor, kept, result| Some(change.code(editor, (plain, masks), kept, result)))
+    let ty = i.result_type()?;
+    editor.divert(i, |editor, kept, result| composites::value(editor, ty, change, (kept, result)))
 }
 
 /// Replaces the instruction's operand by a changed one.
 fn operand(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
     let module = editor.module();
     let first = i.words.len() - i.operands().len();
-    let (at, of) = (first..i.words.len()).find_map(|at| Some((at, floats(module, i.words[at])?)))?;
     let new = editor.id();
-    let mut code = change.code(editor, of, i.words[at], new);
+    // Instructions with a result may take only parts of composites, perhaps none with floats.
+    let is_whole = i.result().is_none();
+    let (at, mut code) = (first..i.words.len()).find_map(|at| {
+        let value = i.words[at];
+        let ty = module.definition_of_word(value)?.result_type()?;
+        let of = is_whole || floats(module, value).is_some();
+        Some((at, of.then(|| composites::value(editor, ty, change, (value, new)))??))
+    })?;
     let mut words = i.words.to_vec();
     words[at] = new;
     code.extend(words);
@@ -97,7 +114,7 @@ fn operand(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) ->
 
 impl FloatChange {
     /// Applies the change to one bit pattern.
-    fn apply_to_bits(self, Masks { sign, exponent, nan }: Masks, bits: u64) -> u64 {
+    pub(crate) fn apply_to_bits(self, Masks { sign, exponent, nan }: Masks, bits: u64) -> u64 {
         let magnitude = bits & (sign - 1);
         match self {
             FloatChange::Flush if bits & exponent == 0 => bits & sign,
@@ -110,7 +127,13 @@ impl FloatChange {
 
     /// Returns code that defines `result` as the changed value of an id. It works on the bits,
     /// which a compiler may not simplify.
-    fn code(self, editor: &mut Editor<'_>, (plain, masks): (Plain, Masks), value: u32, result: u32) -> Vec<u32> {
+    pub(crate) fn code(
+        self,
+        editor: &mut Editor<'_>,
+        (plain, masks): (Plain, Masks),
+        value: u32,
+        result: u32,
+    ) -> Vec<u32> {
         let Plain { ty, width, count, .. } = plain;
         let (uint, bool) = (editor.uint(width), editor.bool());
         let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));

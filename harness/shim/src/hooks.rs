@@ -1,8 +1,8 @@
 //! Functions that replace those of the wrapped driver.
 
-use crate::complain;
 use crate::driver::{Shim, shim};
 use crate::fault::{Fault, Kind};
+use crate::{complain, record};
 use ash::vk;
 use assay_spirv::Module;
 use std::ffi::{CStr, c_char, c_void};
@@ -107,6 +107,9 @@ unsafe extern "system" fn create_shader_module(
             return FAILED;
         }
     };
+    if planted != words {
+        record();
+    }
     // SAFETY: as above; the copy points to words that live until the call returns.
     unsafe {
         let changed = vk::ShaderModuleCreateInfo { code_size: 4 * planted.len(), p_code: planted.as_ptr(), ..*info };
@@ -125,7 +128,11 @@ unsafe extern "system" fn push_constants(
     size: u32,
     values: *const c_void,
 ) {
+    let whole = size;
     let size = size.min(SHORT.saturating_sub(offset));
+    if size < whole {
+        record();
+    }
     if let Some(push) = own!(PUSH, vk::PFN_vkCmdPushConstants).filter(|_| size > 0) {
         // SAFETY: the caller's own arguments, with fewer of the bytes.
         unsafe { push(commands, layout, stages, offset, size, values) }
@@ -143,6 +150,9 @@ unsafe extern "system" fn create_sampler(
     };
     // SAFETY: the caller passes the structure; all else is the caller's own.
     unsafe {
+        if (*info).unnormalized_coordinates == vk::TRUE {
+            record();
+        }
         let changed = vk::SamplerCreateInfo { unnormalized_coordinates: vk::FALSE, ..*info };
         create(device, &raw const changed, allocator, sampler)
     }

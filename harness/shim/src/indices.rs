@@ -5,7 +5,7 @@ use crate::fault::Indexing;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Instruction, Section, Type};
-use assay_spirv::tables::{Capability, ExecutionMode, Op};
+use assay_spirv::tables::{Capability, Decoration, ExecutionMode, Op, StorageClass};
 
 /// The SPIR-V extension.
 const EXTENSION: &str = "SPV_EXT_shader_64bit_indexing";
@@ -27,6 +27,11 @@ pub(crate) fn lower(module: &Module, indexing: Indexing) -> Vec<u32> {
         };
         match i.op {
             _ if declares => editor.replace(i.at, Vec::new()),
+            Some(op) if is_chain(op) && is_address(module, &i) => {
+                if indexing == Indexing::CutIndices {
+                    cut_address(&mut editor, &i);
+                }
+            }
             Some(Op::AccessChain | Op::InBoundsAccessChain) => chain(&mut editor, &i, indexing),
             Some(Op::ArrayLength) => length(&mut editor, &i, indexing),
             _ => {}
@@ -63,6 +68,48 @@ fn chain(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
         code.extend(words);
         editor.replace(i.at, code);
     }
+}
+
+/// Returns true for instructions that take indices.
+fn is_chain(op: Op) -> bool {
+    matches!(op, Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain)
+}
+
+/// Returns true for a chain whose base is an address. The wrapped driver computes those with 64
+/// bits.
+fn is_address(module: &Module, i: &Instruction<'_>) -> bool {
+    let class = i.operand(0).and_then(|base| module.pointer(module.type_of(base)?));
+    class.is_some_and(|(class, _)| class == StorageClass::PhysicalStorageBuffer)
+}
+
+/// Drops those bits of a chain's 64-bit indices that exceed 32 bits when multiplied by the stride.
+fn cut_address(editor: &mut Editor<'_>, i: &Instruction<'_>) {
+    let module = editor.module();
+    let (mut words, mut code) = (i.words.to_vec(), Vec::new());
+    let mask = u64::from(u32::MAX / stride(module, i).next_power_of_two());
+    for word in words.iter_mut().skip(4) {
+        let Some(ty) = wide(module, *word) else { continue };
+        let (mask, cut) = (editor.constant(ty, 64, mask), editor.id());
+        code.extend(instruction(Op::BitwiseAnd, &[ty, cut, *word, mask]));
+        *word = cut;
+    }
+    if !code.is_empty() {
+        code.extend(words);
+        editor.replace(i.at, code);
+    }
+}
+
+/// Returns the largest stride of a chain's base: of its pointer type, and of the arrays in the
+/// structure that it points to.
+fn stride(module: &Module, i: &Instruction<'_>) -> u32 {
+    let base = i.operand(0).and_then(|base| module.definition_of_word(base));
+    let types = base.and_then(|base| Some([base.result_type()?, module.pointee(base)?]));
+    let pointee = types.and_then(|[_, pointee]| module.definition_of_word(pointee));
+    let members =
+        pointee.filter(|pointee| pointee.op == Some(Op::TypeStruct)).map_or(&[][..], |pointee| pointee.operands());
+    let strides = types.iter().flatten().chain(members).flat_map(|ty| module.decorations(*ty));
+    let strides = strides.filter(|d| d.decoration == Some(Decoration::ArrayStride) && d.member.is_none());
+    strides.filter_map(|d| d.operands.first().copied()).max().unwrap_or(1)
 }
 
 fn length(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {

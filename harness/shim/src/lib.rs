@@ -9,6 +9,7 @@
 //! Handles are those of the wrapped driver. Only the functions that a fault needs are replaced, so
 //! a fault sees only the modules and the arguments of single calls.
 
+mod composites;
 mod driver;
 mod fault;
 mod floats;
@@ -19,6 +20,7 @@ pub use fault::{Fault, UnknownFault};
 
 use ash::vk;
 use std::ffi::{CStr, c_char};
+use std::io::Write;
 use std::path::Path;
 
 /// Environment variable with the path of the wrapped driver's manifest.
@@ -26,6 +28,11 @@ pub const DRIVER: &str = "ASSAY_SHIM_DRIVER";
 
 /// Environment variable with the name of the fault.
 pub const FAULT: &str = "ASSAY_SHIM_FAULT";
+
+/// Environment variable with the path of a file, to which the shim appends a byte for every module
+/// and every call that the fault changes; optional. Without a byte in it, the fault was not planted
+/// anywhere, and the results of the run show nothing.
+pub const RECORD: &str = "ASSAY_SHIM_RECORD";
 
 /// The library's file name, next to the programs that depend on this crate.
 pub const LIBRARY: &str = "libassay_shim.so";
@@ -84,6 +91,15 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     let own = unsafe { (shim.driver.get_physical?)(instance, name) }?;
     // SAFETY: the loader passes a string.
     Some(hooks::replacement(unsafe { CStr::from_ptr(name) }, own, shim))
+}
+
+/// Records that the fault has changed a module or a call.
+pub(crate) fn record() {
+    let Some(path) = std::env::var_os(RECORD).filter(|path| !path.is_empty()) else { return };
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+    if let Err(error) = file.and_then(|mut file| file.write_all(b".")) {
+        complain(format_args!("cannot write {}, the path in {RECORD}: {error}", path.display()));
+    }
 }
 
 /// Prints why the shim does not work.

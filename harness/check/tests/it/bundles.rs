@@ -134,9 +134,79 @@ fn a_bundle_cannot_request_unlimited_patience() {
     let folder = tempfile::tempdir().unwrap();
     check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
     let error = bundle::read(folder.path(), None).unwrap_err().to_string();
-    assert!(error.contains("times the default patience") && error.contains("--patience N"), "{error}");
+    assert!(error.contains("times the default patience") && error.contains("choose it with --patience N"), "{error}");
+    assert!(!error.contains("  "), "{error}");
+    // With the most that a bundle may request, an endless loop ends in less than a minute.
+    assert_eq!(bundle::MAX_PATIENCE, 10);
     let read = bundle::read(folder.path(), Some(200)).unwrap();
     assert_eq!(read.options.limits.patience(), 200);
+}
+
+/// A `bundle.json` of 800 MB took 9.4 GB, and ended the process where there was less.
+#[test]
+fn a_bundle_is_read_up_to_a_limit_for_each_file() {
+    let subject = wgsl(SHADER);
+    let target = Synthetic::new(|_| {});
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let result = check.run(&target).unwrap();
+    for (file, limit) in [
+        ("bundle.json", 16u64 << 20),
+        ("device.json", 4 << 20),
+        ("result.json", 4 << 20),
+        ("shader.spvasm", 256 << 20),
+        ("input-0.0.0.hex", 1 << 30),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        std::fs::File::options().write(true).open(folder.path().join(file)).unwrap().set_len(limit + 1).unwrap();
+        let error = bundle::read(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains(file) && error.contains(&format!("longer than {limit} bytes")), "{file}: {error}");
+    }
+    // The schema is found after any other keys, however deeply they nest.
+    let folder = tempfile::tempdir().unwrap();
+    check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+    let path = folder.path().join("bundle.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    for (from, to, expected) in [
+        ("{", "{\"later\": [[{}]], ", None),
+        ("\"schema\": 2", "\"later\": {\"schema\": 2}", Some("lacks the key `schema`")),
+        ("\"schema\": 2", "\"schema\": \"2\"", Some("lacks the key `schema`")),
+        ("\"schema\": 2", "\"schema\": 2,,", Some("is not valid JSON")),
+    ] {
+        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        let read = bundle::read(folder.path(), None).map(drop).map_err(|error| error.to_string());
+        match expected {
+            None => read.unwrap(),
+            Some(expected) => assert!(read.clone().unwrap_err().contains(expected), "{to}: {read:?}"),
+        }
+    }
+}
+
+/// Links at the names of the bundle's files are not followed.
+#[test]
+#[cfg(unix)]
+fn a_bundle_is_not_written_through_links() {
+    let subject = wgsl(SHADER);
+    let target = Synthetic::new(|_| {});
+    let check = Check::new(&subject, &Options::default()).unwrap();
+    let result = check.run(&target).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, victim) = (dir.path().join("bundle"), dir.path().join("victim"));
+    let to = BundleTo { folder: &folder, command: &[], mutation: None };
+    check.bundle(&to, &result, &target).unwrap();
+    std::fs::write(&victim, "theirs").unwrap();
+    for name in ["bundle.json", "shader.spv", "input-0.0.0.hex"] {
+        let path = folder.join(name);
+        let text = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("../victim", &path).unwrap();
+        let error = check.bundle(&to, &result, &target).unwrap_err().to_string();
+        assert!(error.contains(&format!("{name} is in the way")), "{error}");
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "theirs", "{name}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    check.bundle(&to, &result, &target).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Steps of a check: preparing the shader, running it on a device, diagnosing a failure, and
 //! reporting.
 
-use super::{CheckArgs, CheckDevice, ExecutionArgs, ReproArgs, attribution::attribute, is_toml, isolated_check};
+use super::{CheckArgs, CheckDevice, ExecutionArgs, ReproArgs, attribution::attribute, isolated_check};
 use crate::{
     ReportOutput,
     args::{Api, Isolate},
@@ -37,7 +37,8 @@ pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Fa
 /// Command that requests a check.
 #[derive(Clone, Copy)]
 pub(super) enum CheckRequest<'a> {
-    Check(&'a CheckArgs),
+    /// With the case file, if the arguments name one.
+    Check(&'a CheckArgs, Option<&'a CaseFile>),
     Repro(&'a ReproArgs),
 }
 
@@ -69,20 +70,19 @@ pub(super) fn with_plan<R>(
     work: impl FnOnce(CheckPlan<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     match request {
-        CheckRequest::Check(args) => {
-            let case = if is_toml(&args.file) { Some(CaseFile::load(&args.file)?) } else { None };
-            let placed = |error| match &case {
+        CheckRequest::Check(args, case) => {
+            let placed = |error| match case {
                 Some(case) => case.placed(error),
                 None => error,
             };
-            let shader = case.as_ref().map_or(&args.file, |case| &case.shader);
-            let mut options = case.as_ref().map(|case| case.options.clone()).unwrap_or_default();
+            let shader = case.map_or(&args.file, |case| &case.shader);
+            let mut options = case.map(|case| case.options.clone()).unwrap_or_default();
             args.dispatch.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Specification::Wgsl } else { Specification::Vulkan };
             let subject = Subject::load_for(shader, &mut options.specs, args.dispatch.target_env).map_err(placed)?;
             let check = Check::new(&subject, &options).map_err(placed)?;
             args.dispatch.refuse_duplicates(&check)?;
-            let purpose = case.as_ref().and_then(|case| case.why.clone());
+            let purpose = case.and_then(|case| case.why.clone());
             work(CheckPlan {
                 check: &check,
                 options,

@@ -6,13 +6,14 @@
 use super::{
     ExecutionArgs,
     check_plan::{self, CheckPlan, CheckRequest, OpenVulkan},
+    is_toml,
 };
 use crate::{
     args::{Api, Command},
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
-use assay_check::{Check, DeviceWork, Job, Left, Placed, Target, TargetError};
+use assay_check::{CaseFile, Check, DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
 use assay_spirv::need::Have;
@@ -151,8 +152,12 @@ impl CheckWorker {
     }
 
     fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
+        let case = match &self.request {
+            Command::Check(args) if is_toml(&args.file) => CaseFile::load(&args.file)?,
+            _ => None,
+        };
         let request = match &self.request {
-            Command::Check(args) => CheckRequest::Check(args),
+            Command::Check(args) => CheckRequest::Check(args, case.as_ref()),
             Command::Repro(args) => CheckRequest::Repro(args),
             _ => return Err(exit::usage(NOT_A_CHECK)),
         };

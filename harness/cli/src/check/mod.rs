@@ -15,7 +15,7 @@ use assay_check::{
     AddressWord, BindingName, CaseFile, Check, CheckError, Descriptor, Mutation, Options, Source, Subject, Target,
     VulkanTarget, against, assignment, bundle, load_translation, options_of_translation, without_source,
 };
-use assay_files::{Owned, input};
+use assay_files::Owned;
 use assay_oracle::Robustness;
 use assay_portable::PortableTarget;
 use assay_reports::{Folder, plural};
@@ -253,14 +253,15 @@ impl From<CheckError> for Failure {
 
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
-    if is_toml(&args.file) && !names_a_shader(&args.file)? {
+    let case = if is_toml(&args.file) { CaseFile::load(&args.file)? } else { None };
+    if is_toml(&args.file) && case.is_none() {
         return run::run_as(args.execution.family_command(args)?);
     }
     let api = args.execution.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
         return Err(usage("--against and --validation require --api vulkan"));
     }
-    let request = CheckRequest::Check(args);
+    let request = CheckRequest::Check(args, case.as_ref());
     if let Some(other) = &args.against {
         return check_plan::with_plan(request, Api::Vulkan, |plan| {
             check_translation(plan.check, other, &plan.options, args)
@@ -447,7 +448,7 @@ pub(crate) struct ReproArgs {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// Factor on the interpreter's time limits [default: the bundle's factor, at most 100]
+    /// Factor on the interpreter's time limits [default: the bundle's factor, at most 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
@@ -461,13 +462,7 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 }
 
 /// Returns true if a TOML file describes a shader's case, not a family of precision cases.
-fn names_a_shader(path: &Path) -> Result<bool, Failure> {
-    let text = input::read_text(path, input::DESCRIPTION);
-    let text = text.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     // Malformed TOML is reported as a malformed case file of a shader, the more common form.
-    Ok(CaseFile::is_one(&text) || text.parse::<toml::Table>().is_err())
-}
-
 /// `--against`: checks that the shader permits every result that another translation permits.
 fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
     check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));

@@ -133,6 +133,7 @@ impl Decoder<'_> {
         let bounded = bounded || !pointee.is_physical();
         let mut indices = i.operands().get(1..).unwrap_or_default();
         let mut layout = pointee.layout.clone();
+        let address = pointee.class == StorageClass::PhysicalStorageBuffer;
         let mut constant = 0u64;
         let mut terms = Vec::new();
         if element {
@@ -140,7 +141,7 @@ impl Decoder<'_> {
             let stride = self.pointer_stride(base.ty, &layout, pointee.is_local());
             let index = self.val(*first)?;
             let Kind::Int { width, .. } = self.kind(&index) else { return self.invalid("an index that is no integer") };
-            terms.push(Term { index: index.reg, width, stride, count: None });
+            terms.push(Term { index: index.reg, width, stride, count: None, address });
             indices = rest;
         }
         for word in indices {
@@ -165,7 +166,7 @@ impl Decoder<'_> {
                             constant = constant.wrapping_add(known.wrapping_mul(*stride));
                         }
                         // One that is beyond its array, or far away, is met where the chain is executed.
-                        _ => terms.push(Term { index: index.reg, width, stride: *stride, count }),
+                        _ => terms.push(Term { index: index.reg, width, stride: *stride, count, address }),
                     }
                     of.clone()
                 }

@@ -753,7 +753,7 @@ fn step(at: u64, index: u64, term: &Term) -> Result<u64, (i64, u64)> {
         Some(count) if index.cast_unsigned() >= count => Err((index, count)),
         // An element that is farther away than any buffer is large must not count as one of the
         // next buffer's.
-        None if term.stride < OBJECT => {
+        None if term.stride < OBJECT && !term.address => {
             let bytes = index.saturating_mul(term.stride.cast_signed());
             Ok(at.wrapping_add_signed(bytes.clamp(-FAR, FAR)))
         }

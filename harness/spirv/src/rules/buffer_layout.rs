@@ -51,7 +51,8 @@ fn array_problem(shape: &Shape) -> Option<String> {
         }
         Shape::Array { element, stride: Some(stride), count } => {
             let (size, alignment) = (element.size(), element.scalar_alignment());
-            if u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
+            // A single element cannot overlap another, but no array may have stride 0.
+            if *stride == 0 || u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
                 return Some(format!("ArrayStride {stride}, expected at least the element size {size}"));
             }
             if !u64::from(*stride).is_multiple_of(alignment) {

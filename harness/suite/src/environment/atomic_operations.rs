@@ -2,6 +2,7 @@
 //! and the returned values without it.
 
 use super::about;
+use super::bit_preservation::{self, FloatMode};
 use super::operand_rows::Ty;
 use crate::bytes::{bytes_input, contents_before, pattern};
 use crate::module_builder::ModuleBuilder;
@@ -83,8 +84,16 @@ const FLOATS: [Operation; 4] = [
     operation(("fmax", "OpAtomicFMaxEXT"), 1, None, false, |w, a, b, _| bits_of(w, float(w, a).max(float(w, b)))),
 ];
 
+/// Operations that preserve the bits of floats, also of those that arithmetic may change.
+#[rustfmt::skip]
+const BIT_PRESERVING: [Operation; 3] = [
+    operation(("fload", "OpAtomicLoad"), 0, None, false, |_, a, _, _| a),
+    operation(("fstore", "OpAtomicStore"), 1, None, false, |_, _, b, _| b),
+    operation(("fexchange", "OpAtomicExchange"), 1, None, false, |_, _, b, _| b),
+];
+
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = Vec::new();
+    let mut cases = special();
     for storage in [AtomicStorage::Buffer, AtomicStorage::Workgroup, AtomicStorage::Image] {
         for operation in &INTEGERS {
             for width in [32, 64] {
@@ -112,6 +121,34 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// Bit-preserving atomics on the special values and under the modes of [`bit_preservation`].
+fn special() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (storage, widths) in [
+        (AtomicStorage::Buffer, &[16, 32, 64][..]),
+        (AtomicStorage::Workgroup, &[16, 32, 64]),
+        (AtomicStorage::Image, &[32]),
+    ] {
+        for operation in &BIT_PRESERVING {
+            for width in widths.iter().copied() {
+                for mode in FloatMode::ALL {
+                    cases.push(special_case(operation, Ty::Float { width }, storage, mode));
+                }
+            }
+        }
+    }
+    cases
+}
+
+fn special_case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, mode: FloatMode) -> Case {
+    let name =
+        format!("environment.atomic.{}.{}.{}.special{}", storage.name(), operation.name, ty.name(), mode.suffix());
+    let about =
+        about(operation.spirv, format!("{0} <- {0}", ty.name()), bit_preservation::RULE, bit_preservation::CLAUSE);
+    let case = Case::core(name, about, move || program(operation, ty, storage, Values::Special(mode)));
+    case.covering([bit_preservation::COVERS]).thinned(ty.width() != 32 || mode == FloatMode::DenormFlushToZero)
+}
+
 const LOCAL: u32 = 64;
 const GROUPS: u32 = 4;
 const COUNT: u32 = LOCAL * GROUPS;
@@ -121,6 +158,28 @@ const COUNT: u32 = LOCAL * GROUPS;
 const VALUES: u32 = 0;
 const OPERANDS: u32 = 1;
 const RETURNED: u32 = 2;
+
+impl AtomicStorage {
+    fn name(self) -> &'static str {
+        match self {
+            AtomicStorage::Buffer => "buffer",
+            AtomicStorage::Workgroup => "workgroup",
+            AtomicStorage::Image => "image",
+        }
+    }
+}
+
+/// The values of a program, and the invocations that change each of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    /// Each invocation has a value of its own.
+    Own,
+    /// The invocations of a workgroup share a few values, and the returned values are not checked.
+    Shared,
+    /// Each invocation has a value of its own, special floats included; the module declares the
+    /// mode.
+    Special(FloatMode),
+}
 
 impl Operation {
     /// Declares the capabilities and extensions that the operation requires in addition to the
@@ -149,15 +208,20 @@ impl Operation {
     }
 
     /// The value (`which` 0), operand (1) or comparator (2) at a place.
-    fn bits(&self, ty: Ty, place: u32, which: u32) -> u64 {
+    fn bits(&self, ty: Ty, place: u32, which: u32, values: Values) -> u64 {
         match ty {
+            _ if matches!(values, Values::Special(_)) => bit_preservation::special(ty, place + 7 * which),
             Ty::Float { width } => {
                 bits_of(width, f64::from((place * 37 + which * 11) % 64) * 0.25 - 8.125 + f64::from(which) / 16.0)
             }
             Ty::Int { width, .. } => {
                 let spread = u64::from(place * 3 + which + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 // Half of the comparators equal the value.
-                if which == 2 && place.is_multiple_of(2) { self.bits(ty, place, 0) } else { spread >> (64 - width) }
+                if which == 2 && place.is_multiple_of(2) {
+                    self.bits(ty, place, 0, values)
+                } else {
+                    spread >> (64 - width)
+                }
             }
         }
     }
@@ -166,11 +230,6 @@ impl Operation {
 /// If `shared` is set, the invocations of a workgroup share a few values, and the returned values are
 /// not checked. Otherwise each invocation has a value of its own.
 fn case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: bool) -> Case {
-    let storage_name = match storage {
-        AtomicStorage::Buffer => "buffer",
-        AtomicStorage::Workgroup => "workgroup",
-        AtomicStorage::Image => "image",
-    };
     let how = if shared { "shared" } else { "own" };
     let about = about(
         operation.spirv,
@@ -182,8 +241,9 @@ fn case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: b
         },
         CLAUSE,
     );
-    let name = format!("environment.atomic.{storage_name}.{}.{}.{how}", operation.name, ty.name());
-    Case::core(name, about, move || program(operation, ty, storage, shared))
+    let name = format!("environment.atomic.{}.{}.{}.{how}", storage.name(), operation.name, ty.name());
+    let values = if shared { Values::Shared } else { Values::Own };
+    Case::core(name, about, move || program(operation, ty, storage, values))
 }
 
 fn array(shader: &mut ModuleBuilder, scalar: &str, bytes: u32, binding: u32) -> String {
@@ -192,17 +252,21 @@ fn array(shader: &mut ModuleBuilder, scalar: &str, bytes: u32, binding: u32) -> 
     shader.resource("StorageBuffer", &block, binding)
 }
 
-fn program(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: bool) -> Program {
+fn program(operation: &'static Operation, ty: Ty, storage: AtomicStorage, kind: Values) -> Program {
     // Number of values that the invocations of a workgroup share.
     const SHARED: u32 = 5;
-    let bytes = ty.bytes();
+    let (bytes, shared) = (ty.bytes(), kind == Values::Shared);
+    let returns = !shared && operation.spirv != "OpAtomicStore";
     let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
+    if let Values::Special(mode) = kind {
+        mode.declare(&mut shader, ty.width());
+    }
     operation.enable(&mut shader, ty, storage);
     let scalar = ty.declare(&mut shader);
     let operands = if operation.operands > 0 { array(&mut shader, &scalar, bytes, OPERANDS) } else { String::new() };
     let comparators =
         if operation.operands > 1 { array(&mut shader, &scalar, bytes, RETURNED + 1) } else { String::new() };
-    let returned = if shared { String::new() } else { array(&mut shader, &scalar, bytes, RETURNED) };
+    let returned = if returns { array(&mut shader, &scalar, bytes, RETURNED) } else { String::new() };
     let u32 = shader.u32();
     let [zero, one, two] = [0, 1, 2].map(|n| shader.constant_u32(n));
     let global = shader.global_x();
@@ -264,8 +328,15 @@ fn program(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared
         }
     };
     let scope = if storage == AtomicStorage::Workgroup { &two } else { &one };
-    let old = shader.op(&scalar, operation.spirv, format_args!("{pointer} {scope} {zero}{list}"));
-    if !shared {
+    let operand_list = format!("{pointer} {scope} {zero}{list}");
+    let old = match operation.spirv {
+        "OpAtomicStore" => {
+            shader.run(format_args!("OpAtomicStore {operand_list}"));
+            String::new()
+        }
+        spirv => shader.op(&scalar, spirv, operand_list),
+    };
+    if returns {
         let to = shader.access("StorageBuffer", &scalar, &returned, &[&zero, &global]);
         shader.run(format_args!("OpStore {to} {old}"));
     }
@@ -274,9 +345,9 @@ fn program(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared
         copy(&mut shader, &scalar, ("Workgroup", &workgroup, &[&local]), ("StorageBuffer", &values, &[&zero, &global]));
     }
     let mut options = Options { groups: Some([GROUPS, 1, 1]), ..Options::default() };
-    let contents = |which: u32| -> Vec<u8> {
+    let contents = |number: u32| -> Vec<u8> {
         let bytes = (0..COUNT).flat_map(|place| {
-            let bits = operation.bits(ty, place, which).to_le_bytes();
+            let bits = operation.bits(ty, place, number, kind).to_le_bytes();
             bits.into_iter().take(ty.bytes() as usize)
         });
         bytes.collect()
@@ -288,16 +359,17 @@ fn program(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared
     if operation.operands > 1 {
         options.inputs.push(bytes_input(RETURNED + 1, contents(2)));
     }
-    if !shared {
+    if returns {
         options.inputs.push(bytes_input(RETURNED, pattern(COUNT * bytes, 21)));
     }
     Program::new(shader.finish(), options).with_reference(move |dispatch| {
-        let mut values: Vec<u64> = (0..COUNT).map(|place| operation.bits(ty, place, 0)).collect();
+        let bits = |place: u32, number: u32| operation.bits(ty, place, number, kind);
+        let mut values: Vec<u64> = (0..COUNT).map(|place| bits(place, 0)).collect();
         let mut returned = Vec::new();
         for i in 0..COUNT {
             let place = if shared { i / LOCAL * LOCAL + i % LOCAL % SHARED } else { i };
             let old = values[place as usize];
-            let new = (operation.effect)(ty.width(), old, operation.bits(ty, i, 1), operation.bits(ty, i, 2));
+            let new = (operation.effect)(ty.width(), old, bits(i, 1), bits(i, 2));
             values[place as usize] = new & (u64::MAX >> (64 - ty.width()));
             returned.push(old);
         }

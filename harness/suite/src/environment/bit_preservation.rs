@@ -12,7 +12,10 @@ use crate::{Case, Program};
 use assay_check::Options;
 use assay_oracle::Slot;
 
-const CLAUSE: &str = "Vulkan environment for SPIR-V, bit-preserving operations";
+pub(super) const CLAUSE: &str = "Vulkan environment for SPIR-V, bit-preserving operations";
+
+/// The rule that all these cases test.
+pub(super) const RULE: &str = "the operation preserves bits, always for denormals";
 
 /// The statement that all these cases cover.
 pub(super) const COVERS: &str = "precision tables/no-flush";
@@ -145,16 +148,17 @@ impl PreservingOp {
 
 /// An execution mode, which may change the permitted results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FloatMode {
+pub(super) enum FloatMode {
     None,
     SignedZeroInfNanPreserve,
     DenormFlushToZero,
 }
 
 impl FloatMode {
-    const ALL: [FloatMode; 3] = [FloatMode::None, FloatMode::SignedZeroInfNanPreserve, FloatMode::DenormFlushToZero];
+    pub(super) const ALL: [FloatMode; 3] =
+        [FloatMode::None, FloatMode::SignedZeroInfNanPreserve, FloatMode::DenormFlushToZero];
 
-    fn suffix(self) -> &'static str {
+    pub(super) fn suffix(self) -> &'static str {
         match self {
             FloatMode::None => "",
             FloatMode::SignedZeroInfNanPreserve => ".preserving",
@@ -162,7 +166,7 @@ impl FloatMode {
         }
     }
 
-    fn declare(self, shader: &mut ModuleBuilder, width: u32) {
+    pub(super) fn declare(self, shader: &mut ModuleBuilder, width: u32) {
         let name = match self {
             FloatMode::None => return,
             FloatMode::SignedZeroInfNanPreserve => "SignedZeroInfNanPreserve",
@@ -231,12 +235,7 @@ fn preserved(via: PreservingOp, (width, count): (u32, u32), mode: FloatMode) -> 
     let ty = Ty::Float { width };
     let shape = if count == 1 { ty.name() } else { format!("{}vec{count}", ty.name()) };
     let name = format!("environment.bits.{}.{shape}{}", via.name(), mode.suffix());
-    let about = about(
-        via.instruction(),
-        format!("{shape} <- {shape}"),
-        "the operation preserves bits, always for denormals",
-        CLAUSE,
-    );
+    let about = about(via.instruction(), format!("{shape} <- {shape}"), RULE, CLAUSE);
     let case = Case::core(name, about, move || {
         let mut shader = ModuleBuilder::new([COUNT, 1, 1]);
         mode.declare(&mut shader, width);

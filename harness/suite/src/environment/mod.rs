@@ -5,6 +5,7 @@ mod bit_preservation;
 mod capabilities;
 mod conversions;
 mod image_formats;
+mod indexing_addresses;
 mod integer_arithmetic;
 mod operand_rows;
 mod robustness;
@@ -40,6 +41,7 @@ impl Suite for Environment {
         cases.extend(robustness::cases());
         cases.extend(uniform_bounds::cases());
         cases.extend(wide_indices::cases());
+        cases.extend(indexing_addresses::cases());
         cases.extend(capabilities::cases());
         cases
     }

@@ -1,5 +1,6 @@
 //! Ballots: bit masks with one bit for each invocation, and the operations on such masks.
 
+use super::super::bit_preservation::FloatMode;
 use super::subgroup_program::{
     ActiveInvocations, InstructionIds, Participation, SubgroupCase, SubgroupResult, ValueType,
 };
@@ -159,6 +160,7 @@ fn words(
         participation: Participation::All,
         value: (ValueType::Number(U32), 1),
         bits: distinct,
+        mode: FloatMode::None,
         result: (ValueType::Number(U32), 4),
         parts: Box::new(parts),
     }

@@ -12,6 +12,7 @@ mod subgroup_program;
 mod vote;
 
 use super::about;
+use super::bit_preservation::FloatMode;
 use super::operand_rows::Ty;
 use crate::{About, Case};
 use subgroup_program::{Participation, SubgroupCase, SubgroupResult, ValueType};
@@ -79,6 +80,7 @@ fn value_case(
         participation: Participation::All,
         value,
         bits: distinct,
+        mode: FloatMode::None,
         result: value,
         parts: Box::new(parts),
     }

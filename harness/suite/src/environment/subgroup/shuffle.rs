@@ -1,7 +1,7 @@
 //! Shuffles, broadcasts, quad operations and rotations: instructions that move values between
 //! invocations.
 
-use super::super::bit_preservation;
+use super::super::bit_preservation::{self, FloatMode};
 use super::super::operand_rows::Ty;
 use super::subgroup_program::{InstructionIds, SubgroupCase, SubgroupResult, ValueType};
 use super::{shapes, value_case};
@@ -26,16 +26,19 @@ pub(super) fn cases() -> Vec<Case> {
         }
         if is_float && narrow {
             // These operations must not flush denormals either.
-            let special = |case: SubgroupCase| SubgroupCase {
-                name: format!("{}.special", case.name),
-                bits: bit_preservation::special,
-                ..case
-            };
-            cases.extend(
-                definitions(value)
-                    .into_iter()
-                    .map(|definition| special(definition).case().covering([bit_preservation::COVERS])),
-            );
+            for mode in [FloatMode::None, FloatMode::SignedZeroInfNanPreserve] {
+                let special = |case: SubgroupCase| SubgroupCase {
+                    name: format!("{}.special{}", case.name, mode.suffix()),
+                    bits: bit_preservation::special,
+                    mode,
+                    ..case
+                };
+                cases.extend(
+                    definitions(value)
+                        .into_iter()
+                        .map(|definition| special(definition).case().covering([bit_preservation::COVERS])),
+                );
+            }
         }
     }
     cases

@@ -1,6 +1,7 @@
 //! A program of subgroup instructions: it records the subgroup layout and stores the result of each
 //! instruction for each invocation.
 
+use super::super::bit_preservation::FloatMode;
 use super::super::operand_rows::Ty;
 use crate::bytes::{bytes_input, pattern};
 use crate::module_builder::{ModuleBuilder, UNSIGNED};
@@ -173,6 +174,8 @@ pub(super) struct SubgroupCase {
     /// The value's type and number of components, and the bits of each component by number.
     pub(super) value: (ValueType, u32),
     pub(super) bits: fn(Ty, u32) -> u64,
+    /// Declared for the value's width; `None` unless the value is a float.
+    pub(super) mode: FloatMode,
     /// The type of the results.
     pub(super) result: (ValueType, u32),
     /// Builds the results; called for each program.
@@ -200,6 +203,9 @@ impl SubgroupCase {
         self.capabilities.iter().for_each(|name| shader.capability(name));
         if let Some(extension) = self.extension {
             shader.extension(extension);
+        }
+        if let ValueType::Number(ty) = self.value.0 {
+            self.mode.declare(&mut shader, ty.width());
         }
         if self.participation == Participation::Apart {
             shader.extension("SPV_KHR_maximal_reconvergence");

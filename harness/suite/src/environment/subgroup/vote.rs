@@ -1,5 +1,6 @@
 //! The subgroup layout, elections, and votes.
 
+use super::super::bit_preservation::FloatMode;
 use super::subgroup_program::{InstructionIds, Participation, SubgroupCase, SubgroupResult, ValueType, builtin};
 use super::{U32, distinct, shape_name, shapes, short, subgroup};
 use crate::Case;
@@ -116,6 +117,7 @@ fn bools(
         participation,
         value: (ValueType::Number(U32), 1),
         bits: distinct,
+        mode: FloatMode::None,
         result: (ValueType::Bool, 1),
         parts: Box::new(parts),
     }
