@@ -380,13 +380,15 @@ fn api_comparison(results: &[DeviceVerdict], planted: Option<&Mutation>) -> Stri
         };
         let failure = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
             (true, false) => {
-                let driver = "the driver, with the SPIR-V that Assay passes to it";
+                let driver = "probably the driver, with the SPIR-V that Assay passes to it";
                 format!("fails through Vulkan only; {}", at_fault(driver))
             }
             (false, true) => {
-                format!("fails through wgpu only; {}", at_fault("wgpu, naga, or the checks that they add"))
+                format!("fails through wgpu only; {}", at_fault("probably wgpu, naga, or the checks that they add"))
             }
-            (true, true) => format!("fails through both APIs; {}", at_fault("the driver")),
+            (true, true) => {
+                format!("fails through both APIs; {}", at_fault("probably the driver, which both have in common"))
+            }
             (false, false) => continue,
         };
         _ = writeln!(text, "{device}: {failure}");
