@@ -276,7 +276,7 @@ impl CheckPlan<'_> {
         let mut report = |event: &Event| -> Result<(), Failure> {
             reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
         };
-        tell(&Event::RunStarted(Box::new(RunInfo {
+        report(&Event::RunStarted(Box::new(RunInfo {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             specification: device.specification().to_owned(),
@@ -291,10 +291,10 @@ impl CheckPlan<'_> {
             part: None,
         })))?;
         if let Some(result) = result {
-            tell(&Event::CheckFinished(Box::new(result.clone())))?;
+            report(&Event::CheckFinished(Box::new(result.clone())))?;
         }
         let interrupted = result.is_none_or(|result| result.partial);
-        tell(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
+        report(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
         if let Some(folder) = folder {
             write_page(folder);
         }

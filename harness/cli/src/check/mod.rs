@@ -549,7 +549,7 @@ fn device_summary(results: &[DeviceVerdict]) -> String {
 impl CheckArgs {
     /// Returns the given options that apply to shaders only, not to precision cases.
     fn shader_options(&self) -> Vec<&'static str> {
-        let given = &self.given;
+        let given = &self.dispatch;
         let options = [
             ("--entry", given.entry.is_some()),
             ("--target-env", given.target_env.is_some()),
