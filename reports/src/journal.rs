@@ -9,7 +9,7 @@ use crate::{
     read::ReadError,
     result_dir::{PARTIAL, RESULTS},
 };
-use assay_files::{SCRATCH, input};
+use assay_files::{input, scratch};
 use assay_runner::{Event, RunInfo, SCHEMA};
 use serde::Deserialize;
 use std::{
@@ -107,9 +107,10 @@ impl Journal {
         }
         let failed = |error| ReadError::Read { path: source.clone(), source: error };
         let reader = BufReader::with_capacity(1 << 20, input::open(&source).map_err(failed)?);
-        let clean = CleanJournal { copy: folder.join(format!("{SCRATCH}journal{PARTIAL}")), partial, done };
+        let (file, copy) = scratch(folder).map_err(|source| ReadError::Write { path: folder.to_owned(), source })?;
+        let clean = CleanJournal { copy, partial, done };
         let unwritten = |source| ReadError::Write { path: clean.copy.clone(), source };
-        let mut out = BufWriter::new(File::create(&clean.copy).map_err(unwritten)?);
+        let mut out = BufWriter::new(file);
         let journal = copy_whole_lines(reader, &source, &clean, &mut out)?;
         let out = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         out.sync_all().map_err(unwritten)?;

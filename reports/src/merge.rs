@@ -354,8 +354,8 @@ fn write_results(parts: &[Opened], entries: &[ResultEntry], info: RunInfo, out: 
         let path = part.file();
         sources.push(input::open(&path).map_err(|source| ReadError::Read { path, source })?);
     }
-    let partial = out.join(format!("{RESULTS}{PARTIAL}"));
-    let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial).map_err(failed)?);
+    let partial = format!("{RESULTS}{PARTIAL}");
+    let mut file = BufWriter::with_capacity(1 << 20, Owned::of(out).create(&partial).map_err(failed)?);
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed);
     put(journal::line(&Event::RunStarted(Box::new(info))).map_err(failed)?.as_bytes())?;
     let mut text = Vec::new();
@@ -372,7 +372,7 @@ fn write_results(parts: &[Opened], entries: &[ResultEntry], info: RunInfo, out: 
     put(journal::line(&Event::RunFinished { interrupted, wall }).map_err(failed)?.as_bytes())?;
     let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;
-    fs::rename(&partial, out.join(RESULTS)).map_err(failed)
+    fs::rename(out.join(&partial), out.join(RESULTS)).map_err(failed)
 }
 
 #[cfg(unix)]

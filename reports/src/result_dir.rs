@@ -31,7 +31,7 @@ use crate::{
     junit,
     read::ReadError,
 };
-use assay_files::{Owned, SCRATCH};
+use assay_files::{Owned, sweep};
 use assay_runner::{Event, Picture, Reporter, RunInfo};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -245,7 +245,7 @@ impl Folder {
             return Ok(());
         }
         self.own.claim(with_partial([RESULTS]))?;
-        self.results = Some(File::create(self.path.join(format!("{RESULTS}{PARTIAL}")))?);
+        self.results = Some(self.own.create(&format!("{RESULTS}{PARTIAL}"))?);
         self.line(event)
     }
 
@@ -357,9 +357,11 @@ pub(crate) struct Partial {
 impl Partial {
     /// Creates the temporary file after recording it as Assay's.
     pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Partial> {
-        Owned::of(folder).claim(with_partial([name]))?;
-        let partial = folder.join(format!("{name}{PARTIAL}"));
-        let out = BufWriter::with_capacity(1 << 16, File::create(&partial)?);
+        let own = Owned::of(folder);
+        own.claim(with_partial([name]))?;
+        let name_of_partial = format!("{name}{PARTIAL}");
+        let out = BufWriter::with_capacity(1 << 16, own.create(&name_of_partial)?);
+        let partial = folder.join(name_of_partial);
         Ok(Partial { partial, path: folder.join(name), out })
     }
 
@@ -434,14 +436,6 @@ impl Reporter for Folder {
 }
 
 /// Removes temporary files of killed processes. Failures are ignored because such files do no harm.
-fn sweep(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH) && name.ends_with(PARTIAL)) {
-            _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// Writes and removes a file, to detect a read-only directory or a full disk before the run.
 fn probe(folder: &Path) -> io::Result<()> {
     let (mut file, path) = assay_files::scratch(folder)?;
@@ -516,6 +510,50 @@ mod tests {
         }
     }
 
+    /// `run --resume` wrote through `device.json.partial`, a name that every run records.
+    #[test]
+    #[cfg(unix)]
+    fn recorded_names_that_became_links_do_not_lead_a_run_to_other_files() {
+        let begun = |path: &Path| {
+            let mut folder = Folder::create(path).unwrap();
+            events()[..3].iter().for_each(|event| folder.event(event).unwrap());
+        };
+        for name in ["device.json.partial", "device.json", "junit.xml.partial", "results.csv"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (out, victim) = (dir.path().join("out"), dir.path().join("victim"));
+            begun(&out);
+            fs::write(&victim, "theirs").unwrap();
+            Owned::of(&out).adopt(name).unwrap();
+            _ = fs::remove_file(out.join(name));
+            std::os::unix::fs::symlink("../victim", out.join(name)).unwrap();
+            for error in [Folder::resume(&out).unwrap_err(), Folder::create(&out).unwrap_err()] {
+                let error = error.to_string();
+                assert!(error.contains(&format!("{name} is in the way")), "{name}: {error}");
+            }
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "theirs", "{name}");
+        }
+        // The journal is copied beside itself, and the copy takes its place.
+        let dir = tempfile::tempdir().unwrap();
+        let (out, victim) = (dir.path().join("out"), dir.path().join("victim"));
+        begun(&out);
+        for name in [".assay-journal.partial", ".assay-1-0.partial"] {
+            fs::write(&victim, "theirs").unwrap();
+            std::os::unix::fs::symlink("../victim", out.join(name)).unwrap();
+        }
+        drop(Folder::resume(&out).unwrap());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "theirs");
+        assert!(out.join(".assay-journal.partial").is_symlink(), "it is not of the form of files written aside");
+    }
+
+    /// A report that is written while a run begins has its page beside its place for a moment.
+    #[test]
+    fn files_that_living_processes_write_aside_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_file, page) = assay_files::scratch(dir.path()).unwrap();
+        drop(Folder::create(dir.path()).unwrap());
+        assert!(page.exists());
+    }
+
     #[test]
     fn unrelated_files_survive_the_next_run() {
         let dir = tempfile::tempdir().unwrap();
@@ -576,7 +614,9 @@ mod tests {
     fn a_killed_run_leaves_nothing_under_a_final_name() {
         let dir = tempfile::tempdir().unwrap();
         // Left by a process that was killed during its write test.
-        fs::write(dir.path().join(".assay-1.partial"), "").unwrap();
+        let mut killed = std::process::Command::new("true").spawn().unwrap();
+        killed.wait().unwrap();
+        fs::write(dir.path().join(format!(".assay-{}-0.partial", killed.id())), "").unwrap();
         let mut folder = Folder::create(dir.path()).unwrap();
         for event in &events()[..3] {
             folder.event(event).unwrap();

@@ -50,9 +50,16 @@ impl Filter {
     }
 
     /// Returns the three names most similar to the pattern by their components, best first, for a
-    /// message when nothing matches.
+    /// message when nothing matches. Returns none for a pattern that resembles no name, as it is
+    /// longer or has more parts than any: comparing each part with each name would take long.
     pub fn nearest<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let wanted: Vec<&str> = self.pattern.split(['.', '*']).filter(|part| !part.is_empty()).collect();
+        const MAX_PARTS: usize = 32;
+        const MAX_BYTES: usize = 512;
+        let parts = || self.pattern.split(['.', '*']).filter(|part| !part.is_empty());
+        if self.pattern.len() > MAX_BYTES || parts().nth(MAX_PARTS).is_some() {
+            return Vec::new();
+        }
+        let wanted: Vec<&str> = parts().collect();
         let likeness = |part: &str, other: &str| -> usize {
             let prefix = part.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
             if part == other { 2 * part.len() + 2 } else { prefix }
@@ -180,6 +187,17 @@ mod tests {
             "precision.f32.log.scalar.default",
         ];
         assert_eq!(Filter::new("precision.f32.exp3").nearest(names.into_iter())[0], names[1]);
+    }
+
+    /// Each of the parts was compared with each component of each name, which took minutes.
+    #[test]
+    fn patterns_with_many_parts_have_no_near_misses() {
+        let names: Vec<String> = (0..50_000).map(|i| format!("precision.f32.exp2.scalar.n{i}")).collect();
+        let nearest = |pattern: &str| Filter::new(pattern).nearest(names.iter().map(String::as_str));
+        for pattern in ["*a".repeat(50_000), "a.".repeat(33) + "b", "a".repeat(1_000_000)] {
+            assert!(nearest(&pattern).is_empty());
+        }
+        assert_eq!(nearest("*precision*exp2*n49999*x")[0], "precision.f32.exp2.scalar.n49999");
     }
 
     /// Looking up a name takes the same time for any number of patterns without stars.

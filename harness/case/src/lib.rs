@@ -84,8 +84,8 @@ fn prefix(path: &str) -> String {
 /// The file cannot be read, or is malformed; the error gives file, line, and the expected contents.
 pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
     let file = path.display().to_string();
-    let text = input::read_text(path, input::DESCRIPTION)
-        .map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
+    let text =
+        input::read_text(path, input::CASE).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
     let stem = path.file_stem().map_or("case".into(), |stem| stem.to_string_lossy().to_ascii_lowercase());
     let prefix = stem.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
     family::parse(&file, &prefix, &text, &mode_lists()?, &Wanted::All)

@@ -1,10 +1,21 @@
-//! Limits on nesting for modules that naga processes.
+//! Limits on nesting and on length for modules that naga processes.
 //!
 //! naga's front ends, validator and writers recurse over the operands of an expression, over `else
 //! if` and over control flow. naga limits the nesting of brackets and blocks. It does not limit the
 //! length of a chain such as `a + b + …`, `a.x.x…` or `if … else if …`, or the nesting of SPIR-V's
 //! control flow, and a stack overflow ends the process. Assay therefore refuses shaders beyond
 //! these limits, and runs naga with a stack that is large enough for all others.
+//!
+//! Two more limits concern long texts:
+//!
+//! * naga 30 sorts the declarations at module scope by recursion along their dependencies: one million
+//!   constants, each the value of the next, overflow the stack, and four hundred thousand do not. It
+//!   also keeps an entry for each pair of a function and a global variable. A text has at most
+//!   [`MAX_DECLARATIONS`].
+//! * naga 30 takes quadratic time in the expressions of one function (`Typifier::grow` visits all
+//!   typed expressions), and in the statements and bytes of the text (`Span::location` counts lines
+//!   from the start of the text). A text takes at most [`MAX_WORK`], about ten seconds; [`Extent`]
+//!   describes the estimate.
 
 use assay_spirv::Module;
 use assay_spirv::tables::Op;
@@ -15,6 +26,12 @@ use std::thread;
 /// Largest number of operators in an expression of WGSL, or of branches in a chain of `else if`. An
 /// index or a call counts as an operator.
 const MAX_OPERATORS: usize = 20_000;
+
+/// Largest number of declarations at module scope of a WGSL text.
+const MAX_DECLARATIONS: usize = 20_000;
+
+/// Largest estimated work of naga for a WGSL text, in nanoseconds: see [`Extent`].
+const MAX_WORK: u64 = 10_000_000_000;
 
 /// Largest nesting of SPIR-V's control flow: the universal limit "Control-flow nesting depth".
 const MAX_CONTROL_FLOW: usize = 1_023;
@@ -32,8 +49,33 @@ pub fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Returns why a WGSL text nests too deeply for naga; `None` if it does not.
+/// Returns why a WGSL text nests too deeply or is too long for naga; `None` if it does not.
 pub(crate) fn too_deep(text: &str) -> Option<String> {
+    nests_too_deep(text).or_else(|| too_long(text))
+}
+
+/// Returns why a WGSL text would take naga too long or has too many declarations; `None` if not.
+fn too_long(text: &str) -> Option<String> {
+    let extent = extent(text.as_bytes());
+    if let Some(line) = extent.excess {
+        let declarations = extent.declarations;
+        return Some(format!(
+            "line {line}: it has {declarations} declarations at module scope, and naga is given at most {MAX_DECLARATIONS}; \
+             divide it into several files"
+        ));
+    }
+    if extent.nanoseconds(text.len()) <= MAX_WORK {
+        return None;
+    }
+    let (bytes, statements, Part { operators, line, .. }) = (text.len(), extent.statements, extent.largest);
+    Some(format!(
+        "line {line}: naga would take too long: the declaration that begins here has {operators} operators and statements, and \
+         the text {statements} statements in {bytes} bytes, with whose squares naga's time grows; divide it into smaller \
+         functions, or into several files"
+    ))
+}
+
+fn nests_too_deep(text: &str) -> Option<String> {
     let line = deepest(text.as_bytes()).filter(|deepest| deepest.operators > MAX_OPERATORS)?.line;
     Some(format!(
         "line {line}: an expression or a chain of `else if` has more than {MAX_OPERATORS} operators or branches, \
@@ -149,6 +191,136 @@ fn deepest(text: &[u8]) -> Option<Deepest> {
     deepest
 }
 
+/// Counts for an estimate of naga's time for a WGSL text.
+///
+/// Let `m` be the operators, calls, indices and statements of a function, and `w` its names and literals. naga asks for the
+/// type of about `m` expressions among `m + w`, and goes through all of them each time: `m * (m + w)` steps of about one
+/// nanosecond. Constants at module scope count as one function. For the place of each statement, naga goes through the text
+/// up to it, at three bytes a nanosecond. Measured on texts of one kind of statement each (stores, branches, loops, calls,
+/// tables in constants and in variables), the estimate is at most a quarter too low; for lists of constants it is up to ten
+/// times too high.
+#[derive(Default)]
+struct Extent {
+    /// Declarations at module scope.
+    declarations: usize,
+    /// Line of the first declaration beyond [`MAX_DECLARATIONS`].
+    excess: Option<usize>,
+    /// Statements and blocks.
+    statements: u64,
+    /// Steps for types of expressions.
+    steps: u64,
+    /// The declaration with the most operators.
+    largest: Part,
+}
+
+/// A part of a text whose expressions are in one of naga's arenas.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    /// Operators, calls, indices and statements.
+    operators: u64,
+    /// Names and literals.
+    operands: u64,
+    /// First line.
+    line: usize,
+}
+
+impl Part {
+    fn steps(self) -> u64 {
+        self.operators.saturating_mul(self.operators + self.operands)
+    }
+}
+
+impl Extent {
+    /// Estimates the time of naga for a text of `bytes` bytes.
+    fn nanoseconds(&self, bytes: usize) -> u64 {
+        self.steps.saturating_add(self.statements.saturating_mul(bytes as u64) / 3)
+    }
+
+    /// Adds a complete declaration.
+    fn add(&mut self, one: Part) {
+        self.declarations += 1;
+        if self.declarations == MAX_DECLARATIONS + 1 {
+            self.excess = Some(one.line);
+        }
+        if one.operators >= self.largest.operators {
+            self.largest = one;
+        }
+    }
+}
+
+/// Counts declarations, statements and operators of a WGSL text, well-formed or not.
+fn extent(text: &[u8]) -> Extent {
+    let mut extent = Extent::default();
+    // The declaration at hand, whether it has a block, and all constants at module scope.
+    let (mut one, mut has_block, mut constants) = (Part::default(), false, Part::default());
+    let (mut at, mut line, mut depth, mut after_operand) = (0, 1, 0usize, false);
+    while let Some(&byte) = text.get(at) {
+        let rest = &text[at..];
+        let mut length = 1;
+        match byte {
+            b'\n' => line += 1,
+            b' ' | b'\t' | b'\r' => {}
+            b'/' if rest.starts_with(b"//") => {
+                length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+            }
+            b'/' if rest.starts_with(b"/*") => {
+                length = comment(rest);
+                line += rest[..length].iter().filter(|byte| **byte == b'\n').count();
+            }
+            _ => {
+                if one.line == 0 {
+                    one.line = line;
+                }
+                let next = rest.get(1).copied().unwrap_or(0);
+                if is_word(byte) {
+                    one.operands += 1;
+                    // The point of a number is a part of it.
+                    let is_part = |other: u8| is_word(other) || (other == b'.' && byte.is_ascii_digit());
+                    length = rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len());
+                }
+                let is_operator = match byte {
+                    b'(' | b'[' | b';' | b'+' | b'*' | b'/' | b'%' | b'^' | b'~' | b'=' | b'!' | b'&' | b'|' => true,
+                    // A literal with its sign is one.
+                    b'-' => after_operand || !next.is_ascii_digit(),
+                    b'.' => next.is_ascii_alphabetic() || next == b'_',
+                    // Single ones enclose types far more often than they compare.
+                    b'<' | b'>' => next == byte || next == b'=',
+                    _ => false,
+                };
+                if is_operator {
+                    one.operators += 1;
+                    let doubled =
+                        (next == byte && b"&|<>=".contains(&byte)) || (next == b'=' && b"<>!".contains(&byte));
+                    length = if doubled { 2 } else { 1 };
+                }
+                extent.statements += u64::from(matches!(byte, b';' | b'{'));
+                after_operand = is_word(byte) || matches!(byte, b')' | b']');
+                match byte {
+                    b'{' => (depth, has_block) = (depth + 1, true),
+                    b'}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth == 0 && matches!(byte, b';' | b'}') {
+                    extent.add(one);
+                    if has_block {
+                        extent.steps = extent.steps.saturating_add(one.steps());
+                    } else {
+                        constants.operators += one.operators;
+                        constants.operands += one.operands;
+                    }
+                    (one, has_block) = (Part::default(), false);
+                }
+            }
+        }
+        at += length;
+    }
+    extent.steps = extent.steps.saturating_add(constants.steps()).saturating_add(one.steps());
+    if one.operators > extent.largest.operators {
+        extent.largest = one;
+    }
+    extent
+}
+
 /// Returns the length of a block comment, with nested ones; up to the end of the text if it is not
 /// closed.
 fn comment(text: &[u8]) -> usize {
@@ -235,6 +407,70 @@ mod tests {
         for deep in [format!("{}y[1]{}", "(".repeat(100_000), ")".repeat(100_000)), format!("{}1", "-".repeat(100_000))]
         {
             refusal(&shader(&deep));
+        }
+    }
+
+    #[test]
+    fn operators_operands_and_statements_are_counted_for_each_declaration() {
+        let text = "const a = vec2(-1.5, a.x - 2); // = = =\nstruct S { a: u32 }\n\n/* ;\n */ fn f(x: array<vec2<f32>, 4>) {\n\
+            if x[0] <= 1.5e3 && b { y += 1; } }\nvar<private> c = 1";
+        let extent = extent(text.as_bytes());
+        assert_eq!((extent.declarations, extent.excess), (3, None));
+        assert_eq!(extent.statements, 5, "blocks and semicolons");
+        // `(`, `[`, `<=`, `&&`, `+`, `=` and `;`; fn f x array vec2 f32 4 if x 0 1.5e3 b y 1.
+        assert_eq!((extent.largest.operators, extent.largest.operands, extent.largest.line), (7, 14, 5));
+        // The constants: `=`, `(`, `.`, `-`, `;`; const a vec2 1.5 a x 2.
+        assert_eq!(extent.steps, 7 * (7 + 14) + 5 * (5 + 7) + (1 + 4));
+    }
+
+    /// A million constants ended the process; 50,000 statements of one function took most of a minute.
+    #[test]
+    fn texts_that_are_too_long_are_refused_with_their_line() {
+        let each = |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<String>();
+        let constants = |count: usize| {
+            shader("a0")
+                + "\n"
+                + &each(count, &|i| format!("const a{i} = a{};\n", i + 1))
+                + &format!("const a{count} = 1u;")
+        };
+        for count in [MAX_DECLARATIONS, 1_000_000] {
+            let refused = refusal(&constants(count));
+            // Before them are the buffer and the function, which end on line 3.
+            let line = MAX_DECLARATIONS + 2;
+            assert!(refused.starts_with(&format!("line {line}: it has {} declarations", count + 3)), "{refused}");
+            assert!(refused.contains("at most 20000"), "{refused}");
+        }
+        Subject::read("a.wgsl", constants(MAX_DECLARATIONS - 3).as_bytes()).unwrap();
+
+        let body = |statements: &str| shader(&format!("1u; {statements} y[1] = 1u"));
+        let lets = |count: usize| {
+            body(&("let a0 = y[1];".to_owned() + &each(count, &|i| format!("let a{} = a{i} + 1u;\n", i + 1))))
+        };
+        let ifs = |count: usize| body(&each(count, &|i| format!("if y[1] == {i}u {{ y[0] = y[0] + 1u; }}\n")));
+        let function =
+            |i: usize| format!("fn f{i}() {{ {} }}\n", each(3_000, &|i| format!("y[{i}] = y[0] * 3u + y[1];")));
+        let far = |count: usize| "/*".to_owned() + &"\n".repeat(8_000_000) + "*/" + &ifs(count);
+        for (long, line) in [
+            (lets(50_000), 2),
+            (ifs(12_500), 2),
+            (ifs(12_500).replace('\n', " "), 1),
+            (shader("1u") + "\n" + &each(100, &function), 103),
+            (far(2_500), 8_000_002),
+        ] {
+            let refused = refusal(&long);
+            assert!(refused.starts_with(&format!("line {line}: naga would take too long")), "{refused}");
+        }
+        // Ordinary shaders and tables are not refused.
+        let vectors = |count: usize| each(count, &|i| format!("vec4<f32>({i}.5, 1.0, -2.0, 3.0),"));
+        let words = |count: usize| each(count, &|i| format!("-{i}.5,"));
+        for fits in [
+            lets(2_000),
+            ifs(1_000),
+            far(1),
+            shader("u32(t[y[1]].x)") + &format!("const t = array<vec4<f32>, 10000>({});", vectors(10_000)),
+            shader("u32(t[y[1]])") + &format!("const t = array<f32, 100000>({});", words(100_000)),
+        ] {
+            Subject::read("a.wgsl", fits.as_bytes()).unwrap();
         }
     }
 

@@ -12,7 +12,11 @@ use std::path::{Component, Path, PathBuf};
 /// Largest size of a shader in bytes, as text or as words.
 pub const SHADER: u64 = 256 << 20;
 
-/// Largest size of a case file, waiver file, manifest or device description in bytes.
+/// Largest size of a case file in bytes. Reading TOML takes about 80 bytes of memory for each byte of
+/// the file.
+pub const CASE: u64 = 8 << 20;
+
+/// Largest size of a waiver file, manifest or device description in bytes.
 pub const DESCRIPTION: u64 = 64 << 20;
 
 /// Largest size of a buffer's contents, a list of cases or a table of results in bytes.

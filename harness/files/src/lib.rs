@@ -9,4 +9,4 @@
 pub mod input;
 mod owned;
 
-pub use owned::{Owned, RECORD, SCRATCH, scratch};
+pub use owned::{Owned, RECORD, scratch, sweep};

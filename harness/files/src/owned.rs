@@ -139,6 +139,26 @@ impl Owned {
         self.folder.join(RECORD).is_file()
     }
 
+    /// Creates the file of a recorded name, empty, in place of an earlier one. A link of that name is replaced and never
+    /// followed.
+    ///
+    /// # Errors
+    /// The name is not recorded and something has it; or the file cannot be created.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        let path = self.inside(name)?;
+        let create = || File::options().write(true).create_new(true).open(&path);
+        match create() {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if !self.files()?.contains(name) {
+                    return Err(in_the_way(&path));
+                }
+                self.remove_one(name)?;
+                create()
+            }
+            other => other,
+        }
+    }
+
     fn check_one(&self, files: &BTreeSet<String>, name: &str) -> io::Result<()> {
         let mut path = self.folder.clone();
         for part in Path::new(name).components() {
@@ -149,15 +169,21 @@ impl Owned {
             match fs::symlink_metadata(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 Err(error) => return Err(error),
-                Ok(there) if is_last && there.is_dir() == name.ends_with('/') && files.contains(name) => {}
+                // Not a link: writing to it would write to somebody else's file.
+                Ok(there) if is_last && there.is_file() && !name.ends_with('/') && files.contains(name) => {}
+                Ok(there) if is_last && there.is_dir() && name.ends_with('/') && files.contains(name) => {}
                 Ok(there) if !is_last && there.is_dir() => {}
+                Ok(there) if is_last && !there.is_dir() && !there.is_file() && files.contains(name) => {
+                    return Err(not_regular(&path));
+                }
                 Ok(_) => return Err(in_the_way(&path)),
             }
         }
         Ok(())
     }
 
-    fn remove_one(&self, name: &str) -> io::Result<()> {
+    /// The path of a name that lies in this directory itself, and not below a link.
+    fn inside(&self, name: &str) -> io::Result<PathBuf> {
         let parts = Path::new(name).components();
         // The record may come from elsewhere, for instance with a bundle.
         if name.is_empty() || !parts.clone().all(|part| matches!(part, Component::Normal(_))) {
@@ -168,6 +194,11 @@ impl Owned {
         if parents.any(|parent| fs::symlink_metadata(parent).is_ok_and(|there| !there.is_dir())) {
             return Err(in_the_way(&path));
         }
+        Ok(path)
+    }
+
+    fn remove_one(&self, name: &str) -> io::Result<()> {
+        let path = self.inside(name)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(io::Error::new(error.kind(), format!("cannot remove {}: {error}", path.display())))
@@ -209,7 +240,8 @@ impl Owned {
 }
 
 /// Prefix of the names of temporary files, which are renamed or removed when complete.
-pub const SCRATCH: &str = ".assay-";
+/// How the names of files begin and end that are written aside and then renamed or removed.
+const SCRATCH: (&str, &str) = (".assay-", ".partial");
 
 /// Creates a new temporary file in a directory, never opening an existing one.
 ///
@@ -219,13 +251,48 @@ pub fn scratch(folder: &Path) -> io::Result<(File, PathBuf)> {
     let process = std::process::id();
     let mut number = 0;
     loop {
-        let path = folder.join(format!("{SCRATCH}{process}-{number}.partial"));
+        let path = folder.join(scratch_name(process, number));
         match File::options().write(true).create_new(true).open(&path) {
             // A killed process with the same number left its file here.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             other => return other.map(|file| (file, path)),
         }
     }
+}
+
+fn scratch_name(process: u32, number: u32) -> String {
+    let (begin, end) = SCRATCH;
+    format!("{begin}{process}-{number}{end}")
+}
+
+/// Removes the files that [`scratch`] made for processes of this machine that have ended. Failures are ignored, as such a
+/// file hinders nobody. Where `/proc` does not tell which processes live, nothing is removed.
+pub fn sweep(folder: &Path) {
+    if !Path::new("/proc/self").exists() {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let process = entry.file_name().to_str().and_then(process_of_scratch);
+        if process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists()) {
+            _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process in the name of a file that [`scratch`] makes; `None` of any other name.
+fn process_of_scratch(name: &str) -> Option<u32> {
+    let (begin, end) = SCRATCH;
+    let (process, number) = name.strip_prefix(begin)?.strip_suffix(end)?.split_once('-')?;
+    let (process, number) = (process.parse().ok()?, number.parse().ok()?);
+    (scratch_name(process, number) == name).then_some(process)
+}
+
+fn not_regular(path: &Path) -> io::Error {
+    let path = path.display();
+    let what = format!(
+        "{path} is in the way: it is not a regular file any more, as it was when {RECORD} listed it; move it, or name another folder"
+    );
+    io::Error::new(io::ErrorKind::AlreadyExists, what)
 }
 
 fn in_the_way(path: &Path) -> io::Error {
@@ -316,6 +383,80 @@ mod tests {
         }
         fs::write(out.join(RECORD), "{}").unwrap();
         assert!(error(own.check(["a"])).contains("is not a list of files that Assay wrote"));
+    }
+
+    /// A name that Assay recorded was replaced by a link later: writing must not follow it.
+    #[test]
+    #[cfg(unix)]
+    fn recorded_names_that_became_links_are_refused_and_never_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("out");
+        fs::create_dir(&out).unwrap();
+        let (own, victim, link) = (Owned::of(&out), dir.path().join("victim"), out.join("ours"));
+        fs::write(&victim, "theirs").unwrap();
+        own.claim(["ours", "pictures/"]).unwrap();
+        for to in [victim.as_path(), Path::new("/nonexistent"), dir.path()] {
+            std::os::unix::fs::symlink(to, &link).unwrap();
+            for refused in [own.check(["ours"]), own.claim(["ours"])] {
+                let refused = error(refused);
+                assert!(refused.contains("ours is in the way: it is not a regular file any more"), "{refused}");
+            }
+            // One that becomes a link after the check gives way to a file of that name.
+            own.create("ours").unwrap().write_all(b"ours").unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_file());
+            assert_eq!(fs::read_to_string(&link).unwrap(), "ours");
+            fs::remove_file(&link).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "theirs");
+        assert!(std::process::Command::new("mkfifo").arg(&link).status().unwrap().success());
+        assert!(error(own.claim(["ours"])).contains("it is not a regular file"));
+        // A directory of pictures may not become a link, either.
+        std::os::unix::fs::symlink(dir.path(), out.join("pictures")).unwrap();
+        assert!(error(own.claim(["pictures/"])).contains("pictures is in the way"));
+        assert!(error(own.create("pictures/a.png").map(drop)).contains("a.png is in the way"));
+    }
+
+    #[test]
+    fn files_are_created_in_place_of_earlier_ones_only_where_they_are_recorded() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, path) = (Owned::of(dir.path()), |name: &str| dir.path().join(name));
+        own.claim(["ours"]).unwrap();
+        for text in ["first, which is longer", "second"] {
+            own.create("ours").unwrap().write_all(text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(path("ours")).unwrap(), text);
+        }
+        fs::write(path("theirs"), "theirs").unwrap();
+        assert!(error(own.create("theirs").map(drop)).contains("theirs is in the way"));
+        assert_eq!(fs::read_to_string(path("theirs")).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn only_files_that_dead_processes_wrote_aside_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let dead = {
+            let mut child = std::process::Command::new("true").spawn().unwrap();
+            child.wait().unwrap();
+            child.id()
+        };
+        let alive = std::process::id();
+        let swept = [format!(".assay-{dead}-0.partial"), format!(".assay-{dead}-17.partial")];
+        let kept = [
+            format!(".assay-{alive}-0.partial"),
+            format!(".assay-{dead}.partial"),
+            format!(".assay-{dead}-.partial"),
+            format!(".assay-{dead}-1x.partial"),
+            format!(".assay-+{dead}-1.partial"),
+            format!(".assay-{dead}-1.partial.bak"),
+            ".assay-notes.partial".to_owned(),
+            ".assay-.partial".to_owned(),
+        ];
+        swept.iter().chain(&kept).for_each(|name| fs::write(dir.path().join(name), "").unwrap());
+        sweep(dir.path());
+        let there = |name: &String| dir.path().join(name).exists();
+        if cfg!(target_os = "linux") {
+            assert_eq!(swept.iter().find(|name| there(name)), None);
+        }
+        assert_eq!(kept.iter().find(|name| !there(name)), None);
     }
 
     #[test]
