@@ -177,7 +177,7 @@ fn dispatches_that_must_not_run_get_one_message_and_code_2() {
         (&SHADER.to_owned(), &["--input", &short], "only 3 bytes"),
         (&SHADER.to_owned(), &["--input", &odd], "1026 bytes, 2 more than 256 elements take"),
         (&SHADER.to_owned(), &["--input", &few], "its length of 4 follows from the size of"),
-        (&SHADER.to_owned(), &["--input", &one, "--elements", "data=300"], "are 1200 bytes"),
+        (&SHADER.to_owned(), &["--input", &one, "--elements", "data=300"], "take 1200 bytes, but"),
         (&SHADER.to_owned(), &["--workgroups", "1,1,4000000000", "--elements", "4"], "maxComputeWorkGroupCountZ"),
         (&sized, &["--spec", "n=4000000"], "Workgroup size is out of range"),
     ] {

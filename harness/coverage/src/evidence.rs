@@ -71,10 +71,10 @@ impl CaseEvidence {
     }
 }
 
-/// Precision cases of one instruction and result format.
+/// Precision cases of one instruction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Result formats, as case names have them.
+    /// Types of the main operand (of a conversion: of the result), as case names have them.
     pub(crate) formats: BTreeSet<String>,
 }
 

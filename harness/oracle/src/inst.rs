@@ -336,7 +336,7 @@ pub(crate) enum Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offsets {
     None,
-    /// The same for every texel: first register, and number of registers.
+    /// Value of every texel: first register, and number of registers.
     One(Reg, u32),
     /// `ConstOffsets`: x and y of each of four texels.
     Four(Reg),

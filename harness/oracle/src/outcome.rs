@@ -1,4 +1,4 @@
-//! What a run leaves.
+//! Outcome of a run.
 
 use crate::steps::Step;
 use crate::{Place, Slot};
@@ -6,7 +6,7 @@ use assay_float::{Format, Set};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What a run leaves: memory as sets of permitted values, and what was wrong with the shader.
+/// Outcome of a run: memory as sets of permitted values, and the faults of the shader.
 ///
 /// If there are faults, the shader has undefined behaviour for these inputs, and nothing may be held against a
 /// device.
@@ -16,7 +16,7 @@ pub struct Outcome {
     pub memory: BTreeMap<Slot, Memory>,
     /// Undefined behaviour of the shader, in the order in which it was met.
     pub faults: Vec<Fault>,
-    /// How many faults there were, kept or not.
+    /// Number of faults, kept or not.
     pub fault_count: u64,
     /// Why values are not determined; [`Expected::Undetermined`] points into it. Causes that no memory shows are there
     /// too.
@@ -32,13 +32,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether some of it depends on the order of invocations, and is not determined for that.
+    /// True if some of it is undetermined because it depends on the order of invocations.
     pub fn depends_on_order(&self) -> bool {
         self.causes.iter().any(|cause| cause.kind == CauseKind::Order)
     }
 }
 
-/// What atomic instructions cannot have found.
+/// Atomics whose recorded values have no modification order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
     /// One of them.
@@ -49,11 +49,11 @@ pub struct Disorder {
     pub offset: u64,
     /// Its bits.
     pub width: u32,
-    /// What was there before all of them.
+    /// Value before all of them.
     pub first: u64,
-    /// What they found and left.
+    /// Values that they found and left.
     pub steps: Vec<Step>,
-    /// What those left that only store.
+    /// Values of the atomic stores.
     pub stores: Vec<u64>,
 }
 
@@ -70,13 +70,13 @@ pub struct Given {
     pub offset: u64,
     /// Its bits.
     pub width: u32,
-    /// What it found there.
+    /// Value that it found.
     pub found: u64,
-    /// What it was given.
+    /// Operand that it received.
     pub bits: u64,
-    /// What it may be given.
+    /// Permitted operands.
     pub expected: Expected,
-    /// Whether a lenient reading permits it.
+    /// True if a lenient reading permits it.
     pub standing: Standing,
 }
 
@@ -98,13 +98,13 @@ pub struct Cell {
     pub offset: u64,
     /// Width in bits: 8, 16, 32 or 64.
     pub width: u32,
-    /// What is permitted.
+    /// The permitted set by the usual reading.
     pub expected: Expected,
-    /// What a lenient reading of the specification permits beside that, if it is more.
+    /// The permitted set by the lenient reading, if it is larger.
     pub lenient: Option<Box<Expected>>,
 }
 
-/// What may stand in memory.
+/// Permitted contents of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expected {
     /// These bits.
@@ -122,7 +122,7 @@ pub enum Expected {
     Undetermined(u32),
 }
 
-/// How bits stand to what is permitted.
+/// Relation of a bit pattern to a permitted set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Permitted.
@@ -136,7 +136,7 @@ pub enum Standing {
 }
 
 impl Expected {
-    /// How bits stand to this, and to what a lenient reading permits beside it.
+    /// Compares bits with this set and with the set of the lenient reading.
     pub fn judge(&self, lenient: Option<&Expected>, bits: u64) -> Standing {
         match (self, self.permits(bits)) {
             (_, Some(true)) => Standing::Within,
@@ -184,7 +184,7 @@ impl Expected {
         }
     }
 
-    /// Whether bits are permitted; `None` where nothing can be said.
+    /// Returns whether bits are permitted; `None` if the value is undetermined.
     pub fn permits(&self, bits: u64) -> Option<bool> {
         match self {
             Expected::Exact(exact) => Some(*exact == bits),
@@ -202,7 +202,7 @@ impl Memory {
         &self.bytes
     }
 
-    /// Whether it is known what these bytes may be: always where all workgroups were run ([`Dispatch::only`](crate::Dispatch::only)),
+    /// Returns whether the contents of these bytes are known: always where all workgroups were run ([`Dispatch::only`](crate::Dispatch::only)),
     /// else where those that were have written all of them.
     pub fn is_known(&self, offset: u64, size: u64) -> bool {
         if !self.partial {
@@ -236,13 +236,13 @@ impl Memory {
 /// Undefined behaviour of the shader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What.
+    /// Kind of fault.
     pub kind: FaultKind,
-    /// Where.
+    /// Instruction at which it occurs.
     pub at: Place,
     /// The invocation, by its global id.
     pub invocation: [u32; 3],
-    /// What exactly, in words: the index and the bound, the other invocation of a race, ..
+    /// Details in words: index and bound, the other invocation of a race, and so on.
     pub detail: String,
 }
 
@@ -301,7 +301,7 @@ impl std::fmt::Display for FaultKind {
 /// Why a value is not determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cause {
-    /// What kind of reason.
+    /// Kind of cause.
     pub kind: CauseKind,
     /// The instruction at which it began.
     pub at: Place,
@@ -338,7 +338,7 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
-    /// Whether it is the text that leaves a value open, and not what this interpreter can or may follow.
+    /// Returns whether the specification leaves the value open, rather than a limit of this interpreter.
     pub fn is_of_the_text(self) -> bool {
         match self {
             CauseKind::Unspecified

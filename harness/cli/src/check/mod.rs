@@ -381,13 +381,15 @@ fn api_comparison(results: &[DeviceVerdict], planted: Option<&Mutation>) -> Stri
         };
         let failure = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
             (true, false) => {
-                let driver = "the driver, with the SPIR-V that Assay passes to it";
+                let driver = "probably the driver, with the SPIR-V that Assay passes to it";
                 format!("fails through Vulkan only; {}", at_fault(driver))
             }
             (false, true) => {
-                format!("fails through wgpu only; {}", at_fault("wgpu, naga, or the checks that they add"))
+                format!("fails through wgpu only; {}", at_fault("probably wgpu, naga, or the checks that they add"))
             }
-            (true, true) => format!("fails through both APIs; {}", at_fault("the driver")),
+            (true, true) => {
+                format!("fails through both APIs; {}", at_fault("probably the driver, which both have in common"))
+            }
             (false, false) => continue,
         };
         _ = writeln!(text, "{device}: {failure}");
@@ -462,7 +464,7 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 }
 
 /// Returns true if a TOML file describes a shader's case, not a family of precision cases.
-    // Malformed TOML is reported as a malformed case file of a shader, the more common form.
+// Malformed TOML is reported as a malformed case file of a shader, the more common form.
 /// `--against`: checks that the shader permits every result that another translation permits.
 fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
     check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));

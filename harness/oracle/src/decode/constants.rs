@@ -1,4 +1,4 @@
-//! What stands outside functions: constants and variables.
+//! Declarations outside functions: constants and variables.
 
 use super::{Decoder, NULL, OBJECT, OBJECTS, Result, Val, WORKGROUP_BYTES, is_local};
 use crate::dispatch::Slot;
@@ -322,7 +322,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// How one of several descriptors of a variable may be chosen.
+    /// Ways to choose one of several descriptors of a variable.
     fn choice(&self, class: StorageClass, uniform: bool, image: Option<ImageType>) -> Option<Choice> {
         let stored = image.is_some_and(|ty| ty.sampled == 2);
         let of = match (class, image.and_then(|ty| ty.dim)) {
@@ -337,7 +337,7 @@ impl Decoder<'_> {
         Some(Choice { of, allowed: self.has_capability(of.capability()) })
     }
 
-    /// Whether a block (or its arrays) is a storage buffer of the old kind: `Uniform` with `BufferBlock`.
+    /// Returns whether a block (or its arrays) is a storage buffer of the old kind: `Uniform` with `BufferBlock`.
     fn is_old_storage(&self, ty: TypeId) -> bool {
         let ty = self.inside_arrays(ty);
         let word = self.module.type_definition(ty).result().unwrap_or_default();
@@ -352,7 +352,7 @@ impl Decoder<'_> {
         ty
     }
 
-    /// Whether the variable, or every member of its block, is decorated `NonWritable`.
+    /// Returns whether the variable, or every member of its block, is decorated `NonWritable`.
     fn is_non_writable(&self, word: u32, pointee: Option<TypeId>) -> bool {
         let said = Some(Decoration::NonWritable);
         if self.module.decorations(word).any(|d| d.decoration == said) {

@@ -29,7 +29,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// What happens to a variable at its `OpVariable`.
+    /// Initialises a variable at its `OpVariable`.
     pub(super) fn enter_variable(&mut self, i: Instruction) -> Result {
         let val = self.result(i)?;
         let Some(Pointee { fixed: Some(storage), layout, .. }) = &val.pointee else {
@@ -221,7 +221,7 @@ impl Decoder<'_> {
         self.bind(i.result().unwrap_or_default(), val);
     }
 
-    /// How many elements of their array two pointers are apart.
+    /// Distance between two pointers, in elements of their array.
     pub(super) fn elements_apart(&mut self, i: Instruction) -> Result {
         let dst = self.result(i)?;
         let (base, pointee) = self.pointer(i, 0)?;
@@ -234,7 +234,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether two pointers are the same.
+    /// Compares two pointers.
     pub(super) fn same_pointer(&mut self, i: Instruction, op: IntOp) -> Result {
         let dst = self.result(i)?;
         let (a, b) = (self.location(i, 0)?, self.location(i, 1)?);
@@ -346,14 +346,15 @@ impl Decoder<'_> {
     }
 }
 
-/// What a module has to say so that other invocations see what one has written.
+/// Rules by which a module makes the stores of one invocation visible to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// Nothing: all accesses are non-private, and what a barrier orders is made available and visible.
+    /// No rules: all accesses are non-private, and barriers make available and visible what they order.
     Implied,
-    /// With the Vulkan memory model: that accesses are non-private, and that barriers make available and visible what they order.
+    /// The Vulkan memory model: accesses are declared non-private, and barriers declare that they make available and visible.
     Explicit,
-    /// The same, where accesses may make available and visible by themselves: what barriers order is taken to be.
+    /// As [`Sharing::Explicit`], with accesses that make available and visible by themselves: everything that a barrier
+    /// orders is assumed to be visible.
     ByAccess,
 }
 
@@ -375,7 +376,7 @@ impl Sharing {
         if by_access { Sharing::ByAccess } else { Sharing::Explicit }
     }
 
-    /// Whether an access with these memory operands is private: "for private memory operations to be Location-Ordered between distinct
+    /// Returns whether an access with these memory operands is private: "for private memory operations to be Location-Ordered between distinct
     /// agents requires using system-synchronizes-with rather than shader-based synchronization".
     fn is_private(self, access: &[u32]) -> bool {
         let shared = access.first().is_some_and(|mask| MemoryAccess(*mask).contains(MemoryAccess::NON_PRIVATE_POINTER));
@@ -383,7 +384,7 @@ impl Sharing {
     }
 }
 
-/// How many words a mask of memory operands takes, with the operands of its bits.
+/// Returns the number of words of a mask of memory operands, with the operands of its bits.
 fn operands_of(access: &[u32]) -> usize {
     let Some(mask) = access.first() else { return 0 };
     let bits = MEMORY_ACCESS.iter().filter(|bit| bit.value != 0 && mask & bit.value == bit.value);

@@ -46,7 +46,7 @@ pub(crate) const OBJECT: u64 = 1 << 40;
 /// Bytes that an index of an array without a length leads at most: far beyond the end of every buffer, and still not to the next object.
 pub(crate) const FAR: i64 = (OBJECT / 4).cast_signed();
 
-/// Whether an index leads no farther than that.
+/// Returns whether an index leads no farther than [`FAR`].
 pub(crate) fn is_near(index: u64, stride: u64) -> bool {
     (-FAR..=FAR).contains(&index.cast_signed().saturating_mul(stride.cast_signed()))
 }
@@ -59,28 +59,28 @@ pub(crate) const fn counted(pointer: u64) -> (u64, i64) {
     (number, pointer.wrapping_sub(number * OBJECT).cast_signed())
 }
 
-/// How many objects there can be; numbers from here on are no objects.
+/// Largest number of objects; greater numbers are not objects.
 pub(crate) const OBJECTS: u64 = 1 << 22;
 
 /// Descriptors that a binding of open length can have here.
 pub(crate) const RUNTIME_DESCRIPTORS: u64 = 1 << 16;
 
-/// How deep calls may nest.
+/// Largest nesting depth of calls.
 const CALLS: u32 = 256;
 
 /// A pointer to nothing: an index was outside its array.
 pub(crate) const OUTSIDE: u64 = u64::MAX;
 
-/// How many pointers from there down are of that kind; each but the first says which index it was.
+/// Number of pointers from there down that are of that kind; each but the first encodes its index.
 const OUTSIDES: u64 = 1 << 12;
 
 /// The null pointer of logical addressing: "will not equal the pointer value formed from any declared object". It points nowhere, as they do.
 pub(crate) const NULL: u64 = OUTSIDE - (OUTSIDES - 1);
 
-/// What a chain that begins at null leads to: nowhere, and the text does not say whether it equals any pointer.
+/// Result of an access chain on a null pointer: it points nowhere, and the text does not say whether it equals any pointer.
 pub(crate) const FROM_NULL: u64 = NULL + 1;
 
-/// Whether a pointer is one after an index beyond an array, or null; which of those that are known it was, counted from 1.
+/// Returns whether a pointer is null or follows an index beyond an array, and which of the recorded indices, counted from 1.
 #[inline(always)]
 pub(crate) const fn outside(pointer: u64) -> Option<usize> {
     let which = OUTSIDE - pointer;
@@ -96,7 +96,7 @@ pub(super) struct Val {
     pub(super) pointee: Option<Pointee>,
 }
 
-/// What a pointer points at.
+/// The pointee of a pointer type.
 #[derive(Clone, Debug)]
 pub(super) struct Pointee {
     pub(super) class: StorageClass,
@@ -110,7 +110,7 @@ impl Pointee {
         is_local(self.class)
     }
 
-    /// Whether pointers are addresses, or a kernel's.
+    /// True if pointers are device addresses, or a kernel's.
     pub(super) fn is_physical(&self) -> bool {
         matches!(self.class, StorageClass::PhysicalStorageBuffer | StorageClass::CrossWorkgroup)
     }
@@ -131,7 +131,7 @@ pub(super) struct Decoder<'a> {
     pub(super) kinds: Vec<Kind>,
     pub(super) code: Vec<Inst>,
     pub(super) at: Vec<Place>,
-    /// What is done once: constants.
+    /// Code that runs once: constants.
     setup: Vec<Inst>,
     setup_at: Vec<Place>,
     in_function: bool,
@@ -145,27 +145,27 @@ pub(super) struct Decoder<'a> {
     locals: Vec<(Reg, u32)>,
     /// Workgroup memory that begins as zero: offset and bytes.
     zeroed: Vec<(u64, u64)>,
-    /// What every workgroup begins with: private variables.
+    /// Registers that every workgroup initialises: private variables.
     fresh: Vec<Inst>,
     builtins: Vec<(BuiltIn, Reg, u32)>,
     /// Registers of pointers into arrays of push constants, at indices that are no constants.
     pub(super) pushed: BTreeSet<Reg>,
-    /// What accesses to images without a format take their texels for.
+    /// Texel type that accesses to images without a format assume.
     pub(super) unformatted: BTreeMap<Index, Numbers>,
     pub(super) float_ops: FloatOps,
-    /// Whether the module is a translation of WGSL.
+    /// True if the module is a translation of WGSL.
     pub(super) wgsl: bool,
     /// Pointer registers into values that the translation of WGSL keeps in memory to index them.
     pub(super) kept: BTreeSet<Reg>,
     pub(super) environment: floats::Declared,
     sharing: memory::Sharing,
-    /// Whether the module decorates anything `RelaxedPrecision`.
+    /// True if the module decorates anything `RelaxedPrecision`.
     relaxes: bool,
-    /// Whether the instruction that is translated is one on integers of relaxed precision.
+    /// True if the current instruction computes integers of relaxed precision.
     relaxing: bool,
-    /// What the result of the instruction that is translated fits, if it says so.
+    /// Width that the result of the current instruction fits, if it declares one.
     fits: Option<Fits>,
-    /// Whether workgroup memory is laid out as decorations say: all variables there are blocks, or none is.
+    /// True if workgroup memory has an explicit layout: all variables there are blocks, or none is.
     shares_blocks: bool,
 }
 
@@ -246,7 +246,7 @@ pub(crate) fn program(
     })
 }
 
-/// Where an instruction is.
+/// Position of an instruction.
 pub(crate) fn place(module: &Module, instruction: Index) -> Place {
     Place { instruction, line: module.line(instruction).map(|(_, line, _)| line) }
 }
@@ -419,7 +419,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What pointers of a type point at.
+    /// Returns the pointee of a pointer type.
     pub(super) fn pointee(&mut self, ty: TypeId) -> Result<Option<Pointee>> {
         let Type::Pointer { class, pointee } = *self.module.ty(ty) else { return Ok(None) };
         let Some(pointee) = pointee else { return self.unsupported("an untyped pointer") };

@@ -6,7 +6,7 @@ use crate::inst::{Edge, End, Function, ImageQuery, Inst, Level, LookUp, LookUpKi
 /// Registers from one on.
 type Span = (Reg, u64);
 
-/// Whether all registers that an instruction names exist.
+/// Returns whether all registers that an instruction names exist.
 pub(crate) fn fits(inst: &Inst, float_ops: &[FloatOp], registers: u64) -> bool {
     let spans = spans(inst, float_ops);
     let there = spans.iter().all(|(first, n)| u64::from(*first) + n <= registers);
@@ -61,7 +61,7 @@ fn made(inst: &Inst, float_ops: &[FloatOp]) -> Option<Span> {
     }
 }
 
-/// Whether all registers that a function's ends name exist.
+/// Returns whether all registers that the block ends of a function name exist.
 pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
     let there = |first: Reg, n: u32| u64::from(first) + u64::from(n) <= registers;
     let edge = |edge: &Edge| edge.phis.iter().all(|(dst, src, n)| there(*dst, *n) && there(*src, *n));

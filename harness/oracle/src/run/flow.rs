@@ -13,12 +13,12 @@ use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::Kind;
 use std::sync::Arc;
 
-/// How many branches that the order of invocations decides an invocation of a workgroup, or one of the least number, may come to on average:
+/// Largest average number of order-dependent branches per invocation of a workgroup:
 /// more are those of a loop that ends once an atomic has succeeded, which may never do so if all that it can find is looked at.
 const DECIDED_BY_ORDER: u64 = 16;
 const LEAST_INVOCATIONS: usize = 64;
 
-/// Where lanes that have returned wait.
+/// Block index of lanes that have returned.
 const LEFT: u32 = u32::MAX;
 
 /// Lanes that wait, by block, the last first.

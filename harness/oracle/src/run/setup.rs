@@ -320,12 +320,12 @@ impl<'a> Run<'a> {
         (1..self.objects.len()).collect()
     }
 
-    /// Whether a register is one that a constant is kept in.
+    /// Returns whether a register holds a constant.
     pub(super) fn is_constant(&self, reg: Reg) -> bool {
         self.scratch.binary_search(&reg).is_err()
     }
 
-    /// How many workgroups are run.
+    /// Returns the number of workgroups that run.
     pub(super) fn group_count(&self) -> u64 {
         let all = || self.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
         self.dispatch.only.as_ref().map_or_else(all, |only| only.len() as u64)
@@ -450,7 +450,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What is left, with what the lenient reading leaves beside it.
+    /// Returns the outcome, with the sets of the lenient reading where they are larger.
     pub(super) fn finish(mut self, lenient: Option<Run>) -> Outcome {
         let disorder = self.end_all_trails();
         let mut given = self.wrongly_given();
@@ -484,7 +484,7 @@ impl<'a> Run<'a> {
         Outcome { memory, faults, fault_count, causes, instructions, forks, disorder, given }
     }
 
-    /// What is bound, and the numbers of the objects.
+    /// Binds the resources and numbers their objects.
     fn slots(&self) -> Vec<(crate::Slot, u64)> {
         let mut slots = self.pointed.clone();
         for declared in &self.program.objects {
@@ -521,7 +521,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Where the first of some registers is read that a built-in variable is kept in.
+/// Returns where the first register of a built-in variable is read.
 fn read_at(program: &Program, regs: std::ops::Range<Reg>) -> Option<Place> {
     let reads = |inst: &Inst| matches!(inst, Inst::Copy { src, load: true, .. } if regs.contains(src));
     let found = program.code.iter().zip(&program.at).find(|(inst, _)| reads(inst));

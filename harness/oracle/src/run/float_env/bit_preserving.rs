@@ -19,7 +19,7 @@ impl Run<'_> {
         self.assumed_of(self.program.kinds[reg as usize])
     }
 
-    /// The same of a scalar of a kind.
+    /// Applies the loss of special values to one scalar of a kind.
     #[inline]
     fn assumed_of(&self, kind: Kind) -> Option<(Fmt, FastMath)> {
         if self.dispatch.copies == Copies::Preserve || self.reading == Reading::Usual {
