@@ -234,7 +234,7 @@ impl Setup {
         let others = self.descriptors.iter().filter(is_other).count() as u64;
         if others.saturating_add(count) > MAX_DESCRIPTORS {
             return Err(CheckError::option(format!(
-                "{}: {count} descriptors beside {others} of other bindings, of at most {MAX_DESCRIPTORS} in total",
+                "{}: {count} descriptors beside {others} of other bindings; the limit is {MAX_DESCRIPTORS} in total",
                 label_of(first)
             )));
         }
@@ -324,7 +324,7 @@ impl Setup {
             return Ok(());
         }
         Err(CheckError::option(format!(
-            "{label} would have {bytes} bytes beside {others} of other bindings, of at most {MAX_BYTES} in total; \
+            "{label} would have {bytes} bytes beside {others} of other bindings; the limit is {MAX_BYTES} in total; \
              dispatch fewer workgroups, or shorten its array with --elements"
         )))
     }

@@ -469,7 +469,7 @@ mod tests {
             ifs(1_000),
             far(1),
             shader("u32(t[y[1]].x)") + &format!("const t = array<vec4<f32>, 10000>({});", vectors(10_000)),
-            shader("u32(t[y[1]])") + &format!("const t = array<f32, 100000>({});", words(100_000)),
+            shader("u32(t[y[1]])") + &format!("const t = array<f32, 60000>({});", words(60_000)),
         ] {
             Subject::read("a.wgsl", fits.as_bytes()).unwrap();
         }

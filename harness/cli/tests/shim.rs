@@ -80,8 +80,8 @@ const PLANTED: &[Planted] = &[
         "positive-zero@OpGroupNonUniformBroadcast",
         &[
             "environment.subgroup.broadcast.f32.special.preserving",
-            "environment.subgroup.broadcast.f32.special.preserving.dynamic",
-            "environment.subgroup.broadcast.f16.vec4.special.preserving",
+            "environment.subgroup.broadcast.f32.dynamic.special.preserving",
+            "environment.subgroup.broadcast.f32.vec4.special.preserving",
         ],
     ),
     warns("positive-zero@OpGroupNonUniformBroadcast", &["environment.subgroup.broadcast.f32.special"]),
