@@ -75,7 +75,7 @@ impl Index {
 }
 
 /// Compares names as they are written to deqp-runner's files, with the replaced characters
-/// ([`crate::deqp`]).
+/// ([`crate::deqp`]), then as they are: only equal names compare equal.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     let plain = |byte: u8| if matches!(byte, b',' | b'\n' | b'\r') { b'_' } else { byte };
     a.bytes().map(plain).cmp(b.bytes().map(plain)).then_with(|| a.cmp(b))

@@ -89,7 +89,8 @@ impl PointedForm {
         (array, stride.saturating_mul(self.records))
     }
 
-    /// Returns the buffer as a descriptor, with `index` among those without a real one.
+    /// Returns the buffer as a descriptor in the slot [`pointed_slot`]`(index)`; `index` is its position
+    /// in `Options::buffers`.
     pub(crate) fn descriptor(&self, index: u32, name: &str) -> Descriptor {
         let (block, bytes) = self.layout();
         Descriptor {

@@ -198,6 +198,8 @@ fn instructions<'a>(module: &'a Module, entry: &str) -> impl Iterator<Item = Ins
     functions.flat_map(|function| module.instructions_in(function.instructions.clone()))
 }
 
+/// Returns an identity of an instruction that survives edits of the module: its result id, or its
+/// number among the control barriers. `None` if it has no result and is not a control barrier.
 fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
     match i.result() {
         Some(result) => Some(Site::Result(result)),

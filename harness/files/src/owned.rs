@@ -102,7 +102,7 @@ impl Owned {
         self.write(kept.into_iter().chain(stays.then_some(inside)).collect())
     }
 
-    /// Removes all recorded files, the record, and the directory if it is then empty.
+    /// Removes all recorded files, the record, and the recorded directories that are then empty.
     ///
     /// # Errors
     /// The record cannot be read, or a file cannot be removed.
@@ -162,7 +162,7 @@ impl Owned {
     fn check_one(&self, files: &BTreeSet<String>, name: &str) -> io::Result<()> {
         let mut path = self.folder.clone();
         for part in Path::new(name).components() {
-            let Component::Normal(part) = part else { return Err(no_name(name)) };
+            let Component::Normal(part) = part else { return Err(not_below(name)) };
             path.push(part);
             // A file below a link, or below another user's folder, is not in this directory.
             let is_last = path == self.folder.join(name);
@@ -187,12 +187,12 @@ impl Owned {
         let parts = Path::new(name).components();
         // The record may come from elsewhere, for instance with a bundle.
         if name.is_empty() || !parts.clone().all(|part| matches!(part, Component::Normal(_))) {
-            return Err(no_name(name));
+            return Err(not_below(name));
         }
         let path = self.folder.join(name);
         let mut parents = path.ancestors().skip(1).take(parts.count().saturating_sub(1));
         if parents.any(|parent| fs::symlink_metadata(parent).is_ok_and(|there| !there.is_dir())) {
-            return Err(in_the_way(&path));
+            return Err(behind_a_link(&path));
         }
         Ok(path)
     }
@@ -303,8 +303,17 @@ fn in_the_way(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, what)
 }
 
-fn no_name(name: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("{RECORD} lists '{name}', which is not a file of its folder"))
+/// The name leads out of the directory.
+fn not_below(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("'{name}' is not a file below the folder of its {RECORD}"))
+}
+
+/// A directory on the way to the file is a link or a file.
+fn behind_a_link(path: &Path) -> io::Error {
+    let path = path.display();
+    let what =
+        format!("{path} lies behind a link or a file, so it is not in the folder of its {RECORD}; move that away");
+    io::Error::new(io::ErrorKind::AlreadyExists, what)
 }
 
 #[cfg(test)]

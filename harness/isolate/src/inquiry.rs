@@ -136,7 +136,7 @@ impl Inquiry {
     pub(crate) fn next(&mut self, outcome: Option<Event>, name: &dyn Fn(u32) -> String) -> Next {
         let again = outcome.as_ref().is_some_and(|event| status(event) == status(&self.first));
         match std::mem::replace(&mut self.stage, Stage::Alone) {
-            Stage::Chunks => self.was_in_part(outcome),
+            Stage::Chunks => self.on_failing_chunks(outcome),
             Stage::Alone => self.was_alone(outcome),
             Stage::Held(event) => Next::Ended(event),
             Stage::Company(alone) => {
@@ -160,13 +160,15 @@ impl Inquiry {
                 }
                 (false, _) => {
                     let why = format!("flaky: {}; at times, whatever it is run after", reason(&self.first));
-                    Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
+                    Next::Ended(self.with_repeat(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
                 }
             },
         }
     }
 
-    fn was_in_part(&mut self, outcome: Option<Event>) -> Next {
+    /// Takes the outcome of rerunning the failing chunks. If its status and failing bits agree with the
+    /// first run, the failure is confirmed; else the whole case runs alone.
+    fn on_failing_chunks(&mut self, outcome: Option<Event>) -> Next {
         let part = match outcome {
             Some(part) if inputs(&part) < inputs(&self.first) => part,
             // Those chunks were the whole case.
@@ -174,7 +176,7 @@ impl Inquiry {
         };
         self.runs.push(one_run(&part, 0));
         if status(&part) == status(&self.first) && !self.differs(&part) {
-            return Next::Ended(self.with(self.first.clone(), Repeated::Same, Vec::new(), None));
+            return Next::Ended(self.with_repeat(self.first.clone(), Repeated::Same, Vec::new(), None));
         }
         // The stage is `Alone` now.
         Next::Run(Vec::new())
@@ -196,9 +198,9 @@ impl Inquiry {
         match (status(&alone).is_failure(), status(&alone) == status(&self.first)) {
             (true, true) if self.differs(&alone) => {
                 let why = format!("flaky: {}; alone it failed with other results", reason(&self.first));
-                Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
+                Next::Ended(self.with_repeat(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
             }
-            (true, true) => Next::Ended(self.with(alone, Repeated::Same, Vec::new(), None)),
+            (true, true) => Next::Ended(self.with_repeat(alone, Repeated::Same, Vec::new(), None)),
             // A suspicion does not state the case's own result: this is the first one.
             (true, false) if !self.own => {
                 (self.first, self.own, self.before) = (alone, true, Vec::new());
@@ -271,15 +273,16 @@ impl Inquiry {
             more => format!("{first}; only after {} other cases in the same process, not alone", more.len()),
         };
         let names = after.into_iter().map(name).collect();
-        Next::Ended(self.with(self.first.clone(), Repeated::InCompany, names, Some(why)))
+        Next::Ended(self.with_repeat(self.first.clone(), Repeated::InCompany, names, Some(why)))
     }
 
     fn flaky(&self, other: &Event) -> Next {
         let why = format!("flaky: {}; alone it was {:?}", reason(&self.first), status(other));
-        Next::Ended(self.with(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
+        Next::Ended(self.with_repeat(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
     }
 
-    fn with(&self, mut event: Event, verdict: Repeated, after: Vec<String>, why: Option<String>) -> Event {
+    /// Returns the event with the conclusion and all runs so far.
+    fn with_repeat(&self, mut event: Event, verdict: Repeated, after: Vec<String>, why: Option<String>) -> Event {
         event.set_repeat(Repeat { verdict, runs: self.runs.clone(), after }, why);
         event
     }

@@ -49,8 +49,14 @@ use crate::monomial::{MonomialKey, SignedTerm};
 /// * Two powers of order `n`: all their factors are products of linear ones with roots on one
 ///   circle. `S` grows to at most `(|x| + |y|)^n <= 2^(n - 1) (|x|^n + |y|^n)`.
 ///
-/// `2^(n - 2) (1 + m)` is no less than either factor. `k` grows as well: before like terms cancel,
-/// a pair of powers has up to `2^n` summands, and a product of two sums `(1 + m)^2`.
+/// `F = 2^(n - 2) (1 + m)` is no less than either factor. `k` grows as well: before like terms
+/// cancel, a pair of powers has up to `2^n` summands, and a product of two sums `(1 + m)^2`. With
+/// partners the bound is therefore, as the cancelling terms consist of the same factors,
+///
+/// ```text
+/// |r - x| <= gamma(k') * F S + k' * eta * F P
+/// k' = max(2^(n - 1) terms, (1 + m)^2) - 1 + (degree - 1)
+/// ```
 ///
 /// # Limits
 ///
@@ -501,11 +507,11 @@ impl ExprBound {
         let (k, more) = if self.partners == 0 {
             (sums + products, 1.0)
         } else {
-            // The order of the powers, 2 or 3. `m` is one more than the number of partners.
+            // The order of the powers (`n`), 2 or 3, and `1 + m`.
             let order = self.repeats.clamp(1, 2) + 1;
-            let m = f64::from(self.partners) + 1.0;
-            let summands = (f64::from(self.terms) * f64::from(1 << (order - 1))).max(m * m);
-            (summands - 1.0 + products, m * f64::from(1 << (order - 2)))
+            let group = f64::from(self.partners) + 1.0;
+            let summands = (f64::from(self.terms) * f64::from(1 << (order - 1))).max(group * group);
+            (summands - 1.0 + products, group * f64::from(1 << (order - 2)))
         };
         let ku = k * unit;
         if ku >= 0.5 {

@@ -153,8 +153,8 @@ impl PortableTarget {
     }
 }
 
-/// Converts wgpu's error for a legal shader. A violation of WebGPU's own rules is a limit of
-/// WebGPU, everything else a failure.
+/// Converts wgpu's error for a legal shader. `trouble` is the failure that it appeared as: a
+/// validation error behind an internal failure is a limit of WebGPU, everything else a failure.
 fn refused(error: &wgpu::Error, trouble: Trouble) -> TargetError {
     match (error, trouble) {
         (wgpu::Error::Validation { .. }, Trouble::Internal(_)) => TargetError::Lacks(format!("wgpu: {}", said(error))),

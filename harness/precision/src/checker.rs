@@ -332,7 +332,7 @@ impl Checker {
                 greatest = group_counts.worst.max(greatest);
                 if group_counts.worst > worst.margin {
                     let lane = (0..count).find(|&i| outcome.margins[i] == group_counts.worst);
-                    worst.raise(group_counts.worst, slot, start + lane.unwrap_or_default());
+                    worst.set(group_counts.worst, slot, start + lane.unwrap_or_default());
                 }
                 if let Some(scalar) = self.first {
                     let margin = |lane| if outcome.is_unchecked(lane) { -1.0 } else { outcome.margins[lane] };
@@ -350,7 +350,7 @@ impl Checker {
                             greatest = margin.max(greatest);
                         }
                         if margin.is_sign_positive() && margin > worst.margin {
-                            worst.raise(margin, slot, start + lane);
+                            worst.set(margin, slot, start + lane);
                         }
                         if let Some(scalar) = self.first {
                             counts.profile.add(scalar, columns.operands[0].get(start + lane), margin);
@@ -479,7 +479,8 @@ struct WorstMargin {
 }
 
 impl WorstMargin {
-    fn raise(&mut self, margin: f64, slot: usize, index: usize) {
+    /// Replaces the worst margin; the caller has checked that the new one is greater.
+    fn set(&mut self, margin: f64, slot: usize, index: usize) {
         (self.margin, self.at) = (margin, Some((slot, index)));
     }
 }

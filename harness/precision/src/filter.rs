@@ -412,7 +412,8 @@ impl Filter {
         self.env.not_nan && self.env.not_inf && !classifies
     }
 
-    /// Leaves special results and non-finite operands undecided, which the filter does not model.
+    /// Leaves special results and non-finite operands undecided, which the filter does not model. If
+    /// infinities and NaNs are assumed not to occur, nothing is required of lanes with such operands.
     fn exclude_special(&self, x: &[LaneValues], got: &LaneValues, outcome: &mut FilterOutcome) {
         let assumed_away = self.assumes_finite();
         let special = self.special;

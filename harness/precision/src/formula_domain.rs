@@ -103,6 +103,8 @@ impl<C: ExpressionDomain> ExpressionEvaluator<'_, C> {
         expressions.iter().map(|expression| self.interval_set(expression)).collect()
     }
 
+    /// Returns the hull of a set as an expression without a history. A hull with an infinity is an
+    /// error.
     fn expression(&self, interval_set: IntervalSet) -> Result<C::Expression, Stop> {
         let RankInterval { lo, hi } = interval_set.hull();
         let infinite = RankInterval { lo, hi }.has_infinity(self.evaluator.env.format);

@@ -51,7 +51,7 @@ pub(crate) fn run(
     mut take: impl FnMut(Message, &dyn Fn(bool)),
 ) {
     let (sender, messages) = mpsc::channel();
-    let machine = Machine {
+    let machine = SharedRun {
         plan,
         executor,
         options,
@@ -75,7 +75,8 @@ pub(crate) fn run(
     });
 }
 
-struct Machine<'a> {
+/// State of a run that the device thread and the checking threads share.
+struct SharedRun<'a> {
     plan: &'a Plan,
     executor: &'a dyn Executor,
     options: &'a RunOptions,
@@ -181,7 +182,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Machine<'_> {
+impl SharedRun<'_> {
     fn case(&self, index: usize) -> &Case {
         &self.plan.cases[index].case
     }

@@ -49,7 +49,7 @@ impl Summary {
     }
 }
 
-/// Reason for the early end of a run.
+/// Failure to report, which ends a run early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A reporter could not write.

@@ -27,12 +27,12 @@ pub(crate) fn lower(module: &Module, indexing: Indexing) -> Vec<u32> {
         };
         match i.op {
             _ if declares => editor.replace(i.at, Vec::new()),
-            Some(op) if is_chain(op) && is_address(module, &i) => {
-                if indexing == Indexing::CutIndices {
-                    cut_address(&mut editor, &i);
-                }
+            Some(op) if is_chain(op) && is_address(module, &i) && indexing == Indexing::CutIndices => {
+                cut_address(&mut editor, &i);
             }
-            Some(Op::AccessChain | Op::InBoundsAccessChain) => chain(&mut editor, &i, indexing),
+            Some(Op::AccessChain | Op::InBoundsAccessChain) if !is_address(module, &i) => {
+                chain(&mut editor, &i, indexing);
+            }
             Some(Op::ArrayLength) => length(&mut editor, &i, indexing),
             _ => {}
         }
@@ -46,6 +46,8 @@ fn wide(module: &Module, value: u32) -> Option<u32> {
     matches!(module.ty(ty), Type::Int { width: 64, .. }).then(|| module.type_definition(ty).result())?
 }
 
+/// Narrows the 64-bit indices of an access chain to 32 bits. They are clamped first, unless the fault
+/// is to cut them.
 fn chain(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
     let module = editor.module();
     let (mut words, mut code) = (i.words.to_vec(), Vec::new());
@@ -112,6 +114,8 @@ fn stride(module: &Module, i: &Instruction<'_>) -> u32 {
     strides.filter_map(|d| d.operands.first().copied()).max().unwrap_or(1)
 }
 
+/// Makes `OpArrayLength` return 32 bits and extends the result. [`Indexing::LooseLengths`] sets its
+/// upper half.
 fn length(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
     let (Some(ty), Some(result)) = (i.result().and_then(|result| wide(editor.module(), result)), i.result()) else {
         return;

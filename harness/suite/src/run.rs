@@ -93,7 +93,7 @@ impl Programs<'_> {
             if !case.paths.contains(&path) {
                 continue;
             }
-            let found = self.on(case, path);
+            let found = self.run_on(case, path);
             if found.status != Status::NotSupported {
                 return found;
             }
@@ -114,7 +114,8 @@ impl Programs<'_> {
         })
     }
 
-    fn on(&self, case: &Case, path: RunPath) -> CaseResult {
+    /// Runs a case on a path. A panic, and a program that is illegal or undefined, is an InternalError.
+    fn run_on(&self, case: &Case, path: RunPath) -> CaseResult {
         let started = Instant::now();
         // A panic is a defect of the oracle or the suite. It fails this case and does not end the
         // run.

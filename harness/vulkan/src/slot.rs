@@ -165,7 +165,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 impl Slot {
     pub(crate) fn new(device: &Arc<DeviceShared>, specs: &[ResourceSpec]) -> Result<Self, Error> {
         device.alive("vkCreateBuffer")?;
-        check(device, specs)?;
+        check_limits(device, specs)?;
         let key = LayoutKey { bindings: BindingLayout::of(specs)?, push_constants: 0 };
         let resources: Vec<Bound> = specs.iter().map(|&spec| Bound::new(device, spec)).collect::<Result<_, _>>()?;
         let objects = Objects::new(device, &key, &resources)?;
@@ -417,7 +417,8 @@ fn staging(device: &Arc<DeviceShared>, bytes: usize, role: Role) -> Result<Buffe
     Buffer::new(device, bytes, usage, location)
 }
 
-fn check(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
+/// Checks the resources against the limits of the device.
+fn check_limits(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Error> {
     let limits = &device.properties.limits;
     let storage = specs.iter().filter(|s| matches!(s.resource, Resource::StorageBuffer(_))).count();
     if storage > limits.max_storage_buffers as usize {

@@ -243,8 +243,8 @@ fn features(registry: &Registry, enabling: &Enabling) -> Result<String> {
     Ok(out)
 }
 
-/// Returns the version from which one structure holds the features of all earlier extensions of
-/// that core version.
+/// Returns the first version that has a structure `VkPhysicalDeviceVulkanXYFeatures` for the features
+/// of a core version. The one of 1.1 came with 1.2.
 fn summary_since(version: Version) -> Option<Version> {
     match version {
         (1, 1 | 2) => Some((1, 2)),

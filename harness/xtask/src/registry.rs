@@ -141,6 +141,8 @@ impl Registry {
     }
 }
 
+/// Reads a member of a structure. `was_in` comes from an `alias` of the form `Structure::member`;
+/// `is_plain` means neither a pointer nor an array nor a bit field.
 fn member(node: Node) -> Result<Member> {
     let text = |tag| children(node, tag).next().and_then(|child| child.text()).map(str::to_owned);
     let alias = children(node, "name").next().and_then(|name| attribute(name, "alias"));

@@ -54,7 +54,8 @@ fn short(format: Format, rng: &mut Rng) -> u64 {
     bits & !((1u64 << (u64::from(format.fraction_bits) - keep.min(u64::from(format.fraction_bits)))) - 1)
 }
 
-/// Returns a value that is uniform in an interval around zero, truncated to the format.
+/// Returns a value that is uniform in `[-s, s)`, truncated to the format; `s` is drawn from 1, 3.25,
+/// 16 and 104.
 pub(super) fn linear(format: Format, rng: &mut Rng) -> u64 {
     let scale = rng.pick(&[1.0, 3.25, 16.0, 104.0]);
     near(format, ((rng.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * scale)

@@ -153,7 +153,9 @@ fn edges(call: &Call, format: Format) -> Vec<f64> {
     }
 }
 
-/// Returns magnitudes at which the narrower format of a conversion overflows, flushes or ends.
+/// Returns magnitudes at which the narrower format of a conversion overflows, becomes denormal or
+/// rounds to zero. The narrower format is that of the result for `OpFConvert`, else binary16.
+/// Returns 0.25 and 4 if it is not narrower.
 fn narrower_edges(call: &Call, from: Format) -> Vec<f64> {
     let to = match call.op {
         Op::FConvert => call.results[0].scalar.format().unwrap_or(F16),

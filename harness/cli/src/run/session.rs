@@ -106,8 +106,8 @@ impl PlannedRun {
     }
 }
 
-/// Translates the precision cases to WGSL if the API is wgpu. Returns the reason if none can be
-/// translated.
+/// Translates the precision cases to WGSL if the API is wgpu. Cases that cannot be translated stay
+/// in the plan as they are. Returns the reason if no case was translated.
 pub(super) fn translate_to_wgsl(plan: &mut Plan, api: Api) -> Option<String> {
     if api != Api::Wgpu {
         return None;

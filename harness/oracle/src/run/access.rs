@@ -517,7 +517,7 @@ impl Run<'_> {
             }
             Target::Void | Target::Zero => (AbstractValue::Bits, 0),
             Target::Open { object, cause } => {
-                let (value, bits) = self.something_of(object, (leaf.kind, part.scalars), cause);
+                let (value, bits) = self.out_of_bounds_load(object, (leaf.kind, part.scalars), cause);
                 (self.numbered(value), bits)
             }
             Target::Nowhere { cause } => (AbstractValue::Unknown(cause), 0),
@@ -528,8 +528,14 @@ impl Run<'_> {
     /// the buffer's memory. The memory is assumed to end with the buffer, so only callers whose
     /// buffers fill theirs may ask. The value is unknown if the shader may change the buffer, if it
     /// may be combined from several places, or if it may be the (0, 0, 0, x) of a vector, and under
-    /// `robustBufferAccess2`.
-    fn something_of(&mut self, object: usize, (kind, scalars): (Kind, usize), cause: u32) -> (AbstractValue, u64) {
+    /// `robustBufferAccess2`. It is also unknown for floats, for scalars over 4 bytes and for more
+    /// than 3 scalars. Also returns the bits of one member of the set.
+    fn out_of_bounds_load(
+        &mut self,
+        object: usize,
+        (kind, scalars): (Kind, usize),
+        cause: u32,
+    ) -> (AbstractValue, u64) {
         let size = kind.bytes() as usize;
         let memory = &self.objects[object];
         if self.dispatch.robustness != Robustness::Access

@@ -429,8 +429,8 @@ impl Run<'_> {
         [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)))
     }
 
-    /// Records an atomic access. Returns two flags: its result depends on the order, and the
-    /// content that it leaves depends on the order.
+    /// Records an atomic access. Returns two flags: its result depends on the order, as the previous
+    /// run found, and the content that it leaves depends on the order, as this run finds.
     fn contend(&mut self, object: u32, offset: u32, class: Class, lane: usize) -> (bool, bool) {
         let epoch = self.races.epoch(object);
         let (group, stamp) = (self.place, self.stamp(object));

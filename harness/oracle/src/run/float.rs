@@ -406,7 +406,10 @@ fn set_of(kind: Kind, patterns: &[u64]) -> Set {
     set
 }
 
-/// The results of an operation under every rearrangement of its chain; `None` if some may overflow.
+/// The results of an operation under every rearrangement of its chain, with `errors` as for
+/// [`ExprBound::error`] (relative, absolute). A lone sum or product whose only freedom is the
+/// missing rounding of its operands takes its ends from the fast path. `None` if an end is not
+/// finite, or if the bound does not hold.
 pub(super) fn contracted_or_rearranged(
     float_op: &FloatOp,
     bound: ExprBound,

@@ -261,9 +261,11 @@ impl TypeSplitter<'_> {
         parts
     }
 
-    fn length(&self, word: u32) -> Option<u64> {
-        let constant = self.module.definition_of_word(word)?.op == Some(Op::Constant);
-        self.module.constant_int(word).filter(|_| constant).and_then(|n| u64::try_from(n).ok())
+    /// Returns the value of an array length, given as the id of a constant; `None` for a specialisation
+    /// constant.
+    fn length(&self, id: u32) -> Option<u64> {
+        let constant = self.module.definition_of_word(id)?.op == Some(Op::Constant);
+        self.module.constant_int(id).filter(|_| constant).and_then(|n| u64::try_from(n).ok())
     }
 }
 

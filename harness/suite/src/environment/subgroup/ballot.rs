@@ -275,6 +275,7 @@ fn counts(operation: &'static str) -> Vec<SubgroupResult> {
     )
 }
 
+/// Results of `OpGroupNonUniformBallotFindLSB` or `FindMSB` over each mask.
 fn finds(spirv: &'static str) -> Vec<SubgroupResult> {
     of_masks(
         move |shader, ids, mask| {
