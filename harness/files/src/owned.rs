@@ -422,7 +422,7 @@ mod tests {
         // A directory of pictures may not become a link, either.
         std::os::unix::fs::symlink(dir.path(), out.join("pictures")).unwrap();
         assert!(error(own.claim(["pictures/"])).contains("pictures is in the way"));
-        assert!(error(own.create("pictures/a.png").map(drop)).contains("a.png is in the way"));
+        assert!(error(own.create("pictures/a.png").map(drop)).contains("a.png lies behind a link"));
     }
 
     #[test]
