@@ -41,7 +41,7 @@ struct CaseToml {
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
     sample: Option<Spanned<u64>>,
-    push: Option<Spanned<TomlValue>>,
+    push: Option<Spanned<PushToml>>,
     robustness: Option<Spanned<String>>,
     subgroups: Option<Spanned<String>>,
     #[serde(default)]
@@ -70,6 +70,14 @@ enum TomlValue {
     Whole(i64),
     Real(f64),
     Bool(bool),
+}
+
+/// Push constants: their contents, or values of single ones by path or offset.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected contents, or a table of NAME = VALUE")]
+enum PushToml {
+    Contents(TomlValue),
+    Values(BTreeMap<String, TomlValue>),
 }
 
 impl TomlValue {
@@ -157,9 +165,6 @@ impl CaseFile {
             options.sample = Some(*sample.get_ref()).filter(|sample| *sample > 0);
             options.sample.ok_or_else(|| none("sample", sample.span()))?;
         }
-        if let Some(push) = form.push {
-            options.push = Some(source(push.get_ref()).map_err(at(line(push.span().start)))?);
-        }
         if let Some(given) = form.robustness {
             options.robustness = robustness(given.get_ref()).map_err(at(line(given.span().start)))?;
         }
@@ -199,6 +204,18 @@ impl CaseFile {
         for (key, value) in form.address {
             let word = AddressWord::parse(key.get_ref(), &value).map_err(at(noted("address", &key)))?;
             options.addresses.push(word);
+        }
+        if let Some(push) = form.push {
+            let line = line(push.span().start);
+            match push.get_ref() {
+                PushToml::Contents(contents) => options.push = Some(source(contents).map_err(at(line))?),
+                PushToml::Values(values) => {
+                    for (name, value) in values {
+                        lines.insert(("push", name.clone()), line);
+                        options.push_values.push((name.clone(), value.text()));
+                    }
+                }
+            }
         }
         for (number, expectation) in form.expect.into_iter().enumerate() {
             lines.insert(("expect", number.to_string()), line(expectation.span().start));
@@ -408,11 +425,51 @@ value = "2016"
     }
 
     #[test]
+    fn single_parameters_are_set_by_name_and_by_offset() {
+        let text = "struct Params { count: u32, size: vec2<u32>, factor: f32 }
+            var<immediate> push: Params;
+            @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+            @group(0) @binding(1) var<uniform> params: Params;
+            @group(0) @binding(2) var<uniform> unused: Params;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                if (id.x < push.count) { data[id.x] = params.factor * f32(push.size.y + params.size.x); }
+            }";
+        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
+        let prepare = |case: &str| {
+            let case = CaseFile::parse("a.toml", &format!("shader = \"a\"\n{case}"), Path::new("")).unwrap();
+            let check = Check::new(&subject, &case.options).map_err(|error| case.placed(error).to_string());
+            check.map(|check| (check.setup.dispatch(1).unwrap(), check.setup.notes.clone()))
+        };
+        let (dispatch, notes) = prepare(
+            "push = { count = 3, \"size[1]\" = 0x10, \"@16\" = 1.5 }\n[input]\n\"params.factor\" = 2\n\"0.1@8\" = 7\nunused = 1",
+        )
+        .unwrap();
+        let word = |data: &[u8], at: usize| u32::from_le_bytes(data[at..at + 4].try_into().unwrap());
+        let push = &dispatch.push_constants;
+        assert_eq!([0, 12, 16].map(|at| word(push, at)), [3, 16, 0x3fc0_0000]);
+        let Some(assay_oracle::Resource::Buffer(buffer)) = dispatch.bindings.get(&assay_oracle::Slot::new(0, 1)) else {
+            panic!("the shader uses it");
+        };
+        assert_eq!([8, 16].map(|at| word(&buffer.data, at)), [7, 0x4000_0000]);
+        assert_eq!(notes, ["the entry point does not use set 0 binding 2 (unused), so its input has no effect"]);
+        for (case, line, part) in [
+            ("push = { counts = 3 }", 2, "no scalar `.counts`; there are .count, .size[0], .size[1], .factor"),
+            ("push = { count = -3 }", 2, "`-3` is not a value of type u32"),
+            ("[input]\n\"params.size[2]\" = 1", 3, "no scalar `.size[2]`"),
+            ("[input]\n\"params.size\" = \"hard\"", 3, "takes a number"),
+            ("[input]\nparam = 1", 3, "no binding `param`"),
+        ] {
+            let error = prepare(case).unwrap_err();
+            assert!(error.starts_with(&format!("a.toml:{line}: ")) && error.contains(part), "{case}: {error}");
+        }
+    }
+
+    #[test]
     fn numbers_in_case_files_need_no_quotes() {
         let case = "shader = \"a\"\n[input]\na = 1.5\nb = 2\nc = \"2\"";
         let options = CaseFile::parse("a.toml", case, Path::new("")).unwrap().options;
         let number = |text: &str| Source::Number(text.to_owned());
         let sources: Vec<Source> = options.inputs.into_iter().map(|(_, source)| source).collect();
-        assert_eq!(sources, [number("1.5"), number("2"), Source::File("2".into())]);
+        assert_eq!(sources, [number("1.5"), number("2"), number("2")]);
     }
 }

@@ -31,7 +31,7 @@ pub struct Check<'a> {
     pub subject: &'a Subject,
     /// Interface and inputs.
     pub setup: Setup,
-    program: Program,
+    pub(crate) program: Program,
     pub(crate) limits: Limits,
     pub(crate) sample: Option<u64>,
     pub(crate) padding: bool,
@@ -112,8 +112,13 @@ impl<'a> Check<'a> {
     /// # Errors
     /// As [`Setup::dispatch`].
     pub fn dispatch(&self, round: u32, target: &dyn Target) -> Result<Dispatch, CheckError> {
+        self.dispatch_of(&self.setup, round, target)
+    }
+
+    /// As [`Check::dispatch`], with another setup of the same shader.
+    pub(crate) fn dispatch_of(&self, setup: &Setup, round: u32, target: &dyn Target) -> Result<Dispatch, CheckError> {
         let have = target.have();
-        let mut dispatch = self.setup.dispatch(round)?;
+        let mut dispatch = setup.dispatch(round)?;
         let size = |name: &str| have.properties.get(name).and_then(|size| u32::try_from(*size).ok());
         dispatch.subgroup_size = size("subgroupSize").unwrap_or(1).max(1);
         dispatch.subgroup_sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).map(<[u32; 2]>::from);
@@ -601,7 +606,7 @@ impl<'a> Check<'a> {
             undetermined: Vec::new(),
             blamed: Vec::new(),
             derivation: Vec::new(),
-            notes: self.warnings.iter().map(|line| self.warning(line)).collect(),
+            notes: self.warnings.iter().map(|line| self.warning(line)).chain(self.setup.notes.clone()).collect(),
             instructions: 0,
             partial: false,
             repeat: None,

@@ -203,6 +203,13 @@ pub(crate) struct ResolvedWord {
     into: u64,
 }
 
+impl ResolvedWord {
+    /// Returns whether the word contains the byte at an offset.
+    pub(crate) fn covers(&self, place: Option<Slot>, offset: u64) -> bool {
+        self.place == place && (self.offset..self.offset + ADDRESS_BYTES).contains(&offset)
+    }
+}
+
 /// Resolves address words in the shader's interface.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use crate::device_address::{self, ResolvedWord, is_name, is_pointed};
 use crate::image_contents::Texels;
 use crate::memory_layout::{Contents, Element, read_bits, runtime_stride, size_with, walk};
 use crate::options::{Options, Source};
+use crate::parameter::{self, ParameterValue};
 use crate::written_resources::WrittenResources;
 use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
 use assay_case::{Mixture, Values};
@@ -11,7 +12,7 @@ use assay_files::input;
 use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Scalar, Specification};
 use assay_spirv::Module;
-use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, usages};
+use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, declared_bindings, usages};
 use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
 use assay_spirv::tables::{ExecutionModel, Op};
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,6 +104,10 @@ pub struct Setup {
     inputs: BTreeMap<Slot, Source>,
     samplers: BTreeMap<Slot, Sampler>,
     push_source: Option<Source>,
+    /// Values of single scalars, from the options.
+    values: Vec<ParameterValue>,
+    /// Notes on options that have no effect.
+    pub(crate) notes: Vec<String>,
     /// Buffers without a descriptor, from the options.
     pub(crate) buffers: Vec<(String, PointedForm)>,
     /// Words that hold device addresses, from the options.
@@ -166,6 +171,8 @@ impl Setup {
             inputs: BTreeMap::new(),
             samplers: BTreeMap::new(),
             push_source: options.push.clone(),
+            values: Vec::new(),
+            notes: Vec::new(),
             buffers: options.buffers.clone(),
             addresses: options.addresses.clone(),
             words: Vec::new(),
@@ -189,7 +196,7 @@ impl Setup {
             descriptor.compares = variables.into_iter().any(|variable| compared.contains(&variable));
         }
         setup.add_buffers(options)?;
-        setup.add_inputs(options)?;
+        setup.add_inputs(options, module)?;
         setup.add_image_configs(options)?;
         Ok(setup)
     }
@@ -347,13 +354,19 @@ impl Setup {
             self.bytes += descriptor.bytes;
             self.descriptors.push(descriptor);
         }
-        if options.push.is_some() && self.push.is_none() {
+        if (options.push.is_some() || !options.push_values.is_empty()) && self.push.is_none() {
             return Err(CheckError::option("the shader has no push constants; remove their contents (--push)"));
         }
         if let Some(push) = &self.push {
             must_be_walkable("the push constants", push)?;
         }
         let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
+        for (path, text) in &options.push_values {
+            let Some((block, bytes)) = self.push.as_deref().zip(push) else { break };
+            let found = parameter::values_at(Contents::Block(block), bytes, None, (path, text));
+            let found = found.map_err(|what| CheckError::entry("push", path, format!("push constants: {what}")))?;
+            self.values.extend(found);
+        }
         self.words = device_address::resolve(&options.addresses, &self.descriptors, push)?;
         Ok(())
     }
@@ -442,10 +455,15 @@ impl Setup {
         Sampler { linear: true, address: [AddressMode::Repeat; 3], ..Sampler::NEAREST }
     }
 
-    fn add_inputs(&mut self, options: &Options) -> Result<(), CheckError> {
+    fn add_inputs(&mut self, options: &Options, module: &Module) -> Result<(), CheckError> {
         for (to, source) in &options.inputs {
-            let meant = self.select(to, ("input", "binding"), |_| true)?;
-            self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone())));
+            match self.select(to, ("input", "binding"), |_| true) {
+                Ok(meant) => self.inputs.extend(meant.into_iter().map(|slot| (slot, source.clone()))),
+                Err(none) => match self.parameter_values(to, source)? {
+                    Some(values) => self.values.extend(values),
+                    None => self.notes.push(unused_binding(module, to).ok_or(none)?),
+                },
+            }
         }
         // Other resources have a fixed size.
         let is_sized = |d: &Descriptor| {
@@ -456,6 +474,46 @@ impl Setup {
             self.select(to, ("elements", "run-time array"), is_sized)?;
         }
         Ok(())
+    }
+
+    /// Returns the values of the scalars in a buffer that a name such as `params.size` selects;
+    /// `None` if no part of it is the name of a buffer.
+    ///
+    /// # Errors
+    /// The buffer has no such scalar, or the source is not a number of its type.
+    fn parameter_values(&self, name: &BindingName, source: &Source) -> Result<Option<Vec<ParameterValue>>, CheckError> {
+        let key = name.to_string();
+        let wrong = |what: String| CheckError::entry("input", key.as_str(), format!("`{key}`: {what}"));
+        for (binding, path) in parameter::splits(&key) {
+            let binding: BindingName = binding.parse()?;
+            let named = self.descriptors.iter().filter(|d| binding.names(d.slot, d.name.as_deref()));
+            let buffers: Vec<&Descriptor> = named.filter(|d| d.block.is_some()).collect();
+            if buffers.is_empty() {
+                continue;
+            }
+            let Source::Number(text) = source else {
+                return Err(wrong("a scalar of a buffer takes a number, such as 16 or -0.5".to_owned()));
+            };
+            let mut values = Vec::new();
+            for buffer in buffers {
+                let Some(contents) = buffer.contents() else { continue };
+                let found = parameter::values_at(contents, buffer.bytes, Some(buffer.slot), (path, text));
+                values.extend(found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?);
+            }
+            return Ok(Some(values));
+        }
+        Ok(None)
+    }
+
+    /// Returns whether the options set the scalar at an offset of a buffer, or of the push constants.
+    pub(crate) fn is_set(&self, place: Option<Slot>, offset: u64) -> bool {
+        self.values.iter().any(|value| (value.place, value.offset) == (place, offset))
+            || self.words.iter().any(|word| word.covers(place, offset))
+    }
+
+    /// Returns whether the options give the contents of a binding.
+    pub(crate) fn is_given(&self, slot: Slot) -> bool {
+        self.inputs.contains_key(&slot)
     }
 
     /// Returns notes on input files that are shorter than one element for each invocation.
@@ -513,6 +571,7 @@ impl Setup {
             dispatch.push_constants =
                 self.fill("push constants", Contents::Block(push), bytes, self.push_source.as_ref(), round)?;
         }
+        parameter::put(&self.values, &mut dispatch);
         Ok(dispatch)
     }
 
@@ -591,6 +650,16 @@ fn must_be_walkable(label: &str, block: &Shape) -> Result<(), CheckError> {
         }
     }
     Ok(())
+}
+
+/// Returns the note on an input for a binding that the module declares and the entry point does not
+/// use; `None` if it declares none of this name.
+fn unused_binding(module: &Module, to: &BindingName) -> Option<String> {
+    let slot = |b: &Binding| Slot::new(b.set, b.binding);
+    let declared = declared_bindings(module);
+    let unused = declared.iter().find(|b| to.names(slot(b), b.name.as_deref()))?;
+    let name = unused.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    Some(format!("the entry point does not use {}{name}, so its input has no effect", slot(unused)))
 }
 
 /// Returns the size of a binding's input, if the input has a size of its own.

@@ -23,6 +23,8 @@ mod memory_layout;
 mod mutate;
 mod nesting;
 mod options;
+mod parameter;
+mod parameter_search;
 mod picture;
 mod reduce;
 mod shader_source;
@@ -47,6 +49,7 @@ pub use memory_layout::{Contents, Element, Step, path_text, runtime_stride, size
 pub use mutate::{Mutating, Mutation, MutationKind, Planted};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
 pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups, robustness};
+pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Effort, Reduced, reduce};
 pub use shader_source::{Subject, Wgsl, capabilities_but, compile_wgsl, with_overrides};

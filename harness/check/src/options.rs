@@ -1,5 +1,6 @@
 //! Options of a check, from the command line or a case file.
 
+use crate::parameter;
 use crate::{AddressWord, CheckError, ImageForm, PointedForm, SamplerForm};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Robustness, Slot};
@@ -25,7 +26,11 @@ pub struct Options {
     pub specs: Vec<(String, String)>,
     /// Contents of the push constants.
     pub push: Option<Source>,
-    /// Contents of bindings before the dispatch. Others hold generated values.
+    /// Values of single push constants, by path (`ne`, `size[0]`) or byte offset (`@16`). Others
+    /// keep their contents.
+    pub push_values: Vec<(String, String)>,
+    /// Contents of bindings before the dispatch. Others hold generated values. A name may also
+    /// select scalars of a buffer, such as `params.size` or `0.1@16`, for a number.
     pub inputs: Vec<(BindingName, Source)>,
     /// Lengths of run-time arrays, by binding or for all others; by default they follow from the
     /// dispatch.
@@ -87,6 +92,7 @@ impl Default for Options {
             groups: None,
             specs: Vec::new(),
             push: None,
+            push_values: Vec::new(),
             inputs: Vec::new(),
             elements: Vec::new(),
             images: Vec::new(),
@@ -106,6 +112,22 @@ impl Default for Options {
             fixed: false,
             strict: false,
         }
+    }
+}
+
+impl Options {
+    /// Applies the text of `--push`: contents of all push constants, values of single ones, or
+    /// both, separated by commas.
+    ///
+    /// # Errors
+    /// There are several contents.
+    pub fn add_push(&mut self, text: &str) -> Result<(), CheckError> {
+        let (contents, values) = parameter::split_push(text).map_err(CheckError::option)?;
+        if let Some(contents) = contents {
+            self.push = Some(contents.parse()?);
+        }
+        self.push_values.extend(values);
+        Ok(())
     }
 }
 
@@ -183,8 +205,8 @@ pub enum Source {
 impl FromStr for Source {
     type Err = CheckError;
 
-    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI` or `=NUMBER`; anything else is
-    /// the path of a file.
+    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `NUMBER` or `=NUMBER`; anything
+    /// else is the path of a file. A file whose name is a number takes precedence over the number.
     fn from_str(text: &str) -> Result<Source, CheckError> {
         Ok(match text {
             "zeros" => Source::Number("0".into()),
@@ -201,13 +223,25 @@ impl FromStr for Source {
                 let number =
                     |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit() || "-+.i\u{2212}".contains(c));
                 match text.parse::<InputRange>() {
-                    Ok(range) if number(lo) && number(hi) && !Path::new(text).exists() => {
-                        Source::Mixture(Mixture::Range(range))
-                    }
+                    _ if Path::new(text).exists() => Source::File(PathBuf::from(text)),
+                    Ok(range) if number(lo) && number(hi) => Source::Mixture(Mixture::Range(range)),
+                    _ if is_number(text) => Source::Number(text.to_owned()),
                     _ => Source::File(PathBuf::from(text)),
                 }
             }
         })
+    }
+}
+
+/// Returns whether a text is a number, a boolean, or bits after `0x`.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+', '\u{2212}']).unwrap_or(text);
+    match digits.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).is_ok(),
+        None => {
+            matches!(text, "true" | "false")
+                || digits.starts_with(|c: char| c.is_ascii_digit()) && digits.parse::<f64>().is_ok()
+        }
     }
 }
 
@@ -288,6 +322,10 @@ mod tests {
         assert_eq!(source("=0x3f800000"), Source::Number("0x3f800000".into()));
         assert!(matches!(source("-1.5..2"), Source::Mixture(Mixture::Range(_))));
         assert!(matches!(source("../data.bin"), Source::File(_)));
+        for number in ["16", "-2.5", "0x3f800000", "1e9", "true"] {
+            assert_eq!(source(number), Source::Number(number.into()), "{number}");
+        }
+        assert!(matches!(source("1.bin"), Source::File(_)));
         assert!(matches!(source("a..b"), Source::File(_)));
         assert_eq!(groups("8,4").unwrap(), [8, 4, 1]);
         for bad in ["0", "1,2,3,4", "x", ""] {

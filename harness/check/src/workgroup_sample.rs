@@ -28,7 +28,7 @@ const FEW_INVOCATIONS: u64 = 1 << 17;
 const MAX_ESTIMATE_BYTES: u64 = 1 << 28;
 
 /// Returns the indices of the chosen workgroups; `None` if that would be all of them.
-fn choose_workgroups(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64>> {
+pub(crate) fn choose_workgroups(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64>> {
     let wanted = invocations.div_ceil(local.max(1)).max(1);
     if wanted >= total {
         return None;

@@ -18,6 +18,8 @@ pub struct Outcome {
     pub faults: Vec<Fault>,
     /// Number of faults, kept or not.
     pub fault_count: u64,
+    /// End of the faulty accesses beyond each buffer, in bytes: the size with which these would be in bounds.
+    pub reach: BTreeMap<Slot, u64>,
     /// Why values are not determined; [`Expected::Undetermined`] points into it. Causes that no memory shows are there
     /// too.
     pub causes: Vec<Cause>,

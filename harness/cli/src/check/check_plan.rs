@@ -10,8 +10,8 @@ use crate::{
     run::write_page,
 };
 use assay_check::{
-    BundleTo, CaseFile, Check, CheckError, Effort, Mutating, Mutation, Options, Planted, Subject, Target, bundle,
-    reduce,
+    BundleTo, CaseFile, Check, CheckError, ChosenParameters, Effort, Mutating, Mutation, Options, Planted, Subject,
+    Target, bundle, reduce,
 };
 use assay_oracle::Place as At;
 use assay_precision::Specification;
@@ -37,8 +37,13 @@ pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Fa
 /// Command that requests a check.
 #[derive(Clone, Copy)]
 pub(super) enum CheckRequest<'a> {
-    /// With the case file, if the arguments name one.
-    Check(&'a CheckArgs, Option<&'a CaseFile>),
+    Check {
+        args: &'a CheckArgs,
+        /// The case file, if the arguments name one.
+        case: Option<&'a CaseFile>,
+        /// Parameters that a search chose, if it did.
+        chosen: Option<&'a ChosenParameters>,
+    },
     Repro(&'a ReproArgs),
 }
 
@@ -57,6 +62,8 @@ pub(super) struct CheckPlan<'a> {
     pub(super) options: Options,
     /// Purpose of the case file (its `why`).
     pub(super) purpose: Option<String>,
+    /// Parameters that a search chose.
+    pub(super) chosen: Option<&'a ChosenParameters>,
     trace: bool,
     explain: bool,
     reduce: bool,
@@ -70,7 +77,7 @@ pub(super) fn with_plan<R>(
     work: impl FnOnce(CheckPlan<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     match request {
-        CheckRequest::Check(args, case) => {
+        CheckRequest::Check { args, case, chosen } => {
             let placed = |error| match case {
                 Some(case) => case.placed(error),
                 None => error,
@@ -82,11 +89,17 @@ pub(super) fn with_plan<R>(
             let subject = Subject::load_for(shader, &mut options.specs, args.dispatch.target_env).map_err(placed)?;
             let check = Check::new(&subject, &options).map_err(placed)?;
             args.dispatch.refuse_duplicates(&check)?;
+            let with_chosen = chosen.map(|chosen| -> Result<_, Failure> {
+                chosen.apply(&mut options)?;
+                Ok(Check::new(&subject, &options)?)
+            });
+            let check = with_chosen.transpose()?.unwrap_or(check);
             let purpose = case.and_then(|case| case.why.clone());
             work(CheckPlan {
                 check: &check,
                 options,
                 purpose,
+                chosen,
                 trace: args.trace || args.explain || !args.no_trace,
                 explain: args.explain,
                 reduce: args.reduce,
@@ -102,6 +115,7 @@ pub(super) fn with_plan<R>(
                 check: &check,
                 options,
                 purpose: None,
+                chosen: None,
                 trace: true,
                 explain: false,
                 reduce: false,
@@ -170,6 +184,9 @@ impl CheckPlan<'_> {
                 (target.info().clone(), Some(result))
             }
         };
+        if let Some(result) = &mut result {
+            result.notes.extend(self.chosen.map(ChosenParameters::note));
+        }
         if let (Some((mutation, planted)), Some(result)) = (self.planted()?, &mut result) {
             result
                 .notes

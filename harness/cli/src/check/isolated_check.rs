@@ -13,7 +13,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
-use assay_check::{CaseFile, Check, DeviceWork, Job, Left, Placed, Target, TargetError};
+use assay_check::{CaseFile, Check, ChosenParameters, DeviceWork, Job, Left, Placed, Target, TargetError};
 use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
 use assay_spirv::need::Have;
@@ -37,6 +37,8 @@ pub(crate) struct CheckSetup {
     wgpu: bool,
     /// Folder for bundles.
     folder: Option<PathBuf>,
+    /// Parameters that a search chose.
+    chosen: Option<ChosenParameters>,
 }
 
 /// Longest time for opening the device.
@@ -61,6 +63,7 @@ pub(super) fn run(
         device: selector.map(str::to_owned),
         wgpu: api == Api::Wgpu,
         folder: folder.map(Path::to_owned),
+        chosen: plan.chosen.cloned(),
     };
     let setup = serde_json::json!({ "check": setup });
     let program = std::env::current_exe().code(exit::INTERNAL)?;
@@ -74,7 +77,7 @@ pub(super) fn run(
     let device = coordinator.device().clone();
     run::catch_interrupts()?;
     let mut result: Option<CheckResult> = None;
-    let bar = spinner();
+    let bar = spinner(INTERPRETING);
     let mut activity = INTERPRETING;
     let mut report = |event: &Event| {
         if let Event::CaseProgress { done, .. } = event {
@@ -100,11 +103,11 @@ pub(super) fn run(
 /// Message of the spinner before the first failure.
 const INTERPRETING: &str = "interpreting the shader";
 
-/// Returns a spinner with the elapsed time.
-fn spinner() -> ProgressBar {
+/// Returns a spinner with the elapsed time and a message.
+pub(super) fn spinner(message: &'static str) -> ProgressBar {
     let style =
         ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style).with_message(INTERPRETING);
+    let bar = ProgressBar::new_spinner().with_style(style).with_message(message);
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }
@@ -157,7 +160,9 @@ impl CheckWorker {
             _ => None,
         };
         let request = match &self.request {
-            Command::Check(args) => CheckRequest::Check(args, case.as_ref()),
+            Command::Check(args) => {
+                CheckRequest::Check { args, case: case.as_ref(), chosen: self.setup.chosen.as_ref() }
+            }
             Command::Repro(args) => CheckRequest::Repro(args),
             _ => return Err(exit::usage(NOT_A_CHECK)),
         };

@@ -12,8 +12,9 @@ use crate::{
     note, output_file, print, print_summary, run,
 };
 use assay_check::{
-    AddressWord, BindingName, CaseFile, Check, CheckError, Descriptor, Mutation, Options, Source, Subject, Target,
-    VulkanTarget, against, assignment, bundle, load_translation, options_of_translation, without_source,
+    AddressWord, BindingName, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation, Options, Source,
+    Subject, Target, VulkanTarget, against, assignment, bundle, load_translation, options_of_translation,
+    search_parameters, without_source,
 };
 use assay_files::Owned;
 use assay_oracle::Robustness;
@@ -44,11 +45,12 @@ FILE:
 
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
-  for one element of a descriptor array. CONTENTS is one of:
+  for one element of a descriptor array; BINDING.MEMBER, BINDING[INDEX] and
+  BINDING@BYTE select scalars of a buffer for a NUMBER. CONTENTS is one of:
     usual        floats of moderate size, small integers (default, round 0)
     hard         special values, their neighbours, any bits (default, round 1)
     1.5..2       random numbers from a range
-    =NUMBER      this number everywhere; also zeros and ones
+    NUMBER       this number everywhere; also zeros and ones
     index        0, 1, 2, ..
     PATH         the bytes of a file
   Run-time arrays and texel buffers have one element per invocation unless
@@ -74,6 +76,7 @@ What is checked:
 Examples:
   assay check shader.wgsl
   assay check blur.spv --workgroups 8,8 --input 0.0=image.raw --spec 3=16
+  assay check scale.spv --push count=4096,factor=0.5 --input params.stride=4
   assay check sort.wgsl --elements 65536 --device all
   assay check shader.wgsl --mutate ulp:4@OpFMul --out found
   assay repro found/bundle";
@@ -154,9 +157,10 @@ struct DispatchArgs {
     #[arg(long, value_name = "ID=VALUE", value_parser = assignment)]
     spec: Vec<(String, String)>,
 
-    /// Contents of the push constants, as for --input
-    #[arg(long, value_name = "CONTENTS")]
-    push: Option<String>,
+    /// Contents of the push constants, as for --input, or values of single ones by name or byte
+    /// offset: `ne=2048,size[0]=16,@32=4`; repeatable
+    #[arg(long, value_name = "CONTENTS|NAME=VALUE,..")]
+    push: Vec<String>,
 
     /// Contents of a binding before the dispatch; repeatable
     #[arg(long, value_name = "BINDING=CONTENTS", value_parser = assignment)]
@@ -212,6 +216,11 @@ struct DispatchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     patience: Option<u64>,
 
+    /// Do not search for other sizes if the default push constants, buffers and workgroups lead to
+    /// undefined behaviour or to few written elements
+    #[arg(long)]
+    no_search: bool,
+
     /// Seed of the inputs; the same seed gives the same inputs on every machine
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -261,7 +270,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
         return Err(usage("--against and --validation require --api vulkan"));
     }
-    let request = CheckRequest::Check(args, case.as_ref());
+    let request = CheckRequest::Check { args, case: case.as_ref(), chosen: None };
+    let chosen = choose_parameters(request)?;
+    let request = CheckRequest::Check { args, case: case.as_ref(), chosen: chosen.as_ref() };
     if let Some(other) = &args.against {
         return check_plan::with_plan(request, Api::Vulkan, |plan| {
             check_translation(plan.check, other, &plan.options, args)
@@ -323,6 +334,21 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     }
     print_summary(&summary);
     Ok(worst_code(&results))
+}
+
+/// Searches for parameters, if the options leave them open and lead to undefined behaviour or to few
+/// written elements. A case file states its parameters.
+fn choose_parameters(request: CheckRequest<'_>) -> Result<Option<ChosenParameters>, Failure> {
+    match request {
+        CheckRequest::Check { args, case: None, .. } if !args.dispatch.no_search => {}
+        _ => return Ok(None),
+    }
+    check_plan::with_plan(request, Api::Vulkan, |plan| {
+        let bar = isolated_check::spinner("searching for parameters");
+        let chosen = search_parameters(plan.check, &plan.options, &NoDevice::default());
+        bar.finish_and_clear();
+        Ok(chosen?)
+    })
 }
 
 /// Checks that results can be written to a folder, and removes the folders created for the test.
@@ -554,7 +580,7 @@ impl CheckArgs {
             ("--strict", given.strict),
             ("--workgroups", given.workgroups.is_some()),
             ("--spec", !given.spec.is_empty()),
-            ("--push", given.push.is_some()),
+            ("--push", !given.push.is_empty()),
             ("--input", !given.input.is_empty()),
             ("--elements", !given.elements.is_empty()),
             ("--buffer", !given.buffer.is_empty()),
@@ -563,6 +589,7 @@ impl CheckArgs {
             ("--subgroups", given.subgroups.is_some()),
             ("--rounds", given.rounds.is_some()),
             ("--sample", given.sample.is_some()),
+            ("--no-search", given.no_search),
             ("--patience", given.patience.is_some()),
             ("--explain", self.explain),
             ("--trace", self.trace),
@@ -631,8 +658,8 @@ impl DispatchArgs {
             options.limits = options.limits.patient(patience);
         }
         options.specs.extend(self.spec.iter().cloned());
-        if let Some(push) = &self.push {
-            options.push = Some(push.parse::<Source>()?);
+        for push in &self.push {
+            options.add_push(push)?;
         }
         for (binding, contents) in &self.input {
             options.inputs.push((binding.parse::<BindingName>()?, contents.parse::<Source>()?));

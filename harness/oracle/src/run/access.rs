@@ -327,6 +327,9 @@ impl Run<'_> {
                 Target::Open { object, cause: self.cause(CauseKind::Robustness) }
             }
             _ => {
+                if let Ok(end) = u64::try_from(bytes.end) {
+                    self.log.note_reach(object, end);
+                }
                 let access = if write { "a write" } else { "a read" };
                 let detail = || format!("{access} of {size} bytes at offset {offset}, of {length} bytes");
                 Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, detail) }

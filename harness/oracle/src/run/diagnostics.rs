@@ -2,7 +2,7 @@
 
 use crate::error::Place;
 use crate::outcome::{Cause, CauseKind, Fault, FaultKind};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The cause of memory that was neither written nor read yet.
 pub(crate) const UNREAD: u32 = u32::MAX;
@@ -14,6 +14,8 @@ pub(crate) struct Log {
     numbers: HashMap<Cause, u32>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) fault_count: u64,
+    /// End of the accesses beyond each memory object, in bytes.
+    pub(crate) reach: BTreeMap<usize, u64>,
     /// Kinds and places of the kept faults.
     kept: HashSet<(FaultKind, Place)>,
 }
@@ -43,7 +45,14 @@ impl Log {
                 self.faults.push(fault);
             }
         }
+        other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
+    }
+
+    /// Notes the end of an access beyond a memory object.
+    pub(crate) fn note_reach(&mut self, object: usize, end: u64) {
+        let known = self.reach.entry(object).or_default();
+        *known = (*known).max(end);
     }
 
     /// Counts a fault. The first one of a kind at a place is kept, up to `limit`.

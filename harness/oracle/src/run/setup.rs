@@ -474,6 +474,7 @@ impl<'a> Run<'a> {
         let slot_of = |object: u32| slot_of(object).map(|(slot, _)| *slot);
         let disorder = disorder.into_iter().map(|(object, one)| Disorder { slot: slot_of(object), ..one }).collect();
         let given = given.into_iter().map(|(object, one)| Given { slot: slot_of(object), ..one }).collect();
+        let reach = log.reach.iter().filter_map(|(object, end)| Some((slot_of(*object as u32)?, *end))).collect();
         let mut memory = self.memory(0);
         for (slot, lenient) in lenient.into_iter().flatten() {
             if let Some(usual) = memory.get_mut(&slot) {
@@ -481,7 +482,7 @@ impl<'a> Run<'a> {
             }
         }
         let (faults, fault_count) = (log.faults, log.fault_count);
-        Outcome { memory, faults, fault_count, causes, instructions, forks, disorder, given }
+        Outcome { memory, faults, fault_count, reach, causes, instructions, forks, disorder, given }
     }
 
     /// Binds the resources and numbers their objects.

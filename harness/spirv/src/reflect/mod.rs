@@ -181,6 +181,19 @@ fn entry_point(module: &Module, layouts: &mut Layouts, modes: &Modes, usage: &Us
     }
 }
 
+/// Returns the resource variables that a module declares, used or not, sorted by set and binding.
+pub fn declared_bindings(module: &Module) -> Vec<Binding> {
+    let mut layouts = Layouts::new(module);
+    let words = module.section(Section::Globals).filter_map(|i| i.result());
+    let declared = words.filter_map(|word| {
+        let (class, ty) = variable(module, word)?;
+        binding(module, &mut layouts, word, class, ty)
+    });
+    let mut bindings: Vec<Binding> = declared.collect();
+    bindings.sort_by_key(|b| (b.set, b.binding, b.variable));
+    bindings
+}
+
 /// Returns storage class and type of a module-scope variable.
 pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, TypeId)> {
     let definition = module.definition_of_word(word)?;

@@ -1,0 +1,188 @@
+//! Values of single scalars of the push constants and of buffers: parameters such as sizes and
+//! strides, beside contents that are given or generated as a whole.
+//!
+//! A parameter is named by its path (`size[0]`, `params.count`) or by its byte offset (`@16`,
+//! `0.1@16`). A path to a vector, an array or a structure names all scalars in it.
+
+use crate::dispatch_setup::{scalar_from_text, write_bits};
+use crate::memory_layout::{Contents, path_text};
+use assay_oracle::{Dispatch, Resource, Slot};
+use assay_precision::Scalar;
+use std::fmt::Write;
+
+/// A scalar in memory with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParameterValue {
+    /// Buffer; `None` for the push constants.
+    pub(crate) place: Option<Slot>,
+    /// Offset in bytes.
+    pub(crate) offset: u64,
+    /// Width in bits.
+    width: u32,
+    /// Bits of the value.
+    bits: u64,
+}
+
+/// Largest number of scalars that a message lists.
+const LISTED: usize = 8;
+
+/// Returns the ways to split a name into that of a binding and the path of a parameter in it. The
+/// longest binding comes first.
+pub(crate) fn splits(name: &str) -> impl Iterator<Item = (&str, &str)> {
+    let starts_path = |c: char| matches!(c, '.' | '[' | '@');
+    name.rmatch_indices(starts_path).map(|(at, _)| name.split_at(at)).filter(|(binding, _)| !binding.is_empty())
+}
+
+/// Returns the value of each scalar at a path in memory of `bytes` bytes.
+///
+/// # Errors
+/// The path names no scalar, or the text is not a value of its type; a phrase that names both.
+pub(crate) fn values_at(
+    contents: Contents<'_>,
+    bytes: u64,
+    place: Option<Slot>,
+    (path, text): (&str, &str),
+) -> Result<Vec<ParameterValue>, String> {
+    let offset = path.strip_prefix('@').map(|offset| offset.trim().parse::<u64>());
+    if let Some(Err(_)) = offset {
+        return Err(format!("`{path}`: expected a byte offset after `@`"));
+    }
+    let path = if path.starts_with(['.', '[', '@']) { path.to_owned() } else { format!(".{path}") };
+    let (mut found, mut wrong, mut there, mut count) = (Vec::new(), None, Vec::new(), 0);
+    contents.walk(bytes, &mut |element, steps| {
+        let is_named = match &offset {
+            Some(offset) => offset.as_ref() == Ok(&element.offset),
+            None => {
+                let here = path_text(steps);
+                let rest = here.strip_prefix(path.as_str());
+                let is_named = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+                if there.len() < LISTED {
+                    there.push(here);
+                }
+                is_named
+            }
+        };
+        count += 1;
+        if is_named {
+            let bits = scalar_from_text(element.scalar, text);
+            if bits.is_none() {
+                wrong.get_or_insert(element.scalar);
+            }
+            let (offset, width) = (element.offset, element.scalar.width());
+            found.push(ParameterValue { place, offset, width, bits: bits.unwrap_or(0) });
+        }
+    });
+    if let Some(scalar) = wrong {
+        return Err(format!("`{path}`: `{text}` is not a value of type {scalar}"));
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    if offset.is_some() {
+        return Err(format!("no scalar begins at byte {}", &path[1..]));
+    }
+    let mut known = there.join(", ");
+    if let Some(more) = (count as usize).checked_sub(there.len()).filter(|&more| more > 0) {
+        _ = write!(known, " and {more} more");
+    }
+    Err(format!("no scalar `{path}`; there are {known}"))
+}
+
+/// Writes the values into the memory of a dispatch.
+pub(crate) fn put(values: &[ParameterValue], dispatch: &mut Dispatch) {
+    for value in values {
+        let memory = match value.place {
+            None => &mut dispatch.push_constants,
+            Some(slot) => match dispatch.bindings.get_mut(&slot) {
+                Some(Resource::Buffer(buffer)) => &mut buffer.data,
+                _ => continue,
+            },
+        };
+        write_bits(memory, value.offset, value.width, value.bits);
+    }
+}
+
+/// Returns whether a non-negative number is a value of an integer type.
+pub(crate) fn width_permits(scalar: Scalar, number: u64) -> bool {
+    scalar_from_text(scalar, &number.to_string()).is_some()
+}
+
+/// Splits the text of `--push` into contents for all of the push constants, if there are any, and
+/// values of parameters: `zeros,ne=2048,size[0]=16`. The name of an existing file is taken whole.
+///
+/// # Errors
+/// A phrase if there are several contents.
+pub(crate) fn split_push(text: &str) -> Result<(Option<&str>, Vec<(String, String)>), String> {
+    if std::path::Path::new(text).exists() {
+        return Ok((Some(text), Vec::new()));
+    }
+    let (mut contents, mut values) = (None, Vec::new());
+    for part in text.split(',').map(str::trim) {
+        match part.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => {
+                values.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+            _ if contents.is_none() => contents = Some(part),
+            _ => return Err(format!("`{text}`: expected at most one CONTENTS, and NAME=VALUE for parameters")),
+        }
+    }
+    Ok((contents, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spirv::reflect::{Member, Shape};
+    use std::sync::Arc;
+
+    fn block() -> Shape {
+        let u32 = Arc::new(Shape::Int { width: 32, signed: false });
+        let f32 = Arc::new(Shape::Float { width: 32, encoding: None });
+        let vec2 = Arc::new(Shape::Vector { component: u32.clone(), count: 2 });
+        let member = |name: &str, offset, shape: &Arc<Shape>| Member {
+            name: Some(name.into()),
+            offset: Some(offset),
+            shape: shape.clone(),
+        };
+        Shape::structure(None, vec![member("ne", 0, &u32), member("size", 8, &vec2), member("nest", 16, &f32)])
+    }
+
+    #[test]
+    fn parameters_are_found_by_path_and_by_offset() {
+        let block = block();
+        let find = |path: &str, text: &str| {
+            let found = values_at(Contents::Block(&block), 20, None, (path, text))?;
+            Ok::<_, String>(found.into_iter().map(|value| (value.offset, value.bits)).collect::<Vec<_>>())
+        };
+        for path in ["ne", ".ne", "@0"] {
+            assert_eq!(find(path, "7").unwrap(), [(0, 7)], "{path}");
+        }
+        assert_eq!(find("size", "0x10").unwrap(), [(8, 16), (12, 16)]);
+        assert_eq!(find("size[1]", "3").unwrap(), [(12, 3)]);
+        assert_eq!(find("nest", "1").unwrap(), [(16, 0x3f80_0000)]);
+        assert_eq!(find("n", "1").unwrap_err(), "no scalar `.n`; there are .ne, .size[0], .size[1], .nest");
+        assert!(find("@4", "1").unwrap_err().contains("no scalar begins at byte 4"));
+        assert!(find("@x", "1").unwrap_err().contains("byte offset"));
+        assert!(find("ne", "-1").unwrap_err().contains("`-1` is not a value of type u32"));
+    }
+
+    #[test]
+    fn values_replace_single_scalars_of_a_dispatch() {
+        let values = values_at(Contents::Block(&block()), 20, None, ("size[0]", "258")).unwrap();
+        let mut dispatch = Dispatch { push_constants: vec![0xff; 20], ..Dispatch::default() };
+        put(&values, &mut dispatch);
+        assert_eq!(dispatch.push_constants[7..13], [0xff, 2, 1, 0, 0, 0xff]);
+    }
+
+    #[test]
+    fn names_and_texts_are_split() {
+        assert_eq!(splits("0.1@8").collect::<Vec<_>>(), [("0.1", "@8"), ("0", ".1@8")]);
+        assert_eq!(splits("p.size[2]").collect::<Vec<_>>(), [("p.size", "[2]"), ("p", ".size[2]")]);
+        assert_eq!(splits("data").count(), 0);
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        let (contents, values) = split_push("hard, ne=2048,@16 = 4").unwrap();
+        assert_eq!((contents, values), (Some("hard"), vec![pair("ne", "2048"), pair("@16", "4")]));
+        assert_eq!(split_push("=5").unwrap(), (Some("=5"), Vec::new()));
+        assert!(split_push("zeros,ones").is_err());
+    }
+}

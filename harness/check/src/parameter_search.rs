@@ -1,0 +1,449 @@
+//! Search for parameters with which a shader has defined behaviour and writes many elements.
+//!
+//! A shader's sizes and strides are in push constants and small buffers. Generated values lead to
+//! accesses out of bounds, or to a guard that lets no invocation through, so that there is nothing
+//! to check. The search varies what the options leave open: the integers of push constants, uniform
+//! buffers and small read-only storage buffers, the lengths of run-time arrays, and the number of
+//! workgroups. It interprets each candidate and keeps the best ([`Score`]):
+//!
+//! 1. all parameters have one value, from a ladder of sizes;
+//! 2. coordinate descent: each parameter in turn takes each value of the ladder, while some change
+//!    improves the score.
+//!
+//! Whenever a candidate accesses memory beyond a run-time array, the array becomes as long as the
+//! accesses need ([`Outcome::reach`]). The search is deterministic; it ends when most of the elements
+//! that the shader may write are checked, or at its limits.
+
+use crate::CheckError;
+use crate::check::Check;
+use crate::compare::compare;
+use crate::device_address::made_up;
+use crate::dispatch_setup::{Descriptor, Setup};
+use crate::memory_layout::{Element, path_text, runtime_stride, size_with, walk};
+use crate::options::{BindingName, Options, Source};
+use crate::parameter::width_permits;
+use crate::target::Target;
+use crate::workgroup_sample::choose_workgroups;
+use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot};
+use assay_precision::Scalar;
+use assay_runner::count;
+use assay_spirv::reflect::DescriptorKind;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Values that every parameter takes in turn, beside the sizes of the dispatch.
+const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
+
+/// Largest number of interpreted candidates.
+const CANDIDATES: u32 = 400;
+
+/// Largest number of instructions of all candidates, counted for each invocation.
+const INSTRUCTIONS: u64 = 200_000_000;
+
+/// Invocations of a candidate that are interpreted, in whole workgroups.
+const INVOCATIONS: u64 = 4096;
+
+/// Largest number of parameters in one buffer. A larger one holds data.
+const PARAMETERS: usize = 128;
+
+/// Largest size to which a run-time array grows, in bytes.
+const GROWN_BYTES: u64 = 1 << 24;
+
+/// Number of times that the arrays of a candidate grow.
+const GROWTHS: u32 = 4;
+
+/// The search ends if one in this many elements that the shader may write could come out wrong.
+const ENOUGH: u64 = 2;
+
+/// The search begins if fewer than one in this many elements could come out wrong.
+const FEW: u64 = 20;
+
+/// Rounds with which a candidate is interpreted.
+const ROUNDS: u32 = 2;
+
+/// Parameters that a search chose, in the notation of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChosenParameters {
+    /// Push constants by path, with their values.
+    push: Vec<(String, String)>,
+    /// Scalars of buffers, with their values.
+    inputs: Vec<(String, String)>,
+    /// Lengths of run-time arrays, by binding.
+    elements: BTreeMap<String, u64>,
+    /// Workgroups along x, y and z.
+    groups: Option<[u32; 3]>,
+    /// Number of candidates that the search interpreted.
+    candidates: u32,
+}
+
+impl ChosenParameters {
+    /// Sets the parameters in the options of a check.
+    ///
+    /// # Errors
+    /// A name is not one of a binding.
+    pub fn apply(&self, options: &mut Options) -> Result<(), CheckError> {
+        options.push_values.extend(self.push.iter().cloned());
+        for (name, value) in &self.inputs {
+            options.inputs.push((name.parse()?, Source::Number(value.clone())));
+        }
+        for (binding, elements) in &self.elements {
+            options.elements.push((Some(binding.parse()?), *elements));
+        }
+        options.groups = self.groups.or(options.groups);
+        Ok(())
+    }
+
+    /// Returns a note with the options that set the same parameters.
+    pub fn note(&self) -> String {
+        let number = count(&u64::from(self.candidates));
+        format!("the defaults check too little; a search over {number} candidates chose{self}")
+    }
+}
+
+impl fmt::Display for ChosenParameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pair = |(name, value): &(String, String)| format!("{name}={value}");
+        if !self.push.is_empty() {
+            write!(f, " --push {}", self.push.iter().map(pair).collect::<Vec<_>>().join(","))?;
+        }
+        for input in &self.inputs {
+            write!(f, " --input {}", pair(input))?;
+        }
+        for (binding, elements) in &self.elements {
+            write!(f, " --elements {binding}={elements}")?;
+        }
+        self.groups.map_or(Ok(()), |[x, y, z]| write!(f, " --workgroups {x},{y},{z}"))
+    }
+}
+
+/// Quality of a candidate, from the most to the least important property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    /// Rounds without undefined behaviour.
+    defined: u32,
+    /// Written elements that could come out wrong, in these rounds.
+    falsifiable: u64,
+    /// Faults in the first round that has any.
+    faults: Reverse<u64>,
+    /// Elements that the shader may write.
+    elements: Reverse<u64>,
+}
+
+impl Score {
+    /// Returns whether the share of elements that could come out wrong is at least one in `n`.
+    fn has_one_in(&self, n: u64) -> bool {
+        self.falsifiable > 0 && self.falsifiable.saturating_mul(n) >= self.elements.0
+    }
+}
+
+/// An integer that the options leave open.
+#[derive(Clone, Debug)]
+struct Parameter {
+    /// Buffer; `None` for the push constants.
+    slot: Option<Slot>,
+    /// Its name in the notation of the command line.
+    name: String,
+    element: Element,
+}
+
+/// A candidate with its result.
+struct Candidate {
+    chosen: ChosenParameters,
+    score: Score,
+    /// Kinds of the kept faults.
+    faults: Vec<FaultKind>,
+}
+
+/// Searches for parameters if the options of a check lead to undefined behaviour or to few written
+/// elements. Returns `None` if they do not, or if nothing better is found.
+///
+/// # Errors
+/// As [`Setup::dispatch`].
+pub fn search_parameters(
+    check: &Check<'_>,
+    options: &Options,
+    target: &dyn Target,
+) -> Result<Option<ChosenParameters>, CheckError> {
+    let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.changed);
+    if !writes || options.fixed || options.kernel.is_some() {
+        return Ok(None);
+    }
+    let mut search =
+        Search { check, options, target, candidates: 0, instructions: 0, rounds: options.rounds.min(ROUNDS) };
+    let (given, _) = search.interpret(&check.setup, ChosenParameters::default())?;
+    // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
+    if search.is_good(&given) || given.faults == [FaultKind::Endless] {
+        return Ok(None);
+    }
+    let grown = search.candidate(ChosenParameters::default())?;
+    let best = if search.is_good(&grown) { grown } else { search.improve(grown)? };
+    let better = best.score > given.score && best.score.defined > 0;
+    Ok(better.then(|| ChosenParameters { candidates: search.candidates, ..best.chosen }))
+}
+
+struct Search<'a> {
+    check: &'a Check<'a>,
+    options: &'a Options,
+    target: &'a dyn Target,
+    candidates: u32,
+    instructions: u64,
+    rounds: u32,
+}
+
+impl Search<'_> {
+    /// Returns the best candidate of the search.
+    fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
+        let parameters = self.parameters();
+        let ladder = self.ladder();
+        let mut best = first;
+        for groups in [None, Some([1; 3])] {
+            if groups.is_some() && !self.may_reduce_workgroups(&best) {
+                continue;
+            }
+            let start = ChosenParameters { groups, ..ChosenParameters::default() };
+            let mut values: Vec<Option<u64>> = vec![None; parameters.len()];
+            if groups.is_some() {
+                let alone = self.candidate(start.clone())?;
+                best = better(best, alone);
+            }
+            for value in &ladder {
+                if parameters.is_empty() || self.is_done(&best) {
+                    break;
+                }
+                let all = vec![Some(*value); parameters.len()];
+                let candidate = self.candidate(with_values(&start, &parameters, &all))?;
+                if candidate.score > best.score {
+                    (best, values) = (candidate, all);
+                }
+            }
+            best = self.descend(best, &start, &parameters, values, &ladder)?;
+            if self.is_good(&best) {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Coordinate descent: changes one parameter at a time while that improves the score.
+    fn descend(
+        &mut self,
+        mut best: Candidate,
+        start: &ChosenParameters,
+        parameters: &[Parameter],
+        mut values: Vec<Option<u64>>,
+        ladder: &[u64],
+    ) -> Result<Candidate, CheckError> {
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for at in 0..parameters.len() {
+                for value in ladder.iter().copied().chain([0]) {
+                    if self.is_done(&best) {
+                        return Ok(best);
+                    }
+                    if values[at] == Some(value) || !width_permits(parameters[at].element.scalar, value) {
+                        continue;
+                    }
+                    let mut changed = values.clone();
+                    changed[at] = Some(value);
+                    let candidate = self.candidate(with_values(start, parameters, &changed))?;
+                    if candidate.score > best.score {
+                        (best, values, improved) = (candidate, changed, true);
+                    }
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// Returns whether a candidate leads to a check that gets no warning.
+    fn is_good(&self, candidate: &Candidate) -> bool {
+        candidate.score.defined == self.rounds && candidate.score.has_one_in(FEW)
+    }
+
+    fn is_done(&self, best: &Candidate) -> bool {
+        self.candidates >= CANDIDATES
+            || self.instructions >= INSTRUCTIONS
+            || best.score.defined == self.rounds && best.score.has_one_in(ENOUGH)
+    }
+
+    /// Returns whether a single workgroup may help: the number is open, and workgroups race or
+    /// exceed memory of fixed size.
+    fn may_reduce_workgroups(&self, best: &Candidate) -> bool {
+        let several = self.check.setup.groups != [1; 3] && self.options.groups.is_none();
+        several && best.faults.iter().any(|kind| matches!(kind, FaultKind::DataRace | FaultKind::OutOfBounds))
+    }
+
+    /// Returns the ladder with the sizes of the dispatch, each value once.
+    fn ladder(&self) -> Vec<u64> {
+        let Setup { local, groups, .. } = &self.check.setup;
+        let sides = local.iter().zip(groups).map(|(local, groups)| u64::from(*local) * u64::from(*groups));
+        let mut ladder = Vec::new();
+        for value in sides.clone().chain([sides.product()]).chain(LADDER) {
+            if !ladder.contains(&value) {
+                ladder.push(value);
+            }
+        }
+        ladder
+    }
+
+    /// Returns the integers that the options leave open.
+    fn parameters(&self) -> Vec<Parameter> {
+        let setup = &self.check.setup;
+        let mut parameters = Vec::new();
+        let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
+            let mut found = Vec::new();
+            walk(block, bytes, &mut |element, steps| {
+                let is_integer = matches!(element.scalar, Scalar::Int { .. });
+                if is_integer && found.len() <= PARAMETERS && !setup.is_set(slot, element.offset) {
+                    let path = path_text(steps);
+                    let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
+                    // A single value has no path.
+                    let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
+                    found.push(Parameter { slot, name: format!("{prefix}{path}"), element });
+                }
+            });
+            if found.len() <= PARAMETERS {
+                parameters.extend(found);
+            }
+        };
+        if let (Some(push), None) = (&setup.push, &self.options.push) {
+            add(None, "", push, push.size());
+        }
+        for d in &setup.descriptors {
+            let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d) && !setup.is_given(d.slot)) else {
+                continue;
+            };
+            add(Some(d.slot), &binding_name(d), block, d.bytes);
+        }
+        parameters
+    }
+
+    /// Interprets a candidate; its run-time arrays grow to what it accesses.
+    fn candidate(&mut self, mut chosen: ChosenParameters) -> Result<Candidate, CheckError> {
+        let mut growths = 0;
+        loop {
+            let mut options = self.options.clone();
+            chosen.apply(&mut options)?;
+            let (mut candidate, reach) = match Setup::new(self.check.subject, &options) {
+                Ok(setup) => self.interpret(&setup, chosen)?,
+                Err(_) => (unusable(chosen), BTreeMap::new()),
+            };
+            growths += 1;
+            let grown = grown_elements(self.check, self.options, &reach);
+            let unchanged = grown.iter().all(|(name, elements)| candidate.chosen.elements.get(name) >= Some(elements));
+            if growths > GROWTHS || candidate.faults.is_empty() || unchanged || self.candidates >= CANDIDATES {
+                return Ok(candidate);
+            }
+            for (name, elements) in grown {
+                let known = candidate.chosen.elements.entry(name).or_default();
+                *known = elements.max(*known);
+            }
+            chosen = candidate.chosen;
+        }
+    }
+
+    /// Interprets the rounds of a candidate until one has undefined behaviour.
+    fn interpret(
+        &mut self,
+        setup: &Setup,
+        chosen: ChosenParameters,
+    ) -> Result<(Candidate, BTreeMap<Slot, u64>), CheckError> {
+        self.candidates += 1;
+        let limits = Limits {
+            invocations: u64::MAX,
+            blocks_per_group: 1 << 18,
+            work_per_group: 1 << 25,
+            searches: 100,
+            faults: 16,
+            ..self.check.limits
+        };
+        let mut score = Score { defined: 0, falsifiable: 0, faults: Reverse(0), elements: Reverse(0) };
+        let mut elements = 0;
+        for round in 0..self.rounds {
+            let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
+            setup.put_addresses(&made_up(&setup.descriptors), &mut dispatch);
+            let local = product(setup.local);
+            dispatch.only = choose_workgroups(product(setup.groups), local, INVOCATIONS, setup.seed());
+            let Ok(outcome) = self.check.program.run(&dispatch, &limits) else {
+                return Ok((unusable(chosen), BTreeMap::new()));
+            };
+            self.instructions += outcome.instructions;
+            if outcome.fault_count > 0 {
+                score.faults = Reverse(outcome.fault_count);
+                let faults = outcome.faults.iter().map(|fault| fault.kind).collect();
+                return Ok((Candidate { chosen, score, faults }, outcome.reach));
+            }
+            let (falsifiable, all) = falsifiable_elements(setup, &dispatch, &outcome, round);
+            score.defined += 1;
+            score.falsifiable += falsifiable;
+            elements += all;
+            score.elements = Reverse(elements);
+        }
+        Ok((Candidate { chosen, score, faults: Vec::new() }, BTreeMap::new()))
+    }
+}
+
+/// Returns the number of written elements that could come out wrong, and of all elements that the
+/// shader may write.
+fn falsifiable_elements(setup: &Setup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (u64, u64) {
+    let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
+    let writes = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false)).writes();
+    let changed = |label: &str| setup.descriptors.iter().any(|d| d.changed && d.label() == label);
+    let elements = writes.bindings.iter().filter(|of| changed(&of.binding)).map(|of| of.elements).sum();
+    (writes.falsifiable, elements)
+}
+
+fn better(one: Candidate, other: Candidate) -> Candidate {
+    if other.score > one.score { other } else { one }
+}
+
+/// Returns a candidate that does not fit the shader or the limits.
+fn unusable(chosen: ChosenParameters) -> Candidate {
+    let score = Score { defined: 0, falsifiable: 0, faults: Reverse(u64::MAX), elements: Reverse(u64::MAX) };
+    Candidate { chosen, score, faults: Vec::new() }
+}
+
+fn product(sides: [u32; 3]) -> u64 {
+    sides.iter().fold(1, |n: u64, side| n.saturating_mul(u64::from(*side)))
+}
+
+/// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
+fn holds_parameters(d: &Descriptor) -> bool {
+    let is_read_only = d.kind == DescriptorKind::UniformBuffer || d.kind == DescriptorKind::StorageBuffer && !d.changed;
+    is_read_only && d.block.as_deref().is_some_and(|block| runtime_stride(block).is_none())
+}
+
+/// Returns the name of a binding on the command line.
+fn binding_name(d: &Descriptor) -> String {
+    let Slot { set, binding, element } = d.slot;
+    let array = if element == 0 { String::new() } else { format!("[{element}]") };
+    format!("{set}.{binding}{array}")
+}
+
+/// Returns a candidate's parameters with the values of those that have one.
+fn with_values(start: &ChosenParameters, parameters: &[Parameter], values: &[Option<u64>]) -> ChosenParameters {
+    let mut chosen = start.clone();
+    for (parameter, value) in parameters.iter().zip(values) {
+        let Some(value) = value.filter(|value| width_permits(parameter.element.scalar, *value)) else { continue };
+        let list = if parameter.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
+        list.push((parameter.name.clone(), value.to_string()));
+    }
+    chosen
+}
+
+/// Returns the lengths of run-time arrays with which the accesses up to `reach` are in bounds, for
+/// arrays whose length the options leave open.
+fn grown_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
+    let grown = |(slot, end): (&Slot, &u64)| {
+        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
+        let block = d.block.as_deref()?;
+        let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
+        let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
+        let stride = runtime_stride(block).filter(|_| !is_set && *end <= GROWN_BYTES)?;
+        Some((binding_name(d), end.saturating_sub(size_with(block, 0)).div_ceil(stride.max(1))))
+    };
+    reach.iter().filter_map(grown).collect()
+}

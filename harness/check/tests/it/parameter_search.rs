@@ -1,0 +1,117 @@
+//! Search for the parameters of a shader whose defaults check little.
+
+use crate::support::{Synthetic, wgsl};
+use assay_check::{Check, ChosenParameters, Options, search_parameters};
+use assay_runner::{CheckResult, Status};
+
+/// Returns the chosen parameters, and the result of the check with them.
+fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
+    let subject = wgsl(text);
+    let target = Synthetic::new(|_| {});
+    let check = Check::new(&subject, options).unwrap();
+    let chosen = search_parameters(&check, options, &target).unwrap();
+    assert_eq!(chosen, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
+    let mut options = options.clone();
+    if let Some(chosen) = &chosen {
+        chosen.apply(&mut options).unwrap();
+    }
+    let check = Check::new(&subject, &options).unwrap();
+    let result =
+        check.run(&target).unwrap_or_else(|error| check.without_result(Status::Undetermined, error.to_string()));
+    (chosen, result)
+}
+
+/// Checks that the search makes the shader pass, with at least this share of the elements of the
+/// bindings that it writes.
+fn passes(text: &str, options: &Options, percent: u64) -> String {
+    let (chosen, result) = searched(text, options);
+    let chosen = chosen.expect("the defaults check too little").to_string();
+    assert_eq!(result.status, Status::Pass, "{chosen}: {result:?}");
+    let writes = result.writes.unwrap();
+    let elements: u64 = writes.bindings.iter().filter(|of| of.written > 0).map(|of| of.elements).sum();
+    assert!(writes.falsifiable * 100 >= elements * percent, "{chosen}: {writes}");
+    assert_eq!(result.rounds_checked, options.rounds, "{chosen}");
+    chosen
+}
+
+#[test]
+fn a_guard_with_a_size_lets_invocations_through() {
+    let text = "struct Params { n: u32, rows: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if (id.x >= p.n * p.rows || p.n < 200u) { return; }
+            data[id.x] = data[id.x] * 1.5;
+        }";
+    let chosen = passes(text, &Options::default(), 90);
+    assert!(chosen.starts_with(" --push n="), "{chosen}");
+}
+
+/// The strides of machine-learning kernels: one wrong stride is an access out of bounds.
+#[test]
+fn strides_of_a_kernel_are_found_and_arrays_grow() {
+    let text = "struct Params { ne: u32, ne00: u32, ne01: u32, nb00: u32, nb01: u32, offset: u32, scale: f32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read> source: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let i = id.x;
+            if (i >= p.ne) { return; }
+            let row = (i / p.ne00) % p.ne01;
+            result[i] = source[p.offset + row * p.nb01 + (i % p.ne00) * p.nb00] * p.scale;
+        }";
+    passes(text, &Options::default(), 50);
+}
+
+/// The options win: the search changes what they leave open.
+#[test]
+fn given_parameters_are_kept() {
+    let text = "struct Params { n: u32, rows: u32 }
+        @group(0) @binding(0) var<uniform> p: Params;
+        @group(0) @binding(1) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if (id.x < p.n && p.rows == 16u) { data[id.x] = p.n; }
+        }";
+    let given = |name: &str, value: &str| Options {
+        inputs: vec![(name.parse().unwrap(), value.parse().unwrap())],
+        ..Options::default()
+    };
+    let chosen = passes(text, &given("p.n", "100"), 30);
+    assert!(chosen.contains("--input 0.0.rows=16") && !chosen.contains("0.0.n="), "{chosen}");
+    let (chosen, _) = searched(text, &given("p", "2"));
+    assert_eq!(chosen, None);
+}
+
+#[test]
+fn racing_workgroups_are_reduced_to_one() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { data[i] = i * 3u; }";
+    assert_eq!(passes(text, &Options::default(), 100), " --workgroups 1,1,1");
+}
+
+#[test]
+fn run_time_arrays_grow_to_what_the_shader_accesses() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            for (var i = 0u; i < 3u; i++) { data[3u * id.x + i] = i; }
+        }";
+    assert_eq!(passes(text, &Options::default(), 100), " --elements 0.0=768");
+    // Length and workgroups are given.
+    let options = Options { elements: vec![(None, 700)], groups: Some([4, 1, 1]), ..Options::default() };
+    let (chosen, result) = searched(text, &options);
+    assert_eq!((chosen, result.status), (None, Status::Undetermined));
+    assert!(result.reason.unwrap().contains("out of bounds"));
+}
+
+/// Nothing is chosen where the defaults are good, or where no parameter helps.
+#[test]
+fn parameters_are_kept_unless_others_are_better() {
+    let good = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = id.x; }";
+    let undefined = "var<immediate> p: u32;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32, 4>;
+        @compute @workgroup_size(1) fn main() { var at = p | 8u; data[at] = 1u; }";
+    for text in [good, undefined] {
+        assert_eq!(searched(text, &Options::default()).0, None, "{text}");
+    }
+}
