@@ -179,6 +179,44 @@ fn atomics_do_not_hide_plain_accesses_from_other_workgroups() {
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(6));
 }
 
+/// Two accesses of which only the earlier one is released before the barrier that acquires: the
+/// first invocation reads the word before a release barrier, the second one after it. Only the
+/// first read then happens before a later write.
+#[test]
+fn reads_released_at_several_barriers_do_not_accuse_the_last_reader() {
+    let body = |writer: &str| {
+        format!(
+            "OpSelectionMerge %released None
+            OpBranchConditional %zeroth %reads %released
+            %reads = OpLabel
+            %before = OpLoad %uint %first
+            OpBranch %released
+            %released = OpLabel
+            OpControlBarrier %workgroup %workgroup %releases
+            OpSelectionMerge %acquired None
+            OpBranchConditional %zeroth %acquired %rereads
+            %rereads = OpLabel
+            %after = OpLoad %uint %first
+            OpBranch %acquired
+            %acquired = OpLabel
+            OpControlBarrier %workgroup %workgroup %acquires
+            %writes = {writer} %bool %i %none
+            OpSelectionMerge %merge None
+            OpBranchConditional %writes %then %merge
+            %then = OpLabel
+            OpStore %first %one
+            OpBranch %merge
+            %merge = OpLabel"
+        )
+    };
+    // The second invocation writes after its own read.
+    assert_eq!(kinds(&assembled_for(1, &body("OpINotEqual"))), []);
+    // The first one writes after the read of the second, which was not released.
+    let raced = assembled_for(1, &body("OpIEqual"));
+    assert_eq!(kinds(&raced), [FaultKind::DataRace]);
+    assert!(raced.faults[0].detail.contains("with invocation 1 of workgroup 0"), "{:?}", raced.faults);
+}
+
 /// Vulkan memory model, "Atomic Operation": two are ordered if each is in the instance of the
 /// other's scope, and both access the same memory.
 #[test]

@@ -1,28 +1,97 @@
-//! Epoch-based data race detection in the manner of FastTrack (Flanagan & Freund, PLDI 2009),
-//! adapted to workgroups.
+//! Data race detection with epochs, in the manner of FastTrack (Flanagan & Freund, "FastTrack:
+//! Efficient and Precise Dynamic Race Detection", PLDI 2009), adapted to workgroups.
 //!
-//! A data race is a pair of accesses by different invocations to one location, one of them a write,
-//! that happens-before does not order. Every granule of memory remembers its last writer and its
-//! last reader, each with the time of the access, once for plain accesses and once for atomics.
-//! Time is one counter for each workgroup, which release operations advance. Control barriers whose
-//! memory semantics cover the storage, or fences around them, start a new epoch: accesses before
-//! the epoch happen before those that follow.
+//! # Definition
 //!
-//! Differences from FastTrack:
+//! Vulkan, appendix "Memory Model", section "Data Race":
 //!
-//! * Barriers synchronise whole workgroups, so one clock for each class of memory (buffers, images,
-//!   workgroup memory) replaces the vector clock of each thread.
-//! * In place of a vector of readers, flags say that several invocations of the workgroup, or
-//!   invocations of other workgroups, made such accesses. Only one conflicting invocation is named.
-//! * The same flags are kept for writers: several atomics may write without a race.
-//! * Between workgroups nothing orders plain accesses.
+//! > Let X and Y be operations that access overlapping sets of memory locations M, where X != Y,
+//! > and at least one of X and Y is a write, and X and Y are not mutually-ordered atomic
+//! > operations. If there does not exist a location-ordered relation between X and Y for each
+//! > location in M, then there is a data race.
 //!
-//! Limits: synchronisation through atomics is not modelled. If the shader has atomics or fences
-//! with acquire or release semantics of a scope that reaches both invocations, they may order a
-//! conflict. It is then not reported as a race. The values involved become undetermined, and so do
-//! values that were read before the other invocation wrote, once the write is known. Only accesses
-//! of this execution are seen, in granules of the smallest scalar that the shader accesses, at most
-//! 4 bytes.
+//! By the sections "Location-Ordered" and "Happens-Before", accesses of two invocations of one
+//! dispatch are location-ordered only if both are non-private, X happens before Y, and a write X is
+//! made available before Y and, if Y reads, visible to it. One rule of "Synchronizes-With" needs no
+//! atomics: a release barrier A synchronizes with an acquire barrier B if there is a control
+//! barrier C with
+//!
+//! * A program-ordered before C or equal to it, and C before B or equal to it,
+//! * A and B in each other's memory scopes, and in the execution scope of C.
+//!
+//! All other rules go through atomics. Happens-before exists for each class of memory on its own
+//! ("inter-thread-happens-before<SC>"): A and B order the classes that both name in their
+//! semantics. C need not name any.
+//!
+//! # Algorithm
+//!
+//! *Time.* The time of an access is the number of release barriers that its invocation executed
+//! before it. All invocations of a workgroup execute the counted barriers together, therefore one
+//! counter, [`Races::now`], serves all of them. It continues from one workgroup to the next.
+//!
+//! *Two-stage release.* The rule above has three events, and there is one state for each:
+//!
+//! ```text
+//! A, release:          now += 1; pending[c] = now    for each class c that A names
+//! C, control barrier:  released = pending
+//! B, acquire:          epochs[c] = released[c]       for each class c that B names
+//! ```
+//!
+//! An `OpControlBarrier` is C, and by its semantics also A before that and B after that. An access
+//! X to class `c` at time `t` happens before the next access of any invocation of the workgroup if
+//! `t < epochs[c]`: after X came some A with `t < now`, after A some C, after C some B. If `t >=
+//! epochs[c]`, no such A, C and B exist.
+//!
+//! *Records.* Each granule of memory has four [`Last`] accesses: the last plain write, plain read,
+//! atomic write and atomic read, each with invocation, flags and time. A new access meets the two
+//! records of writes and, if it writes, those of reads. It conflicts with those that do not happen
+//! before it, except for mutually-ordered atomics: those of equal width that are in the scope of
+//! each other.
+//!
+//! # Comparison with FastTrack
+//!
+//! * FastTrack stores the last write as an epoch (a clock and a thread) and compares it with the
+//!   vector clock of the current thread. A barrier of a workgroup joins the vector clocks of all
+//!   its threads, so that one epoch for each class of memory (buffers, images, workgroup memory)
+//!   takes their place. No vector clock relates workgroups: nothing orders plain accesses of
+//!   different workgroups.
+//! * FastTrack keeps a vector of readers where reads are concurrent. Here two flags replace it:
+//!   [`SEVERAL`] (further invocations of the workgroup, since the epoch began) and [`ABROAD`]
+//!   (invocations of other workgroups, at any time). They suffice to decide whether there is a
+//!   conflict, but only the last of the invocations can be named.
+//! * The same flags are kept for writers: atomics of several invocations write without a race.
+//!
+//! # Approximations
+//!
+//! A fault is reported only if both accesses are certain to be executed and nothing that is not
+//! modelled can order them. Each approximation errs to the other side: it takes a conflict for one
+//! that is possibly ordered or possibly not executed, after which the values are undetermined, or
+//! it misses a conflict.
+//!
+//! * Atomics and fences with acquire or release semantics are not followed. If the shader contains
+//!   one whose scope reaches both invocations, every conflict of the two counts as possibly ordered
+//!   ([`Races::orders_device`], [`Races::orders_group`]). Values that were read before the other
+//!   invocation wrote then become undetermined as well, in another run that knows the write. The
+//!   exceptions are private accesses: "for private memory operations to be Location-Ordered between
+//!   distinct agents requires using system-synchronizes-with rather than shader-based
+//!   synchronization".
+//! * A barrier of subgroups, once executed, possibly orders all invocations that may be in one
+//!   subgroup.
+//! * Availability and visibility: barriers that order memory without making it available and
+//!   visible, where the memory model requires them to say so, order possibly ([`Order::partial`]).
+//! * An access of an invocation that took both sides of an undecided branch, or through one of
+//!   several pointers, is possibly not executed ([`PERHAPS`]). A record of several invocations has
+//!   the flags of all of them.
+//! * A record has one time. If its accesses were released at different barriers ([`PARTED`]), an
+//!   acquire barrier may order the earlier ones but not the last, and its conflicts count as
+//!   possibly not executed. This takes a barrier that releases without acquiring.
+//! * "Mutually-ordered" asks for the same set of locations and the same reference. Only the width
+//!   is compared, and all widths below 64 bits count as one. Overlapping atomics through two
+//!   descriptors are therefore not reported.
+//! * Granules have the size of the smallest scalar that the shader accesses, at most 4 bytes.
+//!   Scalars are aligned to their size, so that a granule never belongs to two of them.
+//! * Only accesses of this execution are seen, with one set of inputs. Up to the first conflict no
+//!   value depends on the order of invocations, so that every execution has the conflict.
 
 use super::Run;
 use crate::abstract_value::AbstractValue;
@@ -51,6 +120,11 @@ const SHORT: u32 = 1 << 26;
 const CLOSE: u32 = 1 << 25;
 /// Flag of a time: the access was private.
 const PRIVATE: u32 = 1 << 31;
+/// Flag of a time: a release barrier came between this access and earlier ones that the record also
+/// stands for ([`SEVERAL`]). The next acquire barrier may order those, but not this one.
+const PARTED: u32 = 1 << 30;
+/// Mask of the time itself.
+const TIME: u32 = PARTED - 1;
 /// Mask of the invocation's number, which begins at 1.
 const NUMBER: u32 = CLOSE - 1;
 /// Largest number of invocations that records can tell apart.
@@ -150,8 +224,9 @@ impl Epochs {
 /// Two accesses that happens-before does not order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// Number of the other invocation in the dispatch.
-    pub(crate) other: u32,
+    /// Number of the other invocation in the dispatch; `None` if it is one of several that are not
+    /// told apart.
+    pub(crate) other: Option<u32>,
     /// Set if synchronisation that is not modelled may order them.
     perhaps_ordered: bool,
     /// Set if one of them is possibly not made.
@@ -184,10 +259,16 @@ impl Races {
     /// Start of the current epoch for an object's memory.
     #[inline]
     pub(super) fn epoch(&self, object: u32) -> u32 {
+        self.of_class(&self.epochs, object)
+    }
+
+    /// The time of the class of memory that an object belongs to.
+    #[inline]
+    fn of_class(&self, times: &Epochs, object: u32) -> u32 {
         match object {
-            1 => self.epochs.workgroup,
-            _ if self.are_images.get(object as usize) == Some(&true) => self.epochs.images,
-            _ => self.epochs.buffers,
+            1 => times.workgroup,
+            _ if self.are_images.get(object as usize) == Some(&true) => times.images,
+            _ => times.buffers,
         }
     }
 
@@ -214,7 +295,8 @@ impl Races {
         let private = self.is_private || (when & PRIVATE != 0 && other != me);
         let ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
         let perhaps_ordered = ordered && !private;
-        Conflict { other: other - 1, perhaps_ordered, doubtful: false, was_read: false }
+        let other = (other != me).then(|| other - 1);
+        Conflict { other, perhaps_ordered, doubtful: false, was_read: false }
     }
 
     /// The granules of an access, each with its object.
@@ -241,7 +323,8 @@ impl Races {
         }
         let me = self.first + 1 + lane as u32;
         let flag = |flag: u32, on: bool| if on { flag } else { 0 };
-        let (epoch, now) = (self.epoch(object), self.now | flag(PRIVATE, self.is_private));
+        let (epoch, pending) = (self.epoch(object), self.of_class(&self.pending, object));
+        let now = self.now | flag(PRIVATE, self.is_private);
         let of_atomic = |Atomic { wide, narrow, close }: Atomic| {
             flag(WIDE, wide) | flag(SHORT, !wide) | flag(NARROW, narrow) | flag(CLOSE, close)
         };
@@ -254,7 +337,9 @@ impl Races {
                 let both_atomic = atomic.is_some() && theirs_atomic;
                 let mut meet = |(who, when): (u32, u32), was_read: bool| {
                     let first = found.unwrap_or_else(|| self.conflict(me, flags, (who, when)));
-                    let doubtful = perhaps || who & PERHAPS != 0;
+                    // Not the access of `who` itself, but one that its record also stands for.
+                    let parted = when & PARTED != 0 && (both_atomic || who & NUMBER == me);
+                    let doubtful = perhaps || who & PERHAPS != 0 || parted;
                     // One certain conflict makes the result certain.
                     let doubtful = doubtful && (found.is_none() || first.doubtful);
                     found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
@@ -274,7 +359,7 @@ impl Races {
             let others = self.others(object, me, (who, when), epoch);
             // The record does not tell several invocations apart: it takes the flags of all of
             // them.
-            let again = when & !PRIVATE >= epoch && who & NUMBER == me;
+            let again = when & TIME >= epoch && who & NUMBER == me;
             let theirs = match () {
                 () if others.any() => who & (PERHAPS | NARROW | CLOSE | WIDE | SHORT),
                 () if again => who & (NARROW | CLOSE | WIDE | SHORT),
@@ -284,6 +369,8 @@ impl Races {
             let certain = write && again && who & PERHAPS == 0;
             let flags = if certain { flags & !PERHAPS } else { flags };
             let who = me | flags | theirs | flag(SEVERAL, others.here) | flag(ABROAD, others.abroad);
+            let parted = others.here && (when & TIME < pending || when & PARTED != 0);
+            let now = now | flag(PARTED, parted);
             let record = &mut self.shadows[object as usize][granule];
             let own = if atomic.is_some() { &mut record.atomic } else { &mut record.plain };
             if write {
@@ -300,7 +387,7 @@ impl Races {
     fn others(&self, object: u32, me: u32, (who, when): (u32, u32), epoch: u32) -> Others {
         let last = who & NUMBER;
         let is_here = self.is_here(last);
-        let since = self.is_private || when & PRIVATE != 0 || when >= epoch;
+        let since = self.is_private || when & PRIVATE != 0 || when & TIME >= epoch;
         Others {
             // Several invocations of this workgroup since its last barrier.
             here: is_here && since && (last != me || who & SEVERAL != 0),
@@ -584,13 +671,14 @@ impl Run<'_> {
             }
             return cause;
         }
-        let (group, index) = (conflict.other / self.lanes as u32, conflict.other % self.lanes as u32);
-        let group = self.group_number(u64::from(group));
+        let lanes = self.lanes as u32;
+        let other = conflict.other.map(|other| (other % lanes, self.group_number(u64::from(other / lanes))));
         let detail = || {
-            format!(
-                "at offset {offset}, with invocation {index} of workgroup {group} (counted in order): nothing orders \
-                 the two accesses, and one writes"
-            )
+            let other = match other {
+                Some((index, group)) => format!("invocation {index} of workgroup {group} (counted in order)"),
+                None => "another invocation".to_owned(),
+            };
+            format!("at offset {offset}, with {other}: nothing orders the two accesses, and one writes")
         };
         self.fault(FaultKind::DataRace, lane, detail)
     }
