@@ -250,6 +250,23 @@ fn maximal_reconvergence_leaves_open_who_is_together_in_a_case() {
     assert_eq!(subgroup(continued, true).faults.first().map(|f| f.kind), Some(FaultKind::DivergentBarrier));
 }
 
+/// "The instructions in a break block will execute as if they were still diverged according to the
+/// loop iteration" (SPV_KHR_maximal_reconvergence).
+#[test]
+fn a_break_block_is_executed_by_the_lanes_of_one_iteration() {
+    let body = "var k = 0u; loop { if k == s / 2u { out[i] = subgroupAdd(1u); break; } k += 1u; }";
+    assert_eq!(exact(&reconverging(body), 0), each(|_| 2));
+    let last = "var k = 0u; loop { if k != s / 2u { k += 1u; continue; } out[i] = subgroupAdd(1u); break; }";
+    assert_eq!(exact(&reconverging(last), 0), each(|_| 2));
+    // All lanes leave in one iteration.
+    let one = body.replace("s / 2u", "3u");
+    assert_eq!(exact(&reconverging(&one), 0), each(|_| 8));
+    // An iteration that some lanes cut short ends for all of them together.
+    let continued = "var k = 0u; loop { if k == s { continue; } continuing { k += 1u;
+        out[i] = subgroupAdd(1u); break if k == 9u; } }";
+    assert_eq!(exact(&reconverging(continued), 0), each(|_| 8));
+}
+
 /// Positions dealt out in turns, from the last one on, in another order than the invocations.
 #[test]
 fn a_recorded_layout_decides_who_is_where() {

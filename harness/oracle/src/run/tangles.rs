@@ -1,18 +1,56 @@
-//! Tangles: the invocations that execute the same dynamic instance of an instruction.
+//! Tangles: the invocations that certainly execute the same dynamic instance of an instruction.
 //!
-//! SPIR-V, "Dynamic Instance": invocations execute the same dynamic instances as long as they
-//! follow the same path. Invocations that diverge certainly reconverge only where control flow
-//! becomes uniform again ("Uniform Control Flow"): at the merge block of a construct that the whole
-//! workgroup entered together, if all of it leaves the construct there.
+//! # Terms
 //!
-//! Invocations that leave a function on several paths are therefore only certain to reconverge at
-//! such a merge block. Implementations and shaders nevertheless treat a call like one instruction,
-//! after which the callers are together, and few barriers would be legal otherwise. Barriers do not
-//! distinguish these paths; see [`Tangles::meet`].
+//! SPV_KHR_maximal_reconvergence names what SPIR-V describes in "Dynamic Instance" and "Uniform
+//! Control Flow":
 //!
-//! With maximal reconvergence, invocations that execute a block together are one tangle. The
-//! exception is that "invocations with different 'Selector' values executing the same 'case
-//! construct' may be partitioned into the same tangle" (SPV_KHR_maximal_reconvergence), or not.
+//! * *Tangle*: "the set of invocations that execute the same dynamic instance of an instruction".
+//! * *Divergence* "occurs when executing I if the invocations in T(I) do not all have the same
+//!   dynamic successor".
+//! * *Reconvergence*: invocations that diverged "rejoin a common tangle".
+//!
+//! # Invariant
+//!
+//! Each lane has two numbers, by its branches and by its calls ([`Tangles::of`]). Lanes whose numbers
+//! are equal have executed the same sequence of blocks since the whole workgroup was last in one
+//! tangle. They are therefore certainly in one tangle. The converse does not hold: lanes with
+//! different numbers may be in one tangle on some implementation. [`WHOLE`] is the number of the
+//! lanes that have not left the whole workgroup; no other number is used twice in a workgroup.
+//!
+//! * A divergence ([`Tangles::part`]) gives a new number to each pair of an old number and a target
+//!   block. A branch on which all lanes of one number agree changes nothing.
+//! * Without maximal reconvergence SPIR-V guarantees reconvergence only where control flow becomes
+//!   uniform again: at the merge block of a construct that the whole workgroup entered together, if
+//!   all of it leaves the construct there ([`Tangles::arrive`]). Each lane therefore knows the
+//!   construct in which it left the workgroup ([`Way::left`]), which becomes the enclosing one
+//!   ([`Way::climb`]) when the lane leaves it other than at its end. At the common merge block all
+//!   numbers become [`WHOLE`]. Nothing joins two numbers short of that.
+//! * The two lanes of an invocation that took both sides of an undecided branch get a new number
+//!   when they are joined ([`Tangles::join`]): nobody is certainly with them.
+//!
+//! # Calls
+//!
+//! By the letter, invocations that leave a function on several paths reconverge only at a merge
+//! block as above. Implementations and shaders nevertheless treat a call like one instruction,
+//! after which the callers are together (maximal reconvergence requires it), and few barriers would
+//! be legal otherwise. The divergence is therefore kept apart, in the second number
+//! ([`Tangles::returned`]). Barriers, whose divergence is a fault, do not look at it
+//! ([`Tangles::meet`]); subgroup instructions, whose results would be taken for certain, do
+//! ([`Tangles::are_one`]).
+//!
+//! # Maximal reconvergence
+//!
+//! Invocations reconverge at merge blocks, continue targets and returns, and only these and the
+//! targets of switches may have several predecessors. Lanes that execute a block together are
+//! therefore one tangle. This includes blocks that only lead out of a loop ("break blocks"), which
+//! are executed "as if they were still diverged according to the loop iteration": all blocks of a
+//! loop precede its continue target in the order of blocks, so that the lanes of one iteration have
+//! left the loop before the next iteration begins.
+//!
+//! One exception is tracked ([`Tangles::cases`]): "invocations with different 'Selector' values
+//! executing the same 'case construct' may be partitioned into the same tangle", or not. Lanes with
+//! different selectors are not certainly together.
 
 use crate::inst::Function;
 use std::collections::{BTreeSet, HashMap};
