@@ -7,7 +7,7 @@ use assay_spirv::rules::{RUN_TIME_RULES, RunTimeRule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// A function of this crate detects violations: the dispatch has a fault, or is refused, under
-    /// the rule's name. For each rule `tests/run_time.rs` has a dispatch that breaks it and a
+    /// the rule's name. For each rule `tests/it/run_time_rules.rs` has a dispatch that breaks it and a
     /// nearest one that does not.
     Enforced(&'static str),
     /// A function of this workspace implements the rule when it computes permitted results.
