@@ -3,15 +3,15 @@
 mod constants;
 mod control;
 mod floats;
-mod folded;
 mod glsl;
 mod images;
 mod instruction;
 mod integers;
 mod kernel;
-mod matrices;
+mod matrix_layout;
 mod memory;
 mod relaxed;
+mod spec_constant_op;
 mod subgroups;
 mod support;
 mod verify;
@@ -31,7 +31,7 @@ use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, Execut
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-pub use folded::folded;
+pub use spec_constant_op::folded;
 pub(crate) use support::{Group, group};
 
 /// Registers of one program; more would not fit in any limit of state.

@@ -3,7 +3,8 @@
 
 use crate::support::*;
 use assay_oracle::{
-    CauseKind, Dispatch, Execution, Expected, FaultKind, Limits, Observed, Outcome, Program, Slot, SpecValues, Standing,
+    AtomicExecution, AtomicHistory, CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program, Slot,
+    SpecValues, Standing,
 };
 use assay_spirv::Module;
 use assay_spirv::module::Index;
@@ -26,10 +27,10 @@ fn atomics(body: &str) -> Module {
     ))
 }
 
-fn in_order(module: &Module, groups: u32, observed: Option<Arc<Observed>>) -> Outcome {
+fn in_order(module: &Module, groups: u32, observed: Option<Arc<AtomicHistory>>) -> Outcome {
     let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = [(Slot::new(0, 0), words(&[0; 4])), (Slot::new(0, 1), words(&[9; 8]))].into();
-    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, observed, ..Dispatch::default() };
+    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, atomic_history: observed, ..Dispatch::default() };
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -375,14 +376,14 @@ fn barriers_order_the_memory_that_they_name() {
 }
 
 /// The values that each invocation's execution of the module's only atomic with a result found.
-fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<Observed>> {
+fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<AtomicHistory>> {
     let atomic = |op: Option<Op>| op.is_some_and(|op| op.name().starts_with("OpAtomic"));
     let mut all = module.instructions().filter(|i| atomic(i.op) && i.result().is_some());
     let (one, more) = (all.next().expect("an atomic").index, all.next());
     assert!(more.is_none(), "one atomic");
-    let mut observed = Observed::default();
+    let mut observed = AtomicHistory::default();
     for (invocation, bits) in (0..).zip(found) {
-        let executions = bits.iter().map(|found| Execution { found: *found, given: None }).collect();
+        let executions = bits.iter().map(|found| AtomicExecution { found: *found, operand: None }).collect();
         observed.insert(Index(one.0), invocation, executions);
     }
     Some(Arc::new(observed))
@@ -409,20 +410,20 @@ fn what_an_atomic_was_given_is_one_of_the_values_that_it_may_be() {
     let module = atomics("out[g] = atomicExchange(x, bitcast<u32>(f32(i + 1u) / 3.0));");
     let at = module.instructions().find(|i| i.op == Some(Op::AtomicExchange)).expect("an exchange").index;
     let judge = |given: [u32; 2]| {
-        let mut observed = Observed::default();
+        let mut observed = AtomicHistory::default();
         for (invocation, (found, given)) in [(given[1], given[0]), (0, given[1])].into_iter().enumerate() {
-            let execution = Execution { found: found.into(), given: Some(given.into()) };
+            let execution = AtomicExecution { found: found.into(), operand: Some(given.into()) };
             observed.insert(Index(at.0), invocation as u64, vec![execution]);
         }
         in_order(&module, 1, Some(Arc::new(observed)))
     };
     let (third, thirds) = ((1.0f32 / 3.0).to_bits(), (2.0f32 / 3.0).to_bits());
     let outcome = judge([third, thirds]);
-    assert_eq!((&outcome.given[..], &outcome.disorder[..]), (&[][..], &[][..]));
+    assert_eq!((&outcome.wrong_operands[..], &outcome.disorder[..]), (&[][..], &[][..]));
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(third.into()));
     assert_eq!(exact(&outcome, 1)[..2], [thirds, 0]);
     let outcome = judge([third + 9, thirds]);
-    let [wrong] = &outcome.given[..] else { panic!("{:?}", outcome.given) };
+    let [wrong] = &outcome.wrong_operands[..] else { panic!("{:?}", outcome.wrong_operands) };
     assert_eq!((wrong.invocation, wrong.found, wrong.bits), (0, thirds.into(), u64::from(third) + 9));
     assert_eq!((wrong.standing, wrong.expected.judge(None, third.into())), (Standing::Outside, Standing::Within));
     assert_eq!(outcome.disorder, []);
@@ -430,7 +431,7 @@ fn what_an_atomic_was_given_is_one_of_the_values_that_it_may_be() {
 
 /// Exchanges leave the last one's value, which the order determines.
 #[test]
-fn what_is_left_is_where_the_trail_ends() {
+fn the_order_determines_the_value_that_is_left() {
     let exchange = atomics("out[g] = atomicExchange(x, g + 1u);");
     let outcome = in_order(&exchange, 2, observed(&exchange, &[&[3], &[0], &[2], &[1]]));
     assert_eq!(outcome.disorder, []);
@@ -507,16 +508,16 @@ fn a_store_has_its_place_in_the_order() {
 
 /// Atomics before a barrier precede those after it.
 #[test]
-fn a_trail_does_not_reach_past_a_barrier() {
+fn an_order_does_not_reach_past_a_barrier() {
     let body = "let had = atomicExchange(&mine, i + 1u); workgroupBarrier(); out[g] = atomicExchange(&mine, had + 7u);";
     let own = atomics(&format!("if i == 0u {{ atomicStore(&mine, 0u); }} workgroupBarrier(); {body}"));
     let exchanges: Vec<Index> =
         own.instructions().filter(|i| i.op == Some(Op::AtomicExchange)).map(|i| i.index).collect();
     let judge = |found: [[u64; 2]; 2]| {
-        let mut observed = Observed::default();
+        let mut observed = AtomicHistory::default();
         for (invocation, found) in found.into_iter().enumerate() {
             for (at, found) in exchanges.iter().zip(found) {
-                observed.insert(Index(at.0), invocation as u64, vec![Execution { found, given: None }]);
+                observed.insert(Index(at.0), invocation as u64, vec![AtomicExecution { found, operand: None }]);
             }
         }
         in_order(&own, 1, Some(Arc::new(observed)))
@@ -524,14 +525,14 @@ fn a_trail_does_not_reach_past_a_barrier() {
     // 0 to 1 to 2; then 2 to 7 + 1, and that to 7 + 0.
     let outcome = judge([[0, 8], [1, 2]]);
     assert_eq!((outcome.disorder.len(), exact(&outcome, 1)[..2].to_vec()), (0, vec![8, 2]));
-    // One trail through all of them exists, but across the barrier: 0 to 1, that to 7, 7 to 2, 2 to
+    // One order of all of them exists, but across the barrier: 0 to 1, that to 7, 7 to 2, 2 to
     // 14.
     assert!(!judge([[0, 1], [7, 2]]).disorder.is_empty());
 }
 
 /// If the value that one atomic found is unknown, no record is used.
 #[test]
-fn a_trail_with_a_gap_is_not_followed() {
+fn an_order_with_a_gap_is_not_used() {
     let append = atomics("let at = atomicAdd(x, 1u); out[g] = at;");
     let outcome = in_order(&append, 2, observed(&append, &[&[0], &[], &[2], &[3]]));
     assert_eq!(outcome.disorder, []);

@@ -66,7 +66,8 @@ fn changed_words_never_panic() {
         (Slot::new(0, 1), image),
         (Slot::new(0, 2), Resource::Sampler(sampler)),
     ];
-    let dispatch = Dispatch { bindings: bindings.into(), layout: assay_oracle::Layout::Linear, ..Dispatch::default() };
+    let dispatch =
+        Dispatch { bindings: bindings.into(), layout: assay_oracle::SubgroupLayout::Linear, ..Dispatch::default() };
     let limits = Limits { blocks_per_group: 2_000, undecided_blocks: 200, state_bytes: 1 << 24, ..Limits::default() };
     let (mut read, mut ran) = (0, 0);
     for text in SHADERS {

@@ -3,7 +3,8 @@
 
 use crate::support::*;
 use assay_oracle::{
-    Dispatch, Image, Limits, Offsets, Program, Resource, RunError, Slot, SpecValues, Tile, Watch, run_time_rules,
+    Dispatch, Image, Limits, Offsets, Program, Resource, RuleEnforcement, RunError, Slot, SpecValues, Tile,
+    run_time_rules,
 };
 use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -199,7 +200,7 @@ fn descriptors(pairs: &mut Vec<Pair>) {
     }
     // Values that are uniform in a subgroup may differ between two if the layout is known.
     let kind = &kinds()[1];
-    let halves = |size| Dispatch { layout: assay_oracle::Layout::Linear, ..four(kind, size) };
+    let halves = |size| Dispatch { layout: assay_oracle::SubgroupLayout::Linear, ..four(kind, size) };
     let half = choosing(kind, "%own", false, false)
         .replace("%chosen = OpCopyObject %uint %own", "%chosen = OpUDiv %uint %own %2");
     pairs.push(Pair { rule: "10136", broken: (half.clone(), halves(4)), kept: (half, halves(2)) });
@@ -235,7 +236,7 @@ fn others(pairs: &mut Vec<Pair>) {
             let capabilities = format!("OpCapability GroupNonUniform\nOpCapability {capability}");
             (
                 shader(&capabilities, "", "", &body),
-                Dispatch { subgroup_size: 4, layout: assay_oracle::Layout::Linear, ..none() },
+                Dispatch { subgroup_size: 4, layout: assay_oracle::SubgroupLayout::Linear, ..none() },
             )
         };
         pairs.push(Pair { rule, broken: who("%own"), kept: who("%2") });
@@ -244,7 +245,7 @@ fn others(pairs: &mut Vec<Pair>) {
     let of_four = |capability: &str, body: &str| {
         let capabilities = format!("OpCapability GroupNonUniform\nOpCapability {capability}");
         let types = "%bool = OpTypeBool\n%8 = OpConstant %uint 8\n%ballot = OpConstantComposite %v4uint %2 %0 %0 %0";
-        let layout = assay_oracle::Layout::Linear;
+        let layout = assay_oracle::SubgroupLayout::Linear;
         (shader(&capabilities, "", types, body), Dispatch { subgroup_size: 4, layout, ..none() })
     };
     let inverse = |bits: &str| {
@@ -484,7 +485,7 @@ fn floats_of_8_bits_are_refused_by_name() {
     let what = program.map(|_| ()).unwrap_err().to_string();
     assert!(what.contains("unsupported: OpTypeFloat 8 Float8E4M3EXT"), "{what}");
     let watches = run_time_rules().find(|(rule, _)| rule.id.ends_with("float8 conversions"));
-    assert_eq!(watches.map(|(_, watch)| watch), Some(Watch::Refused("OpTypeFloat 8")));
+    assert_eq!(watches.map(|(_, watch)| watch), Some(RuleEnforcement::Refused("OpTypeFloat 8")));
 }
 
 #[test]
@@ -504,8 +505,10 @@ fn every_rule_that_is_enforced_is_broken_by_one_dispatch_and_kept_by_the_nearest
         assert_eq!(what, "", "of the nearest to {id}\n{}", kept.0);
         seen.insert(id);
     }
-    let enforced: BTreeSet<&str> =
-        run_time_rules().filter(|(_, watch)| matches!(watch, Watch::Enforced(_))).map(|(rule, _)| rule.id).collect();
+    let enforced: BTreeSet<&str> = run_time_rules()
+        .filter(|(_, watch)| matches!(watch, RuleEnforcement::Enforced(_)))
+        .map(|(rule, _)| rule.id)
+        .collect();
     assert_eq!(seen, enforced);
 }
 

@@ -2,7 +2,8 @@
 
 use crate::support::*;
 use assay_oracle::{
-    CauseKind, Dispatch, Expected, FaultKind, Layout, Limits, Outcome, Program, Seat, Slot, SpecValues,
+    CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program, Slot, SpecValues, SubgroupLayout,
+    SubgroupPosition,
 };
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
@@ -39,7 +40,7 @@ fn dispatch(module: &Module, linear: bool) -> Outcome {
     let dispatch = Dispatch {
         bindings,
         subgroup_size: 8,
-        layout: if linear { Layout::Linear } else { Layout::Unknown },
+        layout: if linear { SubgroupLayout::Linear } else { SubgroupLayout::Unknown },
         ..Dispatch::default()
     };
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
@@ -274,10 +275,10 @@ fn a_recorded_layout_decides_who_is_where() {
             out[i] = subgroupBroadcastFirst(i) * 10000u + subgroupExclusiveAdd(i) * 100u + countOneBits(subgroupBallot(true).x) * 10u + s;
         }";
     let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
-    let seat = |i: u32| Seat { subgroup: i % 3, place: 3 - i / 3 };
-    let run = |seats: Vec<Seat>| {
+    let seat = |i: u32| SubgroupPosition { subgroup: i % 3, place: 3 - i / 3 };
+    let run = |seats: Vec<SubgroupPosition>| {
         let bindings = [(Slot::new(0, 0), words(&[0; 10]))].into();
-        let layout = Layout::recorded(seats, 10, 4).unwrap_or_else(|e| panic!("{e}"));
+        let layout = SubgroupLayout::recorded(seats, 10, 4).unwrap_or_else(|e| panic!("{e}"));
         let dispatch = Dispatch { bindings, subgroup_size: 4, layout, ..Dispatch::default() };
         program.run(&dispatch, &Limits::default())
     };
@@ -355,7 +356,7 @@ fn the_size_may_vary_in_later_modules() {
     let program = |version: &str| {
         Program::new(&spirv(&text(version)), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"))
     };
-    let sizes = |version: &str, subgroup_sizes: Option<[u32; 2]>, layout: Layout| {
+    let sizes = |version: &str, subgroup_sizes: Option<[u32; 2]>, layout: SubgroupLayout| {
         let program = program(version);
         let bindings = [(Slot::new(0, 0), words(&[0]))].into();
         let dispatch = Dispatch { bindings, subgroup_size: 8, subgroup_sizes, layout, ..Dispatch::default() };
@@ -363,12 +364,12 @@ fn the_size_may_vary_in_later_modules() {
         word(&outcome, 0, 0)
     };
     let eight = Expected::Exact(8);
-    assert_eq!(sizes("1.6", Some([4, 32]), Layout::Unknown), Expected::OneOf(vec![4, 8, 16, 32]));
-    assert_eq!(sizes("1.6", Some([8, 8]), Layout::Unknown), eight);
-    assert_eq!(sizes("1.6", None, Layout::Unknown), eight);
-    assert_eq!(sizes("1.6", Some([4, 32]), Layout::Linear), eight);
+    assert_eq!(sizes("1.6", Some([4, 32]), SubgroupLayout::Unknown), Expected::OneOf(vec![4, 8, 16, 32]));
+    assert_eq!(sizes("1.6", Some([8, 8]), SubgroupLayout::Unknown), eight);
+    assert_eq!(sizes("1.6", None, SubgroupLayout::Unknown), eight);
+    assert_eq!(sizes("1.6", Some([4, 32]), SubgroupLayout::Linear), eight);
     // Subgroups are full if the x dimension of the workgroup size is a multiple of the size.
     let full = |version: &str, workgroup| program(version).needs_full_subgroups(workgroup, 8);
     assert!(full("1.6", [16, 3, 1]) && !full("1.6", [12, 2, 1]) && !full("1.5", [16, 3, 1]));
-    assert_eq!(sizes("1.5", Some([4, 32]), Layout::Unknown), eight);
+    assert_eq!(sizes("1.5", Some([4, 32]), SubgroupLayout::Unknown), eight);
 }

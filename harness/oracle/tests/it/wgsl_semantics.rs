@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use assay_oracle::{
-    CauseKind, Dispatch, Expected, FaultKind, Layout, Limits, Outcome, Program, Resource, Slot, SpecValues,
+    CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program, Resource, Slot, SpecValues, SubgroupLayout,
 };
 use assay_spirv::tables::ImageFormat;
 
@@ -146,7 +146,7 @@ fn copies_between_invocations_may_be_flushed() {
     let dispatch = Dispatch {
         groups: [1; 3],
         bindings: [(Slot::new(0, 0), floats(&[1.0, 2.0, tiny, 4.0]))].into(),
-        layout: Layout::Linear,
+        layout: SubgroupLayout::Linear,
         subgroup_size: 4,
         ..Dispatch::default()
     };

@@ -1,19 +1,19 @@
 //! Run-time rules: operands that must be uniform, and ranges of offsets.
 
-use super::lanes::Lanes;
-use super::{Run, Stop};
 use crate::abstract_value::AbstractValue;
 use crate::decode::{OBJECT, counted, outside};
 use crate::inst::{Inst, Reach, Reg, SubgroupOp};
-use crate::layout::Layout;
 use crate::outcome::FaultKind;
 use crate::program::Choice;
-use crate::watch::named;
+use crate::rule_enforcement::named;
+use crate::run::lanes::Lanes;
+use crate::run::{Run, Stop};
+use crate::subgroup_layout::SubgroupLayout;
 use std::collections::BTreeMap;
 
 impl Run<'_> {
     /// Checks the rules on an instruction that is about to be executed.
-    pub(super) fn must_be_uniform(&mut self, inst: &Inst, lanes: Lanes) {
+    pub(in crate::run) fn must_be_uniform(&mut self, inst: &Inst, lanes: Lanes) {
         match inst {
             Inst::Load { pointer, physical: None, .. } => {
                 self.chosen_uniformly(*pointer, lanes);
@@ -124,7 +124,7 @@ impl Run<'_> {
             _ => return,
         };
         // With an unknown layout the result is undetermined anyway.
-        if self.dispatch.layout == Layout::Unknown {
+        if self.dispatch.layout == SubgroupLayout::Unknown {
             return;
         }
         let in_quads = op == SubgroupOp::QuadBroadcast;
@@ -167,7 +167,7 @@ impl Run<'_> {
 
     /// Executes `OpAssumeTrueKHR`: "Behavior is undefined if Condition is false". If the condition
     /// may be false, everything that follows is unknown.
-    pub(super) fn assume(&mut self, condition: Reg, lanes: Lanes) -> Result<(), Stop> {
+    pub(in crate::run) fn assume(&mut self, condition: Reg, lanes: Lanes) -> Result<(), Stop> {
         for l in lanes.iter() {
             let cause = match self.decided(condition, l) {
                 Ok(0) => {
@@ -183,7 +183,7 @@ impl Run<'_> {
 
     /// Checks that an offset of a gather or another lookup is within the limits of the device. The
     /// error is the cause for the values that depend on it.
-    pub(super) fn offset_within(&mut self, offset: i64, gather: bool, lane: usize) -> Result<i64, u32> {
+    pub(in crate::run) fn offset_within(&mut self, offset: i64, gather: bool, lane: usize) -> Result<i64, u32> {
         let (limits, least, most) = match gather {
             true => (self.dispatch.offsets.gather, "06376", "06377"),
             false => (self.dispatch.offsets.sample, "06435", "06436"),

@@ -5,10 +5,10 @@ use assay_spirv::rules::{RUN_TIME_RULES, RunTimeRule};
 
 /// The place where a run-time rule is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
+pub enum RuleEnforcement {
     /// A function of this crate detects violations: the dispatch has a fault, or is refused, under
-    /// the rule's name. For each rule `tests/it/run_time_rules.rs` has a dispatch that breaks it and a
-    /// nearest one that does not.
+    /// the rule's name. For each rule `tests/it/run_time_rules.rs` has a dispatch that breaks it
+    /// and a nearest one that does not.
     Enforced(&'static str),
     /// A function of this workspace implements the rule when it computes permitted results.
     Followed(&'static str),
@@ -22,11 +22,11 @@ pub enum Watch {
     Open(&'static str),
 }
 
-use Watch::{Cannot, Elsewhere, Enforced, Followed, Open, Refused};
+use RuleEnforcement::{Cannot, Elsewhere, Enforced, Followed, Open, Refused};
 
-const ONE_OF: &str = "oracle::run::uniform::chosen_uniformly";
-const SAME: &str = "oracle::run::uniform::same_in_subgroup";
-const OFFSET: &str = "oracle::run::uniform::offset_within";
+const ONE_OF: &str = "oracle::run::control::uniformity::chosen_uniformly";
+const SAME: &str = "oracle::run::control::uniformity::same_in_subgroup";
+const OFFSET: &str = "oracle::run::control::uniformity::offset_within";
 const ATTACHMENTS: &str = "vulkan::tile::check::attachments";
 const MATRICES: &str = "cooperative matrices";
 const VECTORS: &str = "cooperative vectors";
@@ -36,7 +36,7 @@ const NO_YCBCR: &str = "no view or sampler that converts Y'CbCr is made";
 const NO_FRAGMENT: &str = "InterpolateAtOffset is of fragment shaders: this project runs compute";
 
 /// Keyed by the number of the VUID, or by the end of the clause's name.
-const WATCHES: &[(&str, Watch)] = &[
+const WATCHES: &[(&str, RuleEnforcement)] = &[
     ("10134", Enforced(ONE_OF)),
     ("10135", Enforced(ONE_OF)),
     ("10136", Enforced(ONE_OF)),
@@ -44,13 +44,13 @@ const WATCHES: &[(&str, Watch)] = &[
     ("10138", Cannot("input attachments are of fragment shaders: this project runs compute")),
     ("10139", Enforced(ONE_OF)),
     ("10140", Enforced(ONE_OF)),
-    ("04745", Enforced("oracle::run::uniform::pushed_uniformly")),
+    ("04745", Enforced("oracle::run::control::uniformity::pushed_uniformly")),
     ("10148", Enforced(ONE_OF)),
     ("10149", Enforced(ONE_OF)),
     ("06276", Enforced(SAME)),
     ("06277", Enforced(SAME)),
-    ("06315", Enforced("oracle::run::access::physical_target")),
-    ("11819", Enforced("oracle::run::access::physical_target")),
+    ("06315", Enforced("oracle::run::memory::access::physical_target")),
+    ("11819", Enforced("oracle::run::memory::access::physical_target")),
     ("10834", Cannot("no buffer that is bound has 4 GiB: an offset beyond 32 bits is out of bounds, which is a fault")),
     ("06376", Enforced(OFFSET)),
     ("06377", Enforced(OFFSET)),
@@ -132,19 +132,19 @@ const WATCHES: &[(&str, Watch)] = &[
     ("Image Formats and Vulkan Formats", Enforced("oracle::run::setup::add_image")),
     ("Tensor Element Types And Vulkan Formats", Refused("tensors")),
     ("unformatted accesses", Enforced("oracle::run::images::access_fits")),
-    ("ClusterSize", Enforced("oracle::run::uniform::cluster_fits")),
+    ("ClusterSize", Enforced("oracle::run::control::uniformity::cluster_fits")),
     ("OpGroupNonUniformInverseBallot: Value", Enforced(SAME)),
     ("OpGroupNonUniformRotateKHR: Delta", Enforced(SAME)),
-    ("OpAssumeTrueKHR: Condition", Enforced("oracle::run::uniform::assume")),
-    ("without Aliased", Enforced("oracle::run::aliases::accessed_as")),
+    ("OpAssumeTrueKHR: Condition", Enforced("oracle::run::control::uniformity::assume")),
+    ("without Aliased", Enforced("oracle::run::memory::aliasing::accessed_as")),
 ];
 
 /// Every run-time rule with the place of its enforcement.
-pub fn run_time_rules() -> impl Iterator<Item = (&'static RunTimeRule, Watch)> {
+pub fn run_time_rules() -> impl Iterator<Item = (&'static RunTimeRule, RuleEnforcement)> {
     RUN_TIME_RULES.iter().map(|rule| (rule, of(rule)))
 }
 
-fn of(rule: &RunTimeRule) -> Watch {
+fn of(rule: &RunTimeRule) -> RuleEnforcement {
     let found = WATCHES.iter().find(|(end, _)| rule.id.ends_with(end));
     found.map_or(Open("nobody has looked at it yet"), |(_, watch)| *watch)
 }

@@ -27,7 +27,7 @@
 //!
 //! *Time.* The time of an access is the number of release barriers that its invocation executed
 //! before it. All invocations of a workgroup execute the counted barriers together, therefore one
-//! counter, [`Races::now`], serves all of them. It continues from one workgroup to the next.
+//! counter, [`RaceDetector::now`], serves all of them. It continues from one workgroup to the next.
 //!
 //! *Two-stage release.* The rule above has three events, and there is one state for each:
 //!
@@ -56,9 +56,9 @@
 //!   takes their place. No vector clock relates workgroups: nothing orders plain accesses of
 //!   different workgroups.
 //! * FastTrack keeps a vector of readers where reads are concurrent. Here two flags replace it:
-//!   [`SEVERAL`] (further invocations of the workgroup, since the epoch began) and [`ABROAD`]
-//!   (invocations of other workgroups, at any time). They suffice to decide whether there is a
-//!   conflict, but only the last of the invocations can be named.
+//!   [`SEVERAL`] (further invocations of the workgroup, since the epoch began) and
+//!   [`OTHER_WORKGROUPS`] (invocations of other workgroups, at any time). They suffice to decide
+//!   whether there is a conflict, but only the last of the invocations can be named.
 //! * The same flags are kept for writers: atomics of several invocations write without a race.
 //!
 //! # Approximations
@@ -70,18 +70,18 @@
 //!
 //! * Atomics and fences with acquire or release semantics are not followed. If the shader contains
 //!   one whose scope reaches both invocations, every conflict of the two counts as possibly ordered
-//!   ([`Races::orders_device`], [`Races::orders_group`]). Values that were read before the other
-//!   invocation wrote then become undetermined as well, in another run that knows the write. The
-//!   exceptions are private accesses: "for private memory operations to be Location-Ordered between
-//!   distinct agents requires using system-synchronizes-with rather than shader-based
-//!   synchronization".
+//!   ([`RaceDetector::orders_device`], [`RaceDetector::orders_group`]). Values that were read
+//!   before the other invocation wrote then become undetermined as well, in another run that knows
+//!   the write. The exceptions are private accesses: "for private memory operations to be
+//!   Location-Ordered between distinct agents requires using system-synchronizes-with rather than
+//!   shader-based synchronization".
 //! * A barrier of subgroups, once executed, possibly orders all invocations that may be in one
 //!   subgroup.
 //! * Availability and visibility: barriers that order memory without making it available and
 //!   visible, where the memory model requires them to say so, order possibly ([`Order::partial`]).
 //! * An access of an invocation that took both sides of an undecided branch, or through one of
-//!   several pointers, is possibly not executed ([`PERHAPS`]). A record of several invocations has
-//!   the flags of all of them.
+//!   several pointers, is possibly not executed ([`UNCERTAIN`]). A record of several invocations
+//!   has the flags of all of them.
 //! * A record has one time. If its accesses were released at different barriers ([`PARTED`]), an
 //!   acquire barrier may order the earlier ones but not the last, and its conflicts count as
 //!   possibly not executed. This takes a barrier that releases without acquiring.
@@ -93,31 +93,31 @@
 //! * Only accesses of this execution are seen, with one set of inputs. Up to the first conflict no
 //!   value depends on the order of invocations, so that every execution has the conflict.
 
-use super::Run;
 use crate::abstract_value::AbstractValue;
 use crate::dispatch::Resource;
 use crate::inst::{Inst, Order};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::program::ObjectKind;
+use crate::run::Run;
 use assay_spirv::tables::Scope;
 use std::ops::Range;
 
 /// Flag of an invocation's number in a record: the scope of its atomic reaches no further than the
 /// workgroup.
-const NARROW: u32 = 1 << 31;
+const WORKGROUP_SCOPE: u32 = 1 << 31;
 /// Flag: other invocations of the workgroup made such accesses since the last barrier.
 const SEVERAL: u32 = 1 << 30;
 /// Flag: invocations of other workgroups made such accesses.
-const ABROAD: u32 = 1 << 29;
+const OTHER_WORKGROUPS: u32 = 1 << 29;
 /// Flag: the access was possibly not made.
-const PERHAPS: u32 = 1 << 28;
+const UNCERTAIN: u32 = 1 << 28;
 /// Flag: an atomic of 64 bits.
-const WIDE: u32 = 1 << 27;
+const BITS_64: u32 = 1 << 27;
 /// Flag: an atomic of fewer bits.
-const SHORT: u32 = 1 << 26;
+const FEWER_BITS: u32 = 1 << 26;
 /// Flag: the scope of the atomic reaches no further than the subgroup.
-const CLOSE: u32 = 1 << 25;
+const SUBGROUP_SCOPE: u32 = 1 << 25;
 /// Flag of a time: the access was private.
 const PRIVATE: u32 = 1 << 31;
 /// Flag of a time: a release barrier came between this access and earlier ones that the record also
@@ -126,9 +126,9 @@ const PARTED: u32 = 1 << 30;
 /// Mask of the time itself.
 const TIME: u32 = PARTED - 1;
 /// Mask of the invocation's number, which begins at 1.
-const NUMBER: u32 = CLOSE - 1;
+const NUMBER: u32 = SUBGROUP_SCOPE - 1;
 /// Largest number of invocations that records can tell apart.
-pub(super) const NUMBERED: u64 = NUMBER as u64 - 1;
+pub(in crate::run) const NUMBERED: u64 = NUMBER as u64 - 1;
 
 /// The last accesses to one granule of memory. Plain and atomic accesses do not hide each other.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,7 +158,7 @@ impl Record {
 
 /// The state of the race detector: the records of all memory that may be written.
 #[derive(Debug, Default)]
-pub(crate) struct Races {
+pub(crate) struct RaceDetector {
     /// Records by object; empty for objects that are not written.
     shadows: Vec<Vec<Record>>,
     /// Written granules by object, a bit each, where there is nobody to race with and so no record.
@@ -177,19 +177,19 @@ pub(crate) struct Races {
     /// Set for objects that are images.
     are_images: Vec<bool>,
     /// The time at which the workgroup began.
-    pub(super) begun: u32,
+    pub(in crate::run) workgroup_start: u32,
     /// The current time: the number of release operations.
     now: u32,
     /// Set while a private access is made, which nothing orders with those of other invocations.
-    pub(super) is_private: bool,
+    pub(in crate::run) is_private: bool,
     /// Set if atomics or fences may order workgroups, and invocations of one workgroup,
     /// respectively.
     orders_device: bool,
     orders_group: bool,
     /// The subgroup of each invocation of the workgroup, or one that it may be in.
-    pub(super) subgroup_of: Vec<u32>,
+    pub(in crate::run) subgroup_of: Vec<u32>,
     /// Set if the layout of subgroups is known.
-    pub(super) subgroups_known: bool,
+    pub(in crate::run) subgroups_known: bool,
     /// Set once a barrier or fence of subgroups was executed.
     orders_subgroup: bool,
 }
@@ -228,9 +228,9 @@ pub(crate) struct Conflict {
     /// told apart.
     pub(crate) other: Option<u32>,
     /// Set if synchronisation that is not modelled may order them.
-    perhaps_ordered: bool,
+    maybe_ordered: bool,
     /// Set if one of them is possibly not made.
-    doubtful: bool,
+    uncertain: bool,
     /// Set if the earlier access read and the later one writes.
     was_read: bool,
 }
@@ -241,7 +241,7 @@ pub(crate) struct Access {
     pub(crate) write: bool,
     pub(crate) atomic: Option<Atomic>,
     /// Set if the access is possibly not made: another one may be made instead.
-    pub(crate) perhaps: bool,
+    pub(crate) uncertain: bool,
 }
 
 /// An atomic access. Two of them are mutually ordered if they have the same width and each reaches
@@ -249,16 +249,17 @@ pub(crate) struct Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Atomic {
     /// Set for 64 bits.
-    pub(crate) wide: bool,
-    /// Set if the scope reaches no further than the workgroup (`narrow`) or the subgroup (`close`).
-    pub(crate) narrow: bool,
-    pub(crate) close: bool,
+    pub(crate) is_64_bit: bool,
+    /// Set if the scope reaches no further than the workgroup (`workgroup_scope`) or the subgroup
+    /// (`subgroup_scope`).
+    pub(crate) workgroup_scope: bool,
+    pub(crate) subgroup_scope: bool,
 }
 
-impl Races {
+impl RaceDetector {
     /// Start of the current epoch for an object's memory.
     #[inline]
-    pub(super) fn epoch(&self, object: u32) -> u32 {
+    pub(in crate::run) fn epoch(&self, object: u32) -> u32 {
         self.of_class(&self.epochs, object)
     }
 
@@ -290,13 +291,13 @@ impl Races {
     fn conflict(&self, me: u32, flags: u32, (who, when): (u32, u32)) -> Conflict {
         let other = who & NUMBER;
         let same_group = self.is_here(other);
-        let by_subgroup = self.orders_subgroup || (!self.subgroups_known && (flags | who) & CLOSE != 0);
+        let by_subgroup = self.orders_subgroup || (!self.subgroups_known && (flags | who) & SUBGROUP_SCOPE != 0);
         let same_subgroup = same_group && self.in_one_subgroup(me, other);
         let private = self.is_private || (when & PRIVATE != 0 && other != me);
         let ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
-        let perhaps_ordered = ordered && !private;
+        let maybe_ordered = ordered && !private;
         let other = (other != me).then(|| other - 1);
-        Conflict { other, perhaps_ordered, doubtful: false, was_read: false }
+        Conflict { other, maybe_ordered, uncertain: false, was_read: false }
     }
 
     /// The granules of an access, each with its object.
@@ -312,7 +313,7 @@ impl Races {
         offset: usize,
         size: usize,
         lane: usize,
-        Access { write, atomic, perhaps }: Access,
+        Access { write, atomic, uncertain }: Access,
     ) -> Option<Conflict> {
         if self.shadows.get(object as usize).is_none_or(Vec::is_empty) {
             if write && let Some(marks) = self.marks.get_mut(object as usize) {
@@ -325,10 +326,13 @@ impl Races {
         let flag = |flag: u32, on: bool| if on { flag } else { 0 };
         let (epoch, pending) = (self.epoch(object), self.of_class(&self.pending, object));
         let now = self.now | flag(PRIVATE, self.is_private);
-        let of_atomic = |Atomic { wide, narrow, close }: Atomic| {
-            flag(WIDE, wide) | flag(SHORT, !wide) | flag(NARROW, narrow) | flag(CLOSE, close)
+        let of_atomic = |Atomic { is_64_bit, workgroup_scope, subgroup_scope }: Atomic| {
+            flag(BITS_64, is_64_bit)
+                | flag(FEWER_BITS, !is_64_bit)
+                | flag(WORKGROUP_SCOPE, workgroup_scope)
+                | flag(SUBGROUP_SCOPE, subgroup_scope)
         };
-        let flags = atomic.map_or(0, of_atomic) | flag(PERHAPS, perhaps);
+        let flags = atomic.map_or(0, of_atomic) | flag(UNCERTAIN, uncertain);
         let mut found: Option<Conflict> = None;
         for (_, granule) in self.granules(object as usize, offset, size) {
             let granule = granule as usize;
@@ -339,10 +343,10 @@ impl Races {
                     let first = found.unwrap_or_else(|| self.conflict(me, flags, (who, when)));
                     // Not the access of `who` itself, but one that its record also stands for.
                     let parted = when & PARTED != 0 && (both_atomic || who & NUMBER == me);
-                    let doubtful = perhaps || who & PERHAPS != 0 || parted;
+                    let uncertain = uncertain || who & UNCERTAIN != 0 || parted;
                     // One certain conflict makes the result certain.
-                    let doubtful = doubtful && (found.is_none() || first.doubtful);
-                    found = Some(Conflict { doubtful, was_read: first.was_read || was_read, ..first });
+                    let uncertain = uncertain && (found.is_none() || first.uncertain);
+                    found = Some(Conflict { uncertain, was_read: first.was_read || was_read, ..first });
                 };
                 let wrote = self.others(object, me, (last.writer, last.written), epoch);
                 if wrote.any() && !(both_atomic && self.mutual(me, flags, last.writer, wrote)) {
@@ -361,15 +365,19 @@ impl Races {
             // them.
             let again = when & TIME >= epoch && who & NUMBER == me;
             let theirs = match () {
-                () if others.any() => who & (PERHAPS | NARROW | CLOSE | WIDE | SHORT),
-                () if again => who & (NARROW | CLOSE | WIDE | SHORT),
-                () => who & NARROW,
+                () if others.any() => who & (UNCERTAIN | WORKGROUP_SCOPE | SUBGROUP_SCOPE | BITS_64 | FEWER_BITS),
+                () if again => who & (WORKGROUP_SCOPE | SUBGROUP_SCOPE | BITS_64 | FEWER_BITS),
+                () => who & WORKGROUP_SCOPE,
             };
             // An access that was certainly made before stays certain.
-            let certain = write && again && who & PERHAPS == 0;
-            let flags = if certain { flags & !PERHAPS } else { flags };
-            let who = me | flags | theirs | flag(SEVERAL, others.here) | flag(ABROAD, others.abroad);
-            let parted = others.here && (when & TIME < pending || when & PARTED != 0);
+            let certain = write && again && who & UNCERTAIN == 0;
+            let flags = if certain { flags & !UNCERTAIN } else { flags };
+            let who = me
+                | flags
+                | theirs
+                | flag(SEVERAL, others.same_workgroup)
+                | flag(OTHER_WORKGROUPS, others.other_workgroups);
+            let parted = others.same_workgroup && (when & TIME < pending || when & PARTED != 0);
             let now = now | flag(PARTED, parted);
             let record = &mut self.shadows[object as usize][granule];
             let own = if atomic.is_some() { &mut record.atomic } else { &mut record.plain };
@@ -390,9 +398,9 @@ impl Races {
         let since = self.is_private || when & PRIVATE != 0 || when & TIME >= epoch;
         Others {
             // Several invocations of this workgroup since its last barrier.
-            here: is_here && since && (last != me || who & SEVERAL != 0),
+            same_workgroup: is_here && since && (last != me || who & SEVERAL != 0),
             // Each workgroup has its own workgroup memory.
-            abroad: object != 1 && last != 0 && (!is_here || who & ABROAD != 0),
+            other_workgroups: object != 1 && last != 0 && (!is_here || who & OTHER_WORKGROUPS != 0),
         }
     }
 
@@ -401,18 +409,18 @@ impl Races {
     fn mutual(&self, me: u32, flags: u32, who: u32, others: Others) -> bool {
         let all = flags | who;
         let reach = match () {
-            () if all & (NARROW | CLOSE) == 0 => true,
-            () if others.abroad => false,
-            () if all & CLOSE == 0 => true,
+            () if all & (WORKGROUP_SCOPE | SUBGROUP_SCOPE) == 0 => true,
+            () if others.other_workgroups => false,
+            () if all & SUBGROUP_SCOPE == 0 => true,
             () => self.subgroups_known && self.in_one_subgroup(me, who & NUMBER),
         };
-        reach && all & (WIDE | SHORT) != WIDE | SHORT
+        reach && all & (BITS_64 | FEWER_BITS) != BITS_64 | FEWER_BITS
     }
 
     /// Merges the records of workgroups that ran concurrently with these, and returns the bytes
     /// that they wrote, by object. `None` if one side wrote a granule that the other accessed, so
     /// that they could not run concurrently.
-    pub(super) fn join(&mut self, other: &Races) -> Option<Vec<(usize, Vec<Range<usize>>)>> {
+    pub(in crate::run) fn join(&mut self, other: &RaceDetector) -> Option<Vec<(usize, Vec<Range<usize>>)>> {
         let mut written = Vec::new();
         // The push constants are not written, and workgroup memory belongs to one workgroup.
         let pairs = self.shadows.iter_mut().zip(&other.shadows).enumerate().skip(2);
@@ -440,12 +448,12 @@ impl Races {
 
     /// Returns true if accesses to shared memory are recorded. They are not for a single
     /// invocation.
-    pub(super) fn is_watching(&self) -> bool {
+    pub(in crate::run) fn is_watching(&self) -> bool {
         self.lanes > 0 && self.shadows.iter().skip(2).any(|shadow| !shadow.is_empty())
     }
 
     /// The bytes of an object that an invocation wrote or may have written, clipped to `bytes`.
-    pub(super) fn written(&self, object: usize, bytes: usize) -> Vec<Range<usize>> {
+    pub(in crate::run) fn written(&self, object: usize, bytes: usize) -> Vec<Range<usize>> {
         let mut written = Vec::new();
         let records = self.shadows.get(object).into_iter().flatten().map(Record::is_written);
         let bits = |bits: &u64| -> [bool; 64] { std::array::from_fn(|bit| bits >> bit & 1 == 1) };
@@ -457,14 +465,14 @@ impl Races {
     }
 
     /// Size of the records in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::run) fn bytes(&self) -> u64 {
         self.shadows.iter().map(|shadow| size_of_val(&shadow[..]) as u64).sum()
     }
 
     /// Executes a control barrier of the workgroup. "If A is a release barrier, B is an acquire
     /// barrier, and C is a control barrier (where A can equal C, and B can equal C)", A
     /// synchronizes with B if it is before C, and C before B.
-    pub(super) fn barrier(&mut self, order: Order) {
+    pub(in crate::run) fn barrier(&mut self, order: Order) {
         self.release(order);
         self.released = self.pending;
         self.acquire(order);
@@ -472,13 +480,13 @@ impl Races {
     }
 
     /// Executes a fence that the whole workgroup reaches.
-    pub(super) fn fence(&mut self, order: Order) {
+    pub(in crate::run) fn fence(&mut self, order: Order) {
         self.release(order);
         self.acquire(order);
     }
 
     /// Executes a barrier of subgroups, or a fence that some invocations reach.
-    pub(super) fn fence_of_some(&mut self, order: Order) {
+    pub(in crate::run) fn fence_of_some(&mut self, order: Order) {
         self.orders_subgroup |= order.orders();
     }
 
@@ -500,13 +508,13 @@ impl Races {
 /// and some of others.
 #[derive(Clone, Copy, Debug)]
 struct Others {
-    here: bool,
-    abroad: bool,
+    same_workgroup: bool,
+    other_workgroups: bool,
 }
 
 impl Others {
     fn any(self) -> bool {
-        self.here || self.abroad
+        self.same_workgroup || self.other_workgroups
     }
 }
 
@@ -520,19 +528,20 @@ fn extend(ranges: &mut Vec<Range<usize>>, next: Range<usize>) {
 
 impl Run<'_> {
     /// Begins a workgroup. No access of another workgroup happens before its accesses.
-    pub(super) fn begin_races(&mut self) {
+    pub(in crate::run) fn begin_races(&mut self) {
         if self.races.shadows.is_empty() {
-            self.make_shadows();
+            self.make_records();
         }
         self.races.first = self.place * self.races.lanes;
         self.races.now += 1;
-        self.races.begun = self.races.now;
-        let begun = Epochs::all(self.races.now);
-        (self.races.epochs, self.races.pending, self.races.released) = (begun, begun, begun);
+        self.races.workgroup_start = self.races.now;
+        let workgroup_start = Epochs::all(self.races.now);
+        (self.races.epochs, self.races.pending, self.races.released) =
+            (workgroup_start, workgroup_start, workgroup_start);
         self.races.orders_subgroup = false;
     }
 
-    fn make_shadows(&mut self) {
+    fn make_records(&mut self) {
         let groups = self.dispatch.groups.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
         let program = self.program;
         let mut shift = 2;
@@ -585,7 +594,7 @@ impl Run<'_> {
                 }
             }
         }
-        self.races = Races {
+        self.races = RaceDetector {
             shadows,
             marks,
             shift,
@@ -593,13 +602,13 @@ impl Run<'_> {
             lanes: self.lanes as u32,
             orders_device: device,
             orders_group: group,
-            ..Races::default()
+            ..RaceDetector::default()
         };
     }
 
     /// Returns true if the shader has a writable variable for an object, or may reach it by an
     /// address.
-    pub(super) fn is_writable(&self, place: usize) -> bool {
+    pub(in crate::run) fn is_writable(&self, place: usize) -> bool {
         let mut named = false;
         for declared in &self.program.objects {
             let ObjectKind::Binding(_) = declared.kind else { continue };
@@ -616,9 +625,9 @@ impl Run<'_> {
 
     /// Records a write. After a data race the memory is undetermined.
     #[inline]
-    pub(super) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
+    pub(in crate::run) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
         let raced = self.accessed(object, offset, size, lane, (true, None));
-        self.end_trails(object, offset, size, raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane));
+        self.end_orders(object, offset, size, raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane));
         if let Some(cause) = raced {
             self.objects[object].write(offset, size, 0, AbstractValue::Unknown(cause), cause);
         }
@@ -626,14 +635,14 @@ impl Run<'_> {
 
     /// Records a read; returns the cause of an undetermined value if it races.
     #[inline]
-    pub(super) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
+    pub(in crate::run) fn note_read(&mut self, object: usize, offset: usize, size: usize, lane: usize) -> Option<u32> {
         self.accessed(object, offset, size, lane, (false, None))
     }
 
     /// Records an access. Returns the cause for the values involved if it races, or if the value
     /// read may be written before or after it.
     #[inline]
-    pub(super) fn accessed(
+    pub(in crate::run) fn accessed(
         &mut self,
         object: usize,
         offset: usize,
@@ -641,9 +650,9 @@ impl Run<'_> {
         lane: usize,
         (write, atomic): (bool, Option<Atomic>),
     ) -> Option<u32> {
-        let perhaps = self.in_doubt || self.forks.is_weak(lane);
+        let uncertain = self.in_doubt || self.forks.is_weak(lane);
         let invocation = self.forks.original(lane);
-        let access = Access { write, atomic, perhaps };
+        let access = Access { write, atomic, uncertain };
         if let Some(conflict) = self.races.access(object as u32, offset, size, invocation, access) {
             return Some(self.raced(conflict, lane, (object, offset, size)));
         }
@@ -657,13 +666,13 @@ impl Run<'_> {
 
     /// Reports a conflict and returns the cause for the values involved.
     fn raced(&mut self, conflict: Conflict, lane: usize, (object, offset, size): (usize, usize, usize)) -> u32 {
-        if conflict.perhaps_ordered {
+        if conflict.maybe_ordered {
             if conflict.was_read {
                 self.contention.found_early.extend(self.races.granules(object, offset, size));
             }
             return self.cause(CauseKind::PossibleRace);
         }
-        if conflict.doubtful {
+        if conflict.uncertain {
             let cause = self.cause(CauseKind::Precision);
             if conflict.was_read {
                 // The value read may have come from here and may have reached any memory since.

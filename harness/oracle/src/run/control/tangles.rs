@@ -12,20 +12,20 @@
 //!
 //! # Invariant
 //!
-//! Each lane has two numbers, by its branches and by its calls ([`Tangles::of`]). Lanes whose numbers
-//! are equal have executed the same sequence of blocks since the whole workgroup was last in one
-//! tangle. They are therefore certainly in one tangle. The converse does not hold: lanes with
-//! different numbers may be in one tangle on some implementation. [`WHOLE`] is the number of the
-//! lanes that have not left the whole workgroup; no other number is used twice in a workgroup.
+//! Each lane has two numbers, by its branches and by its calls ([`Tangles::of`]). Lanes whose
+//! numbers are equal have executed the same sequence of blocks since the whole workgroup was last
+//! in one tangle. They are therefore certainly in one tangle. The converse does not hold: lanes
+//! with different numbers may be in one tangle on some implementation. [`WHOLE`] is the number of
+//! the lanes that have not left the whole workgroup; no other number is used twice in a workgroup.
 //!
 //! * A divergence ([`Tangles::part`]) gives a new number to each pair of an old number and a target
 //!   block. A branch on which all lanes of one number agree changes nothing.
 //! * Without maximal reconvergence SPIR-V guarantees reconvergence only where control flow becomes
 //!   uniform again: at the merge block of a construct that the whole workgroup entered together, if
 //!   all of it leaves the construct there ([`Tangles::arrive`]). Each lane therefore knows the
-//!   construct in which it left the workgroup ([`Way::left`]), which becomes the enclosing one
-//!   ([`Way::climb`]) when the lane leaves it other than at its end. At the common merge block all
-//!   numbers become [`WHOLE`]. Nothing joins two numbers short of that.
+//!   construct in which it left the workgroup ([`LanePath::left`]), which becomes the enclosing one
+//!   ([`LanePath::climb`]) when the lane leaves it other than at its end. At the common merge block
+//!   all numbers become [`WHOLE`]. Nothing joins two numbers short of that.
 //! * The two lanes of an invocation that took both sides of an undecided branch get a new number
 //!   when they are joined ([`Tangles::join`]): nobody is certainly with them.
 //!
@@ -60,7 +60,7 @@ const WHOLE: u32 = 0;
 
 /// The path of a lane relative to the lanes that began together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Way {
+pub(in crate::run) struct LanePath {
     /// Number of the tangle; lanes with one number are together.
     tangle: u32,
     /// The call depth, and the construct of the function, in which the lane left the whole
@@ -69,8 +69,8 @@ pub(super) struct Way {
 }
 
 /// The state of lanes at a function call.
-pub(super) struct Call {
-    ways: Vec<Way>,
+pub(in crate::run) struct Call {
+    ways: Vec<LanePath>,
     construct: Option<u32>,
 }
 
@@ -78,9 +78,9 @@ pub(super) struct Call {
 #[derive(Debug, Default)]
 pub(crate) struct Tangles {
     /// The path of each lane by its branches; empty if the program does not depend on tangles.
-    branches: Vec<Way>,
+    branches: Vec<LanePath>,
     /// The path of each lane by the functions that it left on different paths than others.
-    calls: Vec<Way>,
+    calls: Vec<LanePath>,
     /// With maximal reconvergence, the switches that each lane is in: call depth, construct and
     /// selector.
     cases: Option<Vec<Vec<(u32, u32, u64)>>>,
@@ -92,21 +92,21 @@ pub(crate) struct Tangles {
 
 impl Tangles {
     /// Begins a workgroup with room for `lanes` lanes. `maximally` selects maximal reconvergence.
-    pub(super) fn begin(&mut self, lanes: usize, maximally: bool) {
-        let ways = || vec![Way::default(); lanes];
+    pub(in crate::run) fn begin(&mut self, lanes: usize, maximally: bool) {
+        let ways = || vec![LanePath::default(); lanes];
         let cases = maximally.then(|| vec![Vec::new(); lanes]);
         *self = Tangles { branches: ways(), calls: ways(), cases, ..Tangles::default() };
     }
 
     /// Returns true if all of these lanes, which execute an instruction together, are certainly in
     /// one tangle.
-    pub(super) fn are_one(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
+    pub(in crate::run) fn are_one(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
         self.agree(lanes, |lane| self.of(lane))
     }
 
     /// Returns true if all of these lanes, which execute a barrier together, are certainly in one
     /// tangle when calls are treated as single instructions.
-    pub(super) fn meet(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
+    pub(in crate::run) fn meet(&self, lanes: impl IntoIterator<Item = usize>) -> bool {
         self.agree(lanes, |lane| self.of(lane).0)
     }
 
@@ -121,13 +121,13 @@ impl Tangles {
 
     /// A tangle that the lane is certainly in; the same for all lanes if the program does not
     /// depend on tangles.
-    pub(super) fn of(&self, lane: usize) -> (u32, u32) {
-        let of = |ways: &[Way]| ways.get(lane).map_or(WHOLE, |way| way.tangle);
+    pub(in crate::run) fn of(&self, lane: usize) -> (u32, u32) {
+        let of = |ways: &[LanePath]| ways.get(lane).map_or(WHOLE, |way| way.tangle);
         (of(&self.branches), of(&self.calls))
     }
 
     /// Records the case that a lane takes of the switch that begins `construct`.
-    pub(super) fn choose(&mut self, lane: usize, construct: Option<u32>, selector: u64) {
+    pub(in crate::run) fn choose(&mut self, lane: usize, construct: Option<u32>, selector: u64) {
         if let (Some(cases), Some(construct)) = (&mut self.cases, construct) {
             cases[lane].push((self.depth, construct, selector));
         }
@@ -135,7 +135,11 @@ impl Tangles {
 
     /// Separates lanes that diverge at the end of a block of a construct, some to each of these
     /// blocks. Several cases may lead to one block.
-    pub(super) fn part<'l>(&mut self, ways: impl Iterator<Item = (u32, &'l Vec<u32>)> + Clone, construct: Option<u32>) {
+    pub(in crate::run) fn part<'l>(
+        &mut self,
+        ways: impl Iterator<Item = (u32, &'l Vec<u32>)> + Clone,
+        construct: Option<u32>,
+    ) {
         if self.branches.is_empty() {
             return;
         }
@@ -159,7 +163,7 @@ impl Tangles {
 
     /// Lets lanes arrive at a block. If they are the `whole` workgroup, and all of it entered the
     /// construct that ends there together, it reconverges.
-    pub(super) fn arrive(&mut self, function: &Function, block: u32, lanes: &[u32], whole: bool) {
+    pub(in crate::run) fn arrive(&mut self, function: &Function, block: u32, lanes: &[u32], whole: bool) {
         let depth = self.depth;
         self.construct = function.entered_before(block);
         if let Some(cases) = &mut self.cases {
@@ -173,7 +177,7 @@ impl Tangles {
             return;
         }
         let ends = |(at, construct): (u32, u32)| at == depth && function.ends_at(construct, block);
-        let together = |ways: &mut [Way]| {
+        let together = |ways: &mut [LanePath]| {
             lanes.iter().for_each(|lane| ways[*lane as usize].climb(function, depth, block));
             whole
                 && lanes
@@ -193,13 +197,13 @@ impl Tangles {
         }
         for (back, ways) in [(branches, &mut self.branches), (calls, &mut self.calls)] {
             if back {
-                lanes.iter().for_each(|lane| ways[*lane as usize] = Way::default());
+                lanes.iter().for_each(|lane| ways[*lane as usize] = LanePath::default());
             }
         }
     }
 
     /// Enters a function, and returns the state of the lanes for [`Tangles::returned`].
-    pub(super) fn call(&mut self, lanes: &[u32]) -> Call {
+    pub(in crate::run) fn call(&mut self, lanes: &[u32]) -> Call {
         self.depth += 1;
         let ways = match self.branches.is_empty() {
             true => Vec::new(),
@@ -210,13 +214,13 @@ impl Tangles {
 
     /// Returns from a function. Its branches no longer count, and lanes that left it on different
     /// paths are apart.
-    pub(super) fn returned(&mut self, lanes: &[u32], call: Call) {
+    pub(in crate::run) fn returned(&mut self, lanes: &[u32], call: Call) {
         let depth = self.depth;
         self.depth -= 1;
         self.construct = call.construct;
         let left = self.construct.map(|construct| (self.depth, construct));
         // Common case: no lane diverged in the function.
-        let stays = |(lane, before): (&u32, &Way)| self.branches[*lane as usize].tangle == before.tangle;
+        let stays = |(lane, before): (&u32, &LanePath)| self.branches[*lane as usize].tangle == before.tangle;
         if self.last != WHOLE && !lanes.iter().zip(&call.ways).all(stays) {
             let mut ends: HashMap<u32, BTreeSet<u32>> = HashMap::new();
             for (lane, before) in lanes.iter().zip(&call.ways) {
@@ -245,7 +249,7 @@ impl Tangles {
     }
 
     /// Copies the state of a lane to the second lane of its invocation.
-    pub(super) fn fork(&mut self, lane: usize, new: usize) {
+    pub(in crate::run) fn fork(&mut self, lane: usize, new: usize) {
         for ways in [&mut self.branches, &mut self.calls] {
             if !ways.is_empty() {
                 ways[new] = ways[lane];
@@ -257,17 +261,17 @@ impl Tangles {
     }
 
     /// Merges the states of two lanes of an invocation.
-    pub(super) fn join(&mut self, stays: usize, goes: usize) {
+    pub(in crate::run) fn join(&mut self, stays: usize, goes: usize) {
         for ways in [&mut self.branches, &mut self.calls] {
             if !ways.is_empty() && ways[stays].tangle != ways[goes].tangle {
                 self.last += 1;
-                ways[stays] = Way { tangle: self.last, left: ways[stays].left.or(ways[goes].left) };
+                ways[stays] = LanePath { tangle: self.last, left: ways[stays].left.or(ways[goes].left) };
             }
         }
     }
 }
 
-impl Way {
+impl LanePath {
     /// Separates the lane from others: lanes with one key stay together. A lane that was with the
     /// whole workgroup leaves it at `left`.
     fn leave(&mut self, key: (u32, u32), left: Option<(u32, u32)>, new: &mut HashMap<(u32, u32), u32>, last: &mut u32) {

@@ -6,17 +6,17 @@
 //! Aliased decoration". The rules of the OpenCL memory model do not refer to variables, so kernels
 //! are not checked.
 
-use super::Run;
 use crate::outcome::FaultKind;
 use crate::program::{Descriptors, Object};
-use crate::watch::named;
+use crate::rule_enforcement::named;
+use crate::run::Run;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The objects that several variables refer to, at least one of which may write, and not all of
 /// which are decorated `Aliased`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Aliases {
+pub(crate) struct AliasedObjects {
     shared: BTreeMap<usize, Shared>,
 }
 
@@ -36,9 +36,9 @@ struct Name {
     writable: bool,
 }
 
-impl Aliases {
+impl AliasedObjects {
     /// Records that a variable refers to an object by a number.
-    pub(super) fn name(&mut self, object: usize, number: u64, declared: &Object) {
+    pub(in crate::run) fn name(&mut self, object: usize, number: u64, declared: &Object) {
         let of = declared.choice.map(|choice| choice.of);
         let stored = !matches!(of, Some(Descriptors::SampledImages | Descriptors::UniformTexelBuffers));
         let name = Name { number, aliased: declared.aliased, writable: declared.writable && stored };
@@ -46,7 +46,7 @@ impl Aliases {
     }
 
     /// Drops the objects to which the rule does not apply.
-    pub(super) fn watch(&mut self) {
+    pub(in crate::run) fn watch(&mut self) {
         self.shared.retain(|_, shared| {
             let any = |test: fn(&Name) -> bool| shared.names.iter().any(test);
             shared.names.len() > 1 && any(|name| name.writable) && any(|name| !name.aliased)
@@ -55,7 +55,7 @@ impl Aliases {
 
     /// Returns true if the rule applies to no object.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::run) fn is_empty(&self) -> bool {
         self.shared.is_empty()
     }
 
@@ -85,7 +85,7 @@ impl Aliases {
 impl Run<'_> {
     /// Records that a lane accesses bytes of an object by a variable's number. Returns the cause
     /// for values that depend on it if the behaviour is undefined.
-    pub(super) fn accessed_as(
+    pub(in crate::run) fn accessed_as(
         &mut self,
         (object, number): (usize, u64),
         bytes: Range<usize>,

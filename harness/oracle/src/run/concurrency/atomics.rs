@@ -5,19 +5,19 @@
 //! a first run; see [`Contention`]. The content left in memory is exact if all operations on the
 //! location commute. Sums of floats leave the values that adding in any order gives.
 
-use super::access::Target;
-use super::expr::build::bound_of_value;
-use super::float::{rearranged, with_zeros};
-use super::lanes::Lanes;
-use super::races::Atomic;
-use super::{Run, Stop};
 use crate::abstract_value::{AbstractValue, FloatSet};
+use crate::atomic_history::AtomicExecution;
 use crate::expr_bound::ExprBound;
 use crate::fast_path;
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::{Found, SUMMED};
-use crate::observed::Execution;
 use crate::outcome::{CauseKind, FaultKind};
+use crate::run::concurrency::data_race::Atomic;
+use crate::run::expr::build::bound_of_value;
+use crate::run::float::{rearranged, with_zeros};
+use crate::run::lanes::Lanes;
+use crate::run::memory::access::Target;
+use crate::run::{Run, Stop};
 use crate::ty::{Kind, mask};
 use assay_precision::Flush;
 use assay_spirv::tables::{Op, Scope};
@@ -35,23 +35,23 @@ const EVERY: u64 = u64::MAX;
 pub(crate) struct Contention {
     /// Known from the run before: object, offset, and stamp (the workgroup in the high bits, its
     /// epoch in the low ones, or [`EVERY`]).
-    pub(super) known: HashSet<(u32, u32, u64)>,
+    pub(in crate::run) known: HashSet<(u32, u32, u64)>,
     /// Found in this run.
-    pub(super) found: HashSet<(u32, u32, u64)>,
+    pub(in crate::run) found: HashSet<(u32, u32, u64)>,
     /// Granules of objects that are read before another invocation writes them, although the write
     /// may come first: known from the run before, and found in this run.
-    pub(super) early: HashSet<(u32, u32)>,
-    pub(super) found_early: HashSet<(u32, u32)>,
+    pub(in crate::run) early: HashSet<(u32, u32)>,
+    pub(in crate::run) found_early: HashSet<(u32, u32)>,
     /// Objects and offsets of locations on which the effect of some atomic is unknown; see
-    /// [`super::trails`].
-    pub(super) unfollowed: HashSet<(u32, u32)>,
-    pub(super) found_unfollowed: HashSet<(u32, u32)>,
-    past: HashMap<(u32, u32), Past>,
+    /// [`crate::run::concurrency::modification_order`].
+    pub(in crate::run) without_history: HashSet<(u32, u32)>,
+    pub(in crate::run) found_without_history: HashSet<(u32, u32)>,
+    past: HashMap<(u32, u32), EarlierAccesses>,
 }
 
 /// The earlier atomic accesses to a location that the next one may be unordered with.
 #[derive(Clone, Copy, Debug, Default)]
-struct Past {
+struct EarlierAccesses {
     group: u32,
     epoch: u32,
     /// Accesses of other workgroups, and all accesses of this one.
@@ -59,8 +59,8 @@ struct Past {
     all: Accesses,
     /// The invocations that have loaded in this epoch, those that have modified, and their
     /// operations.
-    loaded: Who,
-    changed: Who,
+    loaded: Invocations,
+    changed: Invocations,
     changes: Changes,
 }
 
@@ -73,25 +73,25 @@ struct Accesses {
 
 /// The invocations of a workgroup that did something: none, one, or several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Who {
+enum Invocations {
     #[default]
     Nobody,
     One(u32),
     Several,
 }
 
-impl Who {
-    fn with(self, who: u32) -> Who {
+impl Invocations {
+    fn with(self, who: u32) -> Invocations {
         match self {
-            Who::Nobody => Who::One(who),
-            Who::One(one) if one == who => self,
-            _ => Who::Several,
+            Invocations::Nobody => Invocations::One(who),
+            Invocations::One(one) if one == who => self,
+            _ => Invocations::Several,
         }
     }
 
     /// Returns true if invocations other than that one are among them.
     fn others(self, who: u32) -> bool {
-        !matches!(self, Who::Nobody) && self != Who::One(who)
+        !matches!(self, Invocations::Nobody) && self != Invocations::One(who)
     }
 }
 
@@ -166,14 +166,14 @@ impl AtomicOp {
 impl Contention {
     /// The state for the next run; `None` if this one found nothing new. Contended locations come
     /// first, because the other findings may follow from not knowing them.
-    pub(super) fn next(&self) -> Option<Contention> {
+    pub(in crate::run) fn next(&self) -> Option<Contention> {
         let mut next = self.knowing();
         if !self.found.is_subset(&self.known) {
             next.known.extend(&self.found);
         } else if !self.found_early.is_subset(&self.early) {
             next.early.extend(&self.found_early);
-        } else if !self.found_unfollowed.is_subset(&self.unfollowed) {
-            next.unfollowed.extend(&self.found_unfollowed);
+        } else if !self.found_without_history.is_subset(&self.without_history) {
+            next.without_history.extend(&self.found_without_history);
         } else {
             return None;
         }
@@ -181,26 +181,26 @@ impl Contention {
     }
 
     /// The state of a run that has the same knowledge and has found nothing.
-    pub(super) fn knowing(&self) -> Contention {
-        let (known, early, unfollowed) = (self.known.clone(), self.early.clone(), self.unfollowed.clone());
-        Contention { known, early, unfollowed, ..Contention::default() }
+    pub(in crate::run) fn knowing(&self) -> Contention {
+        let (known, early, without_history) = (self.known.clone(), self.early.clone(), self.without_history.clone());
+        Contention { known, early, without_history, ..Contention::default() }
     }
 
     /// Merges the findings of workgroups that ran concurrently.
-    pub(super) fn join(&mut self, other: Contention) {
+    pub(in crate::run) fn join(&mut self, other: Contention) {
         self.found.extend(other.found);
         self.found_early.extend(other.found_early);
     }
 
     /// Returns true if memory shared by workgroups has been accessed.
-    pub(super) fn is_shared(&self) -> bool {
+    pub(in crate::run) fn is_shared(&self) -> bool {
         self.past.keys().any(|(object, _)| *object != 1)
     }
 }
 
 impl Run<'_> {
     #[expect(clippy::too_many_arguments, reason = "the operands of one instruction")]
-    pub(super) fn atomic(
+    pub(in crate::run) fn atomic(
         &mut self,
         (op, kind, float_op): (AtomicOp, Kind, Option<u32>),
         dst: Option<Reg>,
@@ -212,10 +212,14 @@ impl Run<'_> {
     ) {
         let size = kind.bytes();
         let scope = Scope::from_word(order.scope);
-        let close = scope == Some(Scope::Subgroup);
-        let narrow = close || scope == Some(Scope::Workgroup);
+        let subgroup_scope = scope == Some(Scope::Subgroup);
+        let workgroup_scope = subgroup_scope || scope == Some(Scope::Workgroup);
         // An atomic of invocation scope is not ordered with those of other invocations.
-        let atomic = (scope != Some(Scope::Invocation)).then_some(Atomic { wide: size == 8, narrow, close });
+        let atomic = (scope != Some(Scope::Invocation)).then_some(Atomic {
+            is_64_bit: size == 8,
+            workgroup_scope,
+            subgroup_scope,
+        });
         for l in lanes.iter() {
             let observed = self.observed(l);
             let column = &self.columns[pointer as usize];
@@ -261,7 +265,7 @@ impl Run<'_> {
         (object, offset): (usize, usize),
         args: [Reg; 2],
         lane: usize,
-        (atomic, observed): (Option<Atomic>, Option<Execution>),
+        (atomic, observed): (Option<Atomic>, Option<AtomicExecution>),
     ) -> (AbstractValue, u64) {
         let size = kind.bytes() as usize;
         // A compare-exchange that does not find the comparator writes nothing.
@@ -294,15 +298,15 @@ impl Run<'_> {
         let old_bits = self.objects[object].bits(offset, size);
         let by_order =
             contended || matches!(old, AbstractValue::Unknown(cause) if self.log.kind(cause) == CauseKind::Order);
-        let followed = by_order && raced.is_none() && self.is_followed(object, offset);
+        let followed = by_order && raced.is_none() && self.uses_history(object, offset);
         if followed && contended {
-            self.begin_trail(object, offset, size);
+            self.begin_order(object, offset, size);
         }
         let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane);
-        if let Some(Execution { found, given: Some(given) }) = observed.filter(|_| followed && certain)
-            && self.settle((object, offset, size), &operands[0], (found, given), lane)
+        if let Some(AtomicExecution { found, operand: Some(operand) }) = observed.filter(|_| followed && certain)
+            && self.accepts_operand((object, offset, size), &operands[0], (found, operand), lane)
         {
-            operands[0] = (AbstractValue::Bits, given);
+            operands[0] = (AbstractValue::Bits, operand);
         }
         let observed = observed.map(|execution| execution.found);
         let found = if by_order { observed } else { Some(old_bits).filter(|_| old == AbstractValue::Bits) };
@@ -320,8 +324,8 @@ impl Run<'_> {
             _ => None,
         };
         if op == AtomicOp::Store && !(followed && contended) {
-            // A store whose place in the order is known ends the trail before it.
-            self.end_trails(object, offset, size, certain && !contended);
+            // A store whose place in the order is known ends the order before it.
+            self.end_orders(object, offset, size, certain && !contended);
         } else {
             let did = match (op, found) {
                 _ if !certain => None,
@@ -420,7 +424,7 @@ impl Run<'_> {
     /// The time of an access as a stamp that runs share: epochs are counted from the start of the
     /// workgroup.
     fn stamp(&self, object: u32) -> u64 {
-        u64::from(self.place) << 32 | u64::from(self.races.epoch(object) - self.races.begun)
+        u64::from(self.place) << 32 | u64::from(self.races.epoch(object) - self.races.workgroup_start)
     }
 
     /// Returns true if other invocations are known to modify the location, at that time or in every
@@ -429,15 +433,18 @@ impl Run<'_> {
         [stamp, EVERY].iter().any(|stamp| self.contention.known.contains(&(object, offset, *stamp)))
     }
 
-    /// Records an atomic access. Returns two flags: its result depends on the order, as the previous
-    /// run found, and the content that it leaves depends on the order, as this run finds.
+    /// Records an atomic access. Returns two flags: its result depends on the order, as the
+    /// previous run found, and the content that it leaves depends on the order, as this run finds.
     fn contend(&mut self, object: u32, offset: u32, class: Class, lane: usize) -> (bool, bool) {
         let epoch = self.races.epoch(object);
         let (group, stamp) = (self.place, self.stamp(object));
         let who = self.forks.original(lane) as u32;
         let changes = class != Class::Load;
-        let past =
-            self.contention.past.entry((object, offset)).or_insert_with(|| Past { group, epoch, ..Past::default() });
+        let past = self.contention.past.entry((object, offset)).or_insert_with(|| EarlierAccesses {
+            group,
+            epoch,
+            ..EarlierAccesses::default()
+        });
         if past.group != group {
             let before = match object {
                 // Each workgroup has its own workgroup memory.
@@ -447,9 +454,15 @@ impl Run<'_> {
                     changes: past.before.changes.and(past.all.changes),
                 },
             };
-            *past = Past { group, epoch, before, ..Past::default() };
+            *past = EarlierAccesses { group, epoch, before, ..EarlierAccesses::default() };
         } else if past.epoch != epoch {
-            *past = Past { epoch, loaded: Who::Nobody, changed: Who::Nobody, changes: Changes::Nothing, ..*past };
+            *past = EarlierAccesses {
+                epoch,
+                loaded: Invocations::Nobody,
+                changed: Invocations::Nobody,
+                changes: Changes::Nothing,
+                ..*past
+            };
         }
         let beside = if past.changed.others(who) { past.changes } else { Changes::Nothing };
         let abroad = past.before.changes != Changes::Nothing || (changes && past.before.loads);
@@ -468,7 +481,7 @@ impl Run<'_> {
         (self.is_contended(object, offset, stamp), disordered)
     }
 
-    pub(super) fn barrier(&mut self, scope: u32, order: Order, lanes: Lanes) -> Result<(), Stop> {
+    pub(in crate::run) fn barrier(&mut self, scope: u32, order: Order, lanes: Lanes) -> Result<(), Stop> {
         if Scope::from_word(scope) == Some(Scope::Subgroup) {
             self.races.fence_of_some(order);
             return Ok(());
@@ -492,11 +505,11 @@ impl Run<'_> {
             });
         }
         self.races.barrier(order);
-        self.end_trails_before_barrier();
+        self.end_orders_before_barrier();
         Ok(())
     }
 
-    pub(super) fn fence(&mut self, order: Order, lanes: Lanes) {
+    pub(in crate::run) fn fence(&mut self, order: Order, lanes: Lanes) {
         if order.is_of_subgroups() {
             self.races.fence_of_some(order);
         } else if lanes.list.len() == self.lanes && !lanes.iter().any(|l| self.forks.is_weak(l)) {

@@ -1,9 +1,5 @@
 //! Pointers, loads and stores.
 
-use super::expr::build::{bound_of_any, bound_of_value};
-use super::images::beyond_edge;
-use super::lanes::{Column, Lanes};
-use super::{Run, UNREAD};
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::JointOperands;
 use crate::decode::{FAR, FROM_NULL, NULL, OBJECT, OUTSIDE, RUNTIME_DESCRIPTORS, counted, outside};
@@ -14,8 +10,12 @@ use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::program::Descriptors;
+use crate::rule_enforcement::named;
+use crate::run::expr::build::{bound_of_any, bound_of_value};
+use crate::run::images::beyond_edge;
+use crate::run::lanes::{Column, Lanes};
+use crate::run::{Run, UNREAD};
 use crate::ty::{Kind, Leaf};
-use crate::watch::named;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ const UNBOUND: &str = "a descriptor that nothing is bound to";
 
 /// The memory that a pointer refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(in crate::run) enum Target {
     /// Bytes of an object.
     At { object: usize, offset: usize },
     /// Out of bounds, with an effect that robustness leaves open.
@@ -64,7 +64,7 @@ impl<'a> Part<'a> {
 }
 
 impl Run<'_> {
-    pub(super) fn chain(&mut self, dst: Reg, base: Reg, constant: u64, terms: &[Term], lanes: Lanes) {
+    pub(in crate::run) fn chain(&mut self, dst: Reg, base: Reg, constant: u64, terms: &[Term], lanes: Lanes) {
         let mut d = self.take(dst);
         let column = |reg: Reg| &self.columns[reg as usize];
         let wide = column(base).is_wide(lanes) || terms.iter().any(|term| column(term.index).is_wide(lanes));
@@ -143,7 +143,7 @@ impl Run<'_> {
 
     /// Computes the canonical form of a pointer for comparisons; see
     /// [`Inst::Location`](crate::inst::Inst::Location).
-    pub(super) fn location(&mut self, dst: Reg, pointer: Reg, lanes: Lanes) {
+    pub(in crate::run) fn location(&mut self, dst: Reg, pointer: Reg, lanes: Lanes) {
         let pointers = self.take(pointer);
         for l in lanes.iter() {
             if pointers.value(l).patterns(pointers.bits[l]).is_ok_and(|all| all.contains(&FROM_NULL)) {
@@ -223,7 +223,7 @@ impl Run<'_> {
         }
     }
 
-    pub(super) fn local_load(&mut self, dst: Reg, pointer: Reg, n: u32, lanes: Lanes) {
+    pub(in crate::run) fn local_load(&mut self, dst: Reg, pointer: Reg, n: u32, lanes: Lanes) {
         for l in lanes.iter() {
             match self.local_targets(pointer, n, l) {
                 Ok(targets) if targets.len() == 1 => {
@@ -258,7 +258,7 @@ impl Run<'_> {
         }
     }
 
-    pub(super) fn local_store(&mut self, pointer: Reg, src: Reg, n: u32, lanes: Lanes) {
+    pub(in crate::run) fn local_store(&mut self, pointer: Reg, src: Reg, n: u32, lanes: Lanes) {
         for l in lanes.iter() {
             // The target is only lost after undefined behaviour or beyond a budget. Then so are all
             // local variables.
@@ -283,7 +283,7 @@ impl Run<'_> {
     }
 
     /// The memory that `size` bytes at a pointer refer to.
-    pub(super) fn target(
+    pub(in crate::run) fn target(
         &mut self,
         pointer: u64,
         size: u64,
@@ -303,7 +303,7 @@ impl Run<'_> {
             && inside as u64 + size <= length
         {
             let bytes = inside..inside + size as usize;
-            if !write && self.edges.is_near(object, bytes.clone()) {
+            if !write && self.out_of_bounds.is_near(object, bytes.clone()) {
                 return Target::Open { object, cause: self.cause(CauseKind::Robustness) };
             }
             if let Some(cause) = self.accessed_as((object, number), bytes, write, lane) {
@@ -322,7 +322,7 @@ impl Run<'_> {
             Robustness::Access2 if is_buffer => self.discarded((number, object), bytes, lane, write),
             Robustness::Access if is_buffer => {
                 if !write {
-                    self.edges.load(object, &bytes, length as usize);
+                    self.out_of_bounds.load(object, &bytes, length as usize);
                 }
                 Target::Open { object, cause: self.cause(CauseKind::Robustness) }
             }
@@ -352,12 +352,12 @@ impl Run<'_> {
             true => reaches(length),
             false => {
                 reaches(length.next_multiple_of(u64::from(alignment.max(1))))
-                    || self.edges.has_stored(object, invocation, &bytes)
+                    || self.out_of_bounds.has_stored(object, invocation, &bytes)
                     || self.objects[object].lost.is_some()
             }
         };
         if write {
-            self.edges.store(object, invocation, bytes);
+            self.out_of_bounds.store(object, invocation, bytes);
         }
         if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
     }
@@ -397,7 +397,14 @@ impl Run<'_> {
         Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) }
     }
 
-    pub(super) fn load(&mut self, dst: Reg, pointer: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
+    pub(in crate::run) fn load(
+        &mut self,
+        dst: Reg,
+        pointer: Reg,
+        leaves: &[Leaf],
+        physical: Option<u32>,
+        lanes: Lanes,
+    ) {
         let pointers = self.take(pointer);
         let wide = pointers.is_wide(lanes);
         for (reg, part) in (dst..).zip(Part::all(leaves, physical)) {
@@ -481,7 +488,7 @@ impl Run<'_> {
                 Target::At { object, offset } if !write && run.is_cut(object, offset, part) => {
                     if run.dispatch.robustness == Robustness::Access {
                         let length = run.objects[object].bytes.len();
-                        run.edges.load(object, &part.around(offset), length);
+                        run.out_of_bounds.load(object, &part.around(offset), length);
                     }
                     Target::Open { object, cause: run.cause(CauseKind::Robustness) }
                 }
@@ -585,7 +592,14 @@ impl Run<'_> {
         d.set_made(lane, (value, bits), bound);
     }
 
-    pub(super) fn store(&mut self, pointer: Reg, src: Reg, leaves: &[Leaf], physical: Option<u32>, lanes: Lanes) {
+    pub(in crate::run) fn store(
+        &mut self,
+        pointer: Reg,
+        src: Reg,
+        leaves: &[Leaf],
+        physical: Option<u32>,
+        lanes: Lanes,
+    ) {
         let pointers = self.take(pointer);
         for (reg, part) in (src..).zip(Part::all(leaves, physical)) {
             let leaf = part.leaf;
@@ -691,7 +705,7 @@ impl Run<'_> {
     }
 
     /// Writes a scalar. If the write is uncertain, the old value may also stay.
-    pub(super) fn put(
+    pub(in crate::run) fn put(
         &mut self,
         object: usize,
         offset: usize,
@@ -719,7 +733,7 @@ impl Run<'_> {
         self.note_write(object, offset, size, lane);
     }
 
-    pub(super) fn length(&mut self, dst: Reg, pointer: Reg, (offset, stride): (u64, u64), lanes: Lanes) {
+    pub(in crate::run) fn length(&mut self, dst: Reg, pointer: Reg, (offset, stride): (u64, u64), lanes: Lanes) {
         for l in lanes.iter() {
             let column = &self.columns[pointer as usize];
             let (value, bits) = match column.value(l).patterns(column.bits[l]) {

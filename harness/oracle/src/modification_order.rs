@@ -21,8 +21,8 @@
 //! Necessity is plain. Sufficiency is Hierholzer's construction (1873): follow unused edges from
 //! the start until none leaves, which by the degrees happens at the end; then insert circuits at
 //! vertices of the trail that have unused edges left. By connectivity no edge remains. The trail
-//! itself is not needed, so [`trail`] only tests the criterion, in time `n log n`. With balanced
-//! degrees, connected in either direction implies strongly connected.
+//! itself is not needed, so [`last_value`] only tests the criterion, in time `n log n`. With
+//! balanced degrees, connected in either direction implies strongly connected.
 //!
 //! *Multiple edges* are several atomics that found and left equal values. Each is an edge of its
 //! own and counts in the degrees: two increments that both found 0 leave vertex 0 with two edges
@@ -30,13 +30,13 @@
 //! that change nothing, such as loads. They do not affect the degrees, but their value must be
 //! connected.
 //!
-//! *Stores* do not record the value that they found ([`trail_with_stores`]): an edge from an
+//! *Stores* do not record the value that they found ([`last_value_with_stores`]): an edge from an
 //! unknown vertex. Let the surplus of a vertex be its arrivals (edges in, stores of that value, and
 //! 1 for the initial value) less its edges out. The surpluses add up to the number of stores and 1,
 //! for the end. A trail exists exactly if no surplus is negative, and each component of the edges
-//! contains the initial value or a stored one: the edges within a component cancel in the sum of its
-//! surpluses, so that the component of the initial value has a surplus for the first store, and each
-//! component that a store leads to has one for the next store or the end.
+//! contains the initial value or a stored one: the edges within a component cancel in the sum of
+//! its surpluses, so that the component of the initial value has a surplus for the first store, and
+//! each component that a store leads to has one for the next store or the end.
 //!
 //! # Limits
 //!
@@ -50,7 +50,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One atomic operation: the value that it found and the value that it left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct AtomicStep {
     /// The bits that it found.
     pub found: u64,
     /// The bits that it left: the found ones, if it only loads or changes nothing.
@@ -59,11 +59,11 @@ pub struct Step {
 
 /// No modification order contains all of the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoTrail;
+pub struct NoModificationOrder;
 
 /// The out-degree less the in-degree of each value: the number of operations that find it less the
 /// number that leave it.
-pub fn balance(steps: &[Step]) -> BTreeMap<u64, i64> {
+pub fn balance(steps: &[AtomicStep]) -> BTreeMap<u64, i64> {
     let mut balance = BTreeMap::new();
     for step in steps {
         *balance.entry(step.found).or_default() += 1;
@@ -72,9 +72,9 @@ pub fn balance(steps: &[Step]) -> BTreeMap<u64, i64> {
     balance
 }
 
-/// The component of `start`, or else of the first operation: the values that are connected with it by
-/// edges in either direction.
-pub fn reached(steps: &[Step], start: Option<u64>) -> BTreeSet<u64> {
+/// The component of `start`, or else of the first operation: the values that are connected with it
+/// by edges in either direction.
+pub fn reached(steps: &[AtomicStep], start: Option<u64>) -> BTreeSet<u64> {
     let mut neighbours: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for step in steps {
         neighbours.entry(step.found).or_default().push(step.left);
@@ -95,7 +95,11 @@ pub fn reached(steps: &[Step], start: Option<u64>) -> BTreeSet<u64> {
 ///
 /// # Errors
 /// There is no such trail.
-pub fn trail(steps: &[Step], start: Option<u64>, end: Option<u64>) -> Result<Option<u64>, NoTrail> {
+pub fn last_value(
+    steps: &[AtomicStep],
+    start: Option<u64>,
+    end: Option<u64>,
+) -> Result<Option<u64>, NoModificationOrder> {
     let balance = balance(steps);
     let with = |n: i64| balance.iter().filter(move |(_, b)| **b == n).map(|(value, _)| *value);
     let (mut sources, mut sinks) = (with(1), with(-1));
@@ -107,17 +111,21 @@ pub fn trail(steps: &[Step], start: Option<u64>, end: Option<u64>) -> Result<Opt
     let right = end.is_none_or(|end| ends.is_none_or(|ends| ends == end));
     let reached = reached(steps, start);
     let connected = steps.iter().all(|step| reached.contains(&step.found));
-    if even && starts && right && connected { Ok(ends) } else { Err(NoTrail) }
+    if even && starts && right && connected { Ok(ends) } else { Err(NoModificationOrder) }
 }
 
-/// Variant of [`trail`] that admits stores, whose found values are unknown. `stores` are the values
-/// that they left.
+/// Variant of [`last_value`] that admits stores, whose found values are unknown. `stores` are the
+/// values that they left.
 ///
 /// # Errors
 /// There is no such trail.
-pub fn trail_with_stores(steps: &[Step], stores: &[u64], start: u64) -> Result<Option<u64>, NoTrail> {
+pub fn last_value_with_stores(
+    steps: &[AtomicStep],
+    stores: &[u64],
+    start: u64,
+) -> Result<Option<u64>, NoModificationOrder> {
     if stores.is_empty() {
-        return trail(steps, Some(start), None);
+        return last_value(steps, Some(start), None);
     }
     // The surplus of each value: after each surplus arrival comes a store, or the end.
     let mut over: BTreeMap<u64, i64> = balance(steps).into_iter().map(|(value, more)| (value, -more)).collect();
@@ -132,7 +140,7 @@ pub fn trail_with_stores(steps: &[Step], stores: &[u64], start: u64) -> Result<O
         }
     }
     if over.values().any(|over| *over < 0) || !steps.iter().all(|step| all.contains(&step.found)) {
-        return Err(NoTrail);
+        return Err(NoModificationOrder);
     }
     let mut ends = over.into_iter().filter(|(_, over)| *over > 0).map(|(value, _)| value);
     Ok(match (stores, ends.next(), ends.next()) {

@@ -15,7 +15,7 @@ const NEAR: i64 = 16;
 
 /// The out-of-bounds accesses.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Edges {
+pub(crate) struct OutOfBounds {
     /// Bytes out of bounds of buffers that invocations of this workgroup stored, by object and
     /// invocation.
     stored: HashMap<(usize, u32), Vec<Range<i64>>>,
@@ -45,52 +45,53 @@ impl Next {
     }
 }
 
-impl Edges {
+impl OutOfBounds {
     /// The state for the next run, which knows the findings of this one; `None` if it found nothing
     /// new.
-    pub(super) fn next(&self) -> Option<Edges> {
-        (self.found != self.known).then(|| Edges { known: self.found.clone(), ..Edges::default() }.knowing())
+    pub(in crate::run) fn next(&self) -> Option<OutOfBounds> {
+        (self.found != self.known)
+            .then(|| OutOfBounds { known: self.found.clone(), ..OutOfBounds::default() }.knowing())
     }
 
     /// The state of a run with the same knowledge that has found nothing more.
-    pub(super) fn knowing(&self) -> Edges {
-        Edges { known: self.known.clone(), found: self.known.clone(), ..Edges::default() }
+    pub(in crate::run) fn knowing(&self) -> OutOfBounds {
+        OutOfBounds { known: self.known.clone(), found: self.known.clone(), ..OutOfBounds::default() }
     }
 
     /// Merges the findings of workgroups that ran concurrently.
-    pub(super) fn join(&mut self, other: &Edges) {
+    pub(in crate::run) fn join(&mut self, other: &OutOfBounds) {
         other.found.iter().for_each(|(object, next)| self.find(*object, *next));
     }
 
     /// Begins a workgroup.
-    pub(super) fn begin_group(&mut self) {
+    pub(in crate::run) fn begin_group(&mut self) {
         self.stored.clear();
         self.texels.clear();
     }
 
     /// Records a store of bytes out of bounds of a buffer.
-    pub(super) fn store(&mut self, object: usize, invocation: u32, bytes: Range<i64>) {
+    pub(in crate::run) fn store(&mut self, object: usize, invocation: u32, bytes: Range<i64>) {
         self.stored.entry((object, invocation)).or_default().push(bytes);
     }
 
     /// Returns true if an invocation has stored any of these bytes.
-    pub(super) fn has_stored(&self, object: usize, invocation: u32, bytes: &Range<i64>) -> bool {
+    pub(in crate::run) fn has_stored(&self, object: usize, invocation: u32, bytes: &Range<i64>) -> bool {
         let stored = self.stored.get(&(object, invocation));
         stored.is_some_and(|all| all.iter().any(|one| one.start < bytes.end && bytes.start < one.end))
     }
 
     /// Records a store to a texel beyond the edge of an image.
-    pub(super) fn store_texel(&mut self, object: usize, invocation: u32, at: [i64; 4]) {
+    pub(in crate::run) fn store_texel(&mut self, object: usize, invocation: u32, at: [i64; 4]) {
         self.texels.insert((object, invocation, at));
     }
 
     /// Returns true if an invocation has stored a texel.
-    pub(super) fn has_stored_texel(&self, object: usize, invocation: u32, at: [i64; 4]) -> bool {
+    pub(in crate::run) fn has_stored_texel(&self, object: usize, invocation: u32, at: [i64; 4]) -> bool {
         self.texels.contains(&(object, invocation, at))
     }
 
     /// Records a load of bytes that are not all within a buffer of `length` bytes.
-    pub(super) fn load(&mut self, object: usize, bytes: &Range<i64>, length: usize) {
+    pub(in crate::run) fn load(&mut self, object: usize, bytes: &Range<i64>, length: usize) {
         let length = length as i64;
         let before = if bytes.start < 0 && bytes.end > -NEAR { bytes.end } else { i64::MIN };
         let behind = if bytes.end > length && bytes.start < length + NEAR { bytes.start } else { i64::MAX };
@@ -107,7 +108,7 @@ impl Edges {
 
     /// Returns true if bytes of a buffer are near a load out of bounds.
     #[inline]
-    pub(super) fn is_near(&self, object: usize, bytes: Range<usize>) -> bool {
+    pub(in crate::run) fn is_near(&self, object: usize, bytes: Range<usize>) -> bool {
         self.known.get(&object).is_some_and(|next| {
             let (start, end) = (bytes.start as i64, bytes.end as i64);
             start.saturating_sub(next.before) < NEAR || next.behind.saturating_sub(end) < NEAR
@@ -121,12 +122,12 @@ mod tests {
 
     #[test]
     fn near_is_less_than_16_bytes_away() {
-        let mut edges = Edges::default();
+        let mut out_of_bounds = OutOfBounds::default();
         // From the 8th byte after a buffer of 64 bytes on, and too far before it.
-        edges.load(3, &(72..76), 64);
-        edges.load(3, &(-20..-16), 64);
-        assert!(!edges.is_near(3, 60..64));
-        let next = edges.next().expect("something new");
+        out_of_bounds.load(3, &(72..76), 64);
+        out_of_bounds.load(3, &(-20..-16), 64);
+        assert!(!out_of_bounds.is_near(3, 60..64));
+        let next = out_of_bounds.next().expect("something new");
         assert!(next.is_near(3, 60..64) && next.is_near(3, 57..58));
         assert!(!next.is_near(3, 52..56) && !next.is_near(3, 0..4) && !next.is_near(4, 60..64));
         assert!(next.next().is_none());
@@ -134,11 +135,11 @@ mod tests {
 
     #[test]
     fn an_invocation_finds_its_own_stores() {
-        let mut edges = Edges::default();
-        edges.store(2, 5, 64..68);
-        assert!(edges.has_stored(2, 5, &(67..68)) && !edges.has_stored(2, 5, &(68..72)));
-        assert!(!edges.has_stored(2, 6, &(64..68)) && !edges.has_stored(1, 5, &(64..68)));
-        edges.begin_group();
-        assert!(!edges.has_stored(2, 5, &(64..68)));
+        let mut out_of_bounds = OutOfBounds::default();
+        out_of_bounds.store(2, 5, 64..68);
+        assert!(out_of_bounds.has_stored(2, 5, &(67..68)) && !out_of_bounds.has_stored(2, 5, &(68..72)));
+        assert!(!out_of_bounds.has_stored(2, 6, &(64..68)) && !out_of_bounds.has_stored(1, 5, &(64..68)));
+        out_of_bounds.begin_group();
+        assert!(!out_of_bounds.has_stored(2, 5, &(64..68)));
     }
 }

@@ -1,27 +1,32 @@
-//! Control flow: lanes wait at blocks, and the first block in the function's order that has any runs them together.
+//! Control flow in lockstep: lanes wait at blocks, and the first block in the function's order that
+//! has waiting lanes executes all of them together.
 //!
-//! Blocks are ordered such that everything inside a construct comes before its merge block, so lanes that part come
-//! together where the structure says that they do.
+//! The order is the reverse postorder of the structural graph, in which each header has an edge to
+//! its merge block and, before its branches, a loop header one to its continue target. All blocks
+//! of a construct therefore precede its merge block, and all blocks of a loop precede its continue
+//! target: lanes that diverge reconverge where the structure of the program says so, and no lane
+//! begins an iteration while another one of its iteration is still inside the loop.
 
-use super::expr::build::bound_of_any;
-use super::lanes::Lanes;
-use super::{Run, Stop};
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::{CorrelatedSet, NondetChoice};
 use crate::inst::{Decider, Edge, End, Reg};
 use crate::outcome::{CauseKind, FaultKind};
+use crate::run::expr::build::bound_of_any;
+use crate::run::lanes::Lanes;
+use crate::run::{Run, Stop};
 use crate::ty::Kind;
 use std::sync::Arc;
 
-/// Largest average number of order-dependent branches per invocation of a workgroup:
-/// more are those of a loop that ends once an atomic has succeeded, which may never do so if all that it can find is looked at.
+/// Largest average number of order-dependent branches per invocation of a workgroup. A loop that
+/// ends once an atomic succeeds exceeds it: it need not end if all values that the atomic may find
+/// are followed.
 const DECIDED_BY_ORDER: u64 = 16;
 const LEAST_INVOCATIONS: usize = 64;
 
 /// Block index of lanes that have returned.
 const LEFT: u32 = u32::MAX;
 
-/// Lanes that wait, by block, the last first.
+/// The waiting lanes by block, in descending order of blocks.
 #[derive(Debug, Default)]
 struct Waiting(Vec<(u32, Vec<u32>)>);
 
@@ -38,8 +43,8 @@ impl Waiting {
 }
 
 impl<'a> Run<'a> {
-    /// Runs a function for some lanes, until all have returned.
-    pub(super) fn call(&mut self, function: u32, lanes: Lanes) -> Result<(), Stop> {
+    /// Executes a function for some lanes until all have returned.
+    pub(in crate::run) fn call(&mut self, function: u32, lanes: Lanes) -> Result<(), Stop> {
         let program = self.program;
         let function = &program.functions[function as usize];
         let mut waiting = Waiting::default();
@@ -104,10 +109,11 @@ impl<'a> Run<'a> {
         Lanes { list, all: list.len() == self.lanes && self.forks.in_use == 0 }
     }
 
-    /// Counts a block of so many instructions, and gives the workgroup up when it has had its share.
+    /// Counts the execution of a block with this number of instructions. The error gives the
+    /// workgroup up because a limit is reached.
     fn count(&mut self, list: &[u32], block: usize, at: crate::Place) -> Result<(), Stop> {
         self.blocks += 1;
-        // A block without instructions is not for nothing.
+        // A block without instructions takes work, too.
         self.work += (list.len() * (1 + block)) as u64;
         self.here = at;
         let (blocks, instructions) = (self.blocks, self.instructions);
@@ -134,15 +140,15 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Nothing is known any more of what the shader may write.
-    pub(super) fn lose_everything(&mut self, cause: u32) -> Stop {
+    /// Makes all memory that the shader may write undetermined.
+    pub(in crate::run) fn lose_everything(&mut self, cause: u32) -> Stop {
         for object in self.written_objects() {
             self.objects[object].lost.get_or_insert(cause);
         }
         Stop
     }
 
-    /// Lanes take an edge: the target's phis get their values.
+    /// Lets lanes take an edge: sets the phis of the target, and waits there.
     fn go(&mut self, edge: &'a Edge, list: Vec<u32>, waiting: &mut Waiting) {
         if list.is_empty() {
             return;
@@ -152,7 +158,7 @@ impl<'a> Run<'a> {
             [] => {}
             [(dst, src, n)] if dst.abs_diff(*src) >= *n => self.copy(*dst, *src, *n, false, lanes),
             phis => {
-                // All at once: a phi may use another one's old value.
+                // In parallel: a phi may use the old value of another one.
                 let pairs = phis.iter().flat_map(|(dst, src, n)| (0..*n).map(move |i| (dst + i, src + i)));
                 let pairs: Vec<(Reg, Reg)> = pairs.collect();
                 let written: std::collections::HashSet<Reg> = pairs.iter().map(|pair| pair.0).collect();
@@ -171,7 +177,7 @@ impl<'a> Run<'a> {
         self.arrive(edge.block, list, waiting);
     }
 
-    /// Lanes wait at a block; those of one invocation become one.
+    /// Lets lanes wait at a block. Lanes of one invocation that meet there are joined.
     fn arrive(&mut self, block: u32, list: Vec<u32>, waiting: &mut Waiting) {
         let there = waiting.at(block);
         if there.is_empty() && self.forks.in_use == 0 {
@@ -194,7 +200,8 @@ impl<'a> Run<'a> {
         *waiting.at(block) = there;
     }
 
-    /// Parts lanes by a value; a lane that may go several ways goes on as several lanes.
+    /// Separates lanes by a value. A lane whose value permits several targets continues as several
+    /// lanes.
     fn part(
         &mut self,
         Decider { reg, is_undef }: Decider,
@@ -222,8 +229,8 @@ impl<'a> Run<'a> {
                     parts[choose(column.bits[l])].push(lane);
                     continue;
                 }
-                // "If Condition is an OpUndef, behavior is undefined": what is computed from one, or loaded from memory that
-                // nothing has written, is some value.
+                // "If Condition is an OpUndef, behavior is undefined". A result that is computed
+                // from one, or loaded from unwritten memory, is some value.
                 AbstractValue::Unknown(cause) if is_undef || self.log.kind(cause) == CauseKind::Fault => {
                     self.decided_by(cause, l);
                     vec![ways - 1]
@@ -264,7 +271,7 @@ impl<'a> Run<'a> {
         Ok(Parts(parts))
     }
 
-    /// In this lane only these alternatives of a decision are left: what depends on it is what goes with them.
+    /// Restricts a choice to these alternatives in one lane, and all values that depend on it.
     fn decide(&mut self, lane: usize, choice: NondetChoice) {
         self.forks.decide(lane, choice);
         for column in &mut self.columns {
@@ -275,7 +282,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A second lane with everything that the first one has.
+    /// Creates a second lane with the state of the first one.
     fn fork(&mut self, lane: usize) -> Option<usize> {
         let new = self.forks.fork(lane)?;
         self.columns.iter_mut().for_each(|column| column.duplicate(lane, new));
@@ -283,7 +290,7 @@ impl<'a> Run<'a> {
         Some(new)
     }
 
-    /// One lane of two: each register may be what it is in either. Gives the one that stays.
+    /// Joins two lanes: each register may have either value. Returns the lane that stays.
     fn join(&mut self, a: usize, b: usize) -> usize {
         let parted = self.forks.parted_by(a, b);
         let (stays, goes) = self.forks.join(a, b);
@@ -302,10 +309,10 @@ impl<'a> Run<'a> {
             let bound = bound_of_any(kind, [stays, goes].into_iter().map(|lane| (&column, lane)));
             let bound = bound.map(|bound| self.numbered_bound(bound));
             let made = match parted {
-                // Of the same set, but perhaps not the same value.
+                // Members of one set, but possibly different ones.
                 _ if same => x,
                 Some((one, other)) if !matches!(kind, Kind::Float(_)) => {
-                    // For each alternative, what it is in the lane that it is left in.
+                    // For each alternative, the value in the lane that has it.
                     let both = NondetChoice { remaining: one.remaining | other.remaining, ..one };
                     let of = |bit: u8| {
                         let (value, bits) = if one.remaining & bit != 0 { &x } else { &y };
