@@ -27,15 +27,16 @@ use crate::monomial::{MonomialKey, SignedTerm};
 ///
 /// # Derivation
 ///
-/// One operation gives `(a op b) (1 + d) + e` with `|d| <= c u`, `|e| <= eta` and `d e = 0` (Higham,
-/// chapter 2, the model with underflow). `c` is 1, or for a division the number of roundings that
-/// it counts as.
+/// One operation gives `(a op b) (1 + d) + e` with `|d| <= c u`, `|e| <= eta` and `d e = 0`
+/// (Higham, chapter 2, the model with underflow). `c` is 1, or for a division the number of
+/// roundings that it counts as.
 ///
 /// *First term.* Without underflow each summand reaches the result multiplied by factors `1 + d`
 /// or, for errors of divisors, `1 / (1 + d)`. Let `c_i` be their constants, whose sum is at most
 /// `k`. By the Weierstrass product inequality their product is at least the product of `1 - c_i u`,
 /// hence at least `1 - k u`, and at most `1 / (1 - k u)`. It therefore differs from 1 by at most
-/// `gamma(k)` (Higham, lemma 3.1, where all `c_i` are 1). Adding up the summands gives `gamma(k) S`.
+/// `gamma(k)` (Higham, lemma 3.1, where all `c_i` are 1). Adding up the summands gives `gamma(k)
+/// S`.
 ///
 /// *The number `k`.* A summand is a product of at most `degree` factors, which takes `degree - 1`
 /// multiplications, and it passes through at most `terms - 1` additions, in any order. Fusing omits
@@ -46,8 +47,8 @@ use crate::monomial::{MonomialKey, SignedTerm};
 /// factors below 1 count as 1 in it. The products contribute `(degree - 1) eta P` in total, each
 /// summand with its own part of `P`, and the sums `(terms - 1) eta P`. Later roundings amplify an
 /// error, but an operation that underflows does not round: of `k` operations, `j` underflow and at
-/// most `k - j` round. `j (1 + u)^(k - j)` grows with `j` while `k u < 1/2`, and is `k` for `j = k`.
-/// [`Self::error`] is infinite beyond that.
+/// most `k - j` round. `j (1 + u)^(k - j)` grows with `j` while `k u < 1/2`, and is `k` for `j =
+/// k`. [`Self::error`] is infinite beyond that.
 ///
 /// *Divisors* do not underflow, which is why no term has their square: the caller leaves quotients
 /// undetermined if a product of divisors may leave the range in which division has a stated
@@ -79,13 +80,14 @@ use crate::monomial::{MonomialKey, SignedTerm};
 ///
 /// # Rounding of the bound
 ///
-/// The fields and [`Self::error`] are computed in `f64`. After each inexact operation an upper bound
-/// is replaced by the next larger number ([`up`]), and a lower bound by the next smaller one
+/// The fields and [`Self::error`] are computed in `f64`. After each inexact operation an upper
+/// bound is replaced by the next larger number ([`up`]), and a lower bound by the next smaller one
 /// ([`down`]), which is at least as far as the rounding error.
 ///
 /// # Limits
 ///
-/// The bound is wider than the text requires, which may hide an error but accuses nobody, where
+/// The bound is wider than the text requires, which may hide an error but never reports one
+/// falsely, where
 ///
 /// * a divisor counts one rounding more than a division has, for the form `a * (1 / b)`;
 /// * the summand with most partners stands for all, and the longest one for all degrees;
@@ -648,8 +650,8 @@ mod tests {
         assert_eq!(two.mul(two).checked_mul(long, ExpansionLimit::lenient(23)).map(|form| form.terms), Some(12));
     }
 
-    /// `error` is not less than the formula in exact arithmetic: `e (1 - k u) >= k u F S + (1 - k u)
-    /// k eta F P`, multiplied by `2^114` and computed in integers.
+    /// `error` is not less than the formula in exact arithmetic: `e (1 - k u) >= k u F S + (1 - k
+    /// u) k eta F P`, multiplied by `2^114` and computed in integers.
     #[test]
     fn errors_are_not_less_than_the_formula_in_exact_arithmetic() {
         let integer = |x: f64| (x * 2f64.powi(90)) as i128;

@@ -208,6 +208,7 @@
 
 mod abstract_value;
 mod atomic_history;
+mod control_flow;
 mod correlated_set;
 mod decode;
 mod dispatch;
@@ -221,6 +222,7 @@ mod memory;
 pub mod modification_order;
 mod monomial;
 mod outcome;
+mod pointer;
 mod program;
 mod residual;
 mod rule_enforcement;

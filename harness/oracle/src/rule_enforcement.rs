@@ -12,7 +12,7 @@ pub enum RuleEnforcement {
     Enforced(&'static str),
     /// A function of this workspace implements the rule when it computes permitted results.
     Followed(&'static str),
-    /// A function of another crate refuses what would break the rule.
+    /// A function of another crate refuses modules that would break the rule.
     Elsewhere(&'static str),
     /// Modules that could break the rule are refused as not implemented, under this name.
     Refused(&'static str),
@@ -49,8 +49,8 @@ const WATCHES: &[(&str, RuleEnforcement)] = &[
     ("10149", Enforced(ONE_OF)),
     ("06276", Enforced(SAME)),
     ("06277", Enforced(SAME)),
-    ("06315", Enforced("oracle::run::memory::access::physical_target")),
-    ("11819", Enforced("oracle::run::memory::access::physical_target")),
+    ("06315", Enforced("oracle::run::memory::address::physical_target")),
+    ("11819", Enforced("oracle::run::memory::address::physical_target")),
     ("10834", Cannot("no buffer that is bound has 4 GiB: an offset beyond 32 bits is out of bounds, which is a fault")),
     ("06376", Enforced(OFFSET)),
     ("06377", Enforced(OFFSET)),

@@ -2,15 +2,15 @@
 
 use super::Run;
 use super::lanes::Lanes;
-use super::memory::access::Target;
+use super::memory::address::Target;
 use crate::abstract_value::{AbstractValue, FloatSet};
-use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::{Image, Robustness};
 use crate::float_op::Reading;
 use crate::inst::{ImageQuery, Reg};
 use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
+use crate::pointer::{OBJECT, OUTSIDE, counted};
 use crate::residual::value as value_of;
 use crate::rule_enforcement::named;
 use crate::texel::{Coding, Texel};

@@ -19,7 +19,6 @@ mod subgroups;
 
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::CorrelatedSet;
-use crate::decode::counted;
 use crate::dispatch::{Copies, Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::expr_bound::ExprBound;
@@ -27,6 +26,7 @@ use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, Outcome};
+use crate::pointer::counted;
 use crate::program::Program;
 use assay_spirv::sampling::Sampler;
 use concurrency::atomics::Contention;
@@ -147,7 +147,7 @@ pub(crate) struct Run<'a> {
     /// Set while only one of several possible actions is executed, none of which is certain.
     pub(crate) in_doubt: bool,
     /// Indices out of bounds, with the lengths of their arrays; see
-    /// [`OUTSIDE`](crate::decode::OUTSIDE).
+    /// [`OUTSIDE`](crate::pointer::OUTSIDE).
     pub(crate) beyond: Vec<(i64, u64)>,
     /// The registers that do not hold constants.
     pub(crate) scratch: Vec<Reg>,

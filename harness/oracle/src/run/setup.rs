@@ -11,13 +11,13 @@ use super::memory::aliasing::AliasedObjects;
 use super::memory::robustness::OutOfBounds;
 use super::{Run, UNREAD};
 use crate::abstract_value::AbstractValue;
-use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
+use crate::pointer::OBJECTS;
 use crate::program::{Object as Declared, ObjectKind, Program};
 use crate::rule_enforcement::named;
 use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
@@ -560,7 +560,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
     Memory { cells: cells.collect(), bytes, ..Memory::default() }
 }
 
-/// Adds what the lenient reading permits more.
+/// Adds the values that only the lenient reading permits.
 fn merge(usual: &mut Memory, lenient: &Memory) {
     let mut cells = std::mem::take(&mut usual.cells);
     for cell in &lenient.cells {

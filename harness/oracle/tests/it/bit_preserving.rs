@@ -89,7 +89,7 @@ fn bits_are_preserved_in_the_usual_reading() {
 }
 
 #[test]
-fn by_the_letter_neither_zeros_nor_what_is_no_number_are_kept() {
+fn by_the_letter_neither_signs_of_zeros_nor_nans_are_preserved() {
     let every_way = [
         "x",
         "select(x, same(x), x < 100.0)",
@@ -134,7 +134,7 @@ fn a_constant_that_is_stored_is_copied() {
 }
 
 #[test]
-fn what_the_module_states_holds_for_copies() {
+fn modes_and_flags_of_the_module_hold_for_copies() {
     let modes = "OpExecutionMode %main SignedZeroInfNanPreserve 32";
     let preserving = by(Copies::Assume, &moved(modes, ""), &VALUES);
     assert_eq!(stands(&preserving, 0, ZERO), Standing::Outside);
@@ -248,7 +248,7 @@ fn flags_that_the_module_states_hold_for_casts() {
 }
 
 #[test]
-fn by_the_letter_stores_by_atomics_keep_what_other_stores_keep() {
+fn by_the_letter_atomic_stores_preserve_the_same_bits_as_other_stores() {
     let preserving = "OpExecutionMode %main SignedZeroInfNanPreserve 32";
     let constants = "%minus = OpConstant %float -0.0";
     for store in ["OpAtomicStore %to %one %zero %minus", "%old = OpAtomicExchange %float %to %one %zero %minus"] {

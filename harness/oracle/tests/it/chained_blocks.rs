@@ -35,7 +35,7 @@ fn blocks_that_branch_to_the_next_one() {
 }
 
 #[test]
-fn selections_on_what_was_stored_before() {
+fn selections_on_values_stored_before() {
     let selection = |i: u32| {
         format!(
             "%y{i} = OpLoad %uint %second\n%c{i} = OpULessThan %bool %y{i} %x0\nOpSelectionMerge %m{i} None\n\

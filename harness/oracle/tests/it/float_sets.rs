@@ -143,7 +143,7 @@ fn a_quotient_may_be_divided_again() {
 /// A denormal number is itself or zero, and nothing between. The same holds for values computed
 /// from it.
 #[test]
-fn what_lies_between_parts_is_not_permitted() {
+fn values_between_ranges_are_not_permitted() {
     let tiny = f32::from_bits(7);
     for expression in
         ["min(max(x, 0.0), 1.0)", "clamp(x, 0.0, 1.0)", "min(max(x + 0.0, 0.0), 1.0)", "abs(-max(x, 0.0))"]
@@ -211,7 +211,7 @@ fn doubles_have_two_readings() {
 }
 
 #[test]
-fn beyond_its_budgets_nothing_is_certain_and_nobody_is_to_blame() {
+fn beyond_budgets_values_are_undetermined_without_a_fault() {
     use assay_oracle::{CauseKind, Dispatch, Limits, Program, Slot, SpecValues};
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<f32>;
         @compute @workgroup_size(1) fn main() {

@@ -374,7 +374,7 @@ fn comparisons_are_of_texels() {
 
 /// "Depth comparison" comes before "Component swizzle".
 #[test]
-fn what_is_compared_is_swizzled_afterwards() {
+fn the_swizzle_applies_after_the_comparison() {
     let view = |swizzle: &str| View { swizzle: View::swizzle_from(swizzle).expect("letters"), ..View::ALL };
     let run = |swizzle: &str, linear, one| {
         let sampler = Sampler { linear, ..comparing(CompareOp::GreaterOrEqual) };

@@ -55,7 +55,7 @@ fn changes_before_a_barrier_are_without_order_to_other_workgroups() {
 
 /// Each of several modifications by one invocation counts.
 #[test]
-fn what_an_invocation_does_in_several_steps_commutes_only_if_each_does() {
+fn several_operations_of_an_invocation_commute_only_if_each_does() {
     let steps = "if i == 0u { atomicAdd(x, 5u); atomicMax(x, 10u); } else { atomicMax(x, 7u); }";
     assert_eq!(cause(&any(steps, 1), 0, 0), CauseKind::Order);
     let store = "if w == 0u && i == 0u { atomicStore(x, 100u); atomicAdd(x, 1u); } if w == 1u { atomicAdd(x, 1u); }";
@@ -391,7 +391,7 @@ fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<AtomicHistory>> {
 
 /// Positions in an append buffer are determined under the observed order.
 #[test]
-fn what_atomics_found_decides_what_depends_on_it() {
+fn recorded_values_determine_the_results_that_depend_on_them() {
     let append = atomics("let at = atomicAdd(x, 1u); out[at] = g;");
     let unknown = in_order(&append, 2, None);
     assert!(unknown.depends_on_order());
@@ -405,7 +405,7 @@ fn what_atomics_found_decides_what_depends_on_it() {
 /// An atomic with several permitted operands left the recorded one. A recorded operand that is not
 /// permitted is reported.
 #[test]
-fn what_an_atomic_was_given_is_one_of_the_values_that_it_may_be() {
+fn recorded_operands_are_compared_with_their_permitted_sets() {
     // A third is rounded either way.
     let module = atomics("out[g] = atomicExchange(x, bitcast<u32>(f32(i + 1u) / 3.0));");
     let at = module.instructions().find(|i| i.op == Some(Op::AtomicExchange)).expect("an exchange").index;
@@ -457,7 +457,7 @@ fn the_order_determines_the_value_that_is_left() {
 /// Two atomics that found the same value, one that found a value that none left, and one whose
 /// modification was lost.
 #[test]
-fn what_no_order_explains_is_said() {
+fn values_without_a_modification_order_are_reported() {
     let append = atomics("let at = atomicAdd(x, 1u); out[g] = at;");
     for found in [[0, 1, 1, 2], [0, 1, 2, 4], [1, 2, 3, 4], [0, 0, 0, 0]] {
         let executions = found.map(|bits| [bits]);
@@ -543,7 +543,7 @@ fn an_order_with_a_gap_is_not_used() {
 /// Sums of floats leave the results of adding in any order, with their roundings; in sequence, the
 /// permitted results of each addition.
 #[test]
-fn sums_of_floats_leave_what_any_order_of_them_gives() {
+fn sums_of_floats_leave_the_values_of_every_order() {
     let sums = |body: &str, more: u32, groups: u32, given: &[f32]| {
         let module = Shader {
             head: "OpCapability AtomicFloat32AddEXT\nOpCapability RoundingModeRTE\nOpExtension \"SPV_EXT_shader_atomic_float_add\"",

@@ -144,7 +144,7 @@ fn undefined_handles_are_the_shaders_fault() {
 }
 
 #[test]
-fn what_is_not_implemented_is_refused_by_name() {
+fn features_that_are_not_implemented_are_refused_by_name() {
     let refused = |body: &str, from: &str, to: &str| {
         let module = spirv(&text(true, body).replace(from, to));
         match Program::new(&module, "main", &SpecValues::new()).unwrap_err() {

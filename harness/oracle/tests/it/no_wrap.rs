@@ -41,7 +41,7 @@ fn wraps(decoration: &str, body: &str, data: [u32; 4]) -> Vec<[u32; 3]> {
 }
 
 #[test]
-fn what_wraps_and_may_not_is_a_fault() {
+fn a_decorated_operation_that_wraps_is_a_fault() {
     let signed = "NoSignedWrap";
     let multiply = "%a = OpIMul %int %s %big";
     assert_eq!(wraps(signed, multiply, [0, 1, 2, 3]), [[2, 0, 0]]);
@@ -71,7 +71,7 @@ fn a_shift_too_far_only_has_no_value() {
 
 /// A denormal may be above zero or not, so the sum may or may not wrap.
 #[test]
-fn what_wraps_perhaps_is_not_determined() {
+fn a_decorated_operation_that_may_wrap_is_undetermined() {
     let body = "%f = OpBitcast %float %x
         %fzero = OpBitcast %float %zero
         %above = OpFOrdGreaterThan %bool %f %fzero

@@ -42,7 +42,7 @@ fn a_decision_is_open_where_the_quotient_is_whole() {
 }
 
 #[test]
-fn what_no_longer_depends_on_it_is_exact() {
+fn values_that_no_longer_depend_on_a_choice_are_exact() {
     let place = "let x = g.x - y * 16u; let at = y * 16u + x;";
     let outcome = divided(&format!("{place} o[at] = at;"), 64);
     assert_eq!(exact(&outcome, 0), (0..64).collect::<Vec<u32>>());

@@ -113,7 +113,7 @@ const SAME: [(&str, &str); 7] = [
 
 /// `x * 0.1 + x * 2` may be `x * (0.1 + 2)`, whatever copies the first product passes.
 #[test]
-fn a_chain_goes_through_what_computes_nothing() {
+fn a_chain_continues_through_operations_that_compute_nothing() {
     let x = -50f32;
     let taken_out = x * 2.1f32.next_down();
     let cases = SAME.map(|(name, step)| (name, "%m = OpFMul %float %a %tenth", step));
@@ -132,7 +132,7 @@ fn a_chain_goes_through_what_computes_nothing() {
 
 /// With a fixed rounding mode, a product may still be fused with a sum.
 #[test]
-fn a_product_is_fused_through_what_computes_nothing() {
+fn a_product_is_fused_through_operations_that_compute_nothing() {
     let [x, y, z] = [0.1f32, 1.1, -0.11];
     let (written, fused) = (x * y + z, x.mul_add(y, z));
     assert_ne!(written, fused);
@@ -237,7 +237,7 @@ fn a_value_is_scaled_by_one_of_several_powers() {
 
 /// A value that another invocation wrote is not rearranged.
 #[test]
-fn what_another_invocation_wrote_is_taken_as_it_is() {
+fn values_written_by_another_invocation_are_not_rearranged() {
     let text = |from: &str| {
         format!(
             "@group(0) @binding(0) var<storage, read> a: array<f32>;
@@ -286,7 +286,7 @@ fn flags_of_the_consumer_suffice() {
 /// "Rounding steps may be eliminated" does not reorder, and "real-number associativity rules"
 /// neither fuse nor distribute.
 #[test]
-fn flags_allow_what_they_are_named_for() {
+fn each_flag_allows_the_rewrite_that_it_names() {
     let [contract, reassoc, both, transform] =
         ["AllowContract", "AllowReassoc", "AllowContract|AllowReassoc", "AllowContract|AllowReassoc|AllowTransform"]
             .map(|flags| {
@@ -354,7 +354,7 @@ fn a_divisor_that_may_be_gone_may_be_zero() {
 /// `x + a < b` may be `x < b - a`. With a rounding mode, a comparison or a rounding function may
 /// take a product before it is rounded.
 #[test]
-fn what_compares_and_rounds_is_rearranged_with_its_operands() {
+fn comparisons_and_rounding_functions_are_rearranged_with_their_operands() {
     let compared = |modes: &[&str], decorations: &str, op: &str, first: &str, given: [f32; 3]| {
         let body = format!("{first}\n%d = {op} %bool %m %c\n%r = OpSelect %uint %d %one %zero");
         let outcome = outcome(modes, decorations, &body, given);
@@ -465,7 +465,7 @@ fn a_quotient_may_be_fused_with_a_sum() {
 
 /// `max(a, b - b) + m` may be `max(a + m, b - (b - m))`.
 #[test]
-fn what_is_not_the_greatest_is_computed_too() {
+fn operands_that_a_maximum_does_not_select_count_for_the_error() {
     let body = "%d = OpFSub %float %b %b\n%m = OpExtInst %float %glsl FMax %a %d\n%f = OpFAdd %float %m %m";
     let sum = of(&[], "", body, [0.001, 16_777_216.0, 0.0]);
     assert!(

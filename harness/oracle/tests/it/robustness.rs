@@ -32,7 +32,7 @@ fn is_open(outcome: &Outcome, binding: u32, i: usize) -> bool {
 /// "If a value was previously written to the same out of bounds location in the same shader
 /// invocation, that value may be returned".
 #[test]
-fn an_invocation_may_find_again_what_it_stored_beyond_the_end() {
+fn an_invocation_may_load_its_own_store_beyond_the_end() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
         @group(0) @binding(1) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(2) fn main(@builtin(local_invocation_index) i: u32) {
@@ -100,8 +100,8 @@ fn a_vector_across_the_end_may_be_beyond_it_as_a_whole() {
     assert_eq!((word(&outcome, 0, 1), word(&outcome, 0, 2)), (Expected::Exact(6), Expected::OneOf(vec![7, 8])));
 }
 
-/// An index of 64 bits and a large stride lead farther than one buffer's pointers count. They lead neither
-/// to an element of another buffer nor back into this one.
+/// An index of 64 bits and a large stride lead farther than one buffer's pointers count. They lead
+/// neither to an element of another buffer nor back into this one.
 #[test]
 fn far_elements_of_an_array_without_a_length_are_beyond_its_end() {
     for index in [1i64 << 32, 1 << 33, 3 << 38, i64::MAX, i64::MIN, -(1 << 32), 1 << 55] {
@@ -183,7 +183,7 @@ fn texels(dim: Dim, side: u32) -> Resource {
 }
 
 #[test]
-fn an_invocation_may_find_again_what_it_stored_beyond_an_edge() {
+fn an_invocation_may_load_its_own_store_beyond_an_edge() {
     let text = "@group(0) @binding(0) var image: texture_storage_2d<r32uint, read_write>;
         @group(0) @binding(1) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(2) fn main(@builtin(local_invocation_index) i: u32) {

@@ -187,7 +187,7 @@ fn small_and_large_integers() {
 }
 
 #[test]
-fn robustness_decides_what_lies_beyond_a_buffer() {
+fn robustness_determines_loads_beyond_a_buffer() {
     use assay_oracle::{Dispatch, Limits, Program, Robustness, Slot, SpecValues};
     let text = "@group(0) @binding(0) var<storage, read> d: array<u32>;
         @group(0) @binding(1) var<storage, read_write> out: array<u32>;

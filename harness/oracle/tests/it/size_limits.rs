@@ -1,4 +1,4 @@
-//! Modules whose values, memory or calls are larger than can be interpreted: refused before anything is laid out.
+//! Modules whose values, memory or calls exceed a limit are refused before they are laid out.
 
 use crate::support::*;
 use assay_oracle::{Program, ProgramError, SpecValues};
@@ -9,7 +9,7 @@ fn program(declared: &str, functions: &str, body: &str) -> Result<Program, Progr
     Program::new(&module, "main", &SpecValues::new())
 }
 
-/// A use of the variable: workgroup memory that a shader does not use takes no space.
+/// A use of the variable: unused workgroup memory takes no space.
 const USE: &str = "%q = OpCopyObject %p %v";
 
 fn refused(result: Result<Program, ProgramError>) -> String {
@@ -19,14 +19,14 @@ fn refused(result: Result<Program, ProgramError>) -> String {
     }
 }
 
-/// Structures, each of two of the one before, over an innermost one.
+/// Nested structures, each of which has two members of the one before.
 fn doubled(innermost: &str, class: &str) -> String {
     let mut text = format!("%s0 = OpTypeStruct {innermost}\n");
     text.extend((1..=64).map(|i| format!("%s{i} = OpTypeStruct %s{} %s{}\n", i - 1, i - 1)));
     text + &format!("%p = OpTypePointer {class} %s64\n")
 }
 
-/// Each level doubled the time, so that none of these came to an end.
+/// A walk over all scalars takes time that doubles with each level.
 #[test]
 fn structures_that_double_are_refused_without_being_walked() {
     for innermost in ["%uint %uint", ""] {
@@ -41,7 +41,7 @@ fn structures_that_double_are_refused_without_being_walked() {
     assert!(refused(program(&null, "", "")).contains("scalars of a value"));
 }
 
-/// 10^9 elements took 9.5 GB until they were counted; these would take more than there is.
+/// A list of the elements would exceed the memory of the host.
 #[test]
 fn arrays_are_refused_without_listing_their_elements() {
     let array = |class: &str| {
@@ -54,7 +54,7 @@ fn arrays_are_refused_without_listing_their_elements() {
     }
 }
 
-/// Functions that are declared before what calls them were counted one by one, and their calls ended the process.
+/// The depth of calls is limited whether callees are declared before or after their callers.
 #[test]
 fn chains_of_calls_are_limited_in_whatever_order_they_are_declared() {
     let function = |i: usize, calls: &str| {

@@ -83,7 +83,7 @@ fn sums_scans_and_shuffles() {
 }
 
 #[test]
-fn an_unknown_layout_leaves_only_what_all_have() {
+fn an_unknown_layout_determines_only_common_results() {
     let outcome = subgroup("out[i] = subgroupAdd(1u);", false);
     assert_eq!(cause(&outcome, 0, 3), CauseKind::SubgroupLayout);
     assert_eq!(exact(&subgroup("out[i] = subgroupMax(7u);", false), 0), [7; 16]);
@@ -93,7 +93,7 @@ fn an_unknown_layout_leaves_only_what_all_have() {
 /// Invocations that follow the same path since all were together take part. After that the
 /// participants are known only where all reconverge.
 #[test]
-fn who_takes_part_is_known_as_far_as_the_path_tells() {
+fn participants_are_known_from_the_path() {
     let one = |body: &str| exact(&subgroup(body, true), 0);
     let open = |body: &str, element: usize| cause(&subgroup(body, true), 0, element);
     let branch = "var r = 0u; if i < 4u { r = subgroupAdd(1u); } out[i] = r;";
@@ -149,7 +149,7 @@ fn who_takes_part_is_known_as_far_as_the_path_tells() {
 /// SPV_KHR_shader_ballot: "The Index must be the same for all active invocations in the subgroup,
 /// otherwise the results are undefined."
 #[test]
-fn what_is_read_of_an_invocation_is_read_by_all() {
+fn a_broadcast_gives_all_invocations_one_value() {
     let read = |of: &str| {
         let module = compiled(&format!("out[i] = subgroupShuffle(i * 10u, {of});"));
         let shuffle = module.instructions().find(|i| i.op == Some(Op::GroupNonUniformShuffle)).expect("a shuffle");
@@ -215,7 +215,7 @@ fn bits_of_a_ballot_beyond_the_tangle_may_count() {
 /// The value from a missing invocation is undefined, but some value. "If Condition is an OpUndef,
 /// behavior is undefined" concerns OpUndef only, so either path is taken.
 #[test]
-fn what_a_shuffle_leaves_undefined_may_decide_a_branch() {
+fn an_undefined_result_of_a_shuffle_may_decide_a_branch() {
     let branch = |other: &str| {
         subgroup(&format!("var v = {other}; if subgroupShuffleUp(i, 1u) > 3u {{ v = 1u; }} out[i] = v;"), true)
     };

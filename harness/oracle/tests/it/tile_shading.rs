@@ -112,7 +112,7 @@ fn no_shader_of_tile_shading_runs_outside_a_tile() {
 }
 
 #[test]
-fn the_lowered_module_leaves_what_the_native_one_does() {
+fn lowered_and_native_modules_leave_the_same_memory() {
     let values = TileValues { offset: TILE.offset, size: TILE.size, apron: TILE.apron };
     let expected = native(TEXT, TILE);
     for local_size in [[1, 1, 1], [8, 8, 1], [2, 3, 1], [64, 1, 1]] {

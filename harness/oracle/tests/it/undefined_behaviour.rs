@@ -1,4 +1,4 @@
-//! Planted undefined behaviour is found, with its line; what is defined is not accused.
+//! Planted undefined behaviour is reported with its line; defined behaviour is not reported.
 
 use crate::support::*;
 use assay_oracle::{CauseKind, FaultKind, Outcome, Resource};
@@ -57,10 +57,10 @@ fn races() {
     assert_eq!(of(shift, two()), [(FaultKind::DataRace, 8)]);
 }
 
-/// Of three workgroups, the last one to take a ticket adds up what all have left. Which one that is, nobody knows: no sum is certain, nor
-/// that there is one.
+/// The last of three workgroups to take a ticket adds up the values that all have stored. The order
+/// of tickets is undetermined, and therefore the sum.
 #[test]
-fn who_is_last_is_not_known() {
+fn the_last_invocation_to_take_a_ticket_is_undetermined() {
     let text = "@group(0) @binding(0) var<storage, read_write> tickets: atomic<u32>;
         @group(0) @binding(1) var<storage, read_write> left: array<u32, 3>;
         @group(0) @binding(2) var<storage, read_write> sums: array<u32, 3>;
@@ -88,7 +88,8 @@ fn divergent_barrier() {
 
 #[test]
 fn uninitialised_workgroup_memory() {
-    // Unwritten, read, but without consequence, or in memory: an undefined value there is no undefined behaviour.
+    // Unwritten, read, but without consequence, or in memory: an undefined value there is no
+    // undefined behaviour.
     assert_eq!(of("let x = shared_words[i];\nout[g.x] = 1u;", two()), []);
     assert_eq!(of("\nout[g.x] = shared_words[i];", two()), []);
     assert_eq!(of("shared_words[i + 32u] = shared_words[i];\nout[g.x] = 1u;", two()), []);
@@ -117,14 +118,14 @@ fn endless_loop() {
     assert!(outcome.instructions < 10_000);
 }
 
-/// A fault of four invocations that load by `pointer`, in a shader with an array of three pairs at an address, and a workgroup's array of
-/// three pairs.
+/// Details of the faults of four invocations that load by `pointer`, in a shader with an array of
+/// three pairs at an address and one in workgroup memory.
 fn detail_of(body: &str) -> Vec<String> {
     at_address(body, "").faults.into_iter().map(|fault| fault.detail).collect()
 }
 
-/// Returns the outcome of such a shader, with these definitions. The array contains the words from 5
-/// to 10.
+/// Returns the outcome of such a shader, with these definitions. The array contains the words from
+/// 5 to 10.
 fn at_address(body: &str, defined: &str) -> Outcome {
     let module = spirv(&format!(
         r#"
@@ -191,7 +192,7 @@ fn at_address(body: &str, defined: &str) -> Outcome {
     run(&module, [1; 3], vec![words(&[0; 4]), there])
 }
 
-/// Through chains of chains, too, and behind an address that is said to stay inside.
+/// Also through chains of chains, and after an in-bounds chain of an address.
 #[test]
 fn an_index_beyond_an_array_is_named() {
     let whole = "%at = OpInBoundsAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
@@ -204,7 +205,8 @@ fn an_index_beyond_an_array_is_named() {
     }
 }
 
-/// An index of a physical pointer is arithmetic, in an array or not: what is accessed has to be in a buffer.
+/// An index of a physical pointer is arithmetic, in an array or not. Only the accessed memory must
+/// be in a buffer.
 #[test]
 fn an_address_may_be_beyond_its_array() {
     let back = "%end = OpAccessChain %to_pair %there %0 %3\n%before = OpConvertPtrToU %ulong %end\n\
@@ -232,7 +234,8 @@ fn an_index_of_an_address_keeps_all_its_bits() {
     }
 }
 
-/// An index beyond an array of a logical pointer is wrong, whether there is an access through it or not.
+/// An index beyond an array of a logical pointer is wrong, whether there is an access through it or
+/// not.
 #[test]
 fn a_logical_pointer_stays_in_its_array() {
     let dynamic = "%one = OpAccessChain %to_plain %shared %i\n%result = OpIAdd %uint %i %i";
@@ -241,7 +244,7 @@ fn a_logical_pointer_stays_in_its_array() {
     assert_eq!(detail_of(fixed), ["index 3 of an array of 3"]);
 }
 
-/// SPIR-V that stores what it computes from `%x`, the float of the invocation, to a vector of two.
+/// Outcome of SPIR-V that computes from the float `%x` and stores to a vector of two.
 fn stored(body: &str, x: f32) -> Outcome {
     let body = format!(
         "%local = OpVariable %locals Function
@@ -271,7 +274,8 @@ fn stored(body: &str, x: f32) -> Outcome {
     run(&shader.module(), [1; 3], vec![floats(&[7.0, 7.0, x])])
 }
 
-/// A branch on an `OpUndef` is undefined behaviour; one on what is computed from it goes either way.
+/// A branch on an `OpUndef` is undefined behaviour. A branch on a value computed from it goes
+/// either way.
 #[test]
 fn only_a_branch_on_an_undef_itself_is_undefined_behaviour() {
     let branch = "%part = OpCompositeExtract %float %undefined 0
@@ -304,9 +308,10 @@ fn only_a_branch_on_an_undef_itself_is_undefined_behaviour() {
     assert_eq!(kinds, [FaultKind::Uninitialized]);
 }
 
-/// What is undefined may be stored, as a part or as a whole: it is not determined, and all else is.
+/// An undefined value may be stored, as a part or as a whole. It is undetermined, and other values
+/// are not.
 #[test]
-fn what_is_undefined_may_be_stored() {
+fn an_undefined_value_may_be_stored() {
     let outcome = stored("%some = OpCompositeInsert %pair %x %undefined 0\n OpStore %to %some", 3.0);
     assert_eq!(outcome.faults, []);
     assert!(permits(&outcome, 0, 0, 3.0));
@@ -317,9 +322,10 @@ fn what_is_undefined_may_be_stored() {
     assert!(permits(&outcome, 0, 2, 3.0));
 }
 
-/// A denormal is or is not above zero: what is written under that condition only is undefined on one way.
+/// A denormal may or may not be above zero: memory that is written only under that condition is
+/// undefined in one of the two cases.
 #[test]
-fn what_is_perhaps_written_is_not_undefined_for_certain() {
+fn memory_that_may_be_written_is_undetermined_not_undefined() {
     let body = "%above = OpFOrdGreaterThan %bool %x %f0
         OpSelectionMerge %merge None
         OpBranchConditional %above %then %merge
@@ -342,7 +348,7 @@ fn what_is_perhaps_written_is_not_undefined_for_certain() {
     assert_eq!(cause(&outcome, 0, 0), CauseKind::Uninitialized);
 }
 
-/// A constant is worked out once, and not by every invocation.
+/// A constant is evaluated once, not by every invocation.
 #[test]
 fn a_constant_that_divides_by_zero_is_one_fault() {
     let shader = Shader {

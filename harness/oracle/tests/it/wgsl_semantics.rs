@@ -84,7 +84,7 @@ fn permitted(outcome: &Outcome, binding: u32, i: usize, of: &[u32]) -> Vec<u32> 
 }
 
 #[test]
-fn what_is_passed_on_may_be_flushed() {
+fn copies_may_flush_denormals() {
     let text = "@group(0) @binding(0) var<storage, read_write> f: array<f32>;
         @group(0) @binding(1) var<storage, read_write> u: array<u32>;
         @compute @workgroup_size(1) fn main() {

@@ -1,4 +1,5 @@
-//! Bytes that a dispatch wrote: stores, atomics, copies and image stores, also where they are not certain.
+//! Bytes that a dispatch wrote: stores, atomics, copies and image stores, also where they are not
+//! certain.
 
 use crate::support::*;
 use assay_oracle::{Copies, Dispatch, Limits, Outcome, Program, Slot, SpecValues};
@@ -100,7 +101,7 @@ fn memory_of_which_nothing_is_known_is_written() {
 
 /// A lenient reading lets a copy change a NaN, after which another branch may be taken.
 #[test]
-fn what_only_a_lenient_reading_writes_counts() {
+fn stores_of_the_lenient_reading_count_as_writes() {
     let body = "data[g.x + 8u] = data[g.x]; if bitcast<u32>(data[g.x + 8u]) == 0u { out[g.x] = 3u; }";
     let zeros = |copies: Copies| {
         move |dispatch: &mut Dispatch| {

@@ -16,7 +16,7 @@ use crate::run::concurrency::data_race::Atomic;
 use crate::run::expr::build::bound_of_value;
 use crate::run::float::{rearranged, with_zeros};
 use crate::run::lanes::Lanes;
-use crate::run::memory::access::Target;
+use crate::run::memory::address::Target;
 use crate::run::{Run, Stop};
 use crate::ty::{Kind, mask};
 use assay_precision::Flush;

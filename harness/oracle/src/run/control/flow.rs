@@ -8,8 +8,9 @@
 //! begins an iteration while another one of its iteration is still inside the loop.
 
 use crate::abstract_value::AbstractValue;
+use crate::control_flow::{Decider, Edge, End};
 use crate::correlated_set::{CorrelatedSet, NondetChoice};
-use crate::inst::{Decider, Edge, End, Reg};
+use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::run::expr::build::bound_of_any;
 use crate::run::lanes::Lanes;

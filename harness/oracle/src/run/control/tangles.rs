@@ -27,7 +27,7 @@
 //!   ([`LanePath::climb`]) when the lane leaves it other than at its end. At the common merge block
 //!   all numbers become [`WHOLE`]. Nothing joins two numbers short of that.
 //! * The two lanes of an invocation that took both sides of an undecided branch get a new number
-//!   when they are joined ([`Tangles::join`]): nobody is certainly with them.
+//!   when they are joined ([`Tangles::join`]): no other lane is certainly in their tangle.
 //!
 //! # Calls
 //!
@@ -52,7 +52,7 @@
 //! executing the same 'case construct' may be partitioned into the same tangle", or not. Lanes with
 //! different selectors are not certainly together.
 
-use crate::inst::Function;
+use crate::control_flow::Function;
 use std::collections::{BTreeSet, HashMap};
 
 /// The tangle of the whole workgroup.

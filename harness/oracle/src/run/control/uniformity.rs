@@ -1,9 +1,9 @@
 //! Run-time rules: operands that must be uniform, and ranges of offsets.
 
 use crate::abstract_value::AbstractValue;
-use crate::decode::{OBJECT, counted, outside};
 use crate::inst::{Inst, Reach, Reg, SubgroupOp};
 use crate::outcome::FaultKind;
+use crate::pointer::{OBJECT, counted, outside};
 use crate::program::Choice;
 use crate::rule_enforcement::named;
 use crate::run::lanes::Lanes;

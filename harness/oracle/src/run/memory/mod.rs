@@ -1,5 +1,9 @@
-//! Memory: pointers, loads and stores, accesses out of bounds, and variables that share memory.
+//! Memory: addresses, loads and stores, accesses out of bounds, and variables that share memory.
 
-pub(super) mod access;
+pub(super) mod address;
 pub(super) mod aliasing;
+mod load;
+mod local;
 pub(super) mod robustness;
+mod scalar;
+mod store;
