@@ -11,7 +11,7 @@ use crate::dispatch_setup::Descriptor;
 use crate::instrument::{Recorded, Traced, instrument};
 use crate::memory_layout::path_text;
 use crate::target::{Job, Target, TargetError};
-use assay_oracle::{Disorder, Dispatch, Expected, Given, Outcome, Place, Slot, Standing};
+use assay_oracle::{Disorder, Dispatch, Expected, Outcome, Place, Slot, Standing, WrongOperand};
 use assay_precision::Scalar;
 use assay_runner::{Mismatch, Status, class};
 use assay_spirv::module::Index;
@@ -92,7 +92,7 @@ impl Check<'_> {
         if let Some(layout) = self.recorded_layout(&left, &dispatch) {
             (dispatch.layout, dispatch.subgroup_size) = layout?;
         }
-        dispatch.observed = Some(Arc::new(observed));
+        dispatch.atomic_history = Some(Arc::new(observed));
         let outcome = self.permitted(&dispatch).map_err(|error| error.to_string())?;
         if !outcome.disorder.is_empty() {
             // Results under an impossible order say nothing about the shader.
@@ -119,7 +119,7 @@ impl Check<'_> {
         round: u32,
     ) -> Comparison {
         let mut found = compare(outcome, dispatch, &self.setup.descriptors, left, (round, self.padding));
-        outcome.given.iter().for_each(|given| found.add(self.wrong_operand(given, round)));
+        outcome.wrong_operands.iter().for_each(|given| found.add(self.wrong_operand(given, round)));
         found
     }
 
@@ -139,8 +139,8 @@ impl Check<'_> {
     }
 
     /// Returns a failing comparison for an operand of an atomic that is not permitted.
-    fn wrong_operand(&self, given: &Given, round: u32) -> Comparison {
-        let Given { at, invocation, slot, offset, width, found, bits, ref expected, standing } = *given;
+    fn wrong_operand(&self, given: &WrongOperand, round: u32) -> Comparison {
+        let WrongOperand { at, invocation, slot, offset, width, found, bits, ref expected, standing } = *given;
         let scalar = match expected {
             Expected::Float { format, .. } => Scalar::Float(*format),
             _ => Scalar::Int { width, signed: false },

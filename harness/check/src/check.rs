@@ -12,8 +12,8 @@ use crate::target::{Job, Left, Placed, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle, status};
 use assay_oracle::{
-    Cause, Copies, Dispatch, FaultKind, Filtering, Layout, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
-    Robustness, Slot,
+    Cause, Copies, Dispatch, FaultKind, Filtering, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
+    Robustness, Slot, SubgroupLayout,
 };
 use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
 use assay_spirv::kernel::KernelCall;
@@ -146,7 +146,7 @@ impl<'a> Check<'a> {
         dispatch.robustness = self.robustness;
         if self.layout.is_some() {
             // Replaced by the layout that the device records; any layout will do until then.
-            dispatch.layout = Layout::Linear;
+            dispatch.layout = SubgroupLayout::Linear;
         }
         Ok(dispatch)
     }
@@ -556,7 +556,7 @@ impl<'a> Check<'a> {
         &self,
         left: &BTreeMap<Slot, Vec<u8>>,
         dispatch: &Dispatch,
-    ) -> Option<Result<(Layout, u32), String>> {
+    ) -> Option<Result<(SubgroupLayout, u32), String>> {
         let records = self.layout.and_then(|slot| left.get(&slot))?;
         let size =
             recorded_subgroup_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);

@@ -122,7 +122,7 @@ impl Options {
     /// # Errors
     /// There are several contents.
     pub fn add_push(&mut self, text: &str) -> Result<(), CheckError> {
-        let (contents, values) = parameter::split_push(text).map_err(CheckError::option)?;
+        let parameter::PushText { contents, values } = parameter::split_push(text).map_err(CheckError::option)?;
         if let Some(contents) = contents {
             self.push = Some(contents.parse()?);
         }

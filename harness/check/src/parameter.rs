@@ -107,26 +107,35 @@ pub(crate) fn width_permits(scalar: Scalar, number: u64) -> bool {
     scalar_from_text(scalar, &number.to_string()).is_some()
 }
 
+/// Text of `--push`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PushText<'a> {
+    /// Contents of all push constants, in the form of a source.
+    pub(crate) contents: Option<&'a str>,
+    /// Values of single push constants, by path or offset.
+    pub(crate) values: Vec<(String, String)>,
+}
+
 /// Splits the text of `--push` into contents for all of the push constants, if there are any, and
 /// values of parameters: `zeros,ne=2048,size[0]=16`. The name of an existing file is taken whole.
 ///
 /// # Errors
 /// A phrase if there are several contents.
-pub(crate) fn split_push(text: &str) -> Result<(Option<&str>, Vec<(String, String)>), String> {
+pub(crate) fn split_push(text: &str) -> Result<PushText<'_>, String> {
     if std::path::Path::new(text).exists() {
-        return Ok((Some(text), Vec::new()));
+        return Ok(PushText { contents: Some(text), values: Vec::new() });
     }
-    let (mut contents, mut values) = (None, Vec::new());
+    let mut push = PushText { contents: None, values: Vec::new() };
     for part in text.split(',').map(str::trim) {
         match part.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => {
-                values.push((name.trim().to_owned(), value.trim().to_owned()));
+                push.values.push((name.trim().to_owned(), value.trim().to_owned()));
             }
-            _ if contents.is_none() => contents = Some(part),
+            _ if push.contents.is_none() => push.contents = Some(part),
             _ => return Err(format!("`{text}`: expected at most one CONTENTS, and NAME=VALUE for parameters")),
         }
     }
-    Ok((contents, values))
+    Ok(push)
 }
 
 #[cfg(test)]
@@ -180,9 +189,9 @@ mod tests {
         assert_eq!(splits("p.size[2]").collect::<Vec<_>>(), [("p.size", "[2]"), ("p", ".size[2]")]);
         assert_eq!(splits("data").count(), 0);
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        let (contents, values) = split_push("hard, ne=2048,@16 = 4").unwrap();
-        assert_eq!((contents, values), (Some("hard"), vec![pair("ne", "2048"), pair("@16", "4")]));
-        assert_eq!(split_push("=5").unwrap(), (Some("=5"), Vec::new()));
+        let values = vec![pair("ne", "2048"), pair("@16", "4")];
+        assert_eq!(split_push("hard, ne=2048,@16 = 4").unwrap(), PushText { contents: Some("hard"), values });
+        assert_eq!(split_push("=5").unwrap(), PushText { contents: Some("=5"), values: Vec::new() });
         assert!(split_push("zeros,ones").is_err());
     }
 }

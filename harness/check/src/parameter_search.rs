@@ -97,7 +97,7 @@ impl ChosenParameters {
 
     /// Returns a note with the options that set the same parameters.
     pub fn note(&self) -> String {
-        let number = count(&u64::from(self.candidates));
+        let number = count(u64::from(self.candidates));
         format!("the defaults check too little; a search over {number} candidates chose{self}")
     }
 }
@@ -180,7 +180,7 @@ pub fn search_parameters(
     let grown = search.candidate(ChosenParameters::default())?;
     let best = if search.is_good(&grown) { grown } else { search.improve(grown)? };
     let better = best.score > given.score && best.score.defined > 0;
-    Ok(better.then(|| ChosenParameters { candidates: search.candidates, ..best.chosen }))
+    Ok(better.then_some(ChosenParameters { candidates: search.candidates, ..best.chosen }))
 }
 
 struct Search<'a> {

@@ -2,7 +2,7 @@
 
 use crate::compare::Comparison;
 use crate::dispatch_setup::Descriptor;
-use assay_oracle::{Layout, Memory, Seat};
+use assay_oracle::{Memory, SubgroupLayout, SubgroupPosition};
 use assay_runner::{Mismatch, Status, class};
 
 /// Bytes of an invocation's record: `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a
@@ -11,11 +11,11 @@ const RECORD_BYTES: usize = 12;
 
 /// Reads the first two words of each record, in the order of workgroups and local indices. The last
 /// word is known ([`recorded_subgroup_size`]) and is compared like any other element.
-fn read_seats(memory: &[u8], invocations: usize) -> impl Iterator<Item = Seat> {
+fn read_seats(memory: &[u8], invocations: usize) -> impl Iterator<Item = SubgroupPosition> {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
     memory.chunks_exact(RECORD_BYTES).take(invocations).map(move |record| {
         let (subgroup, rest) = record.split_at(4);
-        Seat { subgroup: word(subgroup), place: word(&rest[..4]) }
+        SubgroupPosition { subgroup: word(subgroup), place: word(&rest[..4]) }
     })
 }
 
@@ -29,8 +29,8 @@ pub(crate) fn recorded_layout(
     (groups, lanes): (usize, usize),
     size: u32,
     full: bool,
-) -> Result<Layout, String> {
-    let layout = Layout::recorded(read_seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size)?;
+) -> Result<SubgroupLayout, String> {
+    let layout = SubgroupLayout::recorded(read_seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size)?;
     match layout.partial(lanes, size).filter(|_| full) {
         Some(what) => Err(what),
         None => Ok(layout),
@@ -38,12 +38,12 @@ pub(crate) fn recorded_layout(
 }
 
 /// Returns the first invocation that does not record its place in the subgroup, as shown by the
-/// oracle's buffer under [`Layout::Linear`].
+/// oracle's buffer under [`SubgroupLayout::Linear`].
 pub(crate) fn first_unrecorded(memory: &Memory, (groups, lanes): (usize, usize), size: u32) -> Option<usize> {
     let invocations = groups.saturating_mul(lanes);
     let seats = read_seats(memory.bytes(), invocations);
-    let there = |(invocation, seat): (usize, Seat)| {
-        let linear = Layout::Linear.seat(invocation / lanes, lanes, invocation % lanes, size);
+    let there = |(invocation, seat): (usize, SubgroupPosition)| {
+        let linear = SubgroupLayout::Linear.seat(invocation / lanes, lanes, invocation % lanes, size);
         let words = (0..2).map(|word| (invocation * RECORD_BYTES + word * 4) as u64);
         let known = words.into_iter().all(|offset| memory.cell_at(offset).is_none());
         known && linear == Some(seat)

@@ -41,7 +41,7 @@ A row without any of these gives the reason, or is a **hole**.
 
 The column *shown to fail by* lists the planted violations that the coverage of a row detects: modules that violate the statement,
 faults of drivers, tests that plant a wrong result. Rows of the lists of rules rest on the rule's own module
-(`harness/spirv/tests/rules/`) or dispatch (`harness/oracle/tests/run_time.rs`). A covered row without any is **unproven**: nothing
+(`harness/spirv/tests/rules/`) or dispatch (`harness/oracle/tests/it/run_time_rules.rs`). A covered row without any is **unproven**: nothing
 shows that its coverage can fail.
 ";
 

@@ -3,7 +3,7 @@
 use crate::CoverageError;
 use crate::evidence::{Evidence, RuleDisposition, RuleEvidence};
 use crate::statement::{Document, List, NotApplicable, Statement};
-use assay_oracle::Watch;
+use assay_oracle::RuleEnforcement;
 use assay_precision::{Call, Modes, Op, Scalar, Shape};
 use assay_spirv::tables::{CAPABILITY_ENABLING, EXTENSION_ENABLING};
 use std::collections::BTreeSet;
@@ -188,11 +188,13 @@ fn add_rule(row: &mut Row, rule: &RuleEvidence) {
         RuleDisposition::Implied(by) => row.rules.push(format!("implied by {by}")),
         RuleDisposition::NotChecked(why) => because(why),
         RuleDisposition::RunTime(watch) => match watch {
-            Watch::Enforced(function) | Watch::Followed(function) => row.functions.push(function.to_owned()),
-            Watch::Elsewhere(function) => row.functions.push(function.to_owned()),
-            Watch::Refused(what) => because(&format!("the interpreter rejects such modules: {what}")),
-            Watch::Cannot(why) => because(why),
-            Watch::Open(why) => because(why),
+            RuleEnforcement::Enforced(function) | RuleEnforcement::Followed(function) => {
+                row.functions.push(function.to_owned())
+            }
+            RuleEnforcement::Elsewhere(function) => row.functions.push(function.to_owned()),
+            RuleEnforcement::Refused(what) => because(&format!("the interpreter rejects such modules: {what}")),
+            RuleEnforcement::Cannot(why) => because(why),
+            RuleEnforcement::Open(why) => because(why),
         },
     }
 }

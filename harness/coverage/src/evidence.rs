@@ -18,7 +18,7 @@ pub(crate) enum RuleDisposition {
     /// Part of a module's requirements.
     Need,
     /// Checked at run time; the function that does so.
-    RunTime(assay_oracle::Watch),
+    RunTime(assay_oracle::RuleEnforcement),
     /// Implied by another rule.
     Implied(&'static str),
     /// Not checked; the reason.
@@ -30,7 +30,7 @@ impl RuleDisposition {
     pub(crate) fn proof(self) -> Option<&'static str> {
         match self {
             RuleDisposition::Checked(_) => Some("the rule's own module"),
-            RuleDisposition::RunTime(assay_oracle::Watch::Enforced(_)) => Some("the rule's own dispatch"),
+            RuleDisposition::RunTime(assay_oracle::RuleEnforcement::Enforced(_)) => Some("the rule's own dispatch"),
             RuleDisposition::RunTime(_)
             | RuleDisposition::Need
             | RuleDisposition::Implied(_)

@@ -1,6 +1,6 @@
 //! Tests that the evidence of rows can fail: a module that violates a statement is rejected by a
 //! rule of its row, has undefined behaviour, or does not run on a device with fewer features.
-//! `harness/cli/tests/shim.rs` plants driver faults under cases.
+//! `harness/cli/tests/it/shim.rs` plants driver faults under cases.
 
 use assay_check::{Check, CheckError, Options, Subject};
 use assay_coverage::{Document, Evidence, Statement, documents};

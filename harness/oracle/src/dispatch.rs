@@ -1,7 +1,7 @@
 //! Inputs and budget of a run.
 
-use crate::layout::Layout;
-use crate::observed::Observed;
+use crate::atomic_history::AtomicHistory;
+use crate::subgroup_layout::SubgroupLayout;
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -276,7 +276,7 @@ pub struct Dispatch {
     /// [`Dispatch::subgroup_size`].
     pub subgroup_sizes: Option<[u32; 2]>,
     /// The layout of invocations in subgroups.
-    pub layout: Layout,
+    pub layout: SubgroupLayout,
     /// The push constants, from offset 0.
     pub push_constants: Vec<u8>,
     /// The resources that the descriptors bind.
@@ -306,7 +306,7 @@ pub struct Dispatch {
     /// ([`Memory::is_known`](crate::Memory::is_known)), and so are races with other workgroups.
     pub only: Option<Vec<u64>>,
     /// The atomic history of one run, if the outcome for its order is wanted; `None`: any order.
-    pub observed: Option<Arc<Observed>>,
+    pub atomic_history: Option<Arc<AtomicHistory>>,
 }
 
 impl Default for Dispatch {
@@ -315,7 +315,7 @@ impl Default for Dispatch {
             groups: [1; 3],
             subgroup_size: 32,
             subgroup_sizes: None,
-            layout: Layout::Unknown,
+            layout: SubgroupLayout::Unknown,
             push_constants: Vec::new(),
             bindings: BTreeMap::new(),
             robustness: Robustness::None,
@@ -328,7 +328,7 @@ impl Default for Dispatch {
             tile: None,
             kernel: None,
             only: None,
-            observed: None,
+            atomic_history: None,
         }
     }
 }

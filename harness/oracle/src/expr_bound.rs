@@ -27,13 +27,33 @@ use crate::monomial::{MonomialKey, SignedTerm};
 ///
 /// # Derivation
 ///
-/// One operation gives `(a op b) (1 + d) + e` with `|d| <= u`, `|e| <= eta` and `d e = 0` (Higham,
-/// chapter 2, the model with underflow). Without underflow each summand is therefore multiplied by
-/// at most `k` factors `1 + d`, whose product is `1 + t` with `|t| <= gamma(k)` (Higham, lemma
-/// 3.1). Adding up the summands gives the first term. Each error `e` is multiplied by the other
-/// factors of its summand, which `P` bounds. Later roundings amplify it, but an operation that
-/// underflows does not round: of `k` operations, `j` underflow and at most `k - j` round, and `j (1
-/// + u)^(k - j) <= k` while `k u < 1/2`. [`Self::error`] is infinite otherwise.
+/// One operation gives `(a op b) (1 + d) + e` with `|d| <= c u`, `|e| <= eta` and `d e = 0`
+/// (Higham, chapter 2, the model with underflow). `c` is 1, or for a division the number of
+/// roundings that it counts as.
+///
+/// *First term.* Without underflow each summand reaches the result multiplied by factors `1 + d`
+/// or, for errors of divisors, `1 / (1 + d)`. Let `c_i` be their constants, whose sum is at most
+/// `k`. By the Weierstrass product inequality their product is at least the product of `1 - c_i u`,
+/// hence at least `1 - k u`, and at most `1 / (1 - k u)`. It therefore differs from 1 by at most
+/// `gamma(k)` (Higham, lemma 3.1, where all `c_i` are 1). Adding up the summands gives `gamma(k)
+/// S`.
+///
+/// *The number `k`.* A summand is a product of at most `degree` factors, which takes `degree - 1`
+/// multiplications, and it passes through at most `terms - 1` additions, in any order. Fusing omits
+/// roundings. Factoring (`x a + x b` as `x (a + b)`) rounds the product once instead of twice.
+///
+/// *Second term.* An error `e` of a product is multiplied by the further factors of its summand,
+/// and an error of a sum by the factors that the sum is multiplied by. `P` bounds both, since
+/// factors below 1 count as 1 in it. The products contribute `(degree - 1) eta P` in total, each
+/// summand with its own part of `P`, and the sums `(terms - 1) eta P`. Later roundings amplify an
+/// error, but an operation that underflows does not round: of `k` operations, `j` underflow and at
+/// most `k - j` round. `j (1 + u)^(k - j)` grows with `j` while `k u < 1/2`, and is `k` for `j =
+/// k`. [`Self::error`] is infinite beyond that.
+///
+/// *Divisors* do not underflow, which is why no term has their square: the caller leaves quotients
+/// undetermined if a product of divisors may leave the range in which division has a stated
+/// precision ([`Self::divisor_products`]; `2^-126` to `2^126` for single precision). A divisor that
+/// is a sum is one factor, and the enclosure of its inverse contains its computed values.
 ///
 /// # Factorings
 ///
@@ -58,13 +78,39 @@ use crate::monomial::{MonomialKey, SignedTerm};
 /// k' = max(2^(n - 1) terms, (1 + m)^2) - 1 + (degree - 1)
 /// ```
 ///
+/// # Rounding of the bound
+///
+/// The fields and [`Self::error`] are computed in `f64`. After each inexact operation an upper
+/// bound is replaced by the next larger number ([`up`]), and a lower bound by the next smaller one
+/// ([`down`]), which is at least as far as the rounding error.
+///
 /// # Limits
 ///
-/// Only differences of squares, and sums and differences of cubes, among the first 8 summands are
-/// recognised ([`SignedTerm::factors_with`]), and those of constants only where [`MonomialKey::of_constant`]
-/// sees them. Two summands whose quotient is a sixth power are taken for like terms. Powers of
-/// higher order that factor several times in a row (`x^8 - y^8`) are bounded as powers of order 3.
-/// A product that is too long is bounded with its operands as they are computed ([`Self::truncated`]).
+/// The bound is wider than the text requires, which may hide an error but never reports one
+/// falsely, where
+///
+/// * a divisor counts one rounding more than a division has, for the form `a * (1 / b)`;
+/// * the summand with most partners stands for all, and the longest one for all degrees;
+/// * two values are taken for one because the ends of their enclosures are equal, or for common
+///   factors because more than four are in use ([`FactorSet`]);
+/// * hashes of monomials collide ([`MonomialKey`]);
+/// * one of several values is meant ([`Self::either`]): each field is the larger one.
+///
+/// It is narrower than the text permits where
+///
+/// * factorings are other than differences of squares, or sums and differences of cubes, among the
+///   first 8 summands ([`SignedTerm::factors_with`]); of constants, only where
+///   [`MonomialKey::of_constant`] sees them;
+/// * the quotient of two summands is a sixth power, which is taken for like terms;
+/// * powers factor several times in a row (`x^8 - y^8`), which are bounded as powers of order 3;
+/// * a product exceeds [`ExpansionLimit`]: its operands are taken as they are computed, and
+///   [`Self::truncated`] is set.
+///
+/// It gives up, so that the value is undetermined, where `k u >= 1/2`, where an arrangement may
+/// overflow (the sum of the magnitudes and the error, or with three or more factors `P`, exceed the
+/// largest value of the format), where products of divisors leave the range above, and with relaxed
+/// precision where [`Self::stays_within`] does not hold. The caller decides all but the first of
+/// these (`rearranged` in `run/float.rs`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ExprBound {
     /// Identity of the value: within one lane, equal non-zero ids denote equal values. Zero: no
@@ -209,7 +255,7 @@ impl ExprBound {
         let own = SignedTerm { key, positive: hi >= 0.0, negative: lo <= 0.0, is_leaf: true };
         let mut summands = [SignedTerm::ONE; TERMS];
         summands[0] = own;
-        let (amplification, inverse_small_factors) = (magnitude_sum.max(1.0), least(lo, hi).recip().max(1.0));
+        let (amplification, inverse_small_factors) = (magnitude_sum.max(1.0), inverse_if_small(lo, hi));
         let factors = FactorSet::of(lo, hi);
         let min_leaf = if magnitude_sum == 0.0 { f64::INFINITY } else { least(lo, hi) };
         ExprBound {
@@ -362,7 +408,7 @@ impl ExprBound {
             amplification: up(self.amplification + other.amplification),
             factors: FactorSet::NONE,
             all_factors: self.all_factors.with(other.all_factors),
-            inverse_small_factors: least(lo, hi).recip().max(1.0),
+            inverse_small_factors: inverse_if_small(lo, hi),
             min_leaf: self.min_leaf.min(other.min_leaf),
             divisor_products: (
                 self.divisor_products.0.max(other.divisor_products.0),
@@ -501,7 +547,7 @@ impl ExprBound {
 
     /// Bound on the error of every arrangement; infinite if `k u >= 1/2`. `unit` is the relative
     /// error of one operation (`u`), and `lost` the amount that one operation may lose to underflow
-    /// (`eta`). See [`ExprBound`] for the derivation.
+    /// (`eta`), a power of two. See [`ExprBound`] for the derivation.
     pub(crate) fn error(&self, unit: f64, lost: f64) -> f64 {
         let (sums, products) = (f64::from(self.terms - 1), f64::from(self.degree - 1));
         let (k, more) = if self.partners == 0 {
@@ -513,11 +559,14 @@ impl ExprBound {
             let summands = (f64::from(self.terms) * f64::from(1 << (order - 1))).max(group * group);
             (summands - 1.0 + products, group * f64::from(1 << (order - 2)))
         };
-        let ku = k * unit;
+        let ku = up(k * unit);
         if ku >= 0.5 {
             return f64::INFINITY;
         }
-        up(up(ku / (1.0 - ku)) * (more * self.magnitude_sum)) + up(k * lost * (more * self.amplification))
+        let gamma = up(ku / down(1.0 - ku));
+        // `k` is an integer and `lost` a power of two, so that their product is exact.
+        let (rounded, lost) = (scaled(more, self.magnitude_sum), scaled(more, self.amplification) * (k * lost));
+        up(up(gamma * rounded) + up(lost))
     }
 }
 
@@ -526,12 +575,21 @@ fn least(lo: f64, hi: f64) -> f64 {
     if lo <= 0.0 && hi >= 0.0 { 0.0 } else { lo.abs().min(hi.abs()) }
 }
 
+/// Upper bound on the inverse of a magnitude between `lo` and `hi`, or 1 if that is more.
+fn inverse_if_small(lo: f64, hi: f64) -> f64 {
+    let least = least(lo, hi);
+    let inverse = least.recip();
+    // The inverse of zero, and of a power of two, whose fraction bits are zero, is exact.
+    let is_exact = least.to_bits() << 12 == 0;
+    if is_exact { inverse.max(1.0) } else { up(inverse).max(1.0) }
+}
+
 /// Rounds a result of `f64` arithmetic up.
 fn up(x: f64) -> f64 {
     x.next_up()
 }
 
-/// Upper bound on the product of two numbers that are at least 1; exact if one of them is 1.
+/// Upper bound on the product of two numbers that are not negative; exact if one of them is 1.
 fn scaled(x: f64, y: f64) -> f64 {
     if x == 1.0 || y == 1.0 { x * y } else { up(x * y) }
 }
@@ -590,5 +648,29 @@ mod tests {
         let long = ExprBound { terms: 3, ..x };
         assert_eq!(two.mul(two).checked_mul(long, ExpansionLimit::USUAL), None);
         assert_eq!(two.mul(two).checked_mul(long, ExpansionLimit::lenient(23)).map(|form| form.terms), Some(12));
+    }
+
+    /// `error` is not less than the formula in exact arithmetic: `e (1 - k u) >= k u F S + (1 - k
+    /// u) k eta F P`, multiplied by `2^114` and computed in integers.
+    #[test]
+    fn errors_are_not_less_than_the_formula_in_exact_arithmetic() {
+        let integer = |x: f64| (x * 2f64.powi(90)) as i128;
+        // Without rounding the sum and the products up, the error is too small for each of these.
+        let cases = [
+            (4, 0, 22, 1.105_599_922_353_953_7, 1.285_820_682_614_184_7),
+            (6, 0, 22, 1.142_514_449_722_6, 1.467_932_018_135_249_5),
+            (2, 2, 22, 1.049_400_414_645_954_1, 1.261_707_872_603_438_5),
+        ];
+        for (terms, partners, eta, magnitude_sum, amplification) in cases {
+            let form = ExprBound { terms, partners, magnitude_sum, amplification, ..ExprBound::NONE };
+            let e = form.error(2f64.powi(-24), 2f64.powi(-eta));
+            // With partners: powers of order 2, of which `(1 + m)^2` exceeds `2 terms`.
+            let f = i128::from(partners) + 1;
+            let k = if partners == 0 { i128::from(terms) } else { f * f } - 1;
+            let rest = (1 << 24) - k;
+            let least = f * k * (integer(magnitude_sum) + rest * (integer(amplification) >> eta));
+            assert!(integer(e) * rest >= least, "{form:?}: {e:e}");
+            assert!(integer(e) * rest < least + (least >> 45), "{form:?}: {e:e}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Semantics of operations on integers and booleans, for one scalar.
 
-use crate::decode::counted;
 use crate::inst::{Arithmetic, Fits, IntOp};
+use crate::pointer::counted;
 use crate::ty::mask;
 
 /// The reason why an operation has no result.

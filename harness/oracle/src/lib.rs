@@ -135,9 +135,9 @@
 //! accesses, the values are undetermined instead. An atomic operation returns an exact value only
 //! if no other invocation modifies the location without order. The final content is exact if the
 //! operations commute, and for sums of floats it covers every order of addition. If the caller
-//! knows the values that atomics found on a device ([`Dispatch::observed`]), they return those here
-//! too, and leave the content of the modification order that explains them. If there is none,
-//! [`Outcome::disorder`] reports that.
+//! knows the values that atomics found on a device ([`Dispatch::atomic_history`]), they return
+//! those here too, and leave the content of the modification order that explains them. If there is
+//! none, [`Outcome::disorder`] reports that.
 //!
 //! An error (division by zero, an index beyond the end, a race) for some alternatives of a value
 //! but not for all is not a fault. The value read is undetermined, and so is all memory that may
@@ -153,9 +153,9 @@
 //! variable names are not checked.
 //!
 //! An undefined value is a fault once it decides an address. A branch that it decides may go either
-//! way, unless the operand of the branch is an `OpUndef` itself, which is undefined behaviour. Left in
-//! memory an undefined value is undetermined: "poison values made available to the host (..) behave
-//! as undefined values".
+//! way, unless the operand of the branch is an `OpUndef` itself, which is undefined behaviour. Left
+//! in memory an undefined value is undetermined: "poison values made available to the host (..)
+//! behave as undefined values".
 //!
 //! An index beyond its array is a fault of the access chain, used or not, unless robustness is
 //! asked for. For a physical pointer it is arithmetic, and the access must lie in a buffer. The
@@ -207,6 +207,8 @@
 //! memory or as numbers, and OpenCL.std.
 
 mod abstract_value;
+mod atomic_history;
+mod control_flow;
 mod correlated_set;
 mod decode;
 mod dispatch;
@@ -216,30 +218,32 @@ mod fast_path;
 mod float_op;
 mod inst;
 mod integer;
-mod layout;
 mod memory;
+pub mod modification_order;
 mod monomial;
-mod observed;
 mod outcome;
+mod pointer;
 mod program;
 mod residual;
+mod rule_enforcement;
 mod run;
 pub mod sample;
-pub mod steps;
+mod subgroup_layout;
 mod texel;
 mod ty;
-mod watch;
 
+pub use atomic_history::{AtomicExecution, AtomicHistory};
 pub use decode::folded;
 pub use dispatch::{
     Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, RobustAlignment, Robustness, Slot,
     SpecValues, Tile,
 };
 pub use error::{Place, ProgramError, RunError};
-pub use layout::{Layout, Seat};
-pub use observed::{Execution, Observed};
-pub use outcome::{Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Given, Memory, Outcome, Standing};
+pub use outcome::{
+    Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome, Standing, WrongOperand,
+};
 pub use program::Program;
+pub use rule_enforcement::{RuleEnforcement, run_time_rules};
 pub use run::left_by_atomic;
+pub use subgroup_layout::{SubgroupLayout, SubgroupPosition};
 pub use texel::texel_scalars;
-pub use watch::{Watch, run_time_rules};

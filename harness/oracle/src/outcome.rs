@@ -1,6 +1,6 @@
 //! Outcome of a run.
 
-use crate::steps::Step;
+use crate::modification_order::AtomicStep;
 use crate::{Place, Slot};
 use assay_float::{Format, Set};
 use std::collections::BTreeMap;
@@ -8,33 +8,36 @@ use std::ops::Range;
 
 /// Outcome of a run: memory as sets of permitted values, and the faults of the shader.
 ///
-/// If there are faults, the shader has undefined behaviour for these inputs, and nothing may be held against a
-/// device.
+/// If there are faults, the shader has undefined behaviour for these inputs, and no result of a
+/// device is wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Every buffer that was bound, after the dispatch.
+    /// The bound buffers after the dispatch.
     pub memory: BTreeMap<Slot, Memory>,
     /// Undefined behaviour of the shader, in the order in which it was met.
     pub faults: Vec<Fault>,
     /// Number of faults, kept or not.
     pub fault_count: u64,
-    /// End of the faulty accesses beyond each buffer, in bytes: the size with which these would be in bounds.
+    /// End of the faulty accesses beyond each buffer, in bytes: the size with which these would be
+    /// in bounds.
     pub reach: BTreeMap<Slot, u64>,
-    /// Why values are not determined; [`Expected::Undetermined`] points into it. Causes that no memory shows are there
-    /// too.
+    /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
+    /// affect no memory.
     pub causes: Vec<Cause>,
     /// Instructions executed, counted once for each invocation.
     pub instructions: u64,
-    /// Branches that had to be followed both ways.
+    /// Number of branches of which both sides were followed.
     pub forks: u64,
-    /// Places in memory which no order of atomics takes through what they found by [`Dispatch::observed`](crate::Dispatch::observed).
+    /// Locations whose atomics have no modification order with the values that they found by
+    /// [`Dispatch::atomic_history`](crate::Dispatch::atomic_history).
     pub disorder: Vec<Disorder>,
-    /// Values that atomics were given by [`Dispatch::observed`](crate::Dispatch::observed), and that are not permitted.
-    pub given: Vec<Given>,
+    /// Operands of atomics by [`Dispatch::atomic_history`](crate::Dispatch::atomic_history) that
+    /// are not permitted.
+    pub wrong_operands: Vec<WrongOperand>,
 }
 
 impl Outcome {
-    /// True if some of it is undetermined because it depends on the order of invocations.
+    /// Returns true if a value is undetermined because it depends on the order of invocations.
     pub fn depends_on_order(&self) -> bool {
         self.causes.iter().any(|cause| cause.kind == CauseKind::Order)
     }
@@ -43,34 +46,34 @@ impl Outcome {
 /// Atomics whose recorded values have no modification order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// One of them.
+    /// The first of the atomics.
     pub at: Place,
     /// The buffer or image; `None` of workgroup memory.
     pub slot: Option<Slot>,
-    /// Bytes from the beginning of it.
+    /// Offset in bytes.
     pub offset: u64,
-    /// Its bits.
+    /// Width in bits.
     pub width: u32,
-    /// Value before all of them.
+    /// The value before all of them.
     pub first: u64,
-    /// Values that they found and left.
-    pub steps: Vec<Step>,
+    /// The values that they found and left.
+    pub steps: Vec<AtomicStep>,
     /// Values of the atomic stores.
     pub stores: Vec<u64>,
 }
 
-/// A value that an atomic instruction was given, and should not have been.
+/// A recorded operand of an atomic instruction that is not permitted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct WrongOperand {
     /// The instruction.
     pub at: Place,
-    /// The invocation, as [`Observed::insert`](crate::Observed::insert) counts them.
+    /// The invocation, as [`AtomicHistory::insert`](crate::AtomicHistory::insert) counts them.
     pub invocation: u64,
     /// The buffer or image that it accessed; `None` of workgroup memory.
     pub slot: Option<Slot>,
-    /// Bytes from the beginning of it.
+    /// Offset in bytes.
     pub offset: u64,
-    /// Its bits.
+    /// Width in bits.
     pub width: u32,
     /// Value that it found.
     pub found: u64,
@@ -82,27 +85,28 @@ pub struct Given {
     pub standing: Standing,
 }
 
-/// Memory after a dispatch: its bytes, and where these are not the only permitted ones, what is.
+/// Memory after a dispatch: its bytes, and the permitted sets of values of which they are not the
+/// only one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cells: Vec<Cell>,
     /// The bytes that some invocation wrote or may have written, ascending.
     pub(crate) written: Vec<Range<usize>>,
-    /// Not all workgroups were run, so that bytes that these did not write may be anything.
+    /// Set if not all workgroups were run: bytes that these did not write are undetermined.
     pub(crate) partial: bool,
 }
 
-/// A value in memory that more than one bit pattern is permitted for.
+/// A value in memory with more than one permitted bit pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Offset of its first byte.
     pub offset: u64,
     /// Width in bits: 8, 16, 32 or 64.
     pub width: u32,
-    /// The permitted set by the usual reading.
+    /// The permitted set in the usual reading.
     pub expected: Expected,
-    /// The permitted set by the lenient reading, if it is larger.
+    /// The permitted set in the lenient reading, if it is larger.
     pub lenient: Option<Box<Expected>>,
 }
 
@@ -120,7 +124,7 @@ pub enum Expected {
         /// The set.
         set: Set,
     },
-    /// Nothing can be said; the number is an index into [`Outcome::causes`].
+    /// Undetermined; the number is an index into [`Outcome::causes`].
     Undetermined(u32),
 }
 
@@ -129,11 +133,11 @@ pub enum Expected {
 pub enum Standing {
     /// Permitted.
     Within,
-    /// Only a lenient reading permits them.
+    /// Permitted in the lenient reading only.
     Lenient,
     /// Not permitted.
     Outside,
-    /// Nothing can be said; the number, if there is one, is an index into [`Outcome::causes`].
+    /// Undetermined; the number, if there is one, is an index into [`Outcome::causes`].
     Open(Option<u32>),
 }
 
@@ -153,13 +157,13 @@ impl Expected {
         }
     }
 
-    /// Returns whether a value of so many bits can be wrong: some pattern is not permitted, and a lenient reading does not leave open
-    /// whether it is.
+    /// Returns true if a value of this width can be wrong: some pattern is not permitted, and the
+    /// lenient reading does not leave it undetermined.
     pub fn can_be_wrong(&self, lenient: Option<&Expected>, width: u32) -> bool {
         self.excludes_some(width) && !lenient.is_some_and(Expected::is_open)
     }
 
-    /// Returns whether nothing can be said, or nothing is required.
+    /// Returns true if the value is undetermined, or any pattern is permitted.
     pub fn is_open(&self) -> bool {
         match self {
             Expected::Exact(_) | Expected::OneOf(_) => false,
@@ -174,7 +178,8 @@ impl Expected {
             // No list is as long as there are patterns of more bits.
             Expected::OneOf(patterns) => width > 32 || (patterns.len() as u64) < 1 << width,
             Expected::Float { format, set } => {
-                // The ranks past the largest finite numbers are NaNs in a format without infinities.
+                // The ranks past the largest finite numbers are NaNs in a format without
+                // infinities.
                 let (lo, hi) = match format.has_infinity() {
                     true => (format.neg_infinity(), format.infinity()),
                     false => (format.neg_infinity() + 1, format.max_finite()),
@@ -186,7 +191,7 @@ impl Expected {
         }
     }
 
-    /// Returns whether bits are permitted; `None` if the value is undetermined.
+    /// Returns true if the bits are permitted; `None` if the value is undetermined.
     pub fn permits(&self, bits: u64) -> Option<bool> {
         match self {
             Expected::Exact(exact) => Some(*exact == bits),
@@ -204,8 +209,8 @@ impl Memory {
         &self.bytes
     }
 
-    /// Returns whether the contents of these bytes are known: always where all workgroups were run ([`Dispatch::only`](crate::Dispatch::only)),
-    /// else where those that were have written all of them.
+    /// Returns true if the contents of these bytes are known: all workgroups were run, or those
+    /// that were run ([`Dispatch::only`](crate::Dispatch::only)) have written all of the bytes.
     pub fn is_known(&self, offset: u64, size: u64) -> bool {
         if !self.partial {
             return true;
@@ -215,8 +220,8 @@ impl Memory {
         range.is_some_and(|range| offset + size <= range.end as u64)
     }
 
-    /// Returns whether some invocation wrote any of these bytes, or may have: a store of the value that was there is a write, too. Memory
-    /// of which nothing is known counts as written.
+    /// Returns true if an invocation wrote or may have written any of these bytes. A store of the
+    /// value that was there is a write. Memory with unknown content counts as written.
     pub fn is_written(&self, offset: u64, size: u64) -> bool {
         let at = self.written.partition_point(|range| range.end as u64 <= offset);
         self.written.get(at).is_some_and(|range| (range.start as u64) < offset + size)
@@ -255,11 +260,11 @@ pub enum FaultKind {
     OutOfBounds,
     /// Two invocations access the same memory, one of them writing, without synchronisation.
     DataRace,
-    /// A value that nothing has written decides a branch or an address.
+    /// An unwritten value decides a branch or an address.
     Uninitialized,
     /// An integer division or remainder by zero, or of the least value by -1.
     Division,
-    /// An integer operation that wraps, and is decorated `NoSignedWrap` or `NoUnsignedWrap`.
+    /// An integer operation decorated `NoSignedWrap` or `NoUnsignedWrap` wraps.
     Wrap,
     /// A float that does not fit the integer that it is converted to.
     Conversion,
@@ -269,14 +274,16 @@ pub enum FaultKind {
     Endless,
     /// `OpUnreachable` was reached.
     Unreachable,
-    /// A value that is undefined by the rules (poison, a shift too far, ..) decides a branch or an address.
+    /// A value that is undefined by the rules (poison, a shift too far, ..) decides a branch or an
+    /// address.
     UndefinedDecision,
-    /// A physical pointer that is not aligned as its access states, or points into no buffer; the difference of pointers into different
-    /// arrays.
+    /// A physical pointer that is not aligned as its access states or does not point into a buffer,
+    /// or the difference of pointers into different arrays.
     Pointer,
-    /// A handle that names nothing, or something of another dimensionality: `SPV_INTEL_bindless_images`.
+    /// A handle without an object, or for an image of another dimensionality
+    /// (`SPV_INTEL_bindless_images`).
     Handle,
-    /// A rule of the specification that only running shows, by its VUID in the detail.
+    /// A run-time rule of the specification; the detail names its VUID.
     Rule,
 }
 
@@ -300,47 +307,51 @@ impl std::fmt::Display for FaultKind {
     }
 }
 
-/// Why a value is not determined.
+/// The cause of an undetermined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cause {
     /// Kind of cause.
     pub kind: CauseKind,
-    /// The instruction at which it began.
+    /// The instruction at which the value became undetermined.
     pub at: Place,
 }
 
-/// Kinds of reasons.
+/// Kinds of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CauseKind {
-    /// The value is undefined by the rules of the instruction: a shift too far, a bit field beyond its word, poison.
+    /// The value is undefined by the rules of the instruction: a shift too far, a bit field beyond
+    /// its word, poison.
     Unspecified,
-    /// The specification requires nothing of this floating-point result, for all or some of the permitted operands: no
-    /// stated precision, outside the domain, a NaN or an infinity that is assumed not to occur.
+    /// The specification requires nothing of this floating-point result, for all or some of the
+    /// permitted operands: no stated precision, outside the domain, a NaN or an infinity that is
+    /// assumed not to occur.
     NoRequirement,
-    /// `OpUndef`, or memory that nothing has written.
+    /// `OpUndef`, or unwritten memory.
     Uninitialized,
     /// It depends on the order of invocations, as the results of atomics may.
     Order,
-    /// It depends on how invocations are laid out in subgroups, or on the subgroup's size.
+    /// It depends on the layout of invocations in subgroups, or on the size of subgroups.
     SubgroupLayout,
-    /// It depends on which invocations of a subgroup are together again where they have followed several paths.
+    /// It depends on where invocations of a subgroup that diverged reconverge.
     Reconvergence,
-    /// It depends on an access beyond the end of a buffer or image, of which robustness leaves open what becomes.
+    /// It depends on an access beyond the end of a buffer or image, whose effect robustness leaves
+    /// open.
     Robustness,
     /// It comes after undefined behaviour of the shader.
     Fault,
-    /// The rules determine a set, but this interpreter does not follow it any further.
+    /// The rules determine a set that this interpreter does not compute.
     Precision,
     /// An undecided branch whose alternatives exceed the budget.
     Budget,
-    /// Races that atomics may or may not exclude.
+    /// A possible data race, which atomics may or may not exclude.
     PossibleRace,
-    /// Atomics through which workgroups that were not run may have a part in it.
+    /// Atomics by which workgroups that were not run may influence it.
     Sample,
 }
 
 impl CauseKind {
-    /// Returns whether the specification leaves the value open, rather than a limit of this interpreter.
+    /// Returns true if the specification leaves the value open, rather than a limit of this
+    /// interpreter.
     pub fn is_of_the_text(self) -> bool {
         match self {
             CauseKind::Unspecified

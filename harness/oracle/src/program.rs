@@ -1,9 +1,10 @@
 //! Programs: shaders translated for the interpreter.
 
+use crate::control_flow::Function;
 use crate::dispatch::{Dispatch, Limits, Slot, SpecValues};
 use crate::error::{Place, ProgramError, RunError};
 use crate::float_op::FloatOp;
-use crate::inst::{Function, Inst, Reg};
+use crate::inst::{Inst, Reg};
 use crate::outcome::Outcome;
 use crate::ty::{Fmt, Kind, Leaf};
 use assay_precision::{FastMath, Specification};

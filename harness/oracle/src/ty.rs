@@ -77,7 +77,7 @@ pub(crate) enum Layout {
     Struct(Members),
 }
 
-/// The members of a structure at their offsets. What all of them come to is kept beside them: structures share their
+/// The members of a structure at their offsets, with sums over all of them: structures share their
 /// members, so that a walk over n levels could take 2^n steps.
 #[derive(Debug)]
 pub(crate) struct Members {
@@ -116,7 +116,8 @@ impl Layout {
         }
     }
 
-    /// The scalars, in the order of registers; a run-time array has none. [`Self::parts`] says how long that takes.
+    /// The scalars, in the order of registers; a run-time array has none. [`Self::parts`] says how
+    /// long that takes.
     pub(crate) fn leaves(&self) -> Vec<Leaf> {
         let mut out = Vec::new();
         self.collect(0, &mut out);
@@ -139,7 +140,8 @@ impl Layout {
         }
     }
 
-    /// Units (registers or bytes) up to the end of the last scalar, in the mode that the layout was made for.
+    /// Units (registers or bytes) up to the end of the last scalar, in the mode that the layout was
+    /// made for.
     pub(crate) fn size(&self, mode: Mode) -> u64 {
         match self {
             Layout::Scalar(kind) => mode.scalar(*kind),
@@ -175,8 +177,8 @@ impl Layout {
 pub(crate) enum Mode {
     /// Consecutive, one unit each: registers.
     Leaves,
-    /// Consecutive bytes, each scalar aligned to its size: memory that nothing outside the shader
-    /// sees.
+    /// Consecutive bytes, each scalar aligned to its size: memory that is not visible outside the
+    /// shader.
     Tight,
     /// As decorated.
     Explicit,

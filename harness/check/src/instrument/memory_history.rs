@@ -19,7 +19,7 @@
 //! * A trail says that some order explains the values, not that it was the order.
 //! * The instruction or barrier named is the simplest explanation; several may fit.
 
-use assay_oracle::steps::{self, NoTrail, Step};
+use assay_oracle::modification_order::{self, AtomicStep, NoModificationOrder};
 use std::collections::BTreeSet;
 
 /// One access to the location.
@@ -231,7 +231,7 @@ fn stale(
     past: &BTreeSet<u64>,
 ) -> Option<Contradiction> {
     trail(edges, None, end).ok()?;
-    let balance = steps::balance(&steps(edges));
+    let balance = modification_order::balance(&steps(edges));
     let first = |edge: &&Edge| balance.get(&edge.found) == Some(&1) && past.contains(&edge.found);
     let edge = edges.iter().find(first).filter(|_| state.since < epoch)?;
     let culprit = Culprit::Barrier(state.since, epoch);
@@ -255,12 +255,12 @@ impl Edge {
     }
 }
 
-fn steps(edges: &[Edge]) -> Vec<Step> {
-    edges.iter().map(|edge| Step { found: edge.found, left: edge.left }).collect()
+fn steps(edges: &[Edge]) -> Vec<AtomicStep> {
+    edges.iter().map(|edge| AtomicStep { found: edge.found, left: edge.left }).collect()
 }
 
-fn trail(edges: &[Edge], start: Option<u64>, end: Option<u64>) -> Result<Option<u64>, NoTrail> {
-    steps::trail(&steps(edges), start, end)
+fn trail(edges: &[Edge], start: Option<u64>, end: Option<u64>) -> Result<Option<u64>, NoModificationOrder> {
+    modification_order::last_value(&steps(edges), start, end)
 }
 
 /// Returns the atomics at fault if there is no modification order. In order of preference:
@@ -274,7 +274,7 @@ fn suspects(edges: &[Edge], start: Option<u64>, end: Option<u64>) -> Vec<Contrad
     let instructions: BTreeSet<u32> = edges.iter().filter(changing).map(|edge| edge.instruction).collect();
     let without = instructions.iter().flat_map(|&instruction| lost_changes(edges, instruction, start, end)).collect();
     let steps = steps(edges);
-    let (balance, reached) = (steps::balance(&steps), steps::reached(&steps, start));
+    let (balance, reached) = (modification_order::balance(&steps), modification_order::reached(&steps, start));
     let many = |edge: &&Edge| balance.get(&edge.found).is_some_and(|b| *b > i64::from(start == Some(edge.found)));
     let surplus = edges.iter().filter(changing).filter(many).copied().collect();
     let apart = edges.iter().filter(|edge| !reached.contains(&edge.found)).copied().collect();
@@ -310,7 +310,7 @@ fn lost_changes(edges: &[Edge], instruction: u32, start: Option<u64>, end: Optio
         if trail(&rest, start, end).is_ok() {
             return chosen(&some);
         }
-        let balance = steps::balance(&steps(&rest));
+        let balance = modification_order::balance(&steps(&rest));
         let next = edges.iter().enumerate().position(|(i, edge)| {
             let many = balance.get(&edge.found).is_some_and(|b| *b > i64::from(start.is_none_or(|s| s == edge.found)));
             !some[i] && mine(edge) && many

@@ -82,7 +82,7 @@ use crate::composite_types::parts;
 use crate::memory_layout::read_bits;
 use crate::{Descriptor, Setup};
 use assay_float::{F16, F32, F64};
-use assay_oracle::{Buffer, Dispatch, Execution, Observed, Resource, Slot};
+use assay_oracle::{AtomicExecution, AtomicHistory, Buffer, Dispatch, Resource, Slot};
 use assay_precision::Scalar;
 use assay_runner::{Blame, Derived};
 use assay_spirv::Module;
@@ -330,8 +330,8 @@ impl Reading<'_> {
 
     /// Returns the history of the recorded atomics. Executions of an invocation are left out if
     /// some of them may be lost.
-    pub fn observed(&self) -> Observed {
-        let mut observed = Observed::default();
+    pub fn observed(&self) -> AtomicHistory {
+        let mut observed = AtomicHistory::default();
         let rows = &self.traced.rows;
         for probe in &self.traced.probes {
             let scalar = |row, value: &RecordedValue| Some(self.bits(row, value.word, value.layout.scalars.first()?));
@@ -345,7 +345,7 @@ impl Reading<'_> {
                 executed.sort_by_key(|row| self.word(*row, probe.executed));
                 let execution = |row| {
                     let given = probe.operands.first().and_then(|given| scalar(row, given));
-                    Some(Execution { found: scalar(row, &probe.result)?, given })
+                    Some(AtomicExecution { found: scalar(row, &probe.result)?, operand: given })
                 };
                 observed.insert(at, invocation, executed.into_iter().filter_map(execution).collect());
             }

@@ -8,7 +8,7 @@ use super::probes::Probe;
 use super::{Reading, Traced, free_slot};
 use crate::Setup;
 use crate::compare::Permitted;
-use assay_oracle::{Buffer, Dispatch, Layout, Limits, Memory, Resource};
+use assay_oracle::{Buffer, Dispatch, Limits, Memory, Resource, SubgroupLayout};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, PlainKind, instruction};
 use assay_spirv::module::Index;
@@ -48,8 +48,11 @@ pub(super) fn permitted_results(reading: &Reading<'_>, probe: &Probe) -> Option<
     let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
     // One invocation for each row. For subgroup operations one for each invocation, so that
     // subgroups are as in the shader.
-    let (rows_per_result, layout) =
-        if probe.across_subgroup { (traced.rows.rows_each, reading.subgroup_layout()?) } else { (1, Layout::Unknown) };
+    let (rows_per_result, layout) = if probe.across_subgroup {
+        (traced.rows.rows_each, reading.subgroup_layout()?)
+    } else {
+        (1, SubgroupLayout::Unknown)
+    };
     let incomplete = if probe.across_subgroup { reading.incomplete_subgroups(probe, &layout) } else { BTreeSet::new() };
     let parsed = Module::parse(isolated_module(module, setup, traced, probe, rows_per_result)?).ok()?;
     let program = setup.program(&parsed).ok()?;

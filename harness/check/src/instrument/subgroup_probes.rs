@@ -10,7 +10,7 @@ use super::Reading;
 use super::emit::{Recorder, builtin};
 use super::probes::Probe;
 use super::record_layout::{RecordPosition, insertion_point};
-use assay_oracle::{Layout, Seat};
+use assay_oracle::{SubgroupLayout, SubgroupPosition};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{BlockIndex, ConstructKind, Index};
@@ -74,7 +74,7 @@ impl SubgroupRecord {
 
 impl Reading<'_> {
     /// Returns the invocations in whose subgroup some did not execute an instruction.
-    pub(super) fn incomplete_subgroups(&self, probe: &Probe, layout: &Layout) -> BTreeSet<u64> {
+    pub(super) fn incomplete_subgroups(&self, probe: &Probe, layout: &SubgroupLayout) -> BTreeSet<u64> {
         let rows = &self.traced.rows;
         let lanes = self.setup.local.iter().map(|side| *side as usize).product::<usize>().max(1);
         let subgroup = |invocation: u64| {
@@ -87,14 +87,17 @@ impl Reading<'_> {
     }
 
     /// Returns the recorded subgroup layout; `None` if it is not recorded, or is impossible.
-    pub(super) fn subgroup_layout(&self) -> Option<Layout> {
+    pub(super) fn subgroup_layout(&self) -> Option<SubgroupLayout> {
         let subgroups = self.traced.subgroups?;
         let rows = &self.traced.rows;
         let seat = |invocation: u64| {
             let row = rows.of_invocation(invocation).start;
-            Seat { subgroup: self.word(row, subgroups.word) as u32, place: self.word(row, subgroups.word + 1) as u32 }
+            SubgroupPosition {
+                subgroup: self.word(row, subgroups.word) as u32,
+                place: self.word(row, subgroups.word + 1) as u32,
+            }
         };
         let lanes = self.setup.local.iter().map(|side| *side as usize).product();
-        Layout::recorded((0..rows.invocations).map(seat).collect(), lanes, self.dispatch.subgroup_size).ok()
+        SubgroupLayout::recorded((0..rows.invocations).map(seat).collect(), lanes, self.dispatch.subgroup_size).ok()
     }
 }

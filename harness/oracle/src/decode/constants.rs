@@ -1,9 +1,10 @@
 //! Declarations outside functions: constants and variables.
 
-use super::{Decoder, NULL, OBJECT, OBJECTS, Result, Val, WORKGROUP_BYTES, is_local};
+use super::{Decoder, Result, Val, WORKGROUP_BYTES, is_local};
 use crate::dispatch::Slot;
 use crate::error::ProgramError;
 use crate::inst::{Inst, Reg};
+use crate::pointer::{NULL, OBJECT, OBJECTS};
 use crate::program::{Choice, Descriptors, Object, ObjectKind};
 use crate::ty::{Kind, Layout, Mode, mask};
 use assay_spirv::module::{ImageType, Instruction, Section, TypeId};
@@ -238,7 +239,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Makes the object (or objects) of a variable in memory; gives its pointer, object numbers as the program counts them.
+    /// Makes the object (or objects) of a variable in memory; gives its pointer, object numbers as
+    /// the program counts them.
     fn object(&mut self, class: StorageClass, word: u32, layout: &Layout, i: Instruction) -> Result<u64> {
         let named = |wanted| {
             let found = self.module.decorations(word).find(|d| d.decoration == Some(wanted));
@@ -337,7 +339,8 @@ impl Decoder<'_> {
         Some(Choice { of, allowed: self.has_capability(of.capability()) })
     }
 
-    /// Returns whether a block (or its arrays) is a storage buffer of the old kind: `Uniform` with `BufferBlock`.
+    /// Returns whether a block (or its arrays) is a storage buffer of the old kind: `Uniform` with
+    /// `BufferBlock`.
     fn is_old_storage(&self, ty: TypeId) -> bool {
         let ty = self.inside_arrays(ty);
         let word = self.module.type_definition(ty).result().unwrap_or_default();

@@ -1,7 +1,8 @@
 //! Functions, blocks and branches.
 
 use super::{Decoder, Result};
-use crate::inst::{Block, Construct, Decider, Edge, End, Inst};
+use crate::control_flow::{Block, Construct, Decider, Edge, End};
+use crate::inst::Inst;
 use assay_spirv::module::{self, BlockIndex, ConstructKind, Function, Instruction, Type};
 use assay_spirv::tables::Op;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Kernels: parameters, memory that is laid out as C does it, and handles of images and samplers.
+//! Kernels: parameters, memory with the layout of C, and handles of images and samplers.
 
 use super::{Decoder, Result};
 use crate::inst::Inst;
@@ -10,8 +10,9 @@ use assay_spirv::tables::{ExecutionModel, Op, StorageClass};
 use std::rc::Rc;
 
 impl Decoder<'_> {
-    /// The layout of what a kernel's pointers point at. Vectors are aligned to their size there, so those that would
-    /// leave holes are not implemented; nor are pointers and handles in memory.
+    /// The layout of memory behind a kernel's pointers. Vectors are aligned to their size,
+    /// therefore vectors that would leave holes are not implemented. Neither are pointers and
+    /// handles in memory.
     pub(super) fn kernel_layout(&mut self, ty: TypeId) -> Result<Rc<Layout>> {
         self.kernel_memory(ty, false)?;
         self.layout(ty, Mode::Tight)
@@ -66,7 +67,7 @@ impl Decoder<'_> {
         Ok(Some(all))
     }
 
-    /// `OpConvertHandleToImageINTEL` and its kin.
+    /// `OpConvertHandleToImageINTEL` and similar instructions.
     pub(super) fn handle(&mut self, i: Instruction, op: Op) -> Result {
         let (dst, handle) = (self.result(i)?, self.operand(i, 0)?);
         let Kind::Int { .. } = self.kind(&handle) else { return self.invalid("a handle that is no integer") };

@@ -1,7 +1,8 @@
 //! Variables, pointers, loads and stores.
 
-use super::{Decoder, Pointee, Result, Val, is_near};
+use super::{Decoder, Pointee, Result, Val};
 use crate::inst::{AtomicOp, Inst, IntOp, Order, Reg, Term};
+use crate::pointer::is_near;
 use crate::ty::{Fmt, Kind, Layout, Mode};
 use assay_precision::{Call, Op as Row, Scalar, Shape};
 use assay_spirv::Module;
@@ -22,7 +23,7 @@ impl Decoder<'_> {
         self.locals.push((storage, n));
         pointee.fixed = Some(storage);
         self.bind(word, Val { reg, ty, n: 1, pointee: Some(pointee) });
-        // Pointers to it are the same in every call.
+        // Pointers to it are equal in every call.
         let inst = Inst::Set { dst: reg, bits: Box::new([u64::from(storage)]) };
         self.known.insert(reg, u64::from(storage));
         self.emit_once(inst);
@@ -42,7 +43,8 @@ impl Decoder<'_> {
                 self.emit(Inst::Copy { dst: storage, src: initial.reg, n: initial.n, load: false });
             }
             None => {
-                // The translation gives each variable of WGSL an initial value, and none to what it keeps a value in to index it.
+                // The translation gives each variable of WGSL an initial value, but not the
+                // variables in which it keeps a value to index it.
                 if self.wgsl {
                     self.kept.insert(val.reg);
                 }
@@ -111,7 +113,8 @@ impl Decoder<'_> {
     pub(super) fn copy_memory(&mut self, i: Instruction) -> Result {
         let (to, to_pointee) = self.pointer(i, 0)?;
         let (from, from_pointee) = self.pointer(i, 1)?;
-        // "If two masks are present, the first applies to Target (..), and the second applies to Source"; one applies to both.
+        // "If two masks are present, the first applies to Target (..), and the second applies to
+        // Source". A single mask applies to both.
         let of_target = i.operands().get(2..).unwrap_or_default();
         let of_source = of_target.get(operands_of(of_target)..).filter(|mask| !mask.is_empty()).unwrap_or(of_target);
         let kinds = self.kinds_of(&from_pointee.layout)?;
@@ -125,8 +128,9 @@ impl Decoder<'_> {
         self.write(reg, n, &to, &to_pointee, of_target)
     }
 
-    /// `OpAccessChain` and its kin. `element`: the first index steps over whole pointees. `bounded`: "known to point within the base
-    /// object". Others are if the pointer is logical; an index of a physical one is arithmetic, as long as nothing is accessed.
+    /// `OpAccessChain` and similar instructions. `element`: the first index steps over whole
+    /// pointees. `bounded`: "known to point within the base object". Other chains are bounded if
+    /// the pointer is logical; an index of a physical pointer is arithmetic.
     pub(super) fn access_chain(&mut self, i: Instruction, element: bool, bounded: bool) -> Result {
         let dst = self.result(i)?;
         let (base, pointee) = self.pointer(i, 0)?;
@@ -165,7 +169,8 @@ impl Decoder<'_> {
                         Some(known) if count.map_or_else(|| is_near(known, *stride), |count| known < count) => {
                             constant = constant.wrapping_add(known.wrapping_mul(*stride));
                         }
-                        // One that is beyond its array, or far away, is met where the chain is executed.
+                        // An index beyond its array, or far away, is handled when the chain is
+                        // executed.
                         _ => terms.push(Term { index: index.reg, width, stride: *stride, count, address }),
                     }
                     of.clone()
@@ -189,8 +194,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Notes a pointer into an array of push constants if an index of an array (not of a vector or matrix) is no constant, here or in the
-    /// chain that this one goes on from.
+    /// Records a pointer into an array of push constants if an index of an array (not of a vector
+    /// or matrix) is not a constant, in this chain or in the one that it continues.
     fn note_pushed(&mut self, i: Instruction, base: &Val, dst: Reg) {
         let Type::Pointer { pointee: Some(mut ty), .. } = *self.module.ty(base.ty) else { return };
         let mut chosen = self.pushed.contains(&base.reg);
@@ -207,7 +212,7 @@ impl Decoder<'_> {
                     let Some(member) = member else { break };
                     *member
                 }
-                // What is inside these is no array.
+                // Vectors and matrices do not contain arrays.
                 _ => break,
             };
         }
@@ -242,7 +247,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The register of what an operand, a pointer, is compared by.
+    /// The register by which a pointer operand is compared.
     fn location(&mut self, i: Instruction, operand: usize) -> Result<Reg> {
         let (pointer, pointee) = self.pointer(i, operand)?;
         if pointee.is_local() || pointee.class == StorageClass::PhysicalStorageBuffer {
@@ -261,7 +266,7 @@ impl Decoder<'_> {
         let word = self.module.type_definition(ty).result().unwrap_or_default();
         let mut decorations = self.module.decorations(word);
         let stated = decorations.find(|d| d.decoration == Some(assay_spirv::tables::Decoration::ArrayStride));
-        // As in C: each begins where it is aligned.
+        // As in C, each element is aligned.
         let tight = || layout.size(Mode::Tight).checked_next_multiple_of(layout.alignment()).unwrap_or(u64::MAX);
         stated.and_then(|d| d.operands.first().copied()).map_or_else(tight, u64::from)
     }
@@ -291,7 +296,8 @@ impl Decoder<'_> {
         }
         let (acquire, release) = (both || has(MemorySemantics::ACQUIRE), both || has(MemorySemantics::RELEASE));
         let shares = |by: MemorySemantics| self.sharing != Sharing::Explicit || has(by);
-        // "SubgroupMemory, CrossWorkgroupMemory, and AtomicCounterMemory are ignored": the memory of a kernel is another matter.
+        // "SubgroupMemory, CrossWorkgroupMemory, and AtomicCounterMemory are ignored" in shaders,
+        // but not in kernels.
         let kernel = self.usage.model == Some(ExecutionModel::Kernel);
         let (visible, available) = (shares(MemorySemantics::MAKE_VISIBLE), shares(MemorySemantics::MAKE_AVAILABLE));
         Ok(Order {
@@ -305,7 +311,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// The site of an atomic sum of floats.
+    /// The float operation of an atomic sum of floats.
     fn sum_of_floats(&mut self, i: Instruction, fmt: Fmt) -> Result<u32> {
         let result = self.result(i)?;
         let modes = self.modes(i.result().unwrap_or_default(), &[result.ty])?;
@@ -349,12 +355,14 @@ impl Decoder<'_> {
 /// Rules by which a module makes the stores of one invocation visible to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// No rules: all accesses are non-private, and barriers make available and visible what they order.
+    /// Implicit: all accesses are non-private, and barriers make the memory that they order
+    /// available and visible.
     Implied,
-    /// The Vulkan memory model: accesses are declared non-private, and barriers declare that they make available and visible.
+    /// The Vulkan memory model: accesses are declared non-private, and barriers declare
+    /// availability and visibility operations.
     Explicit,
-    /// As [`Sharing::Explicit`], with accesses that make available and visible by themselves: everything that a barrier
-    /// orders is assumed to be visible.
+    /// As [`Sharing::Explicit`], with accesses that have availability or visibility operations of
+    /// their own: memory that a barrier orders is assumed to be visible.
     ByAccess,
 }
 
@@ -376,8 +384,9 @@ impl Sharing {
         if by_access { Sharing::ByAccess } else { Sharing::Explicit }
     }
 
-    /// Returns whether an access with these memory operands is private: "for private memory operations to be Location-Ordered between distinct
-    /// agents requires using system-synchronizes-with rather than shader-based synchronization".
+    /// Returns true if an access with these memory operands is private: "for private memory
+    /// operations to be Location-Ordered between distinct agents requires using
+    /// system-synchronizes-with rather than shader-based synchronization".
     fn is_private(self, access: &[u32]) -> bool {
         let shared = access.first().is_some_and(|mask| MemoryAccess(*mask).contains(MemoryAccess::NON_PRIVATE_POINTER));
         self != Sharing::Implied && !shared

@@ -1,26 +1,29 @@
-//! From a module to the interpreter's own instructions.
+//! Decoding of a module into the instructions of the interpreter.
 
 mod constants;
 mod control;
 mod floats;
-mod folded;
+mod functions;
 mod glsl;
 mod images;
 mod instruction;
 mod integers;
 mod kernel;
-mod matrices;
+mod matrix_layout;
 mod memory;
 mod relaxed;
+mod spec_constant_op;
 mod subgroups;
 mod support;
 mod verify;
 mod wgsl;
 
+use crate::control_flow::Function;
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
 use crate::float_op::FloatOps;
-use crate::inst::{Fits, Function, Inst, Reg};
+use crate::inst::{Fits, Inst, Reg};
+use crate::pointer::OBJECT;
 use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::ty::{Kind, Layout, Layouts, Leaf, Mode};
 use assay_precision::Specification;
@@ -31,61 +34,17 @@ use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, Execut
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-pub use folded::folded;
+pub use spec_constant_op::folded;
 pub(crate) use support::{Group, group};
 
-/// Registers of one program; more would not fit in any limit of state.
+/// Largest number of registers of a program; more would exceed every limit of state.
 const REGISTERS: u64 = 1 << 20;
 
-/// Bytes of workgroup memory of one program; no device has as many.
+/// Largest workgroup memory of a program in bytes; no device has as much.
 const WORKGROUP_BYTES: u64 = 1 << 30;
 
-/// An object as it counts in pointers. What lies before its first byte is up to half of it, as what lies behind is.
-pub(crate) const OBJECT: u64 = 1 << 40;
-
-/// Bytes that an index of an array without a length leads at most: far beyond the end of every buffer, and still not to the next object.
-pub(crate) const FAR: i64 = (OBJECT / 4).cast_signed();
-
-/// Returns whether an index leads no farther than [`FAR`].
-pub(crate) fn is_near(index: u64, stride: u64) -> bool {
-    (-FAR..=FAR).contains(&index.cast_signed().saturating_mul(stride.cast_signed()))
-}
-
-/// The number of the object that a pointer counts from, and how far from its first byte it points: before it, after an index
-/// below zero.
-#[inline]
-pub(crate) const fn counted(pointer: u64) -> (u64, i64) {
-    let number = pointer.saturating_add(OBJECT / 2) / OBJECT;
-    (number, pointer.wrapping_sub(number * OBJECT).cast_signed())
-}
-
-/// Largest number of objects; greater numbers are not objects.
-pub(crate) const OBJECTS: u64 = 1 << 22;
-
-/// Descriptors that a binding of open length can have here.
+/// Number of descriptors of a binding without a stated length.
 pub(crate) const RUNTIME_DESCRIPTORS: u64 = 1 << 16;
-
-/// Largest nesting depth of calls.
-const CALLS: u32 = 256;
-
-/// A pointer to nothing: an index was outside its array.
-pub(crate) const OUTSIDE: u64 = u64::MAX;
-
-/// Number of pointers from there down that are of that kind; each but the first encodes its index.
-const OUTSIDES: u64 = 1 << 12;
-
-/// The null pointer of logical addressing: "will not equal the pointer value formed from any declared object". It points nowhere, as they do.
-pub(crate) const NULL: u64 = OUTSIDE - (OUTSIDES - 1);
-
-/// Result of an access chain on a null pointer: it points nowhere, and the text does not say whether it equals any pointer.
-pub(crate) const FROM_NULL: u64 = NULL + 1;
-
-/// Returns whether a pointer is null or follows an index beyond an array, and which of the recorded indices, counted from 1.
-#[inline(always)]
-pub(crate) const fn outside(pointer: u64) -> Option<usize> {
-    let which = OUTSIDE - pointer;
-    if which < OUTSIDES { Some(which as usize) } else { None }
-}
 
 /// An id that has a value.
 #[derive(Clone, Debug)]
@@ -101,7 +60,7 @@ pub(super) struct Val {
 pub(super) struct Pointee {
     pub(super) class: StorageClass,
     pub(super) layout: Rc<Layout>,
-    /// The register that it always points at, of lane-local storage.
+    /// For lane-local storage, the register that it always refers to.
     pub(super) fixed: Option<Reg>,
 }
 
@@ -141,14 +100,14 @@ pub(super) struct Decoder<'a> {
     numbers: HashMap<u32, u32>,
     objects: Vec<Object>,
     workgroup_bytes: u64,
-    /// Registers of variables: first, how many.
+    /// Registers of variables: the first one, and their number.
     locals: Vec<(Reg, u32)>,
     /// Workgroup memory that begins as zero: offset and bytes.
     zeroed: Vec<(u64, u64)>,
     /// Registers that every workgroup initialises: private variables.
     fresh: Vec<Inst>,
     builtins: Vec<(BuiltIn, Reg, u32)>,
-    /// Registers of pointers into arrays of push constants, at indices that are no constants.
+    /// Registers of pointers into arrays of push constants, at indices that are not constants.
     pub(super) pushed: BTreeSet<Reg>,
     /// Texel type that accesses to images without a format assume.
     pub(super) unformatted: BTreeMap<Index, Numbers>,
@@ -349,7 +308,7 @@ impl<'a> Decoder<'a> {
         self.at.push(place);
     }
 
-    /// Appends an instruction to what is done once.
+    /// Appends an instruction to the code that runs once.
     pub(super) fn emit_once(&mut self, inst: Inst) {
         self.setup.push(inst);
         let place = self.place();
@@ -577,83 +536,5 @@ impl<'a> Decoder<'a> {
             }
         }
         Ok(size)
-    }
-
-    /// Decodes the functions that the entry point reaches; gives the entry point's number.
-    fn all_functions(&mut self) -> Result<u32> {
-        let module = self.module;
-        let reached = self.usage.functions.clone();
-        for (number, &f) in reached.iter().enumerate() {
-            self.numbers.insert(module.functions()[f].id, number as u32);
-        }
-        self.functions = vec![Function::default(); reached.len()];
-        // Calls and phis name what stands later.
-        for (number, &f) in reached.iter().enumerate() {
-            self.declare_function(number, &module.functions()[f])?;
-        }
-        self.in_function = true;
-        for (number, &f) in reached.iter().enumerate() {
-            self.function(number, &module.functions()[f])?;
-        }
-        self.refuse_recursion()?;
-        match self.numbers.get(&self.usage.function) {
-            Some(entry) => Ok(*entry),
-            None => self.invalid("an entry point that is no function"),
-        }
-    }
-
-    fn declare_function(&mut self, number: usize, function: &assay_spirv::module::Function) -> Result {
-        let module = self.module;
-        for i in module.instructions_in(function.instructions.clone()) {
-            self.here = i.index;
-            let (Some(result), Some(ty)) = (i.result(), i.result_type()) else { continue };
-            let Some(ty) = module.type_declared(ty) else { continue };
-            if i.op == Some(Op::Function) {
-                if *module.ty(ty) != Type::Void {
-                    let kinds = self.scalars(ty)?;
-                    self.functions[number].result_scalars = kinds.len() as u32;
-                    self.functions[number].result = self.registers(kinds)?;
-                }
-                continue;
-            }
-            if *module.ty(ty) == Type::Void {
-                continue;
-            }
-            match i.op {
-                Some(Op::Variable) => self.local_variable(result, ty)?,
-                _ => drop(self.declare(result, ty)?),
-            }
-        }
-        Ok(())
-    }
-
-    fn refuse_recursion(&self) -> Result {
-        /// Not looked at yet, and being looked at; other numbers are heights.
-        const NEW: u32 = 0;
-        const OPEN: u32 = u32::MAX;
-        /// Functions on the longest way of calls from a function, itself counted, as calls are executed by calls; `None` if
-        /// there are too many, or they go in a circle.
-        fn height(functions: &[Function], code: &[Inst], f: usize, depth: u32, heights: &mut [u32]) -> Option<u32> {
-            match heights[f] {
-                OPEN => return None,
-                NEW if depth > CALLS => return None,
-                NEW => {}
-                known => return Some(known),
-            }
-            heights[f] = OPEN;
-            let mut inner = 0;
-            for block in &functions[f].blocks {
-                for inst in &code[block.code.start as usize..block.code.end as usize] {
-                    if let Inst::Call { function, .. } = inst {
-                        inner = inner.max(height(functions, code, *function as usize, depth + 1, heights)?);
-                    }
-                }
-            }
-            heights[f] = inner + 1;
-            (inner <= CALLS).then_some(inner + 1)
-        }
-        let mut heights = vec![NEW; self.functions.len()];
-        let fine = (0..self.functions.len()).all(|f| height(&self.functions, &self.code, f, 0, &mut heights).is_some());
-        if fine { Ok(()) } else { self.unsupported("functions that call each other in a circle, or too deep") }
     }
 }

@@ -1,16 +1,18 @@
-//! A last look at what was decoded: whatever a module says of its types, no instruction may name registers that are not there.
+//! Verification of the decoded program: no instruction refers to registers that do not exist,
+//! whatever types a module declares.
 
+use crate::control_flow::{Edge, End, Function};
 use crate::float_op::FloatOp;
-use crate::inst::{Edge, End, Function, ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
+use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
 
 /// Registers from one on.
 type Span = (Reg, u64);
 
-/// Returns whether all registers that an instruction names exist.
+/// Returns true if all registers of an instruction exist.
 pub(crate) fn fits(inst: &Inst, float_ops: &[FloatOp], registers: u64) -> bool {
     let spans = spans(inst, float_ops);
     let there = spans.iter().all(|(first, n)| u64::from(*first) + n <= registers);
-    // No value is made of itself: an instruction's result is none of its operands.
+    // The result of an instruction is not one of its operands.
     let apart = |(a, n): Span, (b, m): Span| u64::from(a) + n <= u64::from(b) || u64::from(b) + m <= u64::from(a);
     let made = made(inst, float_ops);
     there
@@ -18,7 +20,7 @@ pub(crate) fn fits(inst: &Inst, float_ops: &[FloatOp], registers: u64) -> bool {
         && made.is_none_or(|made| spans.iter().filter(|span| **span == made).count() <= 1)
 }
 
-/// The registers that an instruction makes of others.
+/// The registers of an instruction's results.
 fn made(inst: &Inst, float_ops: &[FloatOp]) -> Option<Span> {
     match inst {
         Inst::Int { n, dst, .. } => Some((*dst, u64::from(*n))),
@@ -61,7 +63,7 @@ fn made(inst: &Inst, float_ops: &[FloatOp]) -> Option<Span> {
     }
 }
 
-/// Returns whether all registers that the block ends of a function name exist.
+/// Returns true if all registers of the block ends of a function exist.
 pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
     let there = |first: Reg, n: u32| u64::from(first) + u64::from(n) <= registers;
     let edge = |edge: &Edge| edge.phis.iter().all(|(dst, src, n)| there(*dst, *n) && there(*src, *n));
@@ -77,8 +79,8 @@ pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
     })
 }
 
-/// Returns the ranges of registers that an instruction reads or writes. A malformed instruction gives
-/// a range that fits no register file.
+/// Returns the ranges of registers that an instruction reads or writes. A malformed instruction
+/// gives a range that fits no register file.
 fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
     let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
     let one = |first: &Reg| (*first, 1);

@@ -1,20 +1,20 @@
 //! Image reads, writes and queries.
 
 use super::Run;
-use super::access::Target;
 use super::lanes::Lanes;
+use super::memory::address::Target;
 use crate::abstract_value::{AbstractValue, FloatSet};
-use crate::decode::{OBJECT, OUTSIDE, counted};
 use crate::dispatch::{Image, Robustness};
 use crate::float_op::Reading;
 use crate::inst::{ImageQuery, Reg};
 use crate::integer::signed;
 use crate::memory::Found;
 use crate::outcome::{CauseKind, FaultKind};
+use crate::pointer::{OBJECT, OUTSIDE, counted};
 use crate::residual::value as value_of;
+use crate::rule_enforcement::named;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
-use crate::watch::named;
 use assay_spirv::sampling::{Channel, Swizzle, View};
 use assay_spirv::tables::Dim;
 
@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
             (Some(index), Some(texel)) => {
                 let size = texel.bytes as usize;
                 let offset = index as usize * size;
-                if loose && !store && self.edges.is_near(object, offset..offset + size) {
+                if loose && !store && self.out_of_bounds.is_near(object, offset..offset + size) {
                     return Err(self.cause(CauseKind::Robustness).into());
                 }
                 let number = counted(self.columns[handle as usize].bits[lane]).0;
@@ -134,12 +134,12 @@ impl<'a> Run<'a> {
                     let size = texel.map_or(1, |texel| i64::from(texel.bytes));
                     let offset = at[0].saturating_mul(size);
                     if loose && !store {
-                        self.edges.load(object, &(offset..offset.saturating_add(size)), image.data.len());
+                        self.out_of_bounds.load(object, &(offset..offset.saturating_add(size)), image.data.len());
                     }
                     let invocation = self.forks.original(lane) as u32;
-                    let stored = self.edges.has_stored_texel(object, invocation, at);
+                    let stored = self.out_of_bounds.has_stored_texel(object, invocation, at);
                     if store {
-                        self.edges.store_texel(object, invocation, at);
+                        self.out_of_bounds.store_texel(object, invocation, at);
                     }
                     let cause = self.cause(CauseKind::Robustness);
                     if !inside && !store && self.dispatch.robustness == Robustness::Access {

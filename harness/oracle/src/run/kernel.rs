@@ -3,12 +3,12 @@
 use super::Run;
 use super::lanes::Lanes;
 use crate::abstract_value::AbstractValue;
-use crate::decode::OBJECT;
 use crate::dispatch::{Dispatch, Resource, Slot};
 use crate::error::RunError;
 use crate::inst::Reg;
 use crate::memory::Object;
 use crate::outcome::FaultKind;
+use crate::pointer::OBJECT;
 use crate::program::{Parameter, Program};
 use assay_spirv::kernel::{Argument, DescriptorAt, HandleKind, ImageHandle};
 use assay_spirv::tables::Dim;

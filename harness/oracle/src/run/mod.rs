@@ -1,32 +1,24 @@
 //! Execution of programs.
 
-mod access;
-mod aliases;
-mod atomics;
+mod concurrency;
+mod control;
 mod diagnostics;
-mod edges;
 mod expr;
 mod float;
 mod float_env;
-mod flow;
-mod forks;
 mod images;
 mod integer;
 mod kernel;
 pub(crate) mod lanes;
+mod memory;
 mod moves;
 mod parallel;
-mod races;
 mod sampling;
 mod setup;
 mod subgroups;
-mod tangles;
-mod trails;
-mod uniform;
 
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::CorrelatedSet;
-use crate::decode::counted;
 use crate::dispatch::{Copies, Dispatch, Image, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::expr_bound::ExprBound;
@@ -34,20 +26,22 @@ use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, Outcome};
+use crate::pointer::counted;
 use crate::program::Program;
-use aliases::Aliases;
 use assay_spirv::sampling::Sampler;
-use atomics::Contention;
+use concurrency::atomics::Contention;
+use concurrency::data_race::RaceDetector;
+use concurrency::modification_order::OpenOrders;
+use control::fork::Forks;
+use control::tangles::Tangles;
 use diagnostics::Log;
-use edges::Edges;
 use lanes::{Column, Lanes};
-use races::Races;
+use memory::aliasing::AliasedObjects;
+use memory::robustness::OutOfBounds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tangles::Tangles;
-use trails::Trails;
 
-pub use atomics::left_by_atomic;
+pub use concurrency::atomics::left_by_atomic;
 pub(crate) use diagnostics::UNREAD;
 
 /// Interprets a dispatch.
@@ -69,16 +63,16 @@ fn once<'a>(
     limits: &Limits,
     reading: Reading,
 ) -> Result<Run<'a>, RunError> {
-    let (mut contention, mut edges) = (Contention::default(), Edges::default());
+    let (mut contention, mut out_of_bounds) = (Contention::default(), OutOfBounds::default());
     loop {
-        let run = parallel::groups(program, dispatch, limits, reading, (&contention, &edges))?;
+        let run = parallel::groups(program, dispatch, limits, reading, (&contention, &out_of_bounds))?;
         // Each round knows the findings of the one before: contended atomics, and loads out of
         // bounds.
-        match (run.contention.next(), run.edges.next()) {
+        match (run.contention.next(), run.out_of_bounds.next()) {
             (None, None) => return Ok(run),
             (order, beyond) => {
                 contention = order.unwrap_or(contention);
-                edges = beyond.unwrap_or(edges);
+                out_of_bounds = beyond.unwrap_or(out_of_bounds);
             }
         }
     }
@@ -102,7 +96,7 @@ pub(crate) struct Run<'a> {
     pub(crate) groups: [u32; 3],
     /// Number of lanes of a workgroup. The columns have room for more, which forked lanes use.
     pub(crate) lanes: usize,
-    pub(crate) forks: forks::Forks,
+    pub(crate) forks: Forks,
     pub(crate) objects: Vec<Object>,
     /// Indices in `objects` by number; `u32::MAX` where nothing is bound.
     pub(crate) numbers: Vec<u32>,
@@ -119,11 +113,11 @@ pub(crate) struct Run<'a> {
     /// Buffers that are only reached by address: their slots and numbers.
     pub(crate) pointed: Vec<(Slot, u64)>,
     pub(crate) log: Log,
-    pub(crate) races: Races,
+    pub(crate) races: RaceDetector,
     pub(crate) contention: Contention,
-    pub(crate) edges: Edges,
-    pub(crate) aliases: Aliases,
-    pub(crate) trails: Trails,
+    pub(crate) out_of_bounds: OutOfBounds,
+    pub(crate) aliases: AliasedObjects,
+    pub(crate) orders: OpenOrders,
     pub(crate) tangles: Tangles,
     pub(crate) group: [u32; 3],
     /// Index of the workgroup among those that are run.
@@ -153,7 +147,7 @@ pub(crate) struct Run<'a> {
     /// Set while only one of several possible actions is executed, none of which is certain.
     pub(crate) in_doubt: bool,
     /// Indices out of bounds, with the lengths of their arrays; see
-    /// [`OUTSIDE`](crate::decode::OUTSIDE).
+    /// [`OUTSIDE`](crate::pointer::OUTSIDE).
     pub(crate) beyond: Vec<(i64, u64)>,
     /// The registers that do not hold constants.
     pub(crate) scratch: Vec<Reg>,

@@ -5,8 +5,8 @@
 //! parts are independent, and their effects are merged in order. Otherwise all of them run again,
 //! one after another.
 
-use super::atomics::Contention;
-use super::edges::Edges;
+use super::concurrency::atomics::Contention;
+use super::memory::robustness::OutOfBounds;
 use super::{Run, UNREAD};
 use crate::dispatch::{Dispatch, Limits};
 use crate::error::RunError;
@@ -25,12 +25,12 @@ pub(super) fn groups<'a>(
     dispatch: &'a Dispatch,
     limits: &Limits,
     reading: Reading,
-    (contention, edges): (&Contention, &Edges),
+    (contention, out_of_bounds): (&Contention, &OutOfBounds),
 ) -> Result<Run<'a>, RunError> {
     let make = || -> Result<Run<'a>, RunError> {
         let mut run = Run::new(program, dispatch, *limits, reading)?;
         run.contention = contention.knowing();
-        run.edges = edges.knowing();
+        run.out_of_bounds = out_of_bounds.knowing();
         Ok(run)
     };
     let mut run = make()?;
@@ -91,7 +91,7 @@ impl<'a> Run<'a> {
         let work = self.instructions.saturating_mul(count);
         // Workgroups that share atomics would have to run again in sequence.
         let meet = self.contention.is_shared()
-            || self.dispatch.observed.is_some()
+            || self.dispatch.atomic_history.is_some()
             || !self.races.is_watching()
             || !self.aliases.is_empty()
             || self.is_lost();
@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
                 self.objects[1] = last;
             }
             self.contention.join(other.contention);
-            self.edges.join(&other.edges);
+            self.out_of_bounds.join(&other.out_of_bounds);
             self.readings_differ |= other.readings_differ;
             self.endless |= other.endless;
             self.instructions += other.instructions;

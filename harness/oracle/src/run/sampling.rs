@@ -5,16 +5,18 @@
 //! reading computes sums and products of 32-bit floats with weights of the device's fraction bits.
 //! The lenient reading permits everything between the texels, with an accuracy of 1 part in 10^5.
 
+mod linear_filter;
+
 use super::Run;
 use super::images::{Place, Touch};
 use super::lanes::Lanes;
 use crate::abstract_value::{AbstractValue, FloatSet};
-use crate::decode::OBJECT;
 use crate::dispatch::Image;
 use crate::float_op::Reading;
 use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
-use crate::residual::{self, RoundedReal};
+use crate::pointer::OBJECT;
+use crate::residual;
 use crate::sample::cube::{OnFace, faces_of};
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
 use crate::sample::{ACCURACY, QUOTIENT, border_bits};
@@ -25,10 +27,6 @@ use assay_spirv::tables::Dim;
 
 /// Largest number of choices along an axis, of levels, or of layers.
 const CHOICES: usize = 4;
-
-/// Number of rounding errors in a weighted sum of two values, for each axis: three operations, one
-/// of them twice.
-const OPERATIONS: f64 = 4.0;
 
 /// The common state of the lookups of one lane.
 struct Scene<'a> {
@@ -485,95 +483,6 @@ impl<'a> Run<'a> {
             _ => (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0),
         }
     }
-
-    /// Filters linearly, within a level or between two.
-    fn filtered(
-        &mut self,
-        scene: &Scene<'a>,
-        levels: &[LevelChoice],
-        n: usize,
-        lane: usize,
-    ) -> Result<Vec<(AbstractValue, u64)>, u32> {
-        let origin = if scene.sampler.linear { Origin::Linear } else { Origin::Nearest };
-        let mut found: Vec<Option<(AbstractValue, u64)>> = vec![None; n];
-        self.readings_differ = true;
-        for choice in levels {
-            let next = choice.level + 1;
-            let here = self.spots(scene, choice.level, origin)?;
-            let blend = choice.weight.1 > 0.0 && next < scene.image.levels_shown();
-            let beyond = if blend { self.spots(scene, next, origin)? } else { Vec::new() };
-            for (component, all) in found.iter_mut().enumerate() {
-                let mut range: Option<(f64, f64)> = None;
-                let mut more = |(lo, hi): (f64, f64)| {
-                    range = Some(range.map_or((lo, hi), |(a, b)| (a.min(lo), b.max(hi))));
-                };
-                for first in &here {
-                    let near = self.square(scene, first, component, lane)?;
-                    if beyond.is_empty() {
-                        more(near);
-                    }
-                    for second in &beyond {
-                        let far = self.square(scene, second, component, lane)?;
-                        let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choice.weight };
-                        more(widened(between(near, far, weight), scene.reach));
-                    }
-                }
-                let Some((lo, hi)) = range else { continue };
-                let (least, most) = scene.bounds();
-                let (lo, hi) = (lo.clamp(least, most), hi.clamp(least, most));
-                let (lo, hi) =
-                    (RoundedReal::exact(lo).neighbours(Fmt::F32).0, RoundedReal::exact(hi).neighbours(Fmt::F32).1);
-                let (value, bits) = AbstractValue::of_floats(FloatSet::range(Fmt::F32, lo, hi));
-                *all = Some(match all.take() {
-                    None => (value, bits),
-                    Some(before) => self.union(scene.kind, (&before.0, before.1), (&value, bits)),
-                });
-            }
-        }
-        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
-    }
-
-    /// The range of results of filtering within a level.
-    fn square(
-        &mut self,
-        scene: &Scene<'a>,
-        (spot, choices): &(Spot, [Choice; 3]),
-        component: usize,
-        lane: usize,
-    ) -> Result<(f64, f64), u32> {
-        let axes = if scene.sampler.linear { scene.coordinates.len() } else { 0 };
-        let mut corners = Vec::with_capacity(1 << axes);
-        for corner in 0..1usize << axes {
-            let step = std::array::from_fn(|k| if k < axes { (corner >> k & 1) as i64 } else { 0 });
-            let at = beside(beside(*spot, scene.offsets[0]), step);
-            let weightless = (0..axes).any(|k| {
-                let (lo, hi) = choices[k].weight;
-                scene.reach == Reach::Usual && if step[k] == 1 { hi == 0.0 } else { lo == 1.0 }
-            });
-            if weightless {
-                corners.push(None);
-                continue;
-            }
-            let (value, bits) = self.seen(scene, at, component, lane);
-            match hull(&value, bits) {
-                Ok(range) => corners.push(Some(range)),
-                Err(Some(cause)) => return Err(cause),
-                Err(None) => return Err(self.cause(CauseKind::Precision)),
-            }
-        }
-        // Interpolates axis by axis, from the last one.
-        for k in (0..axes).rev() {
-            let half = 1 << k;
-            let weight = if scene.reach == Reach::Lenient { (0.0, 1.0) } else { choices[k].weight };
-            corners = (0..half)
-                .map(|i| match (corners[i], corners[i + half]) {
-                    (Some(a), Some(b)) => Some(widened(between(a, b, weight), scene.reach)),
-                    (one, other) => one.or(other),
-                })
-                .collect();
-        }
-        Ok(corners.first().copied().flatten().unwrap_or((0.0, 0.0)))
-    }
 }
 
 /// The range of quotients, with the error of the division; `None` if the divisor may be zero.
@@ -588,30 +497,6 @@ fn quotient((lo, hi): (f64, f64), by: (f64, f64), reach: Reach) -> Option<(f64, 
     Some((least - slack(least), most + slack(most)))
 }
 
-/// The range of a float. The error is the cause of an unknown value, or `None` if there is no
-/// range.
-fn hull(value: &AbstractValue, bits: u64) -> Result<(f64, f64), Option<u32>> {
-    let floats = value.floats(bits, Fmt::F32).map_err(|cause| Some(cause).filter(|c| *c != u32::MAX))?;
-    let (lo, hi) = floats.hull().filter(|_| !floats.nan).ok_or(None)?;
-    Ok((residual::value(Fmt::F32, lo), residual::value(Fmt::F32, hi)))
-}
-
-/// The interpolated values between two ranges, with a weight in a range.
-fn between(a: (f64, f64), b: (f64, f64), (lo, hi): (f64, f64)) -> (f64, f64) {
-    let at = |a: f64, b: f64, weight: f64| a * (1.0 - weight) + b * weight;
-    (at(a.0, b.0, lo).min(at(a.0, b.0, hi)), at(a.1, b.1, lo).max(at(a.1, b.1, hi)))
-}
-
-/// The range widened by the rounding errors of one axis.
-fn widened((lo, hi): (f64, f64), reach: Reach) -> (f64, f64) {
-    let rounding = match reach {
-        Reach::Usual => 1.0 / f64::from(1u32 << 24),
-        Reach::Lenient => ACCURACY,
-    };
-    let error = OPERATIONS * rounding * lo.abs().max(hi.abs());
-    (lo - error, hi + error)
-}
-
 fn beside(spot: Spot, offset: [i64; 3]) -> Spot {
     Spot { at: std::array::from_fn(|k| spot.at[k] + offset[k]), ..spot }
 }
@@ -619,4 +504,12 @@ fn beside(spot: Spot, offset: [i64; 3]) -> Spot {
 fn with(mut choices: [Choice; 3], k: usize, choice: Choice) -> [Choice; 3] {
     choices[k] = choice;
     choices
+}
+
+/// The range of a float. The error is the cause of an unknown value, or `None` if there is no
+/// range.
+fn hull(value: &AbstractValue, bits: u64) -> Result<(f64, f64), Option<u32>> {
+    let floats = value.floats(bits, Fmt::F32).map_err(|cause| Some(cause).filter(|c| *c != u32::MAX))?;
+    let (lo, hi) = floats.hull().filter(|_| !floats.nan).ok_or(None)?;
+    Ok((residual::value(Fmt::F32, lo), residual::value(Fmt::F32, hi)))
 }

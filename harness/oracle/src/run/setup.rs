@@ -1,34 +1,34 @@
 //! Before the first workgroup, between workgroups, and after the last.
 
-use super::aliases::Aliases;
-use super::atomics::Contention;
+use super::concurrency::atomics::Contention;
+use super::concurrency::data_race::{NUMBERED, RaceDetector};
+use super::concurrency::modification_order::OpenOrders;
+use super::control::fork::Forks;
+use super::control::tangles::Tangles;
 use super::diagnostics::Log;
-use super::edges::Edges;
-use super::forks::Forks;
 use super::lanes::{Column, Lanes};
-use super::races::{NUMBERED, Races};
-use super::tangles::Tangles;
-use super::trails::Trails;
+use super::memory::aliasing::AliasedObjects;
+use super::memory::robustness::OutOfBounds;
 use super::{Run, UNREAD};
 use crate::abstract_value::AbstractValue;
-use crate::decode::OBJECTS;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
-use crate::layout::{Layout, Seat};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, Cell, Disorder, Expected, Given, Memory, Outcome, Standing};
+use crate::outcome::{CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
+use crate::pointer::OBJECTS;
 use crate::program::{Object as Declared, ObjectKind, Program};
+use crate::rule_enforcement::named;
+use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
 use crate::texel::Texel;
-use crate::watch::named;
 use assay_spirv::module::Index;
 use assay_spirv::sampling::Sampler;
 use assay_spirv::tables::{BuiltIn, ImageFormat};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The size of a workgroup, and how many there are. With a shading rate the implementation chooses: as one of them as much of the
-/// tile's grid of blocks as is run together here.
+/// The size of a workgroup, and the number of workgroups. With a shading rate the implementation
+/// chooses: here a workgroup is as much of the tile's grid of blocks as is run together.
 pub(super) fn shape(program: &Program, dispatch: &Dispatch) -> ([u32; 3], [u32; 3]) {
     /// Lanes that are run together.
     const TOGETHER: u64 = 1 << 12;
@@ -43,7 +43,7 @@ pub(super) fn shape(program: &Program, dispatch: &Dispatch) -> ([u32; 3], [u32; 
     }
 }
 
-/// Refuses what would cost too much or has nothing to work on, before anything runs.
+/// Refuses dispatches that exceed a limit or lack a resource, before anything runs.
 pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<(), RunError> {
     let product = |sizes: [u32; 3]| sizes.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
     let (size, groups) = shape(program, dispatch);
@@ -69,7 +69,7 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
         return Err(RunError::Dispatch(format!("a subgroup size of {subgroup}; it is a power of two from 1 to 128")));
     }
     let all = lanes.saturating_mul(product(groups));
-    if let Layout::Recorded(seats) = &dispatch.layout
+    if let SubgroupLayout::Recorded(seats) = &dispatch.layout
         && (seats.len() as u64 != all || seats.iter().any(|seat| seat.place >= subgroup))
     {
         let (is, of) = (seats.len(), "a seat below the subgroup's size for each");
@@ -147,11 +147,11 @@ impl<'a> Run<'a> {
             addresses: Vec::new(),
             pointed: Vec::new(),
             log: Log::default(),
-            races: Races::default(),
+            races: RaceDetector::default(),
             contention: Contention::default(),
-            edges: Edges::default(),
-            aliases: Aliases::default(),
-            trails: Trails::default(),
+            out_of_bounds: OutOfBounds::default(),
+            aliases: AliasedObjects::default(),
+            orders: OpenOrders::default(),
             tangles: Tangles::default(),
             group: [0; 3],
             place: 0,
@@ -331,12 +331,13 @@ impl<'a> Run<'a> {
         self.dispatch.only.as_ref().map_or_else(all, |only| only.len() as u64)
     }
 
-    /// The number of a workgroup, counted along x, then y, then z, by its place among those that are run.
+    /// The number of a workgroup, counted along x, then y, then z. `place` is its index among those
+    /// that are run.
     pub(super) fn group_number(&self, place: u64) -> u64 {
         self.dispatch.only.as_ref().map_or(place, |only| only[place as usize])
     }
 
-    /// Runs one workgroup, by its place among those that are run.
+    /// Runs the workgroup with this index among those that are run.
     pub(super) fn group(&mut self, place: u64) {
         let number = self.group_number(place);
         self.place = place as u32;
@@ -346,7 +347,8 @@ impl<'a> Run<'a> {
         self.undecided_blocks = 0;
         self.decided_by_order = 0;
         (self.work, self.searches, self.enclosures, self.evaluations) = (0, 0, 0, 0);
-        // Nothing of another workgroup is left: lanes that are joined are joined in all registers, in those too that they do not read.
+        // Nothing of another workgroup is left: lanes that are joined are joined in all registers,
+        // in those too that they do not read.
         for reg in &self.scratch {
             self.columns[*reg as usize].clear(self.lanes);
         }
@@ -355,7 +357,7 @@ impl<'a> Run<'a> {
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
         self.objects[1] = memory;
-        self.edges.begin_group();
+        self.out_of_bounds.begin_group();
         self.begin_races();
         self.begin_subgroups();
         if self.program.tangled {
@@ -370,7 +372,7 @@ impl<'a> Run<'a> {
         self.builtins();
         self.arguments();
         let _given_up = self.call(self.program.entry, lanes);
-        self.end_trails_of_group();
+        self.end_orders_of_group();
     }
 
     fn builtins(&mut self) {
@@ -384,8 +386,10 @@ impl<'a> Run<'a> {
                 let global = self.invocation(lane as usize);
                 let local = [lane % sx, lane / sx % sy, lane / sx / sy];
                 let seat = self.seat(lane as usize);
-                let Seat { subgroup, place: within } = seat.unwrap_or(Seat { subgroup: 0, place: 0 });
-                // Masks of four words: bits of the subgroup's invocations that the comparison names.
+                let SubgroupPosition { subgroup, place: within } =
+                    seat.unwrap_or(SubgroupPosition { subgroup: 0, place: 0 });
+                // Masks of four words: bits of the subgroup's invocations that the comparison
+                // names.
                 let bits = |test: fn(u32, u32) -> bool| -> [u32; 4] {
                     std::array::from_fn(|word| {
                         (0..32)
@@ -452,18 +456,21 @@ impl<'a> Run<'a> {
 
     /// Returns the outcome, with the sets of the lenient reading where they are larger.
     pub(super) fn finish(mut self, lenient: Option<Run>) -> Outcome {
-        let disorder = self.end_all_trails();
-        let mut given = self.wrongly_given();
+        let disorder = self.end_all_orders();
+        let mut wrong_operands = self.wrong_operands();
         let log = std::mem::take(&mut self.log);
         let mut causes = log.causes;
         let lenient = lenient.map(|mut run| {
-            run.end_all_trails();
-            let wrong = run.wrongly_given();
-            let also = |one: &Given| {
-                let same = |(_, other): &(u32, Given)| (other.at, other.invocation) == (one.at, one.invocation);
+            run.end_all_orders();
+            let wrong = run.wrong_operands();
+            let also = |one: &WrongOperand| {
+                let same = |(_, other): &(u32, WrongOperand)| (other.at, other.invocation) == (one.at, one.invocation);
                 wrong.iter().any(|other| same(other) && other.1.bits == one.bits)
             };
-            given.iter_mut().filter(|(_, one)| !also(one)).for_each(|(_, one)| one.standing = Standing::Lenient);
+            wrong_operands
+                .iter_mut()
+                .filter(|(_, one)| !also(one))
+                .for_each(|(_, one)| one.standing = Standing::Lenient);
             let offset = causes.len() as u32;
             causes.extend(run.log.causes.iter().copied());
             run.memory(offset)
@@ -473,7 +480,8 @@ impl<'a> Run<'a> {
         let slot_of = |object: u32| slots.iter().find(|(_, number)| self.numbers[*number as usize] == object);
         let slot_of = |object: u32| slot_of(object).map(|(slot, _)| *slot);
         let disorder = disorder.into_iter().map(|(object, one)| Disorder { slot: slot_of(object), ..one }).collect();
-        let given = given.into_iter().map(|(object, one)| Given { slot: slot_of(object), ..one }).collect();
+        let wrong_operands =
+            wrong_operands.into_iter().map(|(object, one)| WrongOperand { slot: slot_of(object), ..one }).collect();
         let reach = log.reach.iter().filter_map(|(object, end)| Some((slot_of(*object as u32)?, *end))).collect();
         let mut memory = self.memory(0);
         for (slot, lenient) in lenient.into_iter().flatten() {
@@ -482,7 +490,7 @@ impl<'a> Run<'a> {
             }
         }
         let (faults, fault_count) = (log.faults, log.fault_count);
-        Outcome { memory, faults, fault_count, reach, causes, instructions, forks, disorder, given }
+        Outcome { memory, faults, fault_count, reach, causes, instructions, forks, disorder, wrong_operands }
     }
 
     /// Binds the resources and numbers their objects.
@@ -553,7 +561,7 @@ fn left(object: Object, cause_offset: u32) -> Memory {
     Memory { cells: cells.collect(), bytes, ..Memory::default() }
 }
 
-/// Adds what the lenient reading permits more.
+/// Adds the values that only the lenient reading permits.
 fn merge(usual: &mut Memory, lenient: &Memory) {
     let mut cells = std::mem::take(&mut usual.cells);
     for cell in &lenient.cells {

@@ -10,8 +10,8 @@ use crate::abstract_value::AbstractValue;
 use crate::dispatch::Dispatch;
 use crate::expr_bound::ExprBound;
 use crate::inst::{Fold, IntOp, Reach, Reg, SubgroupOp};
-use crate::layout::{Layout, Seat};
 use crate::outcome::CauseKind;
+use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
 use crate::ty::{Kind, mask};
 use assay_float::Format;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ type Scalar = (AbstractValue, u64, Option<ExprBound>);
 
 impl Run<'_> {
     /// The position of a lane in the subgroups of its workgroup; `None` if the layout is unknown.
-    pub(super) fn seat(&self, lane: usize) -> Option<Seat> {
+    pub(super) fn seat(&self, lane: usize) -> Option<SubgroupPosition> {
         let Dispatch { layout, subgroup_size, .. } = self.dispatch;
         layout.seat(
             self.group_number(u64::from(self.place)) as usize,
@@ -48,11 +48,11 @@ impl Run<'_> {
         self.subgroups.clear();
         // With an unknown layout any two invocations may share a subgroup.
         let of: Vec<u32> = (0..self.lanes).map(|lane| self.seat(lane).map_or(0, |seat| seat.subgroup)).collect();
-        if self.dispatch.layout != Layout::Unknown {
+        if self.dispatch.layout != SubgroupLayout::Unknown {
             of.iter().for_each(|subgroup| *self.subgroups.entry(*subgroup).or_default() += 1);
         }
         self.races.subgroup_of = of;
-        self.races.subgroups_known = self.dispatch.layout != Layout::Unknown;
+        self.races.subgroups_known = self.dispatch.layout != SubgroupLayout::Unknown;
     }
 
     pub(super) fn subgroup(&mut self, op: SubgroupOp, dst: Reg, (value, n): (Reg, u32), second: Reg, lanes: Lanes) {

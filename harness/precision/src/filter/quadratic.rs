@@ -12,20 +12,36 @@
 //!
 //! # Bounds
 //!
-//! For the operands of the group, which lie between the first two knots, the remainder of the
-//! interpolation is
+//! *Remainder.* The operands of the group lie between the first two knots. With `t = (x - x0) / h`,
+//! `0 <= t <= 1`, there is a `y` between the first and the third knot with
 //!
 //! ```text
-//! |f(x) - p(x)| <= max|f'''| * |t (t - 1) (t - 2)| * h^3 / 6,  t = (x - x0) / h,  0 <= t <= 1
-//!               <= max|f'''| * h^3 / 15.58
+//! f(x) - p(x) = f'''(y) (x - x0) (x - x0 - h) (x - x0 - 2h) / 6 = f'''(y) t (t - 1) (t - 2) h^3 / 6
+//! |f(x) - p(x)| <= D h^3 / 15.588,   D >= |f'''(y)| for all y from x0 to x0 + 2h
 //! ```
 //!
-//! since the greatest value of `|t (t - 1) (t - 2)|` on `[0, 1]` is `2 / (3 sqrt(3)) < 0.385`. The
-//! code divides by 15.5; the difference of half a percent covers the errors of the values from
-//! which `max|f'''|` is computed ([`ThirdDerivative`]). Errors `e` of the three values contribute
-//! at most `1.25 max(e)`: the Lebesgue function of the three knots is `1 + t - t^2` on `[0, 1]`.
-//! The roundings of the evaluation in `f32` contribute [`ROUNDINGS`] times the sum of the terms'
-//! magnitudes, and [`ROUNDED`] times the error itself.
+//! `|t (t - 1) (t - 2)|` is greatest on `[0, 1]` for `t = 1 - 1 / sqrt(3)`, where it is `2 / (3
+//! sqrt(3)) < 0.38491`, and `6 / 0.38491 > 15.588`. All `y` have one sign, because the knots lie in
+//! one binade or at its end. [`third_derivative`] gives `D`. The code divides by 15.5, which is
+//! 0.5 % more than required. This covers the relative error of the computed `D`, less than `2^-40`:
+//! that of the functions' values at the knots, `2^-46`, times the condition number of the
+//! expression, at most 4, and a few roundings. Differences such as `1 - x^2` have at most one
+//! rounding, because the square of a number of 24 bits is exact in `f64`.
+//!
+//! *Errors at the knots.* Errors `e` of the three values change the polynomial by at most `1.25
+//! max(e)`: the sum of the magnitudes of the Lagrange polynomials of the knots 0, 1 and 2 is
+//!
+//! ```text
+//! (1 - t) (2 - t) / 2 + t (2 - t) + t (1 - t) / 2 = 1 + t - t^2 <= 5/4   on [0, 1]
+//! ```
+//!
+//! The coefficients are computed in `f64`. With `u = 2^-53`, their roundings change the polynomial
+//! by less than `4 u` of the largest of the three values: `2 u` by the slope and `u` by the second
+//! difference. The stated errors contain that: they are at least `2^-47` of the value, `64 u`, of
+//! which the evaluation needs `8 u` ([`assay_float::kernels`]) and a few roundings.
+//!
+//! *Evaluation in `f32`.* The roundings contribute [`ROUNDINGS`] times the sum of the terms'
+//! magnitudes, and [`ROUNDED`] times the error itself. Both are derived at these constants.
 //!
 //! The permitted error must hold for each operand of the group. Bounds in ulp, and constant ones,
 //! are monotone between the ends of a group apart from the steps of the ulp, so that the smaller of
@@ -68,14 +84,16 @@ const WIDTH: u32 = LANES as u32;
 /// Bound on the rounding errors of the polynomial in `f32`, relative to the sum of its terms'
 /// magnitudes.
 ///
-/// A term passes through at most 6 roundings of unit roundoff `u = 2^-24`: the conversion of its
-/// coefficient, at most two multiplications and two additions, and the subtraction of the base from
-/// the result. The bound is `8 u > 6 u / (1 - 6 u)` (Higham, *Accuracy and Stability of Numerical
-/// Algorithms*, 2nd edition, lemma 3.1).
+/// The computed distance is `(got - base) - (a + i (b + i c))`, scaled by a power of two. A term of
+/// the polynomial passes through at most 5 roundings of unit roundoff `u = 2^-24`: `a` through the
+/// conversion of the coefficient and an addition, `i b` through a conversion, an addition, a
+/// multiplication and an addition, `i^2 c` through one multiplication more. The rounding of `got -
+/// base`, which is the distance plus the polynomial, counts as a sixth. The bound is `8 u > 6 u / (1
+/// - 6 u)` (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, lemma 3.1).
 const ROUNDINGS: f64 = 1.0 / (1u64 << 21) as f64;
 
-/// Bound on the relative rounding error of a distance: two subtractions of unit roundoff `2^-24`
-/// each, for which `4 * 2^-24` is provided.
+/// Bound on the relative rounding error of a distance: the subtraction of the base and that of the
+/// polynomial round it by `u = 2^-24` each. `1 + 4 u > 1 / (1 - u)^2` is provided.
 const ROUNDED: f64 = 1.0 + 1.0 / (1u64 << 22) as f64;
 
 /// A margin from here may exceed the certified one by [`RELATIVE_EXCESS`] of itself or by
@@ -87,7 +105,16 @@ const ABSOLUTE_EXCESS: f64 = 1.0 / (1 << 16) as f64;
 /// the one closer to zero, and `far`. `at_near` and `at_far` are the function's values there.
 type ThirdDerivative = fn(near: f64, far: f64, at_near: f64, at_far: f64) -> f64;
 
-/// Bound on the third derivative of each function that the quadratic filter handles.
+/// Bound on the third derivative of each function that the quadratic filter handles, over the whole
+/// range from `near` to `far`: the first and the third knot, which have one sign.
+///
+/// Each expression is monotone in the magnitude of the operand and is taken at the end where it is
+/// greater: `near` for powers with a negative exponent and for Acosh, `far` for Asin, Acos and
+/// Atanh, whose derivatives grow towards 1. Expressions of the function's own value use the greater
+/// magnitude of both ends, because the function is monotone between them. Tan has no pole there: it
+/// has a bound only for cosines above `2^-6`, and two groups are at most `2^-14` long. Near the ends
+/// of the domains of Asin, Acos, Acosh and Atanh the expression grows without limit, and the group
+/// is not decided.
 ///
 /// The permitted error of each of them is constant, or a number of ulp of a result that is monotone
 /// in magnitude along a group (with `Exp` and `Exp2` two ulp more for each unit of the operand), or

@@ -13,8 +13,21 @@ pub(crate) const LANES: usize = 128;
 /// One `f64` for each input of a group.
 pub(crate) type LaneValues = [f64; LANES];
 
-/// Relative error that is provided for in every step: 2^-44. One step here is at most one kernel
-/// (2^-49) and a few roundings (2^-53 each).
+/// Relative error that is provided for in every step: `2^-44`.
+///
+/// Derivation, with `u = 2^-53`. A step is at most one kernel, whose relative error is at most `8 u`
+/// ([`assay_float::kernels::ERROR_BOUND`]), and some roundings of `u` each. `SLACK` is `512 u`. It is
+/// used as follows:
+///
+/// * Fractions from `SLACK / 16 = 32 u` to `SLACK / 4 = 128 u`: error of a value that one or two
+///   kernels and a few roundings give.
+/// * `SLACK / 64 = 8 u`: error of one correctly rounded operation, and of adding this amount itself.
+/// * `SLACK` times the magnitudes of the terms: at most 4 roundings of a sum of a value, its bound
+///   and the amounts by which an end is moved inward. The error of the value is subtracted as well.
+/// * `SLACK` times a value whose ulp is taken ([`Grid::ulp`]): the value crosses a power of two only
+///   if it lies within this amount of it, which covers the error of the value.
+///
+/// For a format of 24 bits, whose ulp is at least `2^-24` of the value, it is at most `2^-20` ulp.
 pub(crate) const SLACK: f64 = 1.0 / (1u64 << 44) as f64;
 
 const EXPONENT: u64 = 0x7ff0_0000_0000_0000;

@@ -21,7 +21,24 @@ pub(super) struct RoundingPath<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: 
 pub(super) const GROUP_VARIATION: f64 = LANES as f64 * power_of_two(-23);
 
 /// Provision for the relative variation of an intermediate value along a group, unless a smaller
-/// one is given: `2^-8`, 256 times the variation of the operands.
+/// one is given: `2^-8`, 256 times [`GROUP_VARIATION`].
+///
+/// To first order, a function `g` of the operand `x` varies by its condition number `|x g'(x) /
+/// g(x)|` times the variation of the operand, so that the provision is enough for condition numbers
+/// up to 256. Operands with a larger one are excluded:
+///
+/// | intermediate value | condition number | operands with a bound | at most |
+/// |---|---|---|---|
+/// | `cos x` of Tan | `abs(x tan x)` | `abs(cos x) > 4 MAX_VARIATION` | 102 |
+/// | `exp x` of Sinh, Cosh, Tanh | `abs(x)` | `exp x` does not overflow | 89 |
+/// | `x^2 - 1` of Acosh | `2 x^2 / (x^2 - 1)` | `x > 1.01` | 102 |
+/// | `ln` of Acosh | `x / (sqrt(x^2 - 1) acosh x)` | `x > 1.01` | 51 |
+/// | `1 - x` of Atanh | `abs(x) / (1 - x)` | `abs(x) < 1 - 4 MAX_VARIATION` | 63 |
+/// | roots, squares and quotients | 2 | all | 2 |
+///
+/// Two values are not covered by this: `sin x` of Tan near pi, and the sum of Asinh for negative
+/// operands, where it cancels. For their groups the bound rests on the tests of the quadratic
+/// filter, which compare it operand by operand.
 pub(super) const MAX_VARIATION: f64 = power_of_two(-8);
 
 /// Values that vary by less than this, at most `2^-12` ulp, are treated as constant along a group:
@@ -29,7 +46,15 @@ pub(super) const MAX_VARIATION: f64 = power_of_two(-8);
 const CONSTANT_VARIATION: f64 = power_of_two(-36);
 
 /// Largest relative amount by which a computed end may fall short of the intended end along a
-/// group: `2^-20`, eight ulp.
+/// group: `2^-20`, at least eight ulp.
+///
+/// It counts only for a variation between [`CONSTANT_VARIATION`] and this amount, which occurs in
+/// the quotients of Atanh for small operands, and in the root of Asinh for small operands. Their
+/// divisors are ends that [`RoundingPath::up`], [`RoundingPath::down`] or [`RoundingPath::floor`] has
+/// moved by at most one spacing, `2^-23` of the value. The dividend of Atanh is such an end too, and
+/// next to a power of two the bound of the inverse root may be an ulp too small. Together that is
+/// `2^-22`, a quarter of the provision. For a larger variation, the variation itself is the
+/// provision.
 const END_SHORTFALL: f64 = power_of_two(-20);
 
 impl<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool> RoundingPath<EITHER_NEIGHBOUR, WHOLE_GROUP> {

@@ -36,7 +36,7 @@ impl Run<'_> {
         regs.into_iter().filter_map(of).reduce(united)
     }
 
-    /// Applies the effect to operands, and returns what they were.
+    /// Applies the effect to operands, and returns their previous values.
     pub(in crate::run) fn loosen_operands(
         &mut self,
         (src, n): (Reg, u32),

@@ -1,0 +1,19 @@
+//! Tests of the `assay` binary: commands, exit codes, files and texts.
+
+mod api;
+mod check;
+mod check_isolated;
+mod explain;
+mod folders;
+mod hostile;
+mod inspect;
+mod isolate;
+mod lab;
+mod lists;
+mod native;
+mod output;
+mod run;
+mod shim;
+mod support;
+mod texts;
+mod usage;

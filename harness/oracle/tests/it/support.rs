@@ -1,0 +1,179 @@
+//! Shaders for tests: compiling, running, and reading their memory.
+
+pub(crate) mod random_rounding;
+
+use assay_oracle::{
+    Buffer, CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
+};
+use assay_spirv::sampling::View;
+use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::{Module, assemble};
+use naga::back::spv;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+/// WGSL as a module with lines.
+pub(crate) fn wgsl(text: &str) -> Module {
+    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).expect("valid WGSL");
+    let mut options = spv::Options {
+        lang_version: (1, 3),
+        debug_info: Some(spv::DebugInfo {
+            source_code: text,
+            file_name: "test.wgsl",
+            language: spv::SourceLanguage::WGSL,
+        }),
+        bounds_check_policies: naga::proc::BoundsCheckPolicies::default(),
+        force_loop_bounding: false,
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        ..spv::Options::default()
+    };
+    options.flags |= spv::WriterFlags::DEBUG;
+    Module::parse(spv::write_vec(&module, &info, &options, None).expect("SPIR-V")).expect("a module")
+}
+
+/// SPIR-V assembly as a module.
+pub(crate) fn spirv(text: &str) -> Module {
+    Module::parse(assemble(text).expect("assembly")).expect("a module")
+}
+
+/// A compute shader in assembly. It declares `%void`, `%fn`, `%bool`, `%uint`, `%int`, `%float`,
+/// the words `%zero`, `%one` and `%two`, blocks of floats and words (`%fblocks`, `%ublocks`), and
+/// pointers to their elements (`%pfloat`, `%puint`).
+#[derive(Default)]
+pub(crate) struct Shader<'a> {
+    /// Capabilities other than Shader, extensions and imports.
+    pub(crate) head: &'a str,
+    /// Variables of the interface.
+    pub(crate) interface: &'a str,
+    /// Execution modes other than the size.
+    pub(crate) modes: &'a str,
+    /// Invocations of a workgroup after the first.
+    pub(crate) more: u32,
+    /// Variables of set 0, bindings from 0 on, and their types.
+    pub(crate) buffers: &'a [(&'a str, &'a str)],
+    pub(crate) decorations: &'a str,
+    /// Types, constants and variables.
+    pub(crate) declared: &'a str,
+    pub(crate) functions: &'a str,
+    /// The body of `%main`.
+    pub(crate) body: &'a str,
+}
+
+impl Shader<'_> {
+    pub(crate) fn module(&self) -> Module {
+        let Shader { head, interface, modes, more, buffers, decorations, declared, functions, body } = self;
+        let (size, mut bound, mut variables) = (more + 1, String::new(), String::new());
+        for (binding, (variable, ty)) in buffers.iter().enumerate() {
+            bound += &format!("OpDecorate {variable} DescriptorSet 0\nOpDecorate {variable} Binding {binding}\n");
+            variables += &format!("{variable} = OpVariable {ty} StorageBuffer\n");
+        }
+        spirv(&format!(
+            "OpCapability Shader
+            {head}
+            OpMemoryModel Logical GLSL450
+            OpEntryPoint GLCompute %main \"main\" {interface}
+            OpExecutionMode %main LocalSize {size} 1 1
+            {modes}
+            OpDecorate %floats ArrayStride 4
+            OpDecorate %words ArrayStride 4
+            OpDecorate %fblock Block
+            OpDecorate %ublock Block
+            OpMemberDecorate %fblock 0 Offset 0
+            OpMemberDecorate %ublock 0 Offset 0
+            {bound}
+            {decorations}
+            %void = OpTypeVoid
+            %fn = OpTypeFunction %void
+            %bool = OpTypeBool
+            %uint = OpTypeInt 32 0
+            %int = OpTypeInt 32 1
+            %float = OpTypeFloat 32
+            %zero = OpConstant %uint 0
+            %one = OpConstant %uint 1
+            %two = OpConstant %uint 2
+            %floats = OpTypeRuntimeArray %float
+            %words = OpTypeRuntimeArray %uint
+            %fblock = OpTypeStruct %floats
+            %ublock = OpTypeStruct %words
+            %fblocks = OpTypePointer StorageBuffer %fblock
+            %ublocks = OpTypePointer StorageBuffer %ublock
+            %pfloat = OpTypePointer StorageBuffer %float
+            %puint = OpTypePointer StorageBuffer %uint
+            {declared}
+            {variables}
+            {functions}
+            %main = OpFunction %void None %fn
+            %entry = OpLabel
+            {body}
+            OpReturn
+            OpFunctionEnd"
+        ))
+    }
+}
+
+/// A storage buffer of words.
+pub(crate) fn words(words: &[u32]) -> Resource {
+    Resource::Buffer(Buffer { data: words.iter().flat_map(|w| w.to_le_bytes()).collect(), address: None })
+}
+
+/// A two-dimensional image of one level, with a view of all of it.
+pub(crate) fn plane(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
+    let (dim, layers, levels, depth, view) = (Dim::Dim2D, 1, 1, false, View::ALL);
+    Resource::Image(Image { dim, extent, layers, levels, format, depth, view, data })
+}
+
+/// A storage buffer of floats.
+pub(crate) fn floats(values: &[f32]) -> Resource {
+    words(&values.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+}
+
+/// Runs a module's `main` on buffers of set 0, bindings from 0 on.
+pub(crate) fn run(module: &Module, groups: [u32; 3], buffers: Vec<Resource>) -> Outcome {
+    let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    run_program(&program, groups, buffers)
+}
+
+/// Runs a program on buffers of set 0, bindings from 0 on.
+pub(crate) fn run_program(program: &Program, groups: [u32; 3], buffers: Vec<Resource>) -> Outcome {
+    let bindings = buffers.into_iter().zip(0..).map(|(b, i)| (Slot::new(0, i), b)).collect();
+    let dispatch = Dispatch { groups, bindings, ..Dispatch::default() };
+    program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The exact words of a binding. Panics on faults and on words that are not exact.
+pub(crate) fn exact(outcome: &Outcome, binding: u32) -> Vec<u32> {
+    assert_eq!(outcome.faults, []);
+    let memory = &outcome.memory[&Slot::new(0, binding)];
+    assert_eq!(memory.cells(), [], "causes: {:?}", outcome.causes);
+    memory.bytes().chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// The permitted set of word `i` of a binding.
+pub(crate) fn word(outcome: &Outcome, binding: u32, i: usize) -> Expected {
+    let memory = &outcome.memory[&Slot::new(0, binding)];
+    match memory.cell_at(i as u64 * 4) {
+        Some(cell) => cell.expected.clone(),
+        None => {
+            let bytes = &memory.bytes()[i * 4..i * 4 + 4];
+            Expected::Exact(u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
+        }
+    }
+}
+
+/// The cause why word `i` of a binding is undetermined.
+pub(crate) fn cause(outcome: &Outcome, binding: u32, i: usize) -> CauseKind {
+    match word(outcome, binding, i) {
+        Expected::Undetermined(cause) => outcome.causes[cause as usize].kind,
+        other => panic!("determined: {other:?}"),
+    }
+}
+
+/// Returns true if the float `value` is permitted at word `i`.
+pub(crate) fn permits(outcome: &Outcome, binding: u32, i: usize, value: f32) -> bool {
+    word(outcome, binding, i).permits(u64::from(value.to_bits())) == Some(true)
+}
+
+/// Kind and line of each fault.
+pub(crate) fn faults(outcome: &Outcome) -> Vec<(FaultKind, u32)> {
+    outcome.faults.iter().map(|f| (f.kind, f.at.line.unwrap_or(0))).collect()
+}
