@@ -289,6 +289,7 @@ fn verdicts_of_shaders() {
         "repro DIR/found/bundle --device llvmpipe",
         "check DIR/nothing.wgsl --device llvmpipe",
         "check DIR/race.wgsl --device llvmpipe",
+        "check DIR/outside.wgsl --device llvmpipe --no-search",
         "check DIR/outside.wgsl --device llvmpipe",
         "check DIR/outside.wgsl --device llvmpipe --robustness access2",
         "check DIR/endless.wgsl --device llvmpipe",
