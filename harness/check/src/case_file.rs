@@ -140,12 +140,12 @@ impl CaseFile {
         let at = |line: usize| move |error: CheckError| wrong(line, error.to_string());
         // A number is a value for all scalars; a string has the form of the command line.
         let source = |value: &TomlValue| match value {
-            TomlValue::String(text) => match text.parse::<Source>() {
-                Ok(Source::File(path)) => match input::below(folder, &path) {
+            TomlValue::String(text) => match Source::parse(text, folder) {
+                Source::File(path) => match input::below(folder, &path) {
                     Ok(path) => Ok(Source::File(path)),
                     Err(error) => Err(CheckError::option(error.to_string())),
                 },
-                other => other,
+                other => Ok(other),
             },
             number => Ok(Source::Number(number.text())),
         };
@@ -471,5 +471,10 @@ value = "2016"
         let number = |text: &str| Source::Number(text.to_owned());
         let sources: Vec<Source> = options.inputs.into_iter().map(|(_, source)| source).collect();
         assert_eq!(sources, [number("1.5"), number("2"), number("2")]);
+        // A file beside the case file takes precedence.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("2"), "bytes").unwrap();
+        let options = CaseFile::parse("a.toml", case, folder.path()).unwrap().options;
+        assert_eq!(options.inputs[2].1, Source::File(folder.path().join("2")));
     }
 }

@@ -205,10 +205,18 @@ pub enum Source {
 impl FromStr for Source {
     type Err = CheckError;
 
-    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `NUMBER` or `=NUMBER`; anything
-    /// else is the path of a file. A file whose name is a number takes precedence over the number.
+    /// As [`Source::parse`], with paths relative to the current directory.
     fn from_str(text: &str) -> Result<Source, CheckError> {
-        Ok(match text {
+        Ok(Source::parse(text, Path::new("")))
+    }
+}
+
+impl Source {
+    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `NUMBER` or `=NUMBER`; anything
+    /// else is the path of a file. A file in `folder` whose name is a number or a range takes
+    /// precedence over the number.
+    pub(crate) fn parse(text: &str, folder: &Path) -> Source {
+        match text {
             "zeros" => Source::Number("0".into()),
             "ones" => Source::Number("1".into()),
             "index" => Source::Index,
@@ -216,20 +224,20 @@ impl FromStr for Source {
             "hard" => Source::Mixture(Mixture::Hard),
             _ => {
                 if let Some(number) = text.strip_prefix('=') {
-                    return Ok(Source::Number(number.to_owned()));
+                    return Source::Number(number.to_owned());
                 }
                 // `../data.bin` is a path, `1..2` a range.
                 let (lo, hi) = text.split_once("..").unwrap_or_default();
                 let number =
                     |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit() || "-+.i\u{2212}".contains(c));
                 match text.parse::<InputRange>() {
-                    _ if Path::new(text).exists() => Source::File(PathBuf::from(text)),
+                    _ if folder.join(text).exists() => Source::File(PathBuf::from(text)),
                     Ok(range) if number(lo) && number(hi) => Source::Mixture(Mixture::Range(range)),
                     _ if is_number(text) => Source::Number(text.to_owned()),
                     _ => Source::File(PathBuf::from(text)),
                 }
             }
-        })
+        }
     }
 }
 
