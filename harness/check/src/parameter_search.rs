@@ -22,8 +22,9 @@ use crate::dispatch_setup::{Descriptor, Setup};
 use crate::memory_layout::{Element, path_text, runtime_stride, size_with, walk};
 use crate::options::{BindingName, Options, Source};
 use crate::parameter::width_permits;
+use crate::status::{FEW, writable_elements};
 use crate::target::Target;
-use crate::workgroup_sample::choose_workgroups;
+use crate::workgroup_sample::{choose_workgroups, product};
 use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot};
 use assay_precision::Scalar;
 use assay_runner::count;
@@ -39,11 +40,18 @@ const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 /// Largest number of interpreted candidates.
 const CANDIDATES: u32 = 400;
 
-/// Largest number of instructions of all candidates, counted for each invocation.
-const INSTRUCTIONS: u64 = 200_000_000;
+/// Largest cost of all candidates together: the interpreter's work ([`Outcome::work`]), and
+/// [`BYTE_COST`] for each byte of memory. It takes some ten seconds.
+const COST: u64 = 1 << 29;
+
+/// Cost of a byte that is generated, copied and compared.
+const BYTE_COST: u64 = 4;
+
+/// Largest work of one workgroup ([`Limits::work_per_group`]).
+const WORK_PER_GROUP: u64 = 1 << 24;
 
 /// Invocations of a candidate that are interpreted, in whole workgroups.
-const INVOCATIONS: u64 = 4096;
+const INVOCATIONS: u64 = 2048;
 
 /// Largest number of parameters in one buffer. A larger one holds data.
 const PARAMETERS: usize = 128;
@@ -56,9 +64,6 @@ const GROWTHS: u32 = 4;
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
-
-/// The search begins if fewer than one in this many elements could come out wrong.
-const FEW: u64 = 20;
 
 /// Rounds with which a candidate is interpreted.
 const ROUNDS: u32 = 2;
@@ -74,6 +79,8 @@ pub struct ChosenParameters {
     elements: BTreeMap<String, u64>,
     /// Workgroups along x, y and z.
     groups: Option<[u32; 3]>,
+    /// Defect of the check without these parameters, as a clause.
+    reason: String,
     /// Number of candidates that the search interpreted.
     candidates: u32,
 }
@@ -98,7 +105,7 @@ impl ChosenParameters {
     /// Returns a note with the options that set the same parameters.
     pub fn note(&self) -> String {
         let number = count(u64::from(self.candidates));
-        format!("the defaults check too little; a search over {number} candidates chose{self}")
+        format!("with the defaults {}; a search over {number} candidates chose{self}", self.reason)
     }
 }
 
@@ -154,6 +161,23 @@ struct Candidate {
     score: Score,
     /// Kinds of the kept faults.
     faults: Vec<FaultKind>,
+    /// End of the accesses beyond each buffer, in bytes.
+    reach: BTreeMap<Slot, u64>,
+}
+
+impl Candidate {
+    /// Returns what is wrong with a candidate that is not good, as a clause.
+    fn defect(&self) -> String {
+        let Score { falsifiable, elements: Reverse(elements), .. } = self.score;
+        match self.faults.first() {
+            Some(kind) => format!("the shader has undefined behaviour ({kind})"),
+            None => format!(
+                "only {} of the {} elements that the shader may write could come out wrong",
+                count(falsifiable),
+                count(elements)
+            ),
+        }
+    }
 }
 
 /// Searches for parameters if the options of a check lead to undefined behaviour or to few written
@@ -170,17 +194,17 @@ pub fn search_parameters(
     if !writes || options.fixed || options.kernel.is_some() {
         return Ok(None);
     }
-    let mut search =
-        Search { check, options, target, candidates: 0, instructions: 0, rounds: options.rounds.min(ROUNDS) };
-    let (given, _) = search.interpret(&check.setup, ChosenParameters::default())?;
+    let mut search = Search { check, options, target, candidates: 0, cost: 0, rounds: options.rounds.min(ROUNDS) };
+    let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else { return Ok(None) };
     // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
     if search.is_good(&given) || given.faults == [FaultKind::Endless] {
         return Ok(None);
     }
-    let grown = search.candidate(ChosenParameters::default())?;
+    let (before, reason) = (given.score, given.defect());
+    let grown = search.grown(given)?;
     let best = if search.is_good(&grown) { grown } else { search.improve(grown)? };
-    let better = best.score > given.score && best.score.defined > 0;
-    Ok(better.then_some(ChosenParameters { candidates: search.candidates, ..best.chosen }))
+    let better = best.score > before && best.score.defined > 0;
+    Ok(better.then_some(ChosenParameters { reason, candidates: search.candidates, ..best.chosen }))
 }
 
 struct Search<'a> {
@@ -188,7 +212,7 @@ struct Search<'a> {
     options: &'a Options,
     target: &'a dyn Target,
     candidates: u32,
-    instructions: u64,
+    cost: u64,
     rounds: u32,
 }
 
@@ -265,7 +289,7 @@ impl Search<'_> {
 
     fn is_done(&self, best: &Candidate) -> bool {
         self.candidates >= CANDIDATES
-            || self.instructions >= INSTRUCTIONS
+            || self.cost >= COST
             || best.score.defined == self.rounds && best.score.has_one_in(ENOUGH)
     }
 
@@ -322,40 +346,49 @@ impl Search<'_> {
     }
 
     /// Interprets a candidate; its run-time arrays grow to what it accesses.
-    fn candidate(&mut self, mut chosen: ChosenParameters) -> Result<Candidate, CheckError> {
-        let mut growths = 0;
-        loop {
-            let mut options = self.options.clone();
-            chosen.apply(&mut options)?;
-            let (mut candidate, reach) = match Setup::new(self.check.subject, &options) {
-                Ok(setup) => self.interpret(&setup, chosen)?,
-                Err(_) => (unusable(chosen), BTreeMap::new()),
-            };
-            growths += 1;
-            let grown = grown_elements(self.check, self.options, &reach);
-            let unchanged = grown.iter().all(|(name, elements)| candidate.chosen.elements.get(name) >= Some(elements));
-            if growths > GROWTHS || candidate.faults.is_empty() || unchanged || self.candidates >= CANDIDATES {
-                return Ok(candidate);
-            }
-            for (name, elements) in grown {
-                let known = candidate.chosen.elements.entry(name).or_default();
-                *known = elements.max(*known);
-            }
-            chosen = candidate.chosen;
-        }
+    fn candidate(&mut self, chosen: ChosenParameters) -> Result<Candidate, CheckError> {
+        let candidate = self.once(chosen)?;
+        self.grown(candidate)
     }
 
-    /// Interprets the rounds of a candidate until one has undefined behaviour.
-    fn interpret(
-        &mut self,
-        setup: &Setup,
-        chosen: ChosenParameters,
-    ) -> Result<(Candidate, BTreeMap<Slot, u64>), CheckError> {
+    /// Makes the run-time arrays of a candidate as long as its accesses need, while that is not long
+    /// enough.
+    fn grown(&mut self, mut candidate: Candidate) -> Result<Candidate, CheckError> {
+        for _ in 0..GROWTHS {
+            let needed = needed_elements(self.check, self.options, &candidate.reach);
+            let mut chosen = candidate.chosen.clone();
+            for (name, elements) in needed {
+                let known = chosen.elements.entry(name).or_default();
+                *known = elements.max(*known);
+            }
+            if chosen == candidate.chosen || self.is_done(&candidate) {
+                break;
+            }
+            candidate = self.once(chosen)?;
+        }
+        Ok(candidate)
+    }
+
+    /// Interprets a candidate as it is.
+    fn once(&mut self, chosen: ChosenParameters) -> Result<Candidate, CheckError> {
+        let mut options = self.options.clone();
+        chosen.apply(&mut options)?;
+        // Parameters may exceed the limits of a check, as grown arrays do.
+        let interpreted = match Setup::new(self.check.subject, &options) {
+            Ok(setup) => self.interpret(&setup, chosen.clone())?,
+            Err(_) => None,
+        };
+        Ok(interpreted.unwrap_or_else(|| unusable(chosen)))
+    }
+
+    /// Interprets the rounds of a candidate until one has undefined behaviour. Returns `None` if a
+    /// round exceeds the oracle's limits.
+    fn interpret(&mut self, setup: &Setup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
         self.candidates += 1;
         let limits = Limits {
             invocations: u64::MAX,
             blocks_per_group: 1 << 18,
-            work_per_group: 1 << 25,
+            work_per_group: WORK_PER_GROUP,
             searches: 100,
             faults: 16,
             ..self.check.limits
@@ -367,14 +400,13 @@ impl Search<'_> {
             setup.put_addresses(&made_up(&setup.descriptors), &mut dispatch);
             let local = product(setup.local);
             dispatch.only = choose_workgroups(product(setup.groups), local, INVOCATIONS, setup.seed());
-            let Ok(outcome) = self.check.program.run(&dispatch, &limits) else {
-                return Ok((unusable(chosen), BTreeMap::new()));
-            };
-            self.instructions += outcome.instructions;
+            self.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
+            let Ok(outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
+            self.cost += outcome.work;
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 let faults = outcome.faults.iter().map(|fault| fault.kind).collect();
-                return Ok((Candidate { chosen, score, faults }, outcome.reach));
+                return Ok(Some(Candidate { chosen, score, faults, reach: outcome.reach }));
             }
             let (falsifiable, all) = falsifiable_elements(setup, &dispatch, &outcome, round);
             score.defined += 1;
@@ -382,7 +414,7 @@ impl Search<'_> {
             elements += all;
             score.elements = Reverse(elements);
         }
-        Ok((Candidate { chosen, score, faults: Vec::new() }, BTreeMap::new()))
+        Ok(Some(Candidate { chosen, score, faults: Vec::new(), reach: BTreeMap::new() }))
     }
 }
 
@@ -391,9 +423,7 @@ impl Search<'_> {
 fn falsifiable_elements(setup: &Setup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (u64, u64) {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
     let writes = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false)).writes();
-    let changed = |label: &str| setup.descriptors.iter().any(|d| d.changed && d.label() == label);
-    let elements = writes.bindings.iter().filter(|of| changed(&of.binding)).map(|of| of.elements).sum();
-    (writes.falsifiable, elements)
+    (writes.falsifiable, writable_elements(&writes, &setup.descriptors))
 }
 
 fn better(one: Candidate, other: Candidate) -> Candidate {
@@ -403,11 +433,7 @@ fn better(one: Candidate, other: Candidate) -> Candidate {
 /// Returns a candidate that does not fit the shader or the limits.
 fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { defined: 0, falsifiable: 0, faults: Reverse(u64::MAX), elements: Reverse(u64::MAX) };
-    Candidate { chosen, score, faults: Vec::new() }
-}
-
-fn product(sides: [u32; 3]) -> u64 {
-    sides.iter().fold(1, |n: u64, side| n.saturating_mul(u64::from(*side)))
+    Candidate { chosen, score, faults: Vec::new(), reach: BTreeMap::new() }
 }
 
 /// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
@@ -436,8 +462,8 @@ fn with_values(start: &ChosenParameters, parameters: &[Parameter], values: &[Opt
 
 /// Returns the lengths of run-time arrays with which the accesses up to `reach` are in bounds, for
 /// arrays whose length the options leave open.
-fn grown_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
-    let grown = |(slot, end): (&Slot, &u64)| {
+fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
+    let needed = |(slot, end): (&Slot, &u64)| {
         let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
         let block = d.block.as_deref()?;
         let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
@@ -445,5 +471,5 @@ fn grown_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u
         let stride = runtime_stride(block).filter(|_| !is_set && *end <= GROWN_BYTES)?;
         Some((binding_name(d), end.saturating_sub(size_with(block, 0)).div_ceil(stride.max(1))))
     };
-    reach.iter().filter_map(grown).collect()
+    reach.iter().filter_map(needed).collect()
 }

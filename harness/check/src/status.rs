@@ -12,7 +12,7 @@ pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage
 pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
 
 /// A check gets a warning if fewer than one in this many elements could have come out wrong.
-const FEW: u64 = 20;
+pub(crate) const FEW: u64 = 20;
 
 /// Returns the status of a check, and the reason if it is not a Pass. `hollow` is set if no written
 /// element could have come out wrong; `advice` is the remedy for that.
@@ -61,9 +61,7 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> St
 pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
-    let may_be_written = |binding: &str| descriptors.iter().any(|d| d.changed && d.label() == binding);
-    let bindings = writes.bindings.iter().filter(|of| may_be_written(&of.binding));
-    let elements = bindings.map(|of| of.elements).sum::<u64>();
+    let elements = writable_elements(writes, descriptors);
     let few = |number: u64| number.saturating_mul(FEW) < elements;
     if !few(writes.falsifiable) {
         return None;
@@ -75,6 +73,12 @@ pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advic
         format!("only {judged} of the {of} elements that the shader may write could have come out wrong")
     };
     Some(advised(format!("warning: {what}, less than {share} %, and the verdict rests on these"), advice))
+}
+
+/// Returns the number of elements in the bindings that the shader may write.
+pub(crate) fn writable_elements(writes: &Writes, descriptors: &[Descriptor]) -> u64 {
+    let may_be_written = |binding: &str| descriptors.iter().any(|d| d.changed && d.label() == binding);
+    writes.bindings.iter().filter(|of| may_be_written(&of.binding)).map(|of| of.elements).sum()
 }
 
 /// Appends advice to a statement.

@@ -27,6 +27,11 @@ const FEW_INVOCATIONS: u64 = 1 << 17;
 /// Largest memory in bytes that is allocated for an estimate.
 const MAX_ESTIMATE_BYTES: u64 = 1 << 28;
 
+/// Returns the number of workgroups or invocations with these sides.
+pub(crate) fn product(sides: [u32; 3]) -> u64 {
+    sides.iter().fold(1, |n: u64, side| n.saturating_mul(u64::from(*side)))
+}
+
 /// Returns the indices of the chosen workgroups; `None` if that would be all of them.
 pub(crate) fn choose_workgroups(total: u64, local: u64, invocations: u64, seed: u64) -> Option<Vec<u64>> {
     let wanted = invocations.div_ceil(local.max(1)).max(1);
@@ -57,7 +62,7 @@ pub(crate) enum SampleResolution {
 impl Check<'_> {
     /// Returns the number of workgroups in the dispatch.
     fn workgroup_count(&self) -> u64 {
-        self.setup.groups.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)))
+        product(self.setup.groups)
     }
 
     /// Returns the workgroups to interpret; `None` for all.
@@ -67,7 +72,7 @@ impl Check<'_> {
 
     /// Returns the number of invocations in a workgroup.
     fn workgroup_size(&self) -> u64 {
-        self.setup.local.iter().fold(1, |all: u64, n| all.saturating_mul(u64::from(*n)))
+        product(self.setup.local)
     }
 
     /// Returns the summary of the subset for the result.

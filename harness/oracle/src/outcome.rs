@@ -26,6 +26,9 @@ pub struct Outcome {
     pub causes: Vec<Cause>,
     /// Instructions executed, counted once for each invocation.
     pub instructions: u64,
+    /// Work of all workgroups, in the unit of
+    /// [`Limits::work_per_group`](crate::Limits::work_per_group).
+    pub work: u64,
     /// Number of branches of which both sides were followed.
     pub forks: u64,
     /// Locations whose atomics have no modification order with the values that they found by

@@ -82,6 +82,31 @@ fn given_parameters_are_kept() {
     assert_eq!(chosen, None);
 }
 
+/// The note says why the defaults were not kept.
+#[test]
+fn a_note_states_the_defect_of_the_defaults_and_the_choice() {
+    let text = |body: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @group(0) @binding(1) var<uniform> n: u32;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {body} }}"
+        )
+    };
+    for (body, reason) in [
+        (
+            "data[id.x + n - n + 4u] = 1u;",
+            "with the defaults the shader has undefined behaviour (out of bounds); a search over",
+        ),
+        (
+            "if (n == 64u) { data[id.x] = n; }",
+            "with the defaults only 0 of the 512 elements that the shader may write could come out wrong; a search over",
+        ),
+    ] {
+        let note = searched(&text(body), &Options::default()).0.unwrap().note();
+        assert!(note.starts_with(reason) && note.contains(" chose --"), "{note}");
+    }
+}
+
 #[test]
 fn racing_workgroups_are_reduced_to_one() {
     let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;

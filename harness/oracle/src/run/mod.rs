@@ -132,6 +132,8 @@ pub(crate) struct Run<'a> {
     pub(crate) instructions: u64,
     /// Work of the workgroup; see [`Limits::work_per_group`].
     pub(crate) work: u64,
+    /// Work of the workgroups before this one.
+    pub(crate) earlier_work: u64,
     /// Set if a workgroup counted as endless. That is a fault, after which the others need not run.
     pub(crate) endless: bool,
     /// Cost of searches over sets in the workgroup; see [`Limits::searches`].

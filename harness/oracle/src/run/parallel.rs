@@ -136,6 +136,7 @@ impl<'a> Run<'a> {
             self.readings_differ |= other.readings_differ;
             self.endless |= other.endless;
             self.instructions += other.instructions;
+            self.earlier_work += other.earlier_work + other.work;
             self.forks.total += other.forks.total;
         }
         Some(self)

@@ -161,6 +161,7 @@ impl<'a> Run<'a> {
             decided_by_order: 0,
             instructions: 0,
             work: 0,
+            earlier_work: 0,
             endless: false,
             searches: 0,
             enclosures: 0,
@@ -346,6 +347,7 @@ impl<'a> Run<'a> {
         self.blocks = 0;
         self.undecided_blocks = 0;
         self.decided_by_order = 0;
+        self.earlier_work += self.work;
         (self.work, self.searches, self.enclosures, self.evaluations) = (0, 0, 0, 0);
         // Nothing of another workgroup is left: lanes that are joined are joined in all registers,
         // in those too that they do not read.
@@ -476,6 +478,7 @@ impl<'a> Run<'a> {
             run.memory(offset)
         });
         let (instructions, forks) = (self.instructions, self.forks.total);
+        let work = self.earlier_work + self.work;
         let slots = self.slots();
         let slot_of = |object: u32| slots.iter().find(|(_, number)| self.numbers[*number as usize] == object);
         let slot_of = |object: u32| slot_of(object).map(|(slot, _)| *slot);
@@ -490,7 +493,7 @@ impl<'a> Run<'a> {
             }
         }
         let (faults, fault_count) = (log.faults, log.fault_count);
-        Outcome { memory, faults, fault_count, reach, causes, instructions, forks, disorder, wrong_operands }
+        Outcome { memory, faults, fault_count, reach, causes, instructions, work, forks, disorder, wrong_operands }
     }
 
     /// Binds the resources and numbers their objects.
