@@ -238,7 +238,9 @@ pub use dispatch::{
 pub use error::{Place, ProgramError, RunError};
 pub use layout::{Layout, Seat};
 pub use observed::{Execution, Observed};
-pub use outcome::{Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Given, Memory, Outcome, Standing};
+pub use outcome::{
+    Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, FaultMemory, Given, Memory, Outcome, Standing,
+};
 pub use program::Program;
 pub use run::left_by_atomic;
 pub use texel::texel_scalars;

@@ -327,9 +327,10 @@ impl Run<'_> {
                 Target::Open { object, cause: self.cause(CauseKind::Robustness) }
             }
             _ => {
-                let access = if write { "a write" } else { "a read" };
-                let detail = || format!("{access} of {size} bytes at offset {offset}, of {length} bytes");
-                Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, detail) }
+                let access = if write { "writes" } else { "reads" };
+                let detail = || format!("{access} {size} bytes at byte {offset} of {length} bytes");
+                let accessed = Some((object, offset));
+                Target::Nowhere { cause: self.fault_in(FaultKind::OutOfBounds, lane, accessed, detail) }
             }
         }
     }

@@ -585,13 +585,9 @@ impl Run<'_> {
             return cause;
         }
         let (group, index) = (conflict.other / self.lanes as u32, conflict.other % self.lanes as u32);
-        let group = self.group_number(u64::from(group));
-        let detail = || {
-            format!(
-                "at offset {offset}, with invocation {index} of workgroup {group} (counted in order): nothing orders \
-                 the two accesses, and one writes"
-            )
-        };
-        self.fault(FaultKind::DataRace, lane, detail)
+        let [x, y, z] = self.global_id(self.group_id(self.group_number(u64::from(group))), index);
+        let detail =
+            || format!("nothing orders this access and that of invocation {x}, {y}, {z}, and one of them writes");
+        self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
     }
 }
