@@ -270,8 +270,8 @@ impl Console {
                 if better > 0 {
                     let (verb, its) = (plural(better, "does", "do"), plural(better, "its line", "their lines"));
                     parts.push(format!(
-                        "{} {verb} better than the baseline expects; update {its} in the baseline (failures.csv has \
-                         UnexpectedImprovement)",
+                        "{} {verb} better than the baseline expects; update {its} in the baseline \
+                         (UnexpectedImprovement in failures.csv)",
                         counted(better, "case")
                     ));
                 }

@@ -29,7 +29,10 @@ pub(crate) fn of(
     let failing = result.elements_failing;
     if failing > 0 && result.fails_only_the_case() {
         let are = if failing == 1 { "expectation of the case file is" } else { "expectations of the case file are" };
-        (Status::Fail, Some(format!("{} {are} not met, although the specification forbids none of the values", count(failing))))
+        (
+            Status::Fail,
+            Some(format!("{} {are} not met, although the specification forbids none of the values", count(failing))),
+        )
     } else if failing > 0 {
         let are = if failing == 1 { "is" } else { "are" };
         (Status::Fail, Some(format!("{failing} of {checked} elements {are} not permitted")))

@@ -538,8 +538,8 @@ impl Run<'_> {
             Trouble::Broken(what) => (
                 Status::Crash,
                 format!(
-                    "the worker sent an invalid message ({what}); the driver may have corrupted its memory or written \
-                     to its pipe"
+                    "the worker sent an invalid message (it wrote {what}); the driver may have corrupted its memory \
+                     or written to its pipe"
                 ),
             ),
             Trouble::Hang(_, limit) => (Status::Timeout, format!("no end within {limit:?}, so its process was killed")),

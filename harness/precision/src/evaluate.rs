@@ -325,7 +325,10 @@ impl<'a> Evaluation<'a> {
                             0 => "+0",
                             _ => "-0",
                         };
-                        format!("x{} is read as {sign}", inputs[i].0)
+                        (inputs[i].0, sign)
+                    });
+                    let zeros = zeros.enumerate().map(|(at, (operand, sign))| {
+                        format!("x{operand}{} as {sign}", if at == 0 { " is read" } else { "" })
                     });
                     format!("if {}:", zeros.collect::<Vec<_>>().join(" and "))
                 });

@@ -58,7 +58,7 @@ pub enum PlanError {
         nearest: Vec<String>,
     },
     /// The range does not fit a case's first operand (exit code 2).
-    #[error("--{source} (first operand of {case})")]
+    #[error("--range does not fit the first operand of {case}: {source}")]
     Range {
         /// The case.
         case: String,

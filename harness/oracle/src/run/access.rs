@@ -328,7 +328,7 @@ impl Run<'_> {
             }
             _ => {
                 let access = if write { "writes" } else { "reads" };
-                let detail = || format!("{access} {size} bytes at byte {offset} of {length} bytes");
+                let detail = || format!("{access} {size} bytes at byte {offset}, but the size is {length} bytes");
                 let accessed = Some((object, offset));
                 Target::Nowhere { cause: self.fault_in(FaultKind::OutOfBounds, lane, accessed, detail) }
             }

@@ -587,7 +587,7 @@ impl Run<'_> {
         let (group, index) = (conflict.other / self.lanes as u32, conflict.other % self.lanes as u32);
         let [x, y, z] = self.global_id(self.group_id(self.group_number(u64::from(group))), index);
         let detail =
-            || format!("nothing orders this access and that of invocation {x}, {y}, {z}, and one of them writes");
+            || format!("invocation {x}, {y}, {z} accesses it, too; one of the two writes, and nothing orders them");
         self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
     }
 }
