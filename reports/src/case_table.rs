@@ -20,6 +20,7 @@ struct StoredCase {
     path: u32,
     explain: u32,
     seconds: f32,
+    status: Option<Status>,
 }
 
 /// A case of the table.
@@ -31,7 +32,7 @@ pub(crate) struct CaseRow<'a> {
     pub(crate) notes: CaseNotes<'a>,
 }
 
-/// Reason, path and command of a case.
+/// Status, reason, path and command of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CaseNotes<'a> {
     /// Reason for the status.
@@ -40,6 +41,8 @@ pub(crate) struct CaseNotes<'a> {
     pub(crate) path: Option<&'a str>,
     /// Command that derives the permitted results, for a failed case.
     pub(crate) explain: Option<&'a str>,
+    /// Assay's status; `None` for a case without a result.
+    pub(crate) status: Option<Status>,
 }
 
 impl<'a> CaseNotes<'a> {
@@ -47,7 +50,7 @@ impl<'a> CaseNotes<'a> {
     /// not checked.
     pub(crate) fn of(reason: Option<&'a str>, path: &'a str, status: Option<Status>) -> CaseNotes<'a> {
         let told = !["", NATIVE].contains(&path) && status.is_some_and(Status::is_checked);
-        CaseNotes { reason, path: told.then_some(path), explain: None }
+        CaseNotes { reason, path: told.then_some(path), explain: None, status }
     }
 
     /// Adds the command of the worst result of a failed case if it derives the permitted results.
@@ -102,9 +105,9 @@ impl CaseTable {
     }
 
     fn entry(&mut self, word: DeqpStatus, seconds: f64, notes: CaseNotes<'_>) -> StoredCase {
-        let CaseNotes { reason, path, explain } = notes;
+        let CaseNotes { reason, path, explain, status } = notes;
         let [reason, path, explain] = [reason, path, explain].map(|text| text.map_or(0, |text| self.number(text)));
-        StoredCase { word, reason, path, explain, seconds: seconds as f32 }
+        StoredCase { word, reason, path, explain, seconds: seconds as f32, status }
     }
 
     /// Adds a case that did not run, unless the table has it. Returns true if it was added.
@@ -147,10 +150,10 @@ impl CaseTable {
             (None, Some(_)) => others.next(),
             (Some(_) | None, _) => planned.next(),
         };
-        std::iter::from_fn(next).map(|(name, StoredCase { word, reason, path, explain, seconds })| {
+        std::iter::from_fn(next).map(|(name, StoredCase { word, reason, path, explain, seconds, status })| {
             let text =
                 |number: u32| (number as usize).checked_sub(1).and_then(|at| self.texts.get(at)).map(|text| &**text);
-            let notes = CaseNotes { reason: text(reason), path: text(path), explain: text(explain) };
+            let notes = CaseNotes { reason: text(reason), path: text(path), explain: text(explain), status };
             CaseRow { name, word, seconds, notes }
         })
     }

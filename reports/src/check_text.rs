@@ -6,7 +6,7 @@ use crate::{
     seconds,
     summary_table::style,
 };
-use assay_runner::{Blame, CheckResult, Mismatch, class};
+use assay_runner::{Blame, CheckResult, Mismatch, Status, class};
 use std::fmt::Write;
 
 /// Number of wrong elements that are printed in full.
@@ -67,15 +67,36 @@ pub fn text(check: &CheckResult) -> String {
     }
     _ = writeln!(
         out,
-        "  {} checked, {} {}; {} interpreted in {}, device time {}\n",
-        counted(check.elements_checked, "element"),
-        count(check.elements_failing),
-        if check.fails_only_the_case() { "not as the case file expects" } else { "not permitted" },
+        "  {}; {} interpreted in {}, device time {}\n",
+        compared(check),
         counted(check.instructions, "instruction"),
         seconds(check.times.check),
         seconds(check.times.device)
     );
     out
+}
+
+/// Describes the elements that were compared. Without a written element that could have come out
+/// wrong they say nothing about the device, and are not called checked.
+fn compared(check: &CheckResult) -> String {
+    let elements = counted(check.elements_checked, "element");
+    let hollow = check.status == Status::Undetermined && check.elements_failing + check.elements_warning == 0;
+    match check.elements_checked {
+        0 => "no element checked".to_owned(),
+        _ if hollow && check.writes.as_ref().is_some_and(|writes| writes.written == 0) => {
+            format!("{elements} compared: none was written, and all have their old contents")
+        }
+        _ if hollow => format!("{elements} compared, none of which could have come out wrong"),
+        _ => {
+            let failing = check.elements_failing;
+            if check.fails_only_the_case() {
+                let expectations = counted(failing, "expectation");
+                format!("{} elements and expectations checked, {expectations} not met", count(check.elements_checked))
+            } else {
+                format!("{elements} checked, {} not permitted", count(failing))
+            }
+        }
+    }
 }
 
 fn element(out: &mut String, m: &Mismatch) {
@@ -163,7 +184,7 @@ fn first_type(scalar: &str) -> ScalarType {
 mod tests {
     use super::*;
     use crate::test_events::check;
-    use assay_runner::{BindingWrites, BlameExample, Sampled, Status, UnjudgedRound, Writes};
+    use assay_runner::{BindingWrites, BlameExample, Sampled, UnjudgedRound, Writes};
 
     #[test]
     fn wrong_and_undetermined_elements_are_printed() {

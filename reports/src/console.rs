@@ -172,11 +172,18 @@ impl Console {
         let statuses = statuses.collect::<Vec<_>>().join(", ");
         let colon = if statuses.is_empty() { "" } else { ": " };
         writeln!(out, "cases    {} of {}{colon}{statuses}", count(tally.finished()), count(tally.planned()))?;
+        let of = match tally.rounds() {
+            Some(rounds) => format!("in {}", counted(rounds, "round")),
+            None => format!("from {}", counted(tally.inputs_tested(), "input")),
+        };
+        let of = match tally.constant_inputs() {
+            0 => of,
+            constants => format!("{of} ({} of them as constants in shaders)", count(constants)),
+        };
         writeln!(
             out,
-            "results  {} checked from {}; {} not checked: unspecified or undetermined",
+            "results  {} checked {of}; {} not checked: unspecified or undetermined",
             count(tally.scalars_checked()),
-            counted(tally.inputs_tested(), "input"),
             count(tally.scalars_unchecked())
         )?;
         for status in [Status::NotSupported, Status::Undetermined] {
@@ -229,12 +236,13 @@ impl Console {
     /// Returns the verdict, the last line.
     fn verdict(&self) -> (Style, String) {
         let tally = &self.tally;
+        let self_test = self.run.as_ref().is_some_and(|run| run.device.api == "none");
         let (device, specification) = match &self.run {
-            Some(run) if run.device.api == "none" => (run.device.name.clone(), run.specification.as_str()),
+            Some(run) if self_test => ("self-test, no driver involved".to_owned(), run.specification.as_str()),
             Some(run) => (format!("{}, {}", run.device.name, driver(&run.device)), run.specification.as_str()),
             None => ("no device".to_owned(), "Vulkan"),
         };
-        let (checked, failed) = (tally.checked(), tally.failed());
+        let (judged, failed) = (tally.judged(), tally.failed());
         let planted = self.options.planted.as_deref();
         let accused = planted
             .map_or_else(String::new, |planted| format!(", but {planted} was planted: the device is not at fault"));
@@ -260,8 +268,12 @@ impl Console {
                     parts.push(format!("{} {} not as expected", counted(worse, "case"), plural(worse, "is", "are")));
                 }
                 if better > 0 {
-                    let verb = plural(better, "does", "do");
-                    parts.push(format!("{} {verb} better than the baseline expects", counted(better, "case")));
+                    let (verb, its) = (plural(better, "does", "do"), plural(better, "its line", "their lines"));
+                    parts.push(format!(
+                        "{} {verb} better than the baseline expects; update {its} in the baseline \
+                         (UnexpectedImprovement in failures.csv)",
+                        counted(better, "case")
+                    ));
                 }
                 let red = AnsiColor::Red.on_default().bold();
                 (red, format!("{fail}: {device}: {}.{stopped}", parts.join("; ")))
@@ -271,16 +283,18 @@ impl Console {
                 let wrong = tally.of(Status::Fail) - unexpected;
                 let other = failed - wrong - unexpected;
                 let mut parts = Vec::new();
+                let of_judged = |cases| format!("{} of {}", count(cases), counted(judged, "checked case"));
                 if unexpected > 0 {
-                    let of = format!("{} of {}", count(unexpected), counted(checked, "checked case"));
-                    let verb = plural(unexpected, "returns", "return");
+                    let (of, verb) = (of_judged(unexpected), plural(unexpected, "returns", "return"));
                     parts.push(format!(
                         "{of} {verb} results that the case file does not expect, although {specification} permits them"
                     ));
                 }
-                if wrong > 0 {
-                    let verb = plural(wrong, "returns", "return");
-                    let of = format!("{} of {}", count(wrong), counted(checked, "checked case"));
+                if wrong > 0 && self_test {
+                    let of = of_judged(wrong);
+                    parts.push(format!("the interpreter disagrees with the independent reference in {of}"));
+                } else if wrong > 0 {
+                    let (of, verb) = (of_judged(wrong), plural(wrong, "returns", "return"));
                     parts.push(format!("{of} {verb} results that {specification} does not permit"));
                 }
                 if other > 0 {
@@ -291,7 +305,7 @@ impl Console {
             }
             Outcome::Incomplete => {
                 let yellow = AnsiColor::Yellow.on_default().bold();
-                let so_far = format!("nothing failed in {}", counted(checked, "checked case"));
+                let so_far = format!("nothing failed in {}", counted(judged, "checked case"));
                 let word = if tally.interrupted() { fail } else { "INCOMPLETE" };
                 (yellow, format!("{word}: {device}: {so_far}.{stopped}"))
             }
@@ -314,31 +328,34 @@ impl Console {
                     0 => "",
                     _ => " in the checked subset of the workgroups",
                 };
-                let path = |path, what: &str| match tally.by_path(path) {
+                let (lowered, reference) = (tally.by_path("lowered"), tally.by_path("reference"));
+                // Cases that ran on the driver and passed.
+                let passed = (tally.of(Status::Pass) + tally.of(Status::QualityWarning)).saturating_sub(reference);
+                let core = "lowered to core SPIR-V, which does not test native support";
+                let lowered = match lowered {
                     0 => String::new(),
-                    n => format!(", {} of them {what}", count(n)),
+                    n if n == passed => format!(", {core}"),
+                    n => format!(", {} of them {core}", count(n)),
                 };
-                let lowered = path("lowered", "lowered to core SPIR-V, which does not test native support");
-                let reference = path("reference", "without a device: the oracle against an independent reference");
-                let passed = match failed {
-                    0 => counted(checked, "checked case"),
-                    n => format!("{} of {}", count(checked.saturating_sub(n)), counted(checked, "checked case")),
-                };
-                let verb = plural(checked.saturating_sub(failed), "conforms", "conform");
                 let expected = tally.standing(Standing::Waived) + tally.standing(Standing::KnownFlake);
                 let by = if expected > 0 { "the lab's lists expect" } else { "the baseline expects" };
                 let other = match failed {
                     0 => String::new(),
-                    1 => format!("; the other one fails as {by}"),
-                    n => format!("; the other {} fail as {by}", count(n)),
+                    n => format!("; {} {} as {by}", counted(n, "case"), plural(n, "fails", "fail")),
                 };
+                let conforms = (passed > 0 || reference == 0).then(|| {
+                    let verb = plural(passed, "conforms", "conform");
+                    let passed = counted(passed, "checked case");
+                    format!("{passed} {verb} to {specification}{part}{warnings}{lowered}")
+                });
+                let agrees = (reference > 0).then(|| {
+                    let test = if self_test { "" } else { "without the driver, " };
+                    let cases = counted(reference, "case");
+                    format!("{test}the interpreter agrees with the independent reference in {cases}")
+                });
+                let passes = [conforms, agrees].into_iter().flatten().collect::<Vec<_>>().join("; ");
                 let green = AnsiColor::Green.on_default().bold();
-                (
-                    green,
-                    format!(
-                        "PASS: {device}: {passed} {verb} to {specification}{part}{warnings}{lowered}{reference}{other}{despite}."
-                    ),
-                )
+                (green, format!("PASS: {device}: {passes}{other}{despite}."))
             }
         }
     }
@@ -408,6 +425,11 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     let wrong = case.status == Status::Fail && case.failing_inputs > 0;
     if case.status != Status::Pass && !wrong {
         line += &format!("  {}", reason_of(case));
+    }
+    if case.status == Status::QualityWarning
+        && let Some(worst) = case.worst.as_ref().filter(|worst| !worst.explain.is_empty())
+    {
+        line += &format!("; see {}", worst.explain);
     }
     if options.verbose && case.inputs_tested > 0 {
         let times = case.times;

@@ -6,7 +6,8 @@
 //!
 //! A result that does not meet the lab's expectations is a failure, or an error if the case ended
 //! without a verdict. Its text contains the commands that derive the permitted results and that
-//! repeat the case. Cases that did not run and expected failures are skipped, with a reason.
+//! repeat the case. Cases that did not run and expected failures are skipped, with a reason. The
+//! type of each of these is Assay's status, or the word that a list of the lab gives it.
 //!
 //! The `quick-junit` crate writes such files, too, but keeps all cases in memory and writes
 //! attributes that the schema does not allow. Only its filter for characters that XML cannot
@@ -17,7 +18,7 @@ use crate::{
     deqp::{DeqpStatus, TestStatus},
     suite,
 };
-use assay_runner::{RunInfo, command_again};
+use assay_runner::{RunInfo, Status, command_again};
 use jiff::Timestamp;
 use quick_junit::XmlString;
 use quick_xml::{
@@ -39,8 +40,10 @@ enum JunitKind {
 }
 
 impl JunitKind {
-    fn of(word: DeqpStatus) -> JunitKind {
-        match word {
+    fn of(row: &CaseRow<'_>) -> JunitKind {
+        match row.word {
+            // deqp-runner has no word for it.
+            DeqpStatus::Test(_) if row.notes.status == Some(Status::InternalError) => JunitKind::Error,
             DeqpStatus::Test(TestStatus::Pass | TestStatus::Warn) => JunitKind::Success,
             DeqpStatus::Test(TestStatus::Skip) | DeqpStatus::ExpectedFail | DeqpStatus::KnownFlake => {
                 JunitKind::Skipped
@@ -95,7 +98,7 @@ pub(crate) fn write<'a, R: Iterator<Item = CaseRow<'a>>>(
     // Counts by suite, with the positions of the first and last row.
     let mut suites: BTreeMap<&str, (Counts, usize, usize)> = BTreeMap::new();
     for (place, row) in rows().enumerate() {
-        let kind = JunitKind::of(row.word);
+        let kind = JunitKind::of(&row);
         all.add(kind);
         time += f64::from(row.seconds);
         let (counts, _, last) = suites.entry(suite(row.name)).or_insert((Counts::default(), place, place));
@@ -148,24 +151,28 @@ fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Case
     text(&mut tag, "name", row.name);
     text(&mut tag, "classname", suite);
     seconds(&mut tag, f64::from(row.seconds));
-    let kind = JunitKind::of(row.word);
-    let CaseNotes { reason, path, explain } = row.notes;
+    let kind = JunitKind::of(row);
+    let CaseNotes { reason, path, explain, status } = row.notes;
     if kind.tag().is_none() && path.is_none() {
         return writer.write_event(Event::Empty(tag));
     }
     writer.write_event(Event::Start(tag))?;
     if let Some(name) = kind.tag() {
-        let mut status = BytesStart::new(name);
+        let mut tag = BytesStart::new(name);
         if let Some(reason) = reason {
-            text(&mut status, "message", reason);
+            text(&mut tag, "message", reason);
         }
-        text(&mut status, "type", &row.word.to_string());
+        let ty = match (row.word, status) {
+            (DeqpStatus::Test(_), Some(status)) => format!("{status:?}"),
+            (word, _) => word.to_string(),
+        };
+        text(&mut tag, "type", &ty);
         if matches!(kind, JunitKind::Failure | JunitKind::Error) {
             let derivation = explain.map_or_else(String::new, |command| format!("permitted results: {command}\n"));
             let body = format!("{derivation}reproduce: {}\n", command_again(run, row.name));
-            element(writer, status, &body)?;
+            element(writer, tag, &body)?;
         } else {
-            writer.write_event(Event::Empty(status))?;
+            writer.write_event(Event::Empty(tag))?;
         }
     }
     if let Some(path) = path {
@@ -313,6 +320,7 @@ mod tests {
                 reason: reasons[at % 3],
                 path: [None, Some("lowered")][at / 3 % 2],
                 explain: [None, Some("assay explain Exp2 --in '<1>'")][at % 2],
+                status: None,
             },
         };
         WORDS.iter().chain(&WORDS).enumerate().map(row).collect()
@@ -407,5 +415,20 @@ mod tests {
             assert_eq!(of(&format!("p.f32.{word}")), Some((tag.to_owned(), Some(word), Some(why.as_str()))));
         }
         assert_eq!(of("p.f16.better").unwrap().0, "failure");
+    }
+
+    /// deqp-runner's words for these statuses are less exact.
+    #[test]
+    fn the_type_of_a_result_is_its_status() {
+        for (status, tag) in [
+            (Status::InternalError, "error"),
+            (Status::DeviceLost, "error"),
+            (Status::NotSupported, "skipped"),
+            (Status::Undetermined, "skipped"),
+        ] {
+            let (word, notes) = (TestStatus::of(status), CaseNotes::of(None, "", Some(status)));
+            let text = text(&[CaseRow { name: "p.f32.a", word: DeqpStatus::Test(word), seconds: 1.5, notes }]);
+            assert!(text.contains(&format!("<{tag} type=\"{status:?}\"")), "{text}");
+        }
     }
 }

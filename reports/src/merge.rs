@@ -110,6 +110,8 @@ struct ResultEntry {
     length: usize,
     /// Status of the case, or `Missing` if the run ended during it.
     word: DeqpStatus,
+    /// Status of the case; `None` if the run ended during it.
+    status: Option<Status>,
     seconds: f64,
     reason: Option<String>,
     /// Path, if not native.
@@ -261,6 +263,7 @@ fn entries(parts: &[Opened]) -> Result<Vec<ResultEntry>, MergeError> {
                 offset,
                 length: text.len(),
                 word: deqp_status(ended),
+                status: ended,
                 seconds: brief.times.wall,
                 path,
                 explain,
@@ -415,7 +418,7 @@ fn write_others(parts: &[Opened], entries: &[ResultEntry], run: &RunInfo, out: &
     // Every part lists the cases that are skipped in all parts.
     standings.dedup();
     let mut case_table = CaseTable::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, ResultEntry { name, word, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
+    for (at, ResultEntry { name, word, status, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
@@ -423,7 +426,12 @@ fn write_others(parts: &[Opened], entries: &[ResultEntry], run: &RunInfo, out: &
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
-        let said = CaseNotes { reason: reason.as_deref(), path: path.as_deref(), explain: explain.as_deref() };
+        let said = CaseNotes {
+            reason: reason.as_deref(),
+            path: path.as_deref(),
+            explain: explain.as_deref(),
+            status: *status,
+        };
         case_table.insert_planned(at, word, *seconds, said);
     }
     // Cases without a result have rows, too.

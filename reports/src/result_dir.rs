@@ -424,7 +424,7 @@ impl Reporter for Folder {
             }
             Event::CheckFinished(check) => {
                 let judged = self.expectations.judge_check(check);
-                let said = CaseNotes { reason: check.reason.as_deref(), ..CaseNotes::default() };
+                let said = CaseNotes::of(check.reason.as_deref(), "", Some(check.status));
                 let added = self.add(&check.name, judged, check.times.wall, said);
                 added.and_then(|()| self.line(event))
             }

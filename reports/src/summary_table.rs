@@ -97,6 +97,11 @@ impl SummaryTable {
 /// Operand sources that are compiled into the shader.
 const CONSTANTS: [&str; 2] = [Source::Constant.name(), Source::SpecConstant.name()];
 
+/// Returns true if the operands of a case are constants of the shader.
+pub(crate) fn has_constants(case: &CaseResult) -> bool {
+    CONSTANTS.contains(&case.source.as_str())
+}
+
 /// Number of tested and of possible inputs.
 #[derive(Debug, Default)]
 struct InputCoverage {
@@ -150,7 +155,7 @@ impl TableRow {
         self.cases += 1;
         self.failing += case.failing_inputs;
         self.warning += case.warning_inputs;
-        let extent = if CONSTANTS.contains(&case.source.as_str()) { &mut self.constants } else { &mut self.inputs };
+        let extent = if has_constants(case) { &mut self.constants } else { &mut self.inputs };
         extent.add(case);
         if let Some(worst) = &case.worst {
             let value = |example: &Example| example.margin.unwrap_or(-1.0);
@@ -186,7 +191,7 @@ impl TableRow {
         // Constants cover few values by design, so they count only in rows of their own.
         let inputs = if self.inputs.cases > 0 { &self.inputs } else { &self.constants };
         let affected = match self.status {
-            Status::QualityWarning => format!("{} lenient", count(self.warning)),
+            Status::QualityWarning => format!("{} ({} lenient)", count(self.failing), count(self.warning)),
             Status::Fail => count(self.failing),
             _ if self.failing + self.warning == 0 => "-".to_owned(),
             _ => count(self.failing + self.warning),

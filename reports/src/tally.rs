@@ -1,6 +1,9 @@
 //! Counts of a run, and its outcome.
 
-use crate::expectations::{Expectations, Standing, WaiverUse};
+use crate::{
+    expectations::{Expectations, Standing, WaiverUse},
+    summary_table::has_constants,
+};
 use assay_runner::{CaseResult, CheckResult, Event, Part, Reporter, RunInfo, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
@@ -31,10 +34,14 @@ pub struct Tally {
     statuses: BTreeMap<Status, u64>,
     reasons: BTreeMap<(Status, String), u64>,
     inputs_tested: u64,
+    /// Inputs that are constants of the shader.
+    constant_inputs: u64,
+    /// Checked rounds of checks; `None` if there was no check.
+    rounds: Option<u64>,
     scalars_checked: u64,
     scalars_unchecked: u64,
     sampled: u64,
-    /// Checked cases by path, without native cases.
+    /// Passing cases by path, without native cases.
     by_path: BTreeMap<String, u64>,
     by_case_file: u64,
     times: Times,
@@ -93,7 +100,7 @@ impl Tally {
         self.sampled
     }
 
-    /// Returns the number of checked cases with the path `lowered` or `reference`.
+    /// Returns the number of passing cases with the path `lowered` or `reference`.
     pub fn by_path(&self, path: &str) -> u64 {
         self.by_path.get(path).copied().unwrap_or(0)
     }
@@ -129,6 +136,11 @@ impl Tally {
         self.statuses.iter().filter(|&(&status, _)| status.is_checked()).map(|(_, cases)| cases).sum()
     }
 
+    /// Returns the number of cases with judged results.
+    pub fn judged(&self) -> u64 {
+        self.statuses.iter().filter(|&(&status, _)| status.has_verdict()).map(|(_, cases)| cases).sum()
+    }
+
     /// Returns the number of cases that failed, crashed, hung or had an internal error.
     pub fn failed(&self) -> u64 {
         self.statuses.iter().filter(|&(&status, _)| status.is_failure()).map(|(_, cases)| cases).sum()
@@ -149,9 +161,19 @@ impl Tally {
         list
     }
 
-    /// Returns the number of inputs that were run.
+    /// Returns the number of inputs that cases ran.
     pub fn inputs_tested(&self) -> u64 {
         self.inputs_tested
+    }
+
+    /// Returns how many of the inputs were constants of the shader.
+    pub fn constant_inputs(&self) -> u64 {
+        self.constant_inputs
+    }
+
+    /// Returns the number of checked rounds of checks; `None` if there was no check.
+    pub fn rounds(&self) -> Option<u64> {
+        self.rounds
     }
 
     /// Returns the number of checked result scalars.
@@ -192,8 +214,9 @@ impl Tally {
         *self.standings.entry(judged.standing).or_default() += 1;
         self.count(check.status, check.reason.as_deref());
         self.spend(check.times);
-        self.inputs_tested += u64::from(check.rounds_checked);
-        self.scalars_checked += check.elements_checked;
+        *self.rounds.get_or_insert_default() += u64::from(check.rounds_checked);
+        // Elements that could not have come out wrong are no results.
+        self.scalars_checked += if check.status == Status::Undetermined { 0 } else { check.elements_checked };
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
         self.by_case_file += u64::from(check.status == Status::Fail && check.fails_only_the_case());
@@ -206,12 +229,13 @@ impl Tally {
             *self.standings.entry(standing).or_default() += 1;
             self.waivers.add(&Rc::clone(&self.expectations), case);
             self.count(case.status, case.reason.as_deref());
-            if case.status.is_checked() && case.path != "native" {
+            if case.status.has_verdict() && !case.status.is_failure() && case.path != "native" {
                 *self.by_path.entry(case.path.clone()).or_default() += 1;
             }
         }
         self.spend(case.times);
         self.inputs_tested += case.inputs_tested;
+        self.constant_inputs += if has_constants(case) { case.inputs_tested } else { 0 };
         self.scalars_checked += case.scalars_checked;
         self.scalars_unchecked += case.scalars_unchecked;
     }

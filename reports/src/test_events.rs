@@ -66,7 +66,9 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
             Status::Pass => None,
             Status::NotSupported => Some("shaderDenormPreserveFloat32 is false".to_owned()),
             Status::Fail => Some("12 inputs outside the permitted set".to_owned()),
-            Status::QualityWarning => Some("2 inputs outside the usual reading".to_owned()),
+            Status::QualityWarning => {
+                Some("2 of 65536 inputs have results that only a lenient reading permits".to_owned())
+            }
             other => Some(format!("{other:?} for a reason")),
         },
         instruction: "Exp2".to_owned(),

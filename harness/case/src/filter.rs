@@ -60,16 +60,17 @@ impl Filter {
             return Vec::new();
         }
         let wanted: Vec<&str> = parts().collect();
-        let likeness = |part: &str, other: &str| -> usize {
-            let prefix = part.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-            if part == other { 2 * part.len() + 2 } else { prefix }
+        let prefix = |part: &str, other: &str| part.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let likeness =
+            |part: &str, other: &str| -> usize { if part == other { 2 * part.len() + 2 } else { prefix(part, other) } };
+        let sum = |name: &str, measure: &dyn Fn(&str, &str) -> usize| -> usize {
+            wanted.iter().map(|part| name.split('.').map(|other| measure(part, other)).max().unwrap_or(0)).sum()
         };
-        let score = |name: &str| -> usize {
-            wanted.iter().map(|part| name.split('.').map(|other| likeness(part, other)).max().unwrap_or(0)).sum()
-        };
-        let mut scored: Vec<(usize, &str)> = names.map(|name| (score(name), name)).collect();
+        let mut scored: Vec<(usize, &str)> = names.map(|name| (sum(name, &likeness), name)).collect();
         scored.sort_by_key(|&(score, name)| (std::cmp::Reverse(score), name.len()));
-        scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+        let bytes: usize = wanted.iter().map(|part| part.len()).sum();
+        let is_close = |name: &str| 2 * sum(name, &prefix) > bytes;
+        scored.into_iter().map(|(_, name)| name).take(3).filter(|name| is_close(name)).map(str::to_owned).collect()
     }
 }
 
@@ -186,6 +187,7 @@ mod tests {
             "precision.f32.exp2.scalar.default",
             "precision.f32.log.scalar.default",
         ];
+        assert_eq!(Filter::new("no.such.case").nearest(names.into_iter()), [""; 0]);
         assert_eq!(Filter::new("precision.f32.exp3").nearest(names.into_iter())[0], names[1]);
     }
 

@@ -22,10 +22,10 @@ pub struct Partition {
 
 /// Reason why a text is not a partition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no partition: expected hash:M/N or slice:M/N with M from 1 to N{hint}")]
+#[error("`{text}` is not a partition: expected hash:M/N or slice:M/N with M from 1 to N{hint}")]
 pub struct PartitionError {
     text: String,
-    hint: &'static str,
+    hint: String,
 }
 
 impl Partition {
@@ -58,7 +58,7 @@ impl FromStr for Partition {
     type Err = PartitionError;
 
     fn from_str(text: &str) -> Result<Partition, PartitionError> {
-        let error = |hint| PartitionError { text: text.to_owned(), hint };
+        let error = |hint: &str| PartitionError { text: text.to_owned(), hint: hint.to_owned() };
         let (division, rest) = text.split_once(':').ok_or_else(|| error(""))?;
         let division = match division {
             "hash" => Division::Hash,
@@ -72,7 +72,7 @@ impl FromStr for Partition {
             return Err(error("; parts are counted from 1, so add 1 to a number that starts at 0"));
         }
         if number > count {
-            return Err(error("; there are not so many parts"));
+            return Err(error(&format!("; part {number} of {count} does not exist")));
         }
         Ok(Partition { division, count, number })
     }

@@ -126,12 +126,15 @@ impl Check<'_> {
     /// Returns a failing comparison for atomics that no order explains.
     fn impossible_order(&self, disorder: &Disorder, round: u32) -> Comparison {
         let Disorder { at, slot, offset, width, first, ref steps, ref stores } = *disorder;
-        let listed = steps.iter().map(|step| format!("from {} to {}", step.found, step.left));
-        let listed = listed.chain(stores.iter().map(|left| format!("to {left}")));
+        let listed = steps.iter().map(|step| format!("found {} and left {}", step.found, step.left));
+        let listed = listed.chain(stores.iter().map(|left| format!("stored {left}")));
         let (count, place) = (steps.len() + stores.len(), self.subject.place(at));
         let more = if count > MAX_LISTED { ", .." } else { "" };
         let listed = listed.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
-        let got = format!("{count} atomics whose values no order explains, at {place}: {listed}{more}");
+        let got = format!(
+            "no order of {count} atomics gives these values, so an update was lost or was not atomic: {listed}{more}; \
+             one of them: {place}"
+        );
         let scalar = Scalar::Int { width, signed: false };
         let before = hex(scalar, first);
         let class = class::IMPOSSIBLE_ORDER.into();
@@ -174,7 +177,7 @@ impl Check<'_> {
 }
 
 /// Returns the path of the element at an offset.
-fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
+pub(crate) fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
     let mut found = None;
     descriptor.contents()?.walk(descriptor.bytes, &mut |element, path| {
         if found.is_none() && element.offset == offset {

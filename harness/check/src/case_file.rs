@@ -269,7 +269,13 @@ impl<'a> Text<'a> {
     }
 
     fn malformed(&self, error: &toml::de::Error) -> CheckError {
-        self.wrong(self.line(error.span().map_or(0, |span| span.start)), error.message().to_owned())
+        /// Longest line that is quoted, in bytes.
+        const QUOTED: usize = 60;
+        let line = self.line(error.span().map_or(0, |span| span.start));
+        let text = self.text.lines().nth(line - 1).unwrap_or_default().trim();
+        let message = error.message().replace("expected a string", "expected a string in quotes");
+        let quoted = message.starts_with("invalid ") && text.len() <= QUOTED;
+        self.wrong(line, if quoted { format!("`{text}`: {message}") } else { message })
     }
 }
 

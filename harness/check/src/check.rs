@@ -1,6 +1,6 @@
 //! The check: rounds in the oracle and on a target.
 
-use crate::atomic_order::{OrderedRound, VariantRun};
+use crate::atomic_order::{OrderedRound, VariantRun, element_at};
 use crate::compare::{Comparison, check_complete};
 use crate::device_address::made_up;
 use crate::dispatch_setup::{Descriptor, Setup};
@@ -12,9 +12,10 @@ use crate::target::{Job, Left, Placed, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle, status};
 use assay_oracle::{
-    Cause, Copies, Dispatch, FaultKind, Filtering, Limits, Offsets, Outcome, Place, Program, RobustAlignment,
-    Robustness, Slot, SubgroupLayout,
+    Cause, CauseKind, Copies, Dispatch, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place, Program,
+    RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
+use assay_precision::Specification;
 use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
 use assay_spirv::kernel::KernelCall;
 use assay_spirv::module::Index;
@@ -68,6 +69,12 @@ const ROUND_PREFIX: &str = "running round ";
 /// checked. The outcomes in the note at "Out-of-Bounds Access" are examples, and a trap among them
 /// also omits later stores of the invocation.
 const DYNAMIC_ERROR: &str = "has a dynamic error (after which WGSL does not define the contents of bound resources)";
+
+/// Description of a loop that exceeds the interpreter's limits, which is not a proof.
+pub(crate) const ENDLESS: &str = "seems to run endlessly";
+
+/// Description of a shader that is defined for some subgroup layouts, but not for the device's.
+const UNDEFINED_IN_LAYOUT: &str = "with the device's subgroup layout the shader itself is undefined";
 
 /// Largest number of faults listed.
 const FAULTS: usize = 5;
@@ -180,11 +187,16 @@ impl<'a> Check<'a> {
     /// # Errors
     /// The dispatch exceeds the limits.
     pub fn permitted(&self, dispatch: &Dispatch) -> Result<Outcome, CheckError> {
+        self.interpret(dispatch).map_err(|error| oracle(self.subject, error))
+    }
+
+    /// As [`Check::permitted`], with the error of the oracle.
+    pub(crate) fn interpret(&self, dispatch: &Dispatch) -> Result<Outcome, RunError> {
         // A failure in a subset was confirmed by interpreting all workgroups, so later runs do so
         // too.
         let all = self.sample.is_some() && dispatch.only.is_none();
         let limits = if all { Limits { invocations: u64::MAX, ..self.limits } } else { self.limits };
-        self.program.run(dispatch, &limits).map_err(|error| oracle(self.subject, error))
+        self.program.run(dispatch, &limits)
     }
 
     /// Runs an instrumented variant in the round of the first element that the specification does
@@ -237,11 +249,11 @@ impl<'a> Check<'a> {
             let still = self.compared(&outcome, &given, &left, round).failing > 0;
             let unseen: Vec<&str> = traced.unseen().collect();
             result.notes.push(format!(
-                "the trace shows no instruction whose result is not permitted for its own operands, and the \
-                 instrumented shader's results are {}; possible causes are stores, control flow, optimisations across \
-                 instructions{}{}",
-                if still { "wrong as well" } else { "permitted" },
-                if unseen.is_empty() { "" } else { ", and instructions that the trace does not record: " },
+                "the result of every recorded instruction is permitted for its recorded operands, and the output of \
+                 the instrumented shader is {}{}; suspect stores, control flow, optimisations across instructions{}{}",
+                if still { "wrong, too" } else { "permitted" },
+                self.advice("; --reduce narrows it down").unwrap_or_default(),
+                if unseen.is_empty() { "" } else { ", or instructions that the trace does not record: " },
                 unseen.join(", ")
             ));
         }
@@ -347,10 +359,12 @@ impl<'a> Check<'a> {
         let mut result = self.blank();
         let mut sum = Comparison::default();
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
-        let (mut faults, mut endless) = (Vec::new(), false);
+        let (mut faults, mut endless, mut only_endless) = (Vec::new(), false, true);
         // Rounds with undefined behaviour.
         let mut undefined = 0;
         let mut trouble = None;
+        // First fault under a recorded subgroup layout.
+        let mut undefined_in_layout = None;
         // Elements that were checked under an observed order of atomics.
         let mut by_order = 0;
         // Rounds whose workgroups were all interpreted in the end.
@@ -383,6 +397,7 @@ impl<'a> Check<'a> {
             result.instructions += outcome.instructions;
             if outcome.fault_count > 0 {
                 endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
+                only_endless &= is_endless(&outcome);
                 faults = self.note_undefined(round, "was not run", &outcome, &mut result, faults);
                 undefined += 1;
                 continue;
@@ -404,13 +419,12 @@ impl<'a> Check<'a> {
                                 dispatch.only = only.clone();
                                 outcome = self.permitted(&dispatch)?;
                                 dispatch.only = None;
-                                if let Some(first) = self.faults(&outcome).first() {
-                                    let what = format!(
-                                        "the shader has undefined behaviour under the recorded subgroup layout: {}",
-                                        first.trim()
-                                    );
-                                    trouble = Some(Trouble::Internal(what));
-                                    break;
+                                if outcome.fault_count > 0 {
+                                    let first = self.first_fault(&outcome);
+                                    let why = format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}");
+                                    result.unjudged.push(UnjudgedRound { round, why });
+                                    undefined_in_layout.get_or_insert(first);
+                                    continue;
                                 }
                             }
                             Err(what) => {
@@ -439,6 +453,7 @@ impl<'a> Check<'a> {
                                 whole_rounds += 1;
                                 outcome = *whole;
                                 if outcome.fault_count > 0 {
+                                    only_endless &= is_endless(&outcome);
                                     faults =
                                         self.note_undefined(round, "was not checked", &outcome, &mut result, faults);
                                     undefined += 1;
@@ -449,9 +464,10 @@ impl<'a> Check<'a> {
                             SampleResolution::Open(instructions) => {
                                 let elements = found.set_undetermined();
                                 let cause = format!(
-                                    "not permitted by the sample; deciding whether other workgroups contribute would \
-                                     take about {} instructions",
-                                    workgroup_sample::rounded(instructions)
+                                    "the interpreted subset of the workgroups does not permit the result, but others \
+                                     may have written it; interpreting all takes about {} instructions{}",
+                                    workgroup_sample::rounded(instructions),
+                                    self.advice("; raise --sample or --patience").unwrap_or_default()
                                 );
                                 *causes.entry((cause, "several places".to_owned())).or_default() += elements;
                                 result.elements_undetermined += elements;
@@ -516,7 +532,11 @@ impl<'a> Check<'a> {
             if endless {
                 faults.extend(self.advice("  if the loop ends, raise the limit with --patience 10"));
             }
-            let what = if self.setup.wgsl { DYNAMIC_ERROR } else { "has undefined behaviour" };
+            let what = match () {
+                () if only_endless => ENDLESS,
+                () if self.setup.wgsl => DYNAMIC_ERROR,
+                () => "has undefined behaviour",
+            };
             return Err(CheckError::Undefined { name: self.subject.name.clone(), what, list: faults });
         }
         if by_order > 0 {
@@ -540,6 +560,10 @@ impl<'a> Check<'a> {
             causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
         let advice = self.advice(status::TRY);
         (result.status, result.reason) = status::of(&result, trouble, hollow, advice.as_deref());
+        if let (Status::Undetermined, Some(first)) = (result.status, undefined_in_layout) {
+            let advice = self.advice("; change the shader").unwrap_or_default();
+            result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
+        }
         result.notes.extend(status::few_judged(&result, &self.setup.descriptors, advice.as_deref()));
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(result)
@@ -630,11 +654,16 @@ impl<'a> Check<'a> {
         result: &mut CheckResult,
         known: Vec<String>,
     ) -> Vec<String> {
-        let list = self.faults(outcome);
-        let first = list.first().map(|first| on_one_line(first)).unwrap_or_default();
-        let why = format!("{so} because the shader has undefined behaviour with its inputs: {first}");
+        let first = self.first_fault(outcome);
+        let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
+        let why = format!("{so} because the shader {what} with its inputs: {first}");
         result.unjudged.push(UnjudgedRound { round, why });
-        if known.is_empty() { list } else { known }
+        if known.is_empty() { self.faults(outcome) } else { known }
+    }
+
+    /// Returns the first fault on one line.
+    fn first_fault(&self, outcome: &Outcome) -> String {
+        self.faults(outcome).first().map(|first| on_one_line(first)).unwrap_or_default()
     }
 
     /// Returns the first faults as lines.
@@ -646,7 +675,8 @@ impl<'a> Check<'a> {
             .map(|fault| {
                 let [x, y, z] = fault.invocation;
                 let place = self.subject.place(fault.at);
-                format!("  {place}\n    {}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
+                let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
+                format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
             })
             .collect();
         if let Some(more) = outcome.fault_count.checked_sub(lines.len() as u64).filter(|&more| more > 0) {
@@ -655,11 +685,29 @@ impl<'a> Check<'a> {
         lines
     }
 
+    /// Returns the memory of a fault as part of a sentence.
+    fn accessed(&self, memory: FaultMemory) -> String {
+        match memory {
+            FaultMemory::Workgroup => " on workgroup memory".to_owned(),
+            FaultMemory::Push => " on the push constants".to_owned(),
+            FaultMemory::Binding(slot, offset) => {
+                let descriptor = self.setup.descriptors.iter().find(|d| d.slot == slot);
+                let label = descriptor.map_or_else(|| slot.to_string(), Descriptor::label);
+                let element = descriptor.and_then(|d| element_at(d, u64::try_from(offset).ok()?));
+                format!(" on {label}{}", element.unwrap_or_default())
+            }
+        }
+    }
+
     fn cause(&self, cause: Option<&Cause>) -> (String, String) {
         match cause {
             Some(cause) => {
                 let op = self.op_name(cause);
-                (cause.kind.to_string(), format!("{op}, {}", self.subject.place(cause.at)))
+                let recordable = cause.kind == CauseKind::SubgroupLayout
+                    && self.layout.is_none()
+                    && self.setup.rules == Specification::Vulkan;
+                let advice = self.advice(" (record it with --subgroups)").filter(|_| recordable).unwrap_or_default();
+                (format!("{}{advice}", cause.kind), format!("{op}, {}", self.subject.place(cause.at)))
             }
             None => ("the specification places no requirement on this result".into(), "several places".into()),
         }
@@ -673,12 +721,17 @@ impl<'a> Check<'a> {
     }
 }
 
+/// Returns true if an endless loop is the only fault.
+pub(crate) fn is_endless(outcome: &Outcome) -> bool {
+    outcome.faults.iter().all(|fault| fault.kind == FaultKind::Endless)
+}
+
 /// Joins the lines of one fault from [`Check::faults`].
 pub(crate) fn on_one_line(fault: &str) -> String {
     fault.lines().map(str::trim).collect::<Vec<_>>().join(": ")
 }
 
-fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
+pub(crate) fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
     CheckError::Oracle { name: subject.name.clone(), what: error.to_string() }
 }
 

@@ -12,7 +12,7 @@
 //!
 //! Values that a case file expects are compared with the permitted sets of the first module.
 
-use crate::check::{Check, on_one_line};
+use crate::check::{Check, ENDLESS, is_endless, on_one_line, oracle};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, path_text, read_bits};
@@ -20,7 +20,7 @@ use crate::status::{TRY, hollow_reason};
 use crate::target::Target;
 use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
-use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, Slot};
+use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, RunError, Slot};
 use assay_precision::Scalar;
 use assay_runner::{BindingWrites, CheckResult, Mismatch, Status, Undetermined, UnjudgedRound, Writes, class};
 use assay_spirv::Module;
@@ -48,12 +48,13 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         let permitted = this.permitted(&dispatch)?;
         let mut theirs = dispatch.clone();
         theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
-        let found = other.permitted(&theirs)?;
+        let found = other.interpret(&theirs).map_err(|error| not_comparable(this, other, error))?;
         result.instructions += permitted.instructions + found.instructions;
         let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
             let faults = check.faults(outcome);
             let (name, first) = (&check.subject.name, on_one_line(faults.first()?));
-            Some(format!("{name} has undefined behaviour: {first}"))
+            let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
+            Some(format!("{name} {what}: {first}"))
         });
         let undefined: Vec<String> = undefined.collect();
         if !undefined.is_empty() {
@@ -131,7 +132,11 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             (Status::QualityWarning, Some(what))
         }
         (n, ..) if result.fails_only_the_case() => {
-            (Status::Fail, Some(format!("{n} of {of} elements never have a value that the case file expects")))
+            let expectations = if n == 1 { "expectation" } else { "expectations" };
+            (
+                Status::Fail,
+                Some(format!("{n} {expectations} of the case file cannot be met: {name} never permits the value")),
+            )
         }
         (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements never have a value that {name} permits"))),
     };
@@ -140,17 +145,30 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
     Ok(result)
 }
 
+/// Returns the error of interpreting `other` with the bindings of `this`.
+fn not_comparable(this: &Check<'_>, other: &Check<'_>, error: RunError) -> CheckError {
+    let RunError::Unbound { slot } = error else { return oracle(other.subject, error) };
+    let descriptor = other.setup.descriptors.iter().find(|d| d.slot == slot);
+    let label = descriptor.map_or_else(|| slot.to_string(), Descriptor::label);
+    let (name, theirs) = (&this.subject.name, &other.subject.name);
+    CheckError::option(format!("{theirs} uses {label}, which {name} lacks: they cannot be compared"))
+}
+
 /// Returns a note on the expectations of the case file, counted in the order of
 /// [`ExpectationStatus`]; `None` if there are none.
 fn expectation_note([permitted, never, undecided, unwritten]: [u64; 4], name: &str) -> Option<String> {
     let all = permitted + never + undecided + unwritten;
-    let not = |number: u64, what: &str| if number == 0 { String::new() } else { format!(", {number} {what}") };
+    let not = |number: u64, one: &str, more: &str| match number {
+        0 => String::new(),
+        1 => format!(", 1 {one}"),
+        _ => format!(", {number} {more}"),
+    };
     (all > 0).then(|| {
         format!(
-            "{permitted} of {all} expectations of the case file, counted in each round, are permitted by {name}{}{}{}",
-            not(never, "are not"),
-            not(undecided, "cannot be decided because the element is undetermined"),
-            not(unwritten, "concern an element that nothing writes")
+            "the case file's expectations, counted in each round: {permitted} of {all} permitted by {name}{}{}{}",
+            not(never, "is not", "are not"),
+            not(undecided, "names an undetermined element", "name undetermined elements"),
+            not(unwritten, "names an element that nothing writes", "name elements that nothing writes")
         )
     })
 }

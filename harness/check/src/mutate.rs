@@ -32,6 +32,20 @@ pub enum MutationKind {
     MissingBarrier,
 }
 
+impl MutationKind {
+    /// Returns the instructions that it changes, or the part of them, in words.
+    fn target(self) -> &'static str {
+        match self {
+            MutationKind::Ulp(_) => "floating-point results",
+            MutationKind::SignOfZero => "32-bit floating-point results",
+            MutationKind::OffByOne => "integer results",
+            MutationKind::Signedness => "instructions with a signed and an unsigned form",
+            MutationKind::LostAtomic => "atomics that read and write",
+            MutationKind::MissingBarrier => "control barriers",
+        }
+    }
+}
+
 /// A planted error, with the instruction that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutation {
@@ -112,15 +126,17 @@ impl Mutation {
         if let Some(planted) = found {
             return Ok(planted);
         }
-        let at = self.at.as_ref().map_or_else(String::new, |at| format!(" at `{at}`"));
+        let kind = Mutation { at: None, ..self.clone() };
+        let at = self.at.as_ref().map_or_else(|| " of the shader".to_owned(), |at| format!(" at `{at}`"));
         let why =
             instructions(module, entry).filter(|i| self.selects(module, i)).find_map(|i| self.undeclared(module, &i));
         let why = why.map_or_else(String::new, |width| {
-            format!(": it requires an integer type of {width} bits, which the module does not declare")
+            format!(", and it requires an integer type of {width} bits, which the module does not declare")
         });
         let elsewhere = self.elsewhere(module, entry, None);
         let elsewhere = elsewhere.map_or_else(String::new, |places| format!("; it can be planted with {places}"));
-        Err(CheckError::option(format!("no instruction{at} to which {self} applies{why}{elsewhere}")))
+        let what = self.kind.target();
+        Err(CheckError::option(format!("{kind} applies to no instruction{at}: it changes {what}{why}{elsewhere}")))
     }
 
     /// Returns the matching instructions to which the kind applies, in the order of functions.

@@ -26,10 +26,16 @@ pub(crate) fn of(
     if let Some(trouble) = trouble {
         return (trouble.status(), Some(trouble.to_string()));
     }
-    if result.elements_failing > 0 {
-        let how = if result.fails_only_the_case() { "not as the case file expects" } else { "not permitted" };
-        let what = format!("{} of {checked} elements are {how}", result.elements_failing);
-        (Status::Fail, Some(what))
+    let failing = result.elements_failing;
+    if failing > 0 && result.fails_only_the_case() {
+        let are = if failing == 1 { "expectation of the case file is" } else { "expectations of the case file are" };
+        (
+            Status::Fail,
+            Some(format!("{} {are} not met, although the specification forbids none of the values", count(failing))),
+        )
+    } else if failing > 0 {
+        let are = if failing == 1 { "is" } else { "are" };
+        (Status::Fail, Some(format!("{failing} of {checked} elements {are} not permitted")))
     } else if result.elements_warning > 0 {
         let what = format!("{} of {checked} elements are permitted by a lenient reading only", result.elements_warning);
         (Status::QualityWarning, Some(what))

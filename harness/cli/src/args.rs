@@ -5,7 +5,7 @@ use assay_case::{Budget, InputRange, Partition};
 use assay_precision::Modes;
 use assay_suite::RunPath;
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use std::{ops::RangeInclusive, path::PathBuf};
 
 /// Checks GPU drivers bit by bit against the results that the Vulkan specification permits.
 #[derive(Debug, Parser)]
@@ -150,13 +150,13 @@ pub(crate) struct RunArgs {
     /// Concurrent devices share this budget; threads freed by a finished device go to the others.
     /// If --jobs or --workers is given, Mesa's software drivers compute with as many threads
     /// (LP_NUM_THREADS).
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, short, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     pub(crate) jobs: Option<u16>,
 
     /// Concurrent worker processes per device
     ///
     /// [default: 1; with the quick budget on a software driver, as many as --jobs]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     pub(crate) workers: Option<u16>,
 
     /// Open the device in worker processes, so that a crash or hang costs one case: yes or no
@@ -170,7 +170,7 @@ pub(crate) struct RunArgs {
 
     /// Limit of a worker's resident memory, in MiB [default: 80 % of the machine's, divided among
     /// the workers]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..1 << 32))]
+    #[arg(long, value_name = "MIB", value_parser = whole_number::<u64>(1..=u64::from(u32::MAX)))]
     pub(crate) memory: Option<u64>,
 
     /// Time limit of one submission, in seconds; a worker that exceeds it is killed
@@ -178,7 +178,7 @@ pub(crate) struct RunArgs {
     pub(crate) timeout: f64,
 
     /// Seed of the sampled inputs; the same seed gives the same inputs on every machine
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
 
     /// Restrict the first operand to a range of values, ends included
@@ -313,6 +313,20 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
+/// Returns a parser of whole numbers in a range. Its message names the range, or its start where
+/// the end is only that of the type.
+pub(crate) fn whole_number<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse::<u64>().ok().filter(|number| range.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match range.end() {
+            &u64::MAX => format!("expected a whole number of at least {}", range.start()),
+            end => format!("expected a whole number from {} to {end}", range.start()),
+        })
+    }
+}
+
 pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
@@ -354,7 +368,9 @@ Ranges:
 The result folder contains:
   results.jsonl    one JSON object per line: the run, every case, the end
   results.csv      name,status,seconds in deqp-runner's format
-  failures.csv     name,status in deqp-runner's format: the next baseline
+  failures.csv     name,status in deqp-runner's format: the next baseline, if
+                   the run has none; in deqp-runner's words, DeviceLost is
+                   Crash and InternalError is Fail
   junit.xml        for CI systems
   report.html      one page with everything, for people
   standings.jsonl  each case's status against the baseline, flakes and waivers

@@ -21,11 +21,14 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Every exit code with its meaning: `assay --help` and the README show this table.
 const CODES: [(u8, &str); 7] = [
-    (OK, "everything as expected"),
+    (OK, "everything as expected; a QualityWarning alone does not change that"),
     (FAILURES, "failures; diff: something is worse; inspect: a rule is broken; explain: the result is not permitted"),
-    (USAGE, "a mistake in the arguments or in an input, or an output that cannot be written"),
+    (
+        USAGE,
+        "a mistake in the arguments or in an input, such as a `--device` that no device matches, or an output that cannot be written",
+    ),
     (NOTHING, "no case matched, or nothing could be checked"),
-    (NO_DEVICE, "no usable device"),
+    (NO_DEVICE, "no Vulkan device at all, or none that can be opened"),
     (INTERNAL, "a defect of Assay"),
     (INTERRUPTED, "interrupted, whatever failed before; `assay run --resume DIR` continues a run"),
 ];

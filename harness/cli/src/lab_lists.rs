@@ -104,8 +104,12 @@ impl ListsArgs {
         if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
             let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
             if let Some(first) = unknown.first() {
-                let (cases, are) = (counted(unknown.len(), "case"), plural(unknown.len(), "is", "are"));
-                note_once(&format!("{}: {cases} {are} unknown to this Assay, such as {first}", path.display()));
+                let (cases, line) = (counted(unknown.len(), "case"), plural(unknown.len(), "its line", "their lines"));
+                let (path, that) = (path.display(), plural(unknown.len(), "that does", "that do"));
+                let such = if unknown.len() > 1 { ", such as" } else { ":" };
+                note_once(&format!(
+                    "{path} names {cases} {that} not exist in this version{such} {first}; delete {line}"
+                ));
             }
         }
         let waivers = self.waivers.as_deref().map(Waivers::read).transpose().code(exit::USAGE)?.unwrap_or_default();

@@ -351,7 +351,7 @@ impl Run<'_> {
                     worker.calls.insert(call, (case, doing, Instant::now()));
                     Ok(())
                 }
-                None => self.lose(at, Trouble::Broken(format!("something of `{case}`, which it was not given"))),
+                None => self.lose(at, Trouble::Broken(format!("about case `{case}`, which it was not assigned"))),
             },
             Said::Leave { call } => {
                 worker.calls.remove(&call);
@@ -372,7 +372,9 @@ impl Run<'_> {
                 let name = event.ended().map(|(name, ..)| name).unwrap_or_default();
                 match self.crew.workers[at].finish(name) {
                     Some((case, before)) => self.result(at, case, before, event),
-                    None => self.lose(at, Trouble::Broken(format!("a result of `{name}`, which it was not given"))),
+                    None => {
+                        self.lose(at, Trouble::Broken(format!("a result of case `{name}`, which it was not assigned")))
+                    }
                 }
             }
             Event::RunStarted(_) | Event::RunFinished { .. } => {
@@ -388,7 +390,7 @@ impl Run<'_> {
         match worker.begin(name) {
             Some(_) if inquiring => Ok(()),
             Some(_) => self.tell(event),
-            None => self.lose(at, Trouble::Broken(format!("something of `{name}`, which it was not given"))),
+            None => self.lose(at, Trouble::Broken(format!("about case `{name}`, which it was not assigned"))),
         }
     }
 
@@ -533,7 +535,13 @@ impl Run<'_> {
         let (did, what) = match &trouble {
             Trouble::Ended => (Status::Crash, how(status)),
             Trouble::Refused(refusal) => (Status::Crash, refusal.reason.clone()),
-            Trouble::Broken(what) => (Status::Crash, format!("its process damaged the pipe: it wrote {what}")),
+            Trouble::Broken(what) => (
+                Status::Crash,
+                format!(
+                    "the worker sent an invalid message (it wrote {what}); the driver may have corrupted its memory \
+                     or written to its pipe"
+                ),
+            ),
             Trouble::Hang(_, limit) => (Status::Timeout, format!("no end within {limit:?}, so its process was killed")),
             Trouble::Silent => (Status::Timeout, "its process stopped answering, and was killed".to_owned()),
             Trouble::Memory(limit) => (

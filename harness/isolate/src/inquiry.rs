@@ -45,6 +45,9 @@ pub(crate) struct Inquiry {
     /// Cases that began in the same process before it.
     before: Vec<u32>,
     runs: Vec<OneRun>,
+    /// Number of reruns, and of those that ended as the first run did.
+    reruns: u32,
+    repeated: u32,
     stage: Stage,
 }
 
@@ -112,7 +115,7 @@ impl Inquiry {
         before.drain(..before.len().saturating_sub(COMPANY));
         let runs = vec![one_run(&first, before.len())];
         let stage = first_stage(own, &first);
-        Inquiry { case, first, own, before, runs, stage }
+        Inquiry { case, first, own, before, runs, reruns: 0, repeated: 0, stage }
     }
 
     /// Returns the indices of the chunks to run, or `None` for all of them.
@@ -135,6 +138,8 @@ impl Inquiry {
     /// if the process ended before the case began. `name` returns the names of cases.
     pub(crate) fn next(&mut self, outcome: Option<Event>, name: &dyn Fn(u32) -> String) -> Next {
         let again = outcome.as_ref().is_some_and(|event| status(event) == status(&self.first));
+        self.reruns += u32::from(outcome.is_some());
+        self.repeated += u32::from(again);
         match std::mem::replace(&mut self.stage, Stage::Alone) {
             Stage::Chunks => self.on_failing_chunks(outcome),
             Stage::Alone => self.was_alone(outcome),
@@ -159,7 +164,12 @@ impl Inquiry {
                     Next::Run(after)
                 }
                 (false, _) => {
-                    let why = format!("flaky: {}; at times, whatever it is run after", reason(&self.first));
+                    let why = format!(
+                        "flaky: {}; again in {} of {} reruns, regardless of the cases before it",
+                        reason(&self.first),
+                        self.repeated,
+                        self.reruns
+                    );
                     Next::Ended(self.with_repeat(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
                 }
             },
@@ -197,7 +207,8 @@ impl Inquiry {
         self.runs.push(one_run(&alone, 0));
         match (status(&alone).is_failure(), status(&alone) == status(&self.first)) {
             (true, true) if self.differs(&alone) => {
-                let why = format!("flaky: {}; alone it failed with other results", reason(&self.first));
+                let why =
+                    format!("flaky: {}; rerun alone in a new process: failed with other results", reason(&self.first));
                 Next::Ended(self.with_repeat(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
             }
             (true, true) => Next::Ended(self.with_repeat(alone, Repeated::Same, Vec::new(), None)),
@@ -277,7 +288,7 @@ impl Inquiry {
     }
 
     fn flaky(&self, other: &Event) -> Next {
-        let why = format!("flaky: {}; alone it was {:?}", reason(&self.first), status(other));
+        let why = format!("flaky: {}; rerun alone in a new process: {:?}", reason(&self.first), status(other));
         Next::Ended(self.with_repeat(self.first.clone(), Repeated::Flaky, Vec::new(), Some(why)))
     }
 

@@ -49,7 +49,7 @@ impl Executor for Watched<'_> {
     /// Refuses: results after a loss are not trustworthy. The coordinator ends this process and
     /// continues in another.
     fn recover(&self) -> Result<(), Trouble> {
-        Err(Trouble::DeviceLost("a new process opens the device again".to_owned()))
+        Err(Trouble::DeviceLost("the device was lost in an earlier case of this process".to_owned()))
     }
 }
 

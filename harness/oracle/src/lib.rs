@@ -240,7 +240,7 @@ pub use dispatch::{
 };
 pub use error::{Place, ProgramError, RunError};
 pub use outcome::{
-    Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, Memory, Outcome, Standing, WrongOperand,
+    Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, FaultMemory, Memory, Outcome, Standing, WrongOperand,
 };
 pub use program::Program;
 pub use rule_enforcement::{RuleEnforcement, run_time_rules};

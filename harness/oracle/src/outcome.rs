@@ -252,8 +252,21 @@ pub struct Fault {
     pub at: Place,
     /// The invocation, by its global id.
     pub invocation: [u32; 3],
+    /// Memory that it accesses; `None` if that is not known, or no memory is accessed.
+    pub memory: Option<FaultMemory>,
     /// Details in words: index and bound, the other invocation of a race, and so on.
     pub detail: String,
+}
+
+/// Memory of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultMemory {
+    /// A byte of a buffer or image, counted from its beginning.
+    Binding(Slot, i64),
+    /// Workgroup memory.
+    Workgroup,
+    /// The push constants.
+    Push,
 }
 
 /// Kinds of undefined behaviour.
@@ -295,14 +308,14 @@ impl std::fmt::Display for FaultKind {
         f.write_str(match self {
             FaultKind::OutOfBounds => "out of bounds",
             FaultKind::DataRace => "data race",
-            FaultKind::Uninitialized => "uninitialised value",
+            FaultKind::Uninitialized => "a branch or index depends on an uninitialised value",
             FaultKind::Division => "integer division",
             FaultKind::Wrap => "integer wrap",
             FaultKind::Conversion => "conversion out of range",
             FaultKind::DivergentBarrier => "barrier in divergent control flow",
             FaultKind::Endless => "endless loop",
             FaultKind::Unreachable => "OpUnreachable reached",
-            FaultKind::UndefinedDecision => "undefined value decides",
+            FaultKind::UndefinedDecision => "a branch or index depends on an undefined value",
             FaultKind::Pointer => "bad pointer",
             FaultKind::Handle => "undefined handle",
             FaultKind::Rule => "rule violated",

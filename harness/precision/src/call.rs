@@ -290,8 +290,9 @@ impl Call {
             .map(|slot| {
                 let derivation = Derivation::recording();
                 let outcome = reference.slots[slot].evaluate(operands, None, false, &derivation);
+                let without = || reference.slots[slot].without_exact_value(&outcome.set).to_owned();
                 Explanation {
-                    exact: outcome.exact.unwrap_or_else(|| "not a matter of real numbers here".into()),
+                    exact: outcome.exact.unwrap_or_else(without),
                     rule: self.rule(),
                     clause: self.clause(),
                     steps: derivation.into_steps(),

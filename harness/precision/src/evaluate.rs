@@ -15,7 +15,7 @@ use crate::{
     float8::{self, OverflowPolicy},
     formula::Formula,
     rank_interval::{RankInterval, Stop},
-    real_op::{PointBound, RealOp},
+    real_op::{Bound, PointBound, RealOp},
     relaxed,
     signature::Signature,
     special_values,
@@ -249,11 +249,11 @@ impl ResultSlot {
         if self.relaxed {
             let more = relaxed::set(self, &x);
             derivation.note(|| {
-                let joins = self.result.format().map(|format| format!(": {} joins", display::set(&more, format)));
-                format!(
-                    "RelaxedPrecision: operands and result may be of relaxed precision{}",
-                    joins.unwrap_or_default()
-                )
+                let more = match self.result.format() {
+                    Some(format) => display::set(&more, format),
+                    None => display::integers(&more, self.result),
+                };
+                format!("RelaxedPrecision: {more} is permitted as well")
             });
             set.union_with(&more);
             // The margin refers to the ordinary bound.
@@ -317,7 +317,21 @@ impl<'a> Evaluation<'a> {
                 alternative[i] = if choice == 0 { x[i] } else { zeros[choice - 1] * format.sign_mask() };
             }
             if index > 0 {
-                self.derivation.note(|| "denormal operands may be read as zero:".into());
+                self.derivation.note(|| {
+                    let zeros = flushable.iter().filter(|&&i| alternative[i] != x[i]).map(|&i| {
+                        let format = inputs[i].1.format().expect("a denormal has a format");
+                        let sign = match alternative[i] & format.sign_mask() {
+                            _ if env.nsz => "zero",
+                            0 => "+0",
+                            _ => "-0",
+                        };
+                        (inputs[i].0, sign)
+                    });
+                    let zeros = zeros.enumerate().map(|(at, (operand, sign))| {
+                        format!("x{operand}{} as {sign}", if at == 0 { " is read" } else { "" })
+                    });
+                    format!("if {}:", zeros.collect::<Vec<_>>().join(" and "))
+                });
             }
             let (part, error) = self.derivation.nested(|| self.at_bits(&alternative));
             set.union_with(&part);
@@ -888,18 +902,41 @@ impl RealQuery<'_> {
         });
         let described = evaluation.derivation.is_recording().then(|| exact.decimal(25));
         evaluation.derivation.note(|| {
-            let bound = bound.decimal(6);
-            format!(
-                "exact value {}, error of at most {bound}: {}",
-                exact.decimal(25),
-                display::interval(interval, format)
-            )
+            let limit = match evaluation.slot.is_rounded() {
+                true => "correctly rounded".to_owned(),
+                false => format!("error of at most {}", bound.decimal(6)),
+            };
+            format!("exact value {}, {limit}: {}", exact.decimal(25), display::interval(interval, format))
         });
         Ok(RealAnswer { range: Ok(interval), tiny, exact: described, margin })
     }
 }
 
 impl ResultSlot {
+    /// Returns true if the rule is correct rounding of the exact value.
+    fn is_rounded(&self) -> bool {
+        match &self.rule {
+            ResultRule::Real(real) => {
+                let bound = real.bound(self.env.specification, self.env.half_column());
+                matches!(bound, Bound::Rounded | Bound::Either)
+            }
+            ResultRule::UnpackHalf => true,
+            ResultRule::Discrete(_) | ResultRule::Formula(_) | ResultRule::Unpack { .. } | ResultRule::Measured => {
+                false
+            }
+        }
+    }
+
+    /// Reason for which the result has no exact value.
+    pub(crate) fn without_exact_value(&self, permitted: &Set) -> &'static str {
+        match (&self.rule, self.result.format()) {
+            (ResultRule::Measured, _) => "no accuracy is stated",
+            (_, None) => "none: the result is not a floating-point number",
+            (_, Some(_)) if permitted.is_anything() => "undefined for these operands",
+            (_, Some(_)) => "not a single finite number for these operands",
+        }
+    }
+
     /// Returns true if the bits of a result are in the set.
     pub(crate) fn holds(&self, set: &Set, got: u64) -> bool {
         match self.result.format() {

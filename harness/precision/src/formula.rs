@@ -162,8 +162,12 @@ impl Formula {
             interval = interval.hull(within(exact.clone(), absolute.clone(), false, env, precision)?.interval);
             bound = bound.max(&absolute);
         }
-        derivation
-            .note(|| format!("E = max(|x - Fmin|, |x - Fmax|) = {}; any value in [x - E, x + E]", bound.decimal(6)));
+        derivation.note(|| {
+            format!(
+                "E = max(|exact - Fmin|, |exact - Fmax|) = {}; any value in [exact - E, exact + E]",
+                bound.decimal(6)
+            )
+        });
         Ok(PointBound { interval, bound, exact })
     }
 

@@ -62,13 +62,13 @@ pub(crate) fn words(slot: &ResultSlot) -> String {
         ResultRule::Discrete(_) if matches!(slot.result, Scalar::Int { .. }) && slot.inputs[0].1 == slot.result => {
             "computed in 16 to 32 bits".into()
         }
-        ResultRule::Discrete(_) => "the same for operands of relaxed precision".into(),
+        ResultRule::Discrete(_) => "operands may be rounded to the precision of f16".into(),
         ResultRule::Real(real) if has_relaxed_bound(*real) => {
             let bound = match real.bound(slot.env.specification, true) {
                 Bound::Rounded | Bound::Either => "1 ULP".into(),
                 _ => real.words(slot.env.specification, true),
             };
-            format!("{bound} of binary16, for operands of relaxed precision")
+            format!("operands may be rounded to the precision of f16; then, as for f16, {bound}")
         }
         ResultRule::Real(_)
         | ResultRule::Formula(_)

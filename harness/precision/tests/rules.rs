@@ -376,9 +376,11 @@ fn a_truncated_float_is_between_halves() {
 fn the_rule_of_a_relaxed_instruction_states_the_half_column() {
     let rule = |op, modes: &[&str]| call(op, F32, modes).rule();
     assert_eq!(rule(Op::Exp2, &[]), "3 + 2 * |x| ULP");
-    let relaxed = "3 + 2 * |x| ULP; RelaxedPrecision: 1 + 2 * |x| ULP of binary16, for operands of relaxed precision";
+    let relaxed = "3 + 2 * |x| ULP; RelaxedPrecision: operands may be rounded to the precision of f16; then, as for f16, \
+                   1 + 2 * |x| ULP";
     assert_eq!(rule(Op::Exp2, &["RelaxedPrecision"]), relaxed);
-    let rounded = "correctly rounded; RelaxedPrecision: 1 ULP of binary16, for operands of relaxed precision";
+    let rounded =
+        "correctly rounded; RelaxedPrecision: operands may be rounded to the precision of f16; then, as for f16, 1 ULP";
     assert_eq!(rule(Op::FAdd, &["RelaxedPrecision"]), rounded);
     assert_eq!(
         rule(Op::Tan, &["RelaxedPrecision"]),

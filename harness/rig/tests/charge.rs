@@ -96,7 +96,7 @@ fn reasons_state_the_failure() {
         (Fault::Hang, "no end within 700ms, so its process was killed, while running a shader"),
         (Fault::Garbage, "it wrote `llvmpipe: this is no message`, which is no message"),
         (Fault::Half, "it wrote half a message (28 bytes)"),
-        (Fault::Liar, "a result of `mock.pass.none`, which it was not given"),
+        (Fault::Liar, "a result of case `mock.pass.none`, which it was not assigned"),
         (Fault::Leak, "exceeded the limit of --memory, 256 MiB"),
         (Fault::Flood, "wrote more than 1048576 bytes"),
         (Fault::Silent, "the worker gave no result for it"),
@@ -140,7 +140,7 @@ fn failed_chunks_alone_are_repeated_unless_they_differ() {
         // The reported result is that of the whole case.
         assert_eq!((case.inputs_tested, case.failing_inputs), (1_000, 2), "{fault}");
         assert_eq!(
-            reason(case).contains("flaky: wrong in places; alone it failed with other results"),
+            reason(case).contains("flaky: wrong in places; rerun alone in a new process: failed with other results"),
             verdict == Repeated::Flaky
         );
     }

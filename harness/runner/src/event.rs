@@ -462,10 +462,15 @@ impl Event {
 }
 
 impl Status {
-    /// Returns true if the case was checked, or failed before it could be. Verdicts on a run count
-    /// these cases as checked.
+    /// Returns true if the case was checked, or failed before it could be. A run without such cases
+    /// checked nothing.
     pub fn is_checked(self) -> bool {
         !matches!(self, Status::NotSupported | Status::Undetermined)
+    }
+
+    /// Returns true if results were judged: the case did not end before that.
+    pub fn has_verdict(self) -> bool {
+        matches!(self, Status::Pass | Status::QualityWarning | Status::Fail)
     }
 
     /// Returns true if an unexpected case with this status makes the run fail.

@@ -58,7 +58,7 @@ pub enum PlanError {
         nearest: Vec<String>,
     },
     /// The range does not fit a case's first operand (exit code 2).
-    #[error("{case}: {source}")]
+    #[error("--range does not fit the first operand of {case}: {source}")]
     Range {
         /// The case.
         case: String,
@@ -104,7 +104,11 @@ pub struct Selection<T> {
 
 /// Returns the end of the message that a name is unknown.
 pub fn suggestion(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; the nearest names are {}", nearest.join(", ")) }
+    if nearest.is_empty() {
+        "; list the names with `assay list`".to_owned()
+    } else {
+        format!("; the nearest names are {}", nearest.join(", "))
+    }
 }
 
 /// Checks that each filter matches a case.

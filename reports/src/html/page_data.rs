@@ -8,7 +8,7 @@ use super::{
     page_rows::{PageRow, PageRows, RunTotals, STANDINGS, STATUSES},
 };
 use crate::{
-    Outcome, Standing, count, counted,
+    Outcome, Standing, count, counted, plural,
     read::{Opened, ReadError},
     seconds,
 };
@@ -203,15 +203,27 @@ impl PageRun {
         let (info, ended) = (&opened.info, opened.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
-        let RunTotals { cases, failing, checked, skipped_failures } = sum;
+        let RunTotals { cases, failing, ended: unjudged, fixed, judged, checked, skipped_failures } = sum;
         let missing = info.cases.saturating_sub(cases);
-        let (outcome, verdict) = if failing > 0 {
-            (Outcome::Failures, format!("FAIL: {} of {}", count(failing), counted(checked, "checked case")))
+        // The same counts as in the last line of the console.
+        let mut failures = Vec::new();
+        if failing > 0 {
+            failures.push(format!("{} of {}", count(failing), counted(judged, "checked case")));
+        }
+        if unjudged > 0 {
+            failures.push(format!("{} ended without a verdict", counted(unjudged, "case")));
+        }
+        if fixed > 0 {
+            let better = plural(fixed, "does", "do");
+            failures.push(format!("{} {better} better than the baseline expects", counted(fixed, "case")));
+        }
+        let (outcome, verdict) = if !failures.is_empty() {
+            (Outcome::Failures, format!("FAIL: {}", failures.join("; ")))
         } else if skipped_failures > 0 {
             let cases = counted(skipped_failures, "skipped case");
             (Outcome::Failures, format!("FAIL: {cases} that the baseline expects to fail"))
         } else if missing > 0 || ended.interrupted {
-            (Outcome::Incomplete, format!("INCOMPLETE: nothing failed in {}", counted(checked, "checked case")))
+            (Outcome::Incomplete, format!("INCOMPLETE: nothing failed in {}", counted(judged, "checked case")))
         } else if info.cases == 0 && info.part.is_some() {
             (Outcome::Empty, "EMPTY: no case falls into this part".to_owned())
         } else if checked == 0 {

@@ -110,8 +110,14 @@ pub(super) struct PageRows {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunTotals {
     pub(super) cases: usize,
-    /// Failing cases, without expected failures.
+    /// Failing cases with a verdict, without expected failures.
     pub(super) failing: usize,
+    /// Unexpected failures without a verdict, such as crashes.
+    pub(super) ended: usize,
+    /// Cases that do better than the baseline expects.
+    pub(super) fixed: usize,
+    /// Cases with judged results.
+    pub(super) judged: usize,
     pub(super) checked: usize,
     /// Skipped cases that the baseline expects to fail.
     pub(super) skipped_failures: usize,
@@ -189,10 +195,18 @@ impl PageRows {
                 };
                 sum.cases += 1;
                 sum.checked += usize::from(read.status.is_checked() && !read.cut_short);
-                sum.failing += usize::from(match standing {
+                sum.judged += usize::from(read.status.has_verdict() && !read.cut_short);
+                let fails = match standing {
                     Some(standing) => !standing.is_success() && standing != Standing::Missing,
                     None => read.status.is_failure(),
-                });
+                };
+                if standing == Some(Standing::Fixed) {
+                    sum.fixed += 1;
+                } else if fails && read.status.has_verdict() {
+                    sum.failing += 1;
+                } else if fails {
+                    sum.ended += 1;
+                }
                 let why = line.and_then(|line| line.why);
                 self.keep(run, read, standing, why);
             }

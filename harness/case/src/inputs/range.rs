@@ -22,7 +22,7 @@ pub enum RangeError {
     #[error("range `{0}`: expected LO..HI, such as 0x1p-3..2.5 or 0x3f800000..0x40000000")]
     Form(String),
     /// An end is not a value of the type.
-    #[error("range `{range}`: `{end}` is no number of type {scalar}")]
+    #[error("range `{range}`: `{end}` is not a number of type {scalar}")]
     Unfit {
         /// The range.
         range: String,

@@ -1,7 +1,7 @@
 //! Tests of hollow checks, in which no written element could have come out wrong. None of them is a
 //! Pass.
 
-use crate::support::{on_each_driver, spoilt, wgsl};
+use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, Expectation, Left, Mutating, Mutation, Options};
 use assay_oracle::Slot;
 use assay_runner::{BindingWrites, CheckResult, Status, Writes};
@@ -48,6 +48,40 @@ fn a_shader_whose_guard_excludes_all_invocations_does_not_pass() {
         undetermined(&check.run(target).unwrap(), "wrote none");
         undetermined(&check.run(&Mutating::new(target, planted.clone())).unwrap(), "wrote none");
     });
+}
+
+/// Undefined behaviour under the device's subgroup layout is neither a failure of the device nor a
+/// defect of Assay.
+#[test]
+fn a_shader_that_is_undefined_in_the_recorded_layout_is_undetermined() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> seats: array<array<u32, 3>>;
+        @compute @workgroup_size(8) fn main(
+            @builtin(local_invocation_index) i: u32, @builtin(subgroup_id) id: u32,
+            @builtin(subgroup_invocation_id) place: u32, @builtin(subgroup_size) size: u32,
+        ) {
+            seats[i] = array(id, place, size);
+            data[select(i, 1000u, i == 1u && place == 0u)] = i;
+        }";
+    let subgroups = Some(Slot::new(0, 1).into());
+    let options = Options { rounds: 1, groups: Some([1; 3]), subgroups, ..Options::default() };
+    let subject = wgsl(text);
+    let check = Check::new(&subject, &options).unwrap();
+    let as_counted = check.hold(&Synthetic::new(|_| {})).unwrap();
+    assert_eq!(as_counted.status, Status::Pass, "{as_counted:?}");
+    // Invocations 0 and 1 exchange their places.
+    let exchanged = Synthetic::new(|left| {
+        let seats = left.memory.get_mut(&Slot::new(0, 1)).unwrap();
+        (0..4).for_each(|byte| seats.swap(4 + byte, 16 + byte));
+    });
+    let result = check.hold(&exchanged).unwrap();
+    assert_eq!((result.status, result.rounds_checked), (Status::Undetermined, 0), "{result:?}");
+    let reason = result.reason.as_deref().unwrap();
+    assert!(
+        reason.starts_with("with the device's subgroup layout the shader itself is undefined: test.wgsl:8:"),
+        "{reason}"
+    );
+    assert!(result.unjudged[0].why.contains("out of bounds on set 0 binding 0 (data)"), "{result:?}");
 }
 
 /// An element that is not written must keep its contents.

@@ -160,7 +160,10 @@ fn planting_in_halves_requires_16_bit_integers() {
     let error = "ulp:4@OpFDiv".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
     assert!(error.to_string().contains("an integer type of 16 bits"), "{error}");
     let error = "off-by-one@OpFDiv".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
-    assert!(error.to_string().contains("applies; it can be planted with --mutate 'off-by-one@word "), "{error}");
+    assert!(
+        error.to_string().contains("it changes integer results; it can be planted with --mutate 'off-by-one@word "),
+        "{error}"
+    );
 }
 
 #[test]

@@ -141,6 +141,15 @@ pub(super) fn refuse_foreign_bundles(folder: &Path) -> Result<(), Failure> {
 }
 
 impl CheckPlan<'_> {
+    /// Checks that the inputs of the options can be read and fit their bindings, before a device is
+    /// opened. They are the same in every round.
+    pub(super) fn must_have_inputs(&self) -> Result<(), Failure> {
+        if !self.options.inputs.is_empty() || self.options.push.is_some() {
+            self.check.setup.dispatch(0)?;
+        }
+        Ok(())
+    }
+
     /// Returns the error to plant and its instruction, if `--mutate` is given.
     fn planted(&self) -> Result<Option<(&Mutation, Planted)>, Failure> {
         let Some(mutation) = &self.mutation else { return Ok(None) };
@@ -251,7 +260,7 @@ impl CheckPlan<'_> {
         if result.status == Status::Fail {
             preliminary(&result);
         }
-        if let (Some(vulkan), Status::Fail) = (vulkan, result.status) {
+        if let (Some(vulkan), Status::Fail, false) = (vulkan, result.status, result.fails_only_the_case()) {
             result.notes.push(attribute(self.check, &self.options, target.info(), vulkan));
         }
         if self.trace && result.status == Status::Fail {

@@ -7,7 +7,7 @@ mod isolated_check;
 pub(crate) use isolated_check::{CheckSetup, CheckWorker};
 
 use crate::{
-    args::{Api, Isolate},
+    args::{Api, Isolate, whole_number},
     exit::{self, Failure, WithCode, usage},
     note, output_file, print, print_summary, run,
 };
@@ -198,7 +198,7 @@ struct DispatchArgs {
     subgroups: Option<BindingName>,
 
     /// Number of rounds, each with different inputs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=u64::from(u32::MAX)))]
     rounds: Option<u32>,
 
     /// Interpret a subset of about N invocations, by whole workgroups, if the dispatch is too large
@@ -207,13 +207,13 @@ struct DispatchArgs {
     /// The device runs the whole dispatch. If the subset does not permit an element, Assay
     /// interprets all workgroups, unless that would take too long. Elements that only other
     /// workgroups write are not checked.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..=u64::MAX))]
     sample: Option<u64>,
 
     /// Factor on the interpreter's time limits, beyond which the shader counts as endless
     ///
     /// The limits are a few seconds for a workgroup and about ten minutes for a dispatch.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..=u64::MAX))]
     patience: Option<u64>,
 
     /// Do not search for other sizes if the default push constants, buffers and workgroups lead to
@@ -222,7 +222,7 @@ struct DispatchArgs {
     no_search: bool,
 
     /// Seed of the inputs; the same seed gives the same inputs on every machine
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(0..=u64::MAX))]
     seed: Option<u64>,
 }
 
@@ -275,11 +275,13 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     let request = CheckRequest::Check { args, case: case.as_ref(), chosen: chosen.as_ref() };
     if let Some(other) = &args.against {
         return check_plan::with_plan(request, Api::Vulkan, |plan| {
+            plan.must_have_inputs()?;
             check_translation(plan.check, other, &plan.options, args)
         });
     }
-    // Reports errors in the input before any error of a device.
+    // Reports errors in the arguments and files before a device is opened.
     check_plan::with_plan(request, Api::Vulkan, |plan| {
+        plan.must_have_inputs()?;
         let Options { robustness, subgroups, .. } = &plan.options;
         if api != Api::Vulkan && (*robustness != Robustness::None || subgroups.is_some()) {
             return Err(usage(
@@ -389,9 +391,8 @@ fn write_translation(
     Ok(())
 }
 
-/// Returns a line per device with failures: the APIs that fail, and the component at fault, if it
-/// is known. A planted error is no component's fault. `results` has a pair per device, Vulkan
-/// first.
+/// Returns a line per device with failures: the APIs that fail, and the component at fault, if the
+/// results of both APIs say so. `results` has a pair per device, Vulkan first.
 fn api_comparison(results: &[DeviceVerdict], planted: Option<&Mutation>) -> String {
     let mut text = String::new();
     for pair in results.chunks(2) {
@@ -399,28 +400,49 @@ fn api_comparison(results: &[DeviceVerdict], planted: Option<&Mutation>) -> Stri
         else {
             continue;
         };
-        let device = &device.name;
-        let attributed = wgpu.notes.iter().find_map(|note| note.strip_prefix(attribution::AT_FAULT));
-        let at_fault = |default: &str| match planted {
-            Some(mutation) => format!("{mutation} was planted: no component is at fault"),
-            None => format!("{}{}", attribution::AT_FAULT, attributed.unwrap_or(default)),
-        };
-        let failure = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
+        let (failure, default) = match (vulkan.status.is_failure(), wgpu.status.is_failure()) {
+            (true, true) => ("fails through both APIs".to_owned(), "probably the driver, which both have in common"),
             (true, false) => {
-                let driver = "probably the driver, with the SPIR-V that Assay passes to it";
-                format!("fails through Vulkan only; {}", at_fault(driver))
+                (fails_through("Vulkan", "wgpu", wgpu), "probably the driver, with the SPIR-V that Assay passes to it")
             }
             (false, true) => {
-                format!("fails through wgpu only; {}", at_fault("probably wgpu, naga, or the checks that they add"))
-            }
-            (true, true) => {
-                format!("fails through both APIs; {}", at_fault("probably the driver, which both have in common"))
+                (fails_through("wgpu", "Vulkan", vulkan), "probably wgpu, naga, or the checks that they add")
             }
             (false, false) => continue,
         };
-        _ = writeln!(text, "{device}: {failure}");
+        let attribution = attribution_of([vulkan, wgpu], planted, default);
+        let attribution = attribution.map(|attribution| format!("; {attribution}")).unwrap_or_default();
+        _ = writeln!(text, "{}: {failure}{attribution}", device.name);
     }
     text
+}
+
+/// Describes a failure through one API only. An API that gave no verdict is not said to pass.
+fn fails_through(api: &str, other: &str, result: &CheckResult) -> String {
+    if result.status.is_checked() {
+        format!("fails through {api} only")
+    } else {
+        format!("fails through {api}; through {other} it was {:?}", result.status)
+    }
+}
+
+/// Returns the component at fault for a failure through one API or both: the one that the check
+/// through wgpu found, otherwise `default` if both APIs gave a verdict.
+fn attribution_of(results: [&CheckResult; 2], planted: Option<&Mutation>, default: &str) -> Option<String> {
+    let failing = || results.iter().filter(|result| result.status.is_failure());
+    if let Some(mutation) = planted {
+        return Some(format!("{mutation} was planted: no component is at fault"));
+    }
+    if failing().any(|result| result.status == Status::InternalError) {
+        return Some("InternalError is a defect of Assay or an objection of the validation layer".to_owned());
+    }
+    if failing().all(|result| result.fails_only_the_case()) {
+        return Some("only expectations of the case file are not met: no component is at fault".to_owned());
+    }
+    let [_, wgpu] = results;
+    let found = wgpu.notes.iter().find(|note| note.starts_with(attribution::AT_FAULT));
+    let both_checked = results.iter().all(|result| result.status.is_checked() && !result.fails_only_the_case());
+    found.cloned().or_else(|| both_checked.then(|| format!("{}{default}", attribution::AT_FAULT)))
 }
 
 /// Returns the worst exit code of all devices. A device that cannot run the shader counts only if
@@ -477,7 +499,7 @@ pub(crate) struct ReproArgs {
     folder: PathBuf,
 
     /// Factor on the interpreter's time limits [default: the bundle's factor, at most 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..=u64::MAX))]
     patience: Option<u64>,
 
     #[command(flatten)]
@@ -507,17 +529,22 @@ fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &
             "--against takes one --device: nothing runs on it, but its subgroup size and limits apply to both translations",
         ));
     }
+    let limits;
     let target: Box<dyn Target> = match args.execution.target(Api::Vulkan, device) {
         Err(failure) if device.is_none() => {
-            note(&format!("using default limits, because no device can be opened: {}", failure.error));
-            Box::new(NoDevice::default())
+            note(&format!("no device can be opened: {}", failure.error));
+            let without = NoDevice::default();
+            let size = without.have().properties.get("subgroupSize").copied().unwrap_or(1);
+            limits = format!("a subgroup size of {size} and Vulkan's minimum limits");
+            Box::new(without)
         }
-        target => target?,
+        target => {
+            let target = target?;
+            limits = format!("the subgroup size and limits of {}", target.info().name);
+            target
+        }
     };
-    note(&format!(
-        "comparing the translations without running them, with the subgroup size and limits of {}",
-        target.info().name
-    ));
+    note(&format!("comparing the translations without running them, with {limits}"));
     let result = against(check, &theirs, &*target)?;
     let status = result.status;
     print(assay_reports::check_text(&result).as_bytes())?;
@@ -752,4 +779,47 @@ struct CheckDevice {
     selector: Option<String>,
     /// Index in `assay devices`, for `--device all`.
     index: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = id.x; }";
+
+    /// Returns the line on two results; a note is that of the check through wgpu.
+    fn compared(statuses: [Status; 2], note: Option<&str>) -> String {
+        let subject = Subject::read("shader.wgsl", SHADER.as_bytes()).expect("a shader");
+        let check = Check::new(&subject, &Options::default()).expect("ready");
+        let verdicts = statuses.map(|status| {
+            let result = check.without_result(status, "for a reason".to_owned());
+            let result = CheckResult { notes: note.map(str::to_owned).into_iter().collect(), ..result };
+            DeviceVerdict { device: NoDevice::default().info().clone(), result: Some(result), code: exit::OK }
+        });
+        api_comparison(&verdicts, None)
+    }
+
+    #[test]
+    fn an_api_without_a_verdict_neither_passes_nor_accuses() {
+        let line = compared([Status::Fail, Status::Pass], None);
+        assert!(line.contains(": fails through Vulkan only; at fault: probably the driver"), "{line}");
+        for status in [Status::NotSupported, Status::Undetermined] {
+            let line = compared([Status::Fail, status], None);
+            assert!(line.ends_with(&format!(": fails through Vulkan; through wgpu it was {status:?}\n")), "{line}");
+            let line = compared([status, Status::Crash], None);
+            assert!(line.ends_with(&format!(": fails through wgpu; through Vulkan it was {status:?}\n")), "{line}");
+        }
+        let line = compared([Status::NotSupported, Status::Fail], Some("at fault: naga: for a reason"));
+        assert!(line.ends_with("it was NotSupported; at fault: naga: for a reason\n"), "{line}");
+        assert_eq!(compared([Status::Undetermined, Status::Pass], None), "");
+    }
+
+    #[test]
+    fn an_internal_error_accuses_no_component() {
+        for statuses in [[Status::InternalError, Status::Pass], [Status::Fail, Status::InternalError]] {
+            let line = compared(statuses, None);
+            assert!(line.contains("InternalError is a defect of Assay") && !line.contains("at fault"), "{line}");
+        }
+    }
 }

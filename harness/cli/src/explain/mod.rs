@@ -31,6 +31,14 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut all = Vec::new();
     for (i, &api) in args.api.each().iter().enumerate() {
         let request = parse_request(args, api)?;
+        if i == 0
+            && args.shape.is_none()
+            && request.shape != Shape::Scalar
+            && Call::shapes(request.call.op).contains(&Shape::Scalar)
+        {
+            let (operands, shape) = (counted(request.inputs.len(), "operand scalar"), request.shape);
+            note(&format!("{operands} after --in: taken as {shape}, as with --shape {shape}"));
+        }
         let explanations = request.call.explain(&request.inputs, request.got.as_deref());
         failed |= explanations.iter().any(is_failure);
         if args.json {

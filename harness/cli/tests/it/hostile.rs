@@ -144,7 +144,7 @@ fn case_files_families_and_invalid_toml_are_distinguished() {
     for (text, expected) in [
         ("why = \"t\"\n\n[shader", "a.toml:3: "),
         ("why = \"t\"\nshader = \"a.wgsl\"\nzz = 1\n", "a.toml:3: unknown field `zz`"),
-        ("why = \"t\"\nshader = 1\n", "a.toml:2: invalid type"),
+        ("why = \"t\"\nshader = 1\n", "a.toml:2: `shader = 1`: invalid type"),
         ("why = \"t\"\n", "missing field `cases`"),
     ] {
         fs::write(&path, text).unwrap();

@@ -108,7 +108,7 @@ fn a_filter_without_remaining_cases_is_noted_if_other_filters_have_cases() {
     assert_eq!(output.code, 0, "{output:?}");
     let said = format!("note: {waivers}, waiver 1 (I): no known case matches `precision.f32.exp3.*`\n");
     assert!(output.stderr.contains(&said) && !output.stderr.contains("waiver 2"), "{output:?}");
-    assert!(output.stderr.contains("baseline.csv: 1 case is unknown to this Assay, such as "), "{output:?}");
+    assert!(output.stderr.contains("baseline.csv names 1 case that does not exist in this version: "), "{output:?}");
 }
 
 #[test]

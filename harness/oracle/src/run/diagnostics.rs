@@ -1,7 +1,7 @@
 //! Diagnostics of a run: causes and faults.
 
 use crate::error::Place;
-use crate::outcome::{Cause, CauseKind, Fault, FaultKind};
+use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The cause of memory that was neither written nor read yet.
@@ -62,11 +62,17 @@ impl Log {
         at: Place,
         invocation: [u32; 3],
         limit: usize,
-        detail: impl FnOnce() -> String,
+        (memory, detail): (Option<FaultMemory>, impl FnOnce() -> String),
     ) {
         self.fault_count += 1;
-        if self.faults.len() < limit && self.kept.insert((kind, at)) {
-            self.faults.push(Fault { kind, at, invocation, detail: detail() });
+        if self.keeps(kind, at, limit) {
+            self.kept.insert((kind, at));
+            self.faults.push(Fault { kind, at, invocation, memory, detail: detail() });
         }
+    }
+
+    /// True if the next fault of a kind at a place is kept.
+    pub(crate) fn keeps(&self, kind: FaultKind, at: Place, limit: usize) -> bool {
+        self.faults.len() < limit && !self.kept.contains(&(kind, at))
     }
 }

@@ -25,9 +25,9 @@ use crate::expr_bound::ExprBound;
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, FaultKind, Outcome};
+use crate::outcome::{CauseKind, FaultKind, FaultMemory, Outcome};
 use crate::pointer::counted;
-use crate::program::Program;
+use crate::program::{ObjectKind, Program};
 use assay_spirv::sampling::Sampler;
 use concurrency::atomics::Contention;
 use concurrency::data_race::RaceDetector;
@@ -299,6 +299,17 @@ impl Run<'_> {
     /// Reports undefined behaviour of a lane. It is a fault if the lane certainly executes the
     /// action; otherwise only the values that follow are unknown. Returns the cause for these.
     pub(crate) fn fault(&mut self, kind: FaultKind, lane: usize, detail: impl FnOnce() -> String) -> u32 {
+        self.fault_in(kind, lane, None, detail)
+    }
+
+    /// As [`Run::fault`], for an access to a byte of an object.
+    pub(crate) fn fault_in(
+        &mut self,
+        kind: FaultKind,
+        lane: usize,
+        accessed: Option<(usize, i64)>,
+        detail: impl FnOnce() -> String,
+    ) -> u32 {
         if self.forks.is_weak(lane) {
             return self.cause(CauseKind::Budget);
         }
@@ -306,16 +317,40 @@ impl Run<'_> {
             return self.cause(CauseKind::Precision);
         }
         let invocation = self.invocation(lane);
-        self.log.fault(kind, self.here, invocation, self.limits.faults, detail);
+        let accessed = accessed.filter(|_| self.log.keeps(kind, self.here, self.limits.faults));
+        let memory = accessed.and_then(|(object, offset)| self.memory_of(object, offset));
+        self.log.fault(kind, self.here, invocation, self.limits.faults, (memory, detail));
         self.cause(CauseKind::Fault)
+    }
+
+    /// Byte of an object, as a caller knows it.
+    fn memory_of(&self, object: usize, offset: i64) -> Option<FaultMemory> {
+        let is_object = |number: u64| self.numbers.get(number as usize) == Some(&(object as u32));
+        let pointed = self.pointed.iter().find(|(_, number)| is_object(*number));
+        let pointed = pointed.map(|(slot, _)| FaultMemory::Binding(*slot, offset));
+        let mut declared = self.program.objects.iter();
+        pointed.or_else(|| {
+            declared.find_map(|declared| {
+                let element = (0..declared.count).find(|element| is_object(declared.first + element))?;
+                Some(match declared.kind {
+                    ObjectKind::Push => FaultMemory::Push,
+                    ObjectKind::Workgroup => FaultMemory::Workgroup,
+                    ObjectKind::Binding(slot) => FaultMemory::Binding(Slot { element: element as u32, ..slot }, offset),
+                })
+            })
+        })
     }
 
     /// A lane's global invocation id.
     pub(crate) fn invocation(&self, lane: usize) -> [u32; 3] {
+        self.global_id(self.group, self.forks.original(lane) as u32)
+    }
+
+    /// The global id of an invocation, by its index in a workgroup.
+    pub(crate) fn global_id(&self, group: [u32; 3], index: u32) -> [u32; 3] {
         let size = self.size;
-        let index = self.forks.original(lane) as u32;
         let local = [index % size[0], index / size[0] % size[1], index / size[0] / size[1]];
-        std::array::from_fn(|i| self.group[i].wrapping_mul(size[i]).wrapping_add(local[i]))
+        std::array::from_fn(|i| group[i].wrapping_mul(size[i]).wrapping_add(local[i]))
     }
 
     /// The object of a pointer's number.

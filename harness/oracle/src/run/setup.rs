@@ -338,12 +338,17 @@ impl<'a> Run<'a> {
         self.dispatch.only.as_ref().map_or(place, |only| only[place as usize])
     }
 
+    /// The id of a workgroup, by its number.
+    pub(super) fn group_id(&self, number: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(|n| u64::from(n.max(1)));
+        [number % x, number / x % y, number / x / y].map(|n| n as u32)
+    }
+
     /// Runs the workgroup with this index among those that are run.
     pub(super) fn group(&mut self, place: u64) {
         let number = self.group_number(place);
         self.place = place as u32;
-        let [x, y, _] = self.groups.map(|n| u64::from(n.max(1)));
-        self.group = [number % x, number / x % y, number / x / y].map(|n| n as u32);
+        self.group = self.group_id(number);
         self.blocks = 0;
         self.undecided_blocks = 0;
         self.decided_by_order = 0;

@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
                 Some(lane) => {
                     self.endless = true;
                     self.fault(FaultKind::Endless, lane as usize, || {
-                        format!("the workgroup still runs after {blocks} blocks, {instructions} instructions in all invocations")
+                        format!("given up after {blocks} blocks of the workgroup and {instructions} instructions of all invocations")
                     })
                 }
                 None => self.cause(CauseKind::Budget),

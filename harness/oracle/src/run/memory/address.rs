@@ -216,9 +216,10 @@ impl Run<'_> {
                 if let Ok(end) = u64::try_from(bytes.end) {
                     self.log.note_reach(object, end);
                 }
-                let access = if write { "a write" } else { "a read" };
-                let detail = || format!("{access} of {size} bytes at offset {offset}, of {length} bytes");
-                Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, detail) }
+                let access = if write { "writes" } else { "reads" };
+                let detail = || format!("{access} {size} bytes at byte {offset}, but the size is {length} bytes");
+                let accessed = Some((object, offset));
+                Target::Nowhere { cause: self.fault_in(FaultKind::OutOfBounds, lane, accessed, detail) }
             }
         }
     }

@@ -165,14 +165,17 @@ impl Run<'_> {
             return cause;
         }
         let lanes = self.lanes as u32;
-        let other = conflict.other.map(|other| (other % lanes, self.group_number(u64::from(other / lanes))));
+        let other = conflict.other.map(|other| {
+            let group = self.group_id(self.group_number(u64::from(other / lanes)));
+            self.global_id(group, other % lanes)
+        });
         let detail = || {
             let other = match other {
-                Some((index, group)) => format!("invocation {index} of workgroup {group} (counted in order)"),
+                Some([x, y, z]) => format!("invocation {x}, {y}, {z}"),
                 None => "another invocation".to_owned(),
             };
-            format!("at offset {offset}, with {other}: nothing orders the two accesses, and one writes")
+            format!("{other} accesses it, too; one of the two writes, and nothing orders them")
         };
-        self.fault(FaultKind::DataRace, lane, detail)
+        self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
     }
 }
