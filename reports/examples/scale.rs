@@ -8,12 +8,14 @@
 #![expect(clippy::print_stdout, reason = "an example that prints what it measured")]
 
 use assay_reports::{
-    Opened,
-    diff::{Threshold, diff},
+    ResultDir,
+    diff::{MarginThreshold, diff},
     html::Page,
     merge::merge,
 };
-use assay_runner::{CaseResult, ClassCount, DeviceInfo, Event, Example, Part, Profile, RunInfo, SCHEMA, Status, Times};
+use assay_runner::{
+    CaseResult, ClassCount, DeviceInfo, Event, Example, Profile, RunInfo, RunPart, SCHEMA, Status, Times,
+};
 use std::{
     error::Error,
     fs,
@@ -37,17 +39,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     let page = folder.join("report.html");
     timed("report", || {
-        Page::read(&[Opened::open(&paths[2])?], &|_| None)?.write(fs::File::create(&page)?)?;
+        Page::read(&[ResultDir::open(&paths[2])?], &|_| None)?.write(fs::File::create(&page)?)?;
         println!("{} MiB", fs::metadata(&page)?.len() >> 20);
         Ok(())
     })?;
     let joined = folder.join("old");
     timed("merge", || {
-        let parts = [Opened::open(&paths[0])?, Opened::open(&paths[1])?];
+        let parts = [ResultDir::open(&paths[0])?, ResultDir::open(&paths[1])?];
         Ok(merge(&parts, &joined, false).map(|_| ())?)
     })?;
     timed("diff", || {
-        let diff = diff(&Opened::open(&joined)?, &Opened::open(&paths[2])?, Threshold::default())?;
+        let diff = diff(&ResultDir::open(&joined)?, &ResultDir::open(&paths[2])?, MarginThreshold::default())?;
         println!("{}", diff.text(2));
         Ok(())
     })?;
@@ -88,7 +90,7 @@ fn write(folder: &Path, part: Option<usize>, cases: usize, more: f64) -> Result<
     let mut file = BufWriter::new(fs::File::create(folder.join("results.jsonl"))?);
     let mine = |i: &usize| part.is_none_or(|part| i % 2 == part - 1);
     let mut run = run((0..cases).filter(mine).count());
-    run.part = part.map(|n| Part { of: vec![format!("slice:{n}/2")], cases, selection: "0".to_owned() });
+    run.part = part.map(|n| RunPart { of: vec![format!("slice:{n}/2")], cases, selection: "0".to_owned() });
     let mut line =
         |event: &Event| -> Result<(), Box<dyn Error>> { Ok(writeln!(file, "{}", serde_json::to_string(event)?)?) };
     line(&Event::RunStarted(Box::new(run)))?;

@@ -2,7 +2,7 @@
 
 use crate::{
     deqp::{DeqpStatus, TestStatus, plain},
-    name_arena::{Index, Names, compare},
+    name_arena::{NameArena, NameIndex, compare},
 };
 use assay_runner::Status;
 use std::{
@@ -72,8 +72,8 @@ const EXPLAIN: &str = "assay explain ";
 /// to its name, which is shared; reasons and paths are interned.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CaseTable {
-    planned: Rc<Names>,
-    index: Index,
+    planned: Rc<NameArena>,
+    index: NameIndex,
     entries: Vec<Option<StoredCase>>,
     /// Cases that were not planned.
     others: BTreeMap<String, StoredCase>,
@@ -83,9 +83,9 @@ pub(crate) struct CaseTable {
 
 impl CaseTable {
     /// Returns an empty table for the planned cases.
-    pub(crate) fn new(planned: Rc<Names>) -> CaseTable {
+    pub(crate) fn new(planned: Rc<NameArena>) -> CaseTable {
         let entries = vec![None; planned.len()];
-        CaseTable { index: Index::new(&planned), planned, entries, ..CaseTable::default() }
+        CaseTable { index: NameIndex::new(&planned), planned, entries, ..CaseTable::default() }
     }
 
     /// Adds the result of a case.

@@ -1,12 +1,12 @@
 //! Console text for one check of a shader.
 
 use crate::{
-    count, counted, plural,
+    counted, group_digits, plural,
     scalar_types::{ScalarType, parse_types, value},
     seconds,
     summary_table::style,
 };
-use assay_runner::{Blame, CheckResult, Mismatch, Status, class};
+use assay_runner::{Blame, CheckResult, Mismatch, Status, class_names};
 use std::fmt::Write;
 
 /// Number of wrong elements that are printed in full.
@@ -20,7 +20,7 @@ pub fn text(check: &CheckResult) -> String {
     let [x, y, z] = check.workgroups;
     let [lx, ly, lz] = check.workgroup_size;
     let part = check.sampled.map_or_else(String::new, |part| {
-        format!(", a subset of {} of {} workgroups", count(part.workgroups), count(part.of))
+        format!(", a subset of {} of {} workgroups", group_digits(part.workgroups), group_digits(part.of))
     });
     _ = writeln!(
         out,
@@ -44,7 +44,7 @@ pub fn text(check: &CheckResult) -> String {
     }
     let wrong = check.elements_failing + check.elements_warning;
     if let Some(more) = wrong.checked_sub(SHOWN.min(check.mismatches.len()) as u64).filter(|&more| more > 0) {
-        _ = writeln!(out, "  and {} more", count(more));
+        _ = writeln!(out, "  and {} more", group_digits(more));
     }
     derivation(&mut out, check);
     for blame in &check.blamed {
@@ -54,7 +54,7 @@ pub fn text(check: &CheckResult) -> String {
         let (elements, verb) = (check.elements_undetermined, plural(check.elements_undetermined, "is", "are"));
         _ = writeln!(out, "  {} {verb} undetermined:", counted(elements, "element"));
         for cause in &check.undetermined {
-            _ = writeln!(out, "    {:>7}  {}, at {}", count(cause.elements), cause.cause, cause.place);
+            _ = writeln!(out, "    {:>7}  {}, at {}", group_digits(cause.elements), cause.cause, cause.place);
         }
     }
     if let Some(part) = check.sampled {
@@ -91,9 +91,12 @@ fn compared(check: &CheckResult) -> String {
             let failing = check.elements_failing;
             if check.fails_only_the_case() {
                 let expectations = counted(failing, "expectation");
-                format!("{} elements and expectations checked, {expectations} not met", count(check.elements_checked))
+                format!(
+                    "{} elements and expectations checked, {expectations} not met",
+                    group_digits(check.elements_checked)
+                )
             } else {
-                format!("{elements} checked, {} not permitted", count(failing))
+                format!("{elements} checked, {} not permitted", group_digits(failing))
             }
         }
     }
@@ -106,9 +109,9 @@ fn element(out: &mut String, m: &Mismatch) {
     _ = writeln!(out, "  {style}{}{}{style:#} at byte {} ({kind})", m.buffer, m.element, m.offset);
     // An equivalence check compares translations and runs nothing, so it has no obtained result.
     let (got, permitted) = match m.class.as_str() {
-        class::CHANGED | class::WIDER => ("may be", "permitted"),
-        class::NEVER_EXPECTED => ("may be", "expected"),
-        class::EXPECTATION => ("got", "expected"),
+        class_names::CHANGED | class_names::WIDER => ("may be", "permitted"),
+        class_names::NEVER_EXPECTED => ("may be", "expected"),
+        class_names::EXPECTATION => ("got", "expected"),
         _ => ("got", "permitted"),
     };
     _ = writeln!(out, "    {got:<9} {}", value(slot, &m.got));
@@ -151,7 +154,7 @@ fn blamed(out: &mut String, blame: &Blame) {
     let slot = first_type(&example.scalar);
     _ = writeln!(out, "  wrong instruction: {name} at {place}");
     let executions = plural(recorded, "execution", "executions");
-    let (wrong, recorded) = (count(*wrong), count(*recorded));
+    let (wrong, recorded) = (group_digits(*wrong), group_digits(*recorded));
     _ = writeln!(
         out,
         "    its result is not permitted for its operands in {wrong} of {recorded} recorded {executions}"
@@ -184,7 +187,7 @@ fn first_type(scalar: &str) -> ScalarType {
 mod tests {
     use super::*;
     use crate::test_events::check;
-    use assay_runner::{BindingWrites, BlameExample, Sampled, UnjudgedRound, Writes};
+    use assay_runner::{BindingWrites, BlameExample, UnjudgedRound, WorkgroupSubset, Writes};
 
     #[test]
     fn wrong_and_undetermined_elements_are_printed() {
@@ -237,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_subset_of_workgroups_is_reported() {
-        let sampled = Some(Sampled { workgroups: 64, of: 4096, elements_beyond: 100_000 });
+        let sampled = Some(WorkgroupSubset { workgroups: 64, of: 4096, elements_beyond: 100_000 });
         let text = text(&CheckResult { sampled, ..check(Status::Pass) });
         assert!(text.contains("of 8 x 8 x 1, a subset of 64 of 4,096 workgroups, 2 of 2 rounds checked"), "{text}");
         assert!(text.contains("100,000 elements were not checked"), "{text}");

@@ -3,7 +3,7 @@
 use crate::{
     Expectations, Outcome, Progress, Standing, Tally,
     case_table::CaseNotes,
-    check_text, count, counted,
+    check_text, counted, group_digits,
     humanize::share,
     margin, plural, reason_of,
     scalar_types::{describe, parse_types, result_type, value},
@@ -46,9 +46,9 @@ pub struct ConsoleOptions {
     pub folder: Option<PathBuf>,
     /// Number of leading results that come from an earlier run and were shown then. They are
     /// counted and not printed again.
-    pub earlier: usize,
+    pub replayed: usize,
     /// Label of this run among concurrent runs; it precedes every case line.
-    pub which: Option<String>,
+    pub label: Option<String>,
     /// Name of the planted error, if any. Failures then do not count against the device.
     pub planted: Option<String>,
 }
@@ -74,15 +74,15 @@ impl Console {
 
     /// Suspends the progress bar on the same terminal while writing.
     #[must_use]
-    pub fn beside(self, progress: &Progress) -> Console {
+    pub fn with_progress(self, progress: &Progress) -> Console {
         Console { bar: Some(progress.bar()), ..self }
     }
 
     /// Compares the results with a lab's expectations. Expected failures are not printed as
     /// failures.
     #[must_use]
-    pub fn expecting(self, expectations: Rc<Expectations>) -> Console {
-        Console { tally: self.tally.expecting(expectations), ..self }
+    pub fn with_expectations(self, expectations: Rc<Expectations>) -> Console {
+        Console { tally: self.tally.with_expectations(expectations), ..self }
     }
 
     /// Writes a block at once, with the bar suspended. After a write error, for instance a closed
@@ -125,13 +125,13 @@ impl Console {
     fn finished_case(&mut self, case: &CaseResult) {
         let expectations = self.tally.expectations();
         let judged = expectations.judge(case);
-        let earlier = self.options.earlier > 0;
-        self.options.earlier = self.options.earlier.saturating_sub(1);
+        let earlier = self.options.replayed > 0;
+        self.options.replayed = self.options.replayed.saturating_sub(1);
         let fails = !judged.standing.is_success() && judged.standing != Standing::Missing;
         let shown = !earlier && (fails || self.options.verbose);
         let line = shown.then(|| {
             let mut line = case_line(case, &self.options);
-            if expectations.are_any() {
+            if expectations.has_lists() {
                 let why = judged.why.map_or_else(String::new, |why| format!(": {why}"));
                 line.insert_str(line.len() - 1, &format!("  [{:?}{why}]", judged.standing));
             }
@@ -167,24 +167,29 @@ impl Console {
         let tally = &self.tally;
         let statuses = tally.statuses().into_iter().map(|(status, cases)| {
             let style = style(status);
-            format!("{} {style}{status:?}{style:#}", count(cases))
+            format!("{} {style}{status:?}{style:#}", group_digits(cases))
         });
         let statuses = statuses.collect::<Vec<_>>().join(", ");
         let colon = if statuses.is_empty() { "" } else { ": " };
-        writeln!(out, "cases    {} of {}{colon}{statuses}", count(tally.finished()), count(tally.planned()))?;
+        writeln!(
+            out,
+            "cases    {} of {}{colon}{statuses}",
+            group_digits(tally.finished()),
+            group_digits(tally.planned())
+        )?;
         let of = match tally.rounds() {
             Some(rounds) => format!("in {}", counted(rounds, "round")),
             None => format!("from {}", counted(tally.inputs_tested(), "input")),
         };
         let of = match tally.constant_inputs() {
             0 => of,
-            constants => format!("{of} ({} of them as constants in shaders)", count(constants)),
+            constants => format!("{of} ({} of them as constants in shaders)", group_digits(constants)),
         };
         writeln!(
             out,
             "results  {} checked {of}; {} not checked: unspecified or undetermined",
-            count(tally.scalars_checked()),
-            count(tally.scalars_unchecked())
+            group_digits(tally.scalars_checked()),
+            group_digits(tally.scalars_unchecked())
         )?;
         for status in [Status::NotSupported, Status::Undetermined] {
             reasons(out, tally, status)?;
@@ -201,11 +206,11 @@ impl Console {
             seconds(times.overlap),
             rate(tally.scalars_checked(), times.check)
         )?;
-        if tally.expectations().are_any() {
+        if tally.expectations().has_lists() {
             let standings = STANDINGS.iter().map(|&standing| (standing, tally.standing(standing)));
             let standings = standings.filter(|&(_, cases)| cases > 0);
             let standings: Vec<_> =
-                standings.map(|(standing, cases)| format!("{} {standing:?}", count(cases))).collect();
+                standings.map(|(standing, cases)| format!("{} {standing:?}", group_digits(cases))).collect();
             writeln!(out, "lists    {}", standings.join(", "))?;
         }
         let expectations = tally.expectations();
@@ -214,7 +219,7 @@ impl Console {
             let first = failures.next();
             let failures = first.map(|first| match failures.count() {
                 0 => format!("; the baseline expects {first} to fail"),
-                more => format!("; the baseline expects {first} and {} more of them to fail", count(more)),
+                more => format!("; the baseline expects {first} and {} more of them to fail", group_digits(more)),
             });
             let skipped = counted(expectations.skipped().len(), "case");
             writeln!(out, "skipped  {skipped} on the list of skips{}", failures.unwrap_or_default())?;
@@ -251,16 +256,16 @@ impl Console {
         let (fail, stopped) = match (tally.finished() < tally.planned(), tally.interrupted()) {
             (_, true) => {
                 let planned = counted(tally.planned(), "case");
-                ("INTERRUPTED", format!(" Interrupted after {} of {planned}.", count(tally.finished())))
+                ("INTERRUPTED", format!(" Interrupted after {} of {planned}.", group_digits(tally.finished())))
             }
             (true, false) => {
                 let planned = counted(tally.planned(), "case");
-                ("FAIL", format!(" Only {} of {planned} finished.", count(tally.finished())))
+                ("FAIL", format!(" Only {} of {planned} finished.", group_digits(tally.finished())))
             }
             (false, false) => ("FAIL", String::new()),
         };
         match tally.outcome() {
-            Outcome::Failures if tally.expectations().are_any() => {
+            Outcome::Failures if tally.expectations().has_lists() => {
                 let of = |standing| tally.standing(standing);
                 let (worse, better) = (of(Standing::Regression) + of(Standing::Flaky), of(Standing::Fixed));
                 let mut parts = Vec::new();
@@ -280,10 +285,10 @@ impl Console {
             }
             Outcome::Failures => {
                 let unexpected = tally.failed_by_case_file();
-                let wrong = tally.of(Status::Fail) - unexpected;
+                let wrong = tally.with_status(Status::Fail) - unexpected;
                 let other = failed - wrong - unexpected;
                 let mut parts = Vec::new();
-                let of_judged = |cases| format!("{} of {}", count(cases), counted(judged, "checked case"));
+                let of_judged = |cases| format!("{} of {}", group_digits(cases), counted(judged, "checked case"));
                 if unexpected > 0 {
                     let (of, verb) = (of_judged(unexpected), plural(unexpected, "returns", "return"));
                     parts.push(format!(
@@ -309,7 +314,7 @@ impl Console {
                 let word = if tally.interrupted() { fail } else { "INCOMPLETE" };
                 (yellow, format!("{word}: {device}: {so_far}.{stopped}"))
             }
-            Outcome::Empty => {
+            Outcome::EmptyPart => {
                 let part = tally.part().map(|part| (part.of.join(", "), counted(part.cases, "case")));
                 let (of, cases) = part.unwrap_or_default();
                 (Style::new().bold(), format!("EMPTY: {device}: none of {cases} falls into {of}."))
@@ -319,10 +324,10 @@ impl Console {
                 let none = format!("none of {} could be checked", counted(tally.finished(), "case"));
                 (yellow, format!("NOTHING CHECKED: {device}: {none}; this is not a pass."))
             }
-            Outcome::Clean => {
-                let warnings = match tally.of(Status::QualityWarning) {
+            Outcome::Pass => {
+                let warnings = match tally.with_status(Status::QualityWarning) {
                     0 => String::new(),
-                    n => format!(", {} of them by a lenient reading only", count(n)),
+                    n => format!(", {} of them by a lenient reading only", group_digits(n)),
                 };
                 let part = match tally.sampled() {
                     0 => "",
@@ -330,12 +335,13 @@ impl Console {
                 };
                 let (lowered, reference) = (tally.by_path("lowered"), tally.by_path("reference"));
                 // Cases that ran on the driver and passed.
-                let passed = (tally.of(Status::Pass) + tally.of(Status::QualityWarning)).saturating_sub(reference);
+                let passed = (tally.with_status(Status::Pass) + tally.with_status(Status::QualityWarning))
+                    .saturating_sub(reference);
                 let core = "lowered to core SPIR-V, which does not test native support";
                 let lowered = match lowered {
                     0 => String::new(),
                     n if n == passed => format!(", {core}"),
-                    n => format!(", {} of them {core}", count(n)),
+                    n => format!(", {} of them {core}", group_digits(n)),
                 };
                 let expected = tally.standing(Standing::Waived) + tally.standing(Standing::KnownFlake);
                 let by = if expected > 0 { "the lab's lists expect" } else { "the baseline expects" };
@@ -399,16 +405,16 @@ fn rate(scalars: u64, check: f64) -> String {
 /// Formats one finished case as a line.
 fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     let style = style(case.status);
-    let which = options.which.as_ref().map_or_else(String::new, |which| format!("{which}: "));
+    let which = options.label.as_ref().map_or_else(String::new, |which| format!("{which}: "));
     let mut line = format!("{which}{style}{:<14}{style:#} {}", format!("{:?}", case.status), case.name);
     if case.inputs_tested > 0 {
         let possible = case.inputs_possible.parse().map(|p: crate::InputCount| p.to_string());
         let possible = possible.unwrap_or_else(|_| case.inputs_possible.clone());
         line += &match case.failing_inputs {
-            0 => format!("  {} of {possible} inputs", count(case.inputs_tested)),
+            0 => format!("  {} of {possible} inputs", group_digits(case.inputs_tested)),
             n => {
                 let verb = plural(n, "fails", "fail");
-                format!("  {} of {} {verb}", count(n), counted(case.inputs_tested, "input"))
+                format!("  {} of {} {verb}", group_digits(n), counted(case.inputs_tested, "input"))
             }
         };
     }
@@ -453,12 +459,12 @@ fn expand(out: &mut dyn Write, row: &TableRow) -> io::Result<()> {
     for case in &row.failures {
         let style = style(case.status);
         writeln!(out, "    {style}{}{style:#}  {}", case.name, reason_of(case))?;
-        let classes = case.classes.iter().map(|c| format!("{} {}", count(c.count), c.class));
+        let classes = case.classes.iter().map(|c| format!("{} {}", group_digits(c.count), c.class));
         let classes = classes.collect::<Vec<_>>().join(", ");
         if case.failing_inputs > 0 {
             let share = share(case.failing_inputs, case.inputs_tested);
             let tested = counted(case.inputs_tested, "input");
-            writeln!(out, "      {} of {tested} ({share}): {classes}", count(case.failing_inputs))?;
+            writeln!(out, "      {} of {tested} ({share}): {classes}", group_digits(case.failing_inputs))?;
         }
         if let Some(worst) = &case.worst {
             write_example(out, case, worst)?;
@@ -466,7 +472,7 @@ fn expand(out: &mut dyn Write, row: &TableRow) -> io::Result<()> {
     }
     match row.cases() - row.failures.len() as u64 {
         0 => Ok(()),
-        more => writeln!(out, "    and {} more, listed in failures.csv", count(more)),
+        more => writeln!(out, "    and {} more, listed in failures.csv", group_digits(more)),
     }
 }
 
@@ -496,11 +502,16 @@ fn reasons(out: &mut dyn Write, tally: &Tally, status: Status) -> io::Result<()>
         writeln!(out, "{style}{status:?}{style:#}")?;
     }
     for (reason, cases) in list.iter().take(REASONS) {
-        writeln!(out, "  {:>7}  {reason}", count(*cases))?;
+        writeln!(out, "  {:>7}  {reason}", group_digits(*cases))?;
     }
     if let Some(rest) = list.get(REASONS..).filter(|rest| !rest.is_empty()) {
         let cases: u64 = rest.iter().map(|&(_, cases)| cases).sum();
-        writeln!(out, "  {:>7}  for {}, all in results.jsonl", count(cases), counted(rest.len(), "other reason"))?;
+        writeln!(
+            out,
+            "  {:>7}  for {}, all in results.jsonl",
+            group_digits(cases),
+            counted(rest.len(), "other reason")
+        )?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::test_events::{case, run};
-use assay_runner::{ClassCount, Mismatch, class};
+use assay_runner::{ClassCount, Mismatch, class_names};
 use std::{cell::RefCell, rc::Rc};
 
 #[derive(Clone, Default)]
@@ -158,12 +158,12 @@ fn a_skipped_case_that_the_baseline_expects_to_fail_fails_the_run() {
     let list = dir.path().join("baseline.csv");
     std::fs::write(&list, "p.left,Fail\n").unwrap();
     let baseline = crate::deqp::Baseline::read(&list).unwrap();
-    let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::none(), crate::Waivers::default());
+    let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::empty(), crate::Waivers::default());
     let skipped = vec!["p.left".to_owned(), "p.other".to_owned()];
     let planned = Rc::new(["p.a"].iter().collect());
     let out = Shared::default();
     let console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
-    let mut console = console.expecting(Rc::new(expectations.of_run(planned, skipped)));
+    let mut console = console.with_expectations(Rc::new(expectations.for_run(planned, skipped)));
     console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
     console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Pass)))).unwrap();
     console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
@@ -179,13 +179,13 @@ fn a_skipped_case_that_the_baseline_expects_to_fail_fails_the_run() {
 
 #[test]
 fn a_part_without_cases_is_not_a_failure() {
-    let part = assay_runner::Part { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
+    let part = assay_runner::RunPart { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
     let out = Shared::default();
     let mut console =
         Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
     console.event(&Event::RunStarted(Box::new(RunInfo { part: Some(part), ..run(0) }))).unwrap();
     console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
-    assert_eq!(console.tally.outcome(), Outcome::Empty);
+    assert_eq!(console.tally.outcome(), Outcome::EmptyPart);
     let text = String::from_utf8(out.0.borrow().clone()).unwrap();
     assert!(text.trim_end().ends_with("none of 5 cases falls into hash:1/3."), "{text}");
 }
@@ -264,7 +264,7 @@ fn a_case_files_expectation_is_not_reported_as_the_specifications() {
             // A result that only the lenient reading permits also has `by: specification`.
             let (by, status) =
                 by.strip_prefix("lenient ").map_or((*by, Status::Fail), |by| (by, Status::QualityWarning));
-            let class = if by == "case" { class::EXPECTATION } else { "FewUlp" };
+            let class = if by == "case" { class_names::EXPECTATION } else { "FewUlp" };
             Mismatch { by: by.into(), status, class: class.into(), ..check.mismatches[0].clone() }
         };
         check.mismatches = by.iter().map(mismatch).collect();

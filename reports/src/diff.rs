@@ -1,8 +1,8 @@
 //! Comparison of two runs.
 
 use crate::{
-    count, counted, margin, plural,
-    read::{Opened, ReadError},
+    counted, group_digits, margin, plural,
+    read::{ReadError, ResultDir},
     suite,
 };
 use assay_runner::{RunInfo, Status};
@@ -99,7 +99,7 @@ impl ChangeKind {
             ChangeKind::Margin => ("changed margin", "changed margins"),
             ChangeKind::Appeared => ("new case", "new cases"),
         };
-        format!("{} {}", count(changes), plural(changes, one, more))
+        format!("{} {}", group_digits(changes), plural(changes, one, more))
     }
 }
 
@@ -134,20 +134,20 @@ pub struct Diff {
 
 /// Threshold above which a change of the margin is reported.
 #[derive(Clone, Copy, Debug)]
-pub struct Threshold {
+pub struct MarginThreshold {
     /// Smallest reported factor between the two margins.
     pub factor: f64,
     /// Smallest reported value of the greater margin.
     pub floor: f64,
 }
 
-impl Default for Threshold {
-    fn default() -> Threshold {
-        Threshold { factor: 1.05, floor: 0.01 }
+impl Default for MarginThreshold {
+    fn default() -> MarginThreshold {
+        MarginThreshold { factor: 1.05, floor: 0.01 }
     }
 }
 
-impl Threshold {
+impl MarginThreshold {
     fn is_passed(self, old: f64, new: f64) -> bool {
         let (low, high) = if old < new { (old, new) } else { (new, old) };
         high >= self.floor && high > low * self.factor
@@ -158,7 +158,7 @@ impl Threshold {
 ///
 /// # Errors
 /// The results of a run cannot be read, or contain a case twice.
-pub fn diff(old: &Opened, new: &Opened, threshold: Threshold) -> Result<Diff, ReadError> {
+pub fn diff(old: &ResultDir, new: &ResultDir, threshold: MarginThreshold) -> Result<Diff, ReadError> {
     let (before, after) = (states(old)?, states(new)?);
     let sides = (side(old, before.len()), side(new, after.len()));
     let caveats = caveats(old, new);
@@ -199,7 +199,7 @@ fn moved(change: &Change) -> f64 {
     }
 }
 
-fn kind(old: Option<&CaseState>, new: Option<&CaseState>, threshold: Threshold) -> Option<ChangeKind> {
+fn kind(old: Option<&CaseState>, new: Option<&CaseState>, threshold: MarginThreshold) -> Option<ChangeKind> {
     let (old, new) = match (old, new) {
         (Some(old), Some(new)) => (old, new),
         (Some(_), None) => return Some(ChangeKind::Vanished),
@@ -224,7 +224,7 @@ fn kind(old: Option<&CaseState>, new: Option<&CaseState>, threshold: Threshold) 
 }
 
 /// Returns every completed case of a run, sorted by name.
-fn states(run: &Opened) -> Result<Vec<(String, CaseState)>, ReadError> {
+fn states(run: &ResultDir) -> Result<Vec<(String, CaseState)>, ReadError> {
     use rayon::slice::ParallelSliceMut;
     let states = run.results(|line| {
         let brief = line.brief;
@@ -245,8 +245,8 @@ fn states(run: &Opened) -> Result<Vec<(String, CaseState)>, ReadError> {
     Ok(states)
 }
 
-fn side(run: &Opened, cases: usize) -> ComparedRun {
-    let RunInfo { device, version, started, budget, seed, .. } = run.info.clone();
+fn side(run: &ResultDir, cases: usize) -> ComparedRun {
+    let RunInfo { device, version, started, budget, seed, .. } = run.run.clone();
     ComparedRun {
         folder: run.path.display().to_string(),
         driver: format!("{} {}", device.driver_name, device.driver_info).trim().to_owned(),
@@ -260,8 +260,8 @@ fn side(run: &Opened, cases: usize) -> ComparedRun {
 }
 
 /// Returns the reasons why two runs are not fully comparable.
-fn caveats(old: &Opened, new: &Opened) -> Vec<String> {
-    let (a, b) = (&old.info, &new.info);
+fn caveats(old: &ResultDir, new: &ResultDir) -> Vec<String> {
+    let (a, b) = (&old.run, &new.run);
     let mut said = Vec::new();
     let mut differ = |what: &str, a: &str, b: &str, so: &str| {
         if a != b {
@@ -278,7 +278,7 @@ fn caveats(old: &Opened, new: &Opened) -> Vec<String> {
         if run.ended().interrupted {
             said.push(format!("the {which} run was interrupted, so cases are missing"));
         }
-        if let Some(part) = &run.info.part {
+        if let Some(part) = &run.run.part {
             said.push(format!("the {which} run is only part {} of a larger run", part.of.join(", ")));
         }
     }
@@ -287,7 +287,7 @@ fn caveats(old: &Opened, new: &Opened) -> Vec<String> {
 
 impl Diff {
     /// Returns the changes of one kind.
-    pub fn of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
+    pub fn changes_of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(move |change| change.kind == kind)
     }
 
@@ -307,28 +307,28 @@ impl Diff {
             _ = writeln!(text, "note: {caveat}");
         }
         for kind in ChangeKind::ALL {
-            let all = self.of(kind).count();
+            let all = self.changes_of(kind).count();
             if all == 0 {
                 continue;
             }
             _ = writeln!(text, "\n{}", kind.counted(all));
-            let suites = self.of(kind).fold(BTreeMap::<&str, usize>::new(), |mut suites, change| {
+            let suites = self.changes_of(kind).fold(BTreeMap::<&str, usize>::new(), |mut suites, change| {
                 *suites.entry(suite(&change.name)).or_default() += 1;
                 suites
             });
-            for change in self.of(kind).take(most) {
+            for change in self.changes_of(kind).take(most) {
                 _ = writeln!(text, "  {}  {}", change.name, describe(change));
             }
             if all > most {
-                let suites = suites.iter().map(|(suite, n)| format!("{suite} {}", count(n))).collect::<Vec<_>>();
-                _ = writeln!(text, "  and {} more; by suite: {}", count(all - most), suites.join(", "));
+                let suites = suites.iter().map(|(suite, n)| format!("{suite} {}", group_digits(n))).collect::<Vec<_>>();
+                _ = writeln!(text, "  and {} more; by suite: {}", group_digits(all - most), suites.join(", "));
             }
         }
         let verdict = if self.is_worse() { "WORSE" } else { "NOT WORSE" };
-        let counts = ChangeKind::ALL.map(|kind| (kind, self.of(kind).count()));
+        let counts = ChangeKind::ALL.map(|kind| (kind, self.changes_of(kind).count()));
         let counts = counts.iter().filter(|(_, n)| *n > 0).map(|&(kind, n)| kind.counted(n));
         let mut counts: Vec<String> = counts.collect();
-        counts.push(format!("{} unchanged", count(self.unchanged)));
+        counts.push(format!("{} unchanged", group_digits(self.unchanged)));
         _ = writeln!(text, "\n{verdict}: {}", counts.join(", "));
         text
     }
@@ -418,9 +418,9 @@ mod tests {
             case("p.f32.added_broken", Status::Timeout),
         ];
         let (old, new) = (folder(&dir.path().join("old"), &old), folder(&dir.path().join("new"), &new));
-        let open = |path| Opened::open(path).unwrap();
-        let diff = diff(&open(&old), &open(&new), Threshold::default()).unwrap();
-        let of = |kind| diff.of(kind).map(|change| &change.name[6..]).collect::<Vec<_>>();
+        let open = |path| ResultDir::open(path).unwrap();
+        let diff = diff(&open(&old), &open(&new), MarginThreshold::default()).unwrap();
+        let of = |kind| diff.changes_of(kind).map(|change| &change.name[6..]).collect::<Vec<_>>();
         assert_eq!(of(ChangeKind::NewFailure), ["added_broken", "breaks"]);
         assert_eq!(of(ChangeKind::ChangedFailure), ["other_class", "other_status"]);
         assert_eq!(of(ChangeKind::Vanished), ["gone"]);
@@ -440,7 +440,7 @@ mod tests {
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
-        let none = super::diff(&open(&old), &open(&old), Threshold::default()).unwrap();
+        let none = super::diff(&open(&old), &open(&old), MarginThreshold::default()).unwrap();
         assert!(!none.is_worse() && none.changes.is_empty() && none.unchanged == 13);
         assert!(none.text(9).contains("NOT WORSE: 13 unchanged"));
         let json = serde_json::to_value(&diff).unwrap();
@@ -454,8 +454,8 @@ mod tests {
         let old = folder(&dir.path().join("old"), &[case("p.a", Status::Fail), case("p.b", Status::Pass)]);
         let cut = with("p.a", Status::Pass, |case| case.partial = true);
         let new = folder(&dir.path().join("new"), &[cut, case("p.b", Status::Pass)]);
-        let new = Opened::open(new).unwrap();
-        let diff = super::diff(&Opened::open(old).unwrap(), &new, Threshold::default()).unwrap();
+        let new = ResultDir::open(new).unwrap();
+        let diff = super::diff(&ResultDir::open(old).unwrap(), &new, MarginThreshold::default()).unwrap();
         let kinds: Vec<ChangeKind> = diff.changes.iter().map(|change| change.kind).collect();
         assert_eq!(kinds, [ChangeKind::Vanished]);
         assert_eq!(new.statuses().unwrap().into_keys().collect::<Vec<_>>(), ["p.b"]);
@@ -465,8 +465,8 @@ mod tests {
     fn a_duplicate_name_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let path = folder(dir.path(), &[case("p.a", Status::Pass), case("p.a", Status::Fail)]);
-        let run = Opened::open(path).unwrap();
-        let error = super::diff(&run, &run, Threshold::default()).unwrap_err().to_string();
+        let run = ResultDir::open(path).unwrap();
+        let error = super::diff(&run, &run, MarginThreshold::default()).unwrap_err().to_string();
         assert!(error.contains("has two results of `p.a`"), "{error}");
     }
 
@@ -480,7 +480,7 @@ mod tests {
             failing_inputs: 1,
         };
         assert_eq!(serde_json::to_value(state(Some(f64::INFINITY))).unwrap()["margin"], "inf");
-        let threshold = Threshold::default();
+        let threshold = MarginThreshold::default();
         assert!(threshold.is_passed(2.0, f64::INFINITY) && !threshold.is_passed(f64::INFINITY, f64::INFINITY));
         assert!(threshold.is_passed(0.0, 0.5) && !threshold.is_passed(0.0, 0.0));
     }

@@ -5,11 +5,11 @@
 //! [`Standing::Regression`].
 
 use crate::{
-    Names, Waivers,
+    NameArena, Waivers,
     deqp::{Baseline, DeqpStatus, Patterns, TestStatus},
     waiver::WaiverMatch,
 };
-use assay_runner::{CaseResult, CheckResult, Repeat, Repeated, Status};
+use assay_runner::{CaseResult, CheckResult, Repeat, RepeatVerdict, Status};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, rc::Rc};
 
@@ -59,13 +59,13 @@ pub struct Expectations {
     baseline: Option<Baseline>,
     flakes: Patterns,
     waivers: Waivers,
-    planned: Rc<Names>,
+    planned: Rc<NameArena>,
     skipped: Vec<String>,
 }
 
 impl Default for Expectations {
     fn default() -> Expectations {
-        Expectations::new(None, Patterns::none(), Waivers::default())
+        Expectations::new(None, Patterns::empty(), Waivers::default())
     }
 }
 
@@ -77,12 +77,12 @@ impl Expectations {
 
     /// Adds the planned cases and the cases removed by the list of skips.
     #[must_use]
-    pub fn of_run(self, planned: Rc<Names>, skipped: Vec<String>) -> Expectations {
+    pub fn for_run(self, planned: Rc<NameArena>, skipped: Vec<String>) -> Expectations {
         Expectations { planned, skipped, ..self }
     }
 
     /// Returns the planned cases.
-    pub(crate) fn planned(&self) -> &Rc<Names> {
+    pub(crate) fn planned(&self) -> &Rc<NameArena> {
         &self.planned
     }
 
@@ -103,8 +103,8 @@ impl Expectations {
     }
 
     /// Returns true if a list was given, so that standings carry information beyond the statuses.
-    pub fn are_any(&self) -> bool {
-        self.baseline.is_some() || !self.waivers.is_empty() || self.flakes.is_any()
+    pub fn has_lists(&self) -> bool {
+        self.baseline.is_some() || !self.waivers.is_empty() || self.flakes.has_patterns()
     }
 
     /// Assesses a case.
@@ -134,7 +134,7 @@ impl Expectations {
     /// Assesses a status and the reruns of a failure, without waivers.
     fn judge_run(&self, name: &str, status: Status, repeat: Option<&Repeat>) -> Assessment {
         let judged = self.judge_word(name, TestStatus::of(status));
-        let Some(repeat) = repeat.filter(|repeat| repeat.verdict == Repeated::Flaky) else { return judged };
+        let Some(repeat) = repeat.filter(|repeat| repeat.verdict == RepeatVerdict::Flaky) else { return judged };
         if judged.standing != Standing::Regression {
             return judged;
         }
@@ -151,7 +151,7 @@ impl Expectations {
     /// Assesses a test status, without waivers.
     pub(crate) fn judge_word(&self, name: &str, did: TestStatus) -> Assessment {
         let baseline = self.baseline.as_ref().and_then(|baseline| baseline.get(name));
-        let word = DeqpStatus::against(did, baseline);
+        let word = DeqpStatus::compare(did, baseline);
         let said = baseline.map(|baseline| format!("the baseline lists {baseline}"));
         if !word.is_success() && self.flakes.matches(name) {
             return Assessment { standing: Standing::KnownFlake, word: DeqpStatus::KnownFlake, why: said };
@@ -201,7 +201,7 @@ impl WaiverUse {
 mod tests {
     use super::*;
     use crate::test_events::{case, run};
-    use assay_runner::OneRun;
+    use assay_runner::RepeatRun;
     use jiff::civil::Date;
     use std::fs;
 
@@ -218,7 +218,7 @@ mod tests {
         let waivers =
             "[[waiver]]\ncases = [\"p.waived\"]\nclasses = [\"FewUlp\"]\nissue = \"I1\"\nexpires = 2027-01-01\n";
         let today = Date::new(2026, 11, 21).unwrap();
-        let waivers = Waivers::read(&file("w.toml", waivers)).unwrap().of_run(&run(1).device, today);
+        let waivers = Waivers::read(&file("w.toml", waivers)).unwrap().for_run(&run(1).device, today);
         Expectations::new(Some(baseline), flakes, waivers)
     }
 
@@ -259,9 +259,9 @@ mod tests {
     #[test]
     fn flaky_results_fail_the_run_unless_on_the_list_of_flakes() {
         let flaky = |name: &str, alone: Status| {
-            let run = |after, status| OneRun { after, inputs: 0, status, reason: None };
+            let run = |after, status| RepeatRun { after, inputs: 0, status, reason: None };
             let runs = vec![run(3, Status::Fail), run(0, alone)];
-            let repeat = Some(Box::new(Repeat { verdict: Repeated::Flaky, runs, after: Vec::new() }));
+            let repeat = Some(Box::new(Repeat { verdict: RepeatVerdict::Flaky, runs, after: Vec::new() }));
             let judged = expectations().judge(&CaseResult { repeat: repeat.clone(), ..case(name, Status::Fail) });
             // A check is assessed as a case is.
             let check = CheckResult { name: name.to_owned(), repeat, ..crate::test_events::check(Status::Fail) };
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn without_lists_every_failure_is_a_regression() {
         let none = Expectations::default();
-        assert!(!none.are_any() && expectations().are_any());
+        assert!(!none.has_lists() && expectations().has_lists());
         assert_eq!(none.judge(&case("p.a", Status::Fail)).standing, Standing::Regression);
         assert_eq!(none.judge(&case("p.a", Status::Pass)).standing, Standing::Expected);
     }

@@ -2,9 +2,9 @@
 
 use crate::{
     margin,
-    read::{Opened, ReadError},
+    read::{ReadError, ResultDir},
 };
-use assay_case::Filter;
+use assay_case::NameFilter;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::Serialize;
 use std::{
@@ -146,7 +146,7 @@ impl History {
     ///
     /// # Errors
     /// The results cannot be read or written, or are already in the history.
-    pub fn add(&mut self, runs: &[Opened]) -> Result<Vec<usize>, HistoryError> {
+    pub fn add(&mut self, runs: &[ResultDir]) -> Result<Vec<usize>, HistoryError> {
         let path = self.path.clone();
         let failed = History::failed(&path);
         let change = self.connection.transaction().map_err(&failed)?;
@@ -160,7 +160,7 @@ impl History {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn courses(&self, filters: &[Filter]) -> Result<Vec<CaseHistory>, HistoryError> {
+    pub fn case_histories(&self, filters: &[NameFilter]) -> Result<Vec<CaseHistory>, HistoryError> {
         let failed = History::failed(&self.path);
         let read = || -> rusqlite::Result<BTreeMap<(String, String), Vec<HistoryPoint>>> {
             let mut names = self.connection.prepare("select id, name from name order by name")?;
@@ -195,7 +195,7 @@ impl History {
 }
 
 /// Adds the results of a run and returns their number.
-fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<usize, HistoryError> {
+fn add_results(change: &Transaction<'_>, path: &Path, run: &ResultDir) -> Result<usize, HistoryError> {
     let results = run.results(|line| {
         let brief = line.brief;
         let status = format!("{:?}", brief.final_status()?);
@@ -209,7 +209,7 @@ fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<us
     let failed = History::failed(path);
     let id = add_run(change, run, results.len()).map_err(&failed)?;
     let Some(id) = id else {
-        let what = format!("already has the run of {} that started at {}", run.info.device.name, run.info.started);
+        let what = format!("already has the run of {} that started at {}", run.run.device.name, run.run.started);
         return Err(HistoryError::Form { path: path.to_owned(), what });
     };
     let added = results.len();
@@ -230,8 +230,8 @@ fn add_results(change: &Transaction<'_>, path: &Path, run: &Opened) -> Result<us
 }
 
 /// Adds a run; `None` if the history already has it.
-fn add_run(change: &Transaction<'_>, run: &Opened, cases: usize) -> rusqlite::Result<Option<i64>> {
-    let info = &run.info;
+fn add_run(change: &Transaction<'_>, run: &ResultDir, cases: usize) -> rusqlite::Result<Option<i64>> {
+    let info = &run.run;
     let device = &info.device;
     let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
     // A run is identified by its properties, because its directory may have been copied.
@@ -275,7 +275,7 @@ impl CaseHistory {
     }
 
     /// Returns true if a status or failure class changed, or the margin by more than 5 %.
-    pub fn changed(&self) -> bool {
+    pub fn has_changed(&self) -> bool {
         let state = |point: &HistoryPoint| (point.status.clone(), point.classes.clone());
         let factor = |a: f64, b: f64| a.max(b) > 1.05 * a.min(b) && a.max(b) > 0.01;
         self.points.windows(2).any(|pair| {
@@ -417,7 +417,7 @@ mod tests {
             worst.margin = margin;
         }
         let path = folder_of(&dir.join(day.to_string()), info, &[one, case("p.f16.b", Status::Pass)], false);
-        Ok(history.add(&[Opened::open(path)?])?[0])
+        Ok(history.add(&[ResultDir::open(path)?])?[0])
     }
 
     #[test]
@@ -439,19 +439,19 @@ mod tests {
         // Of several runs, either all or none are added.
         let other = RunInfo { started: "2026-11-05T03:00:00Z".to_owned(), ..run(1) };
         let other = folder_of(&dir.path().join("5"), other, &[case("p.f32.a", Status::Fail)], false);
-        let both = [Opened::open(other).unwrap(), Opened::open(dir.path().join("2")).unwrap()];
+        let both = [ResultDir::open(other).unwrap(), ResultDir::open(dir.path().join("2")).unwrap()];
         assert!(history.add(&both).is_err());
         // A case that was cut short has no result.
         let info = RunInfo { started: "2026-11-06T03:00:00Z".to_owned(), ..run(1) };
         let cut = CaseResult { partial: true, ..case("p.f32.a", Status::Pass) };
         let cut = folder_of(&dir.path().join("6"), info, &[cut], false);
-        assert_eq!(history.add(&[Opened::open(cut).unwrap()]).unwrap(), [0]);
+        assert_eq!(history.add(&[ResultDir::open(cut).unwrap()]).unwrap(), [0]);
         drop(history);
         let history = History::open(&path, false).unwrap();
-        let courses = history.courses(&[Filter::new("p.f32")]).unwrap();
+        let courses = history.case_histories(&[NameFilter::new("p.f32")]).unwrap();
         assert_eq!(courses.len(), 1);
         assert_eq!(courses[0].sparkline(), "▁▇█x");
-        assert!(courses[0].changed());
+        assert!(courses[0].has_changed());
         let text = text(&courses);
         assert!(text.starts_with("test device\n  ▁▇█x  p.f32.a\n"), "{text}");
         assert!(text.contains("2026-11-03T03:00:00Z  Fail (FewUlp) inf  testpipe Mesa 25"), "{text}");
@@ -463,9 +463,9 @@ mod tests {
         );
         assert!(picture.contains(">error / bound</text>") && picture.contains(">2^-4</text>"), "{picture}");
         roxmltree::Document::parse(&picture).unwrap();
-        let all = history.courses(&[]).unwrap();
+        let all = history.case_histories(&[]).unwrap();
         assert_eq!(all.len(), 2);
-        assert!(!all[0].changed(), "the case that is always the same");
+        assert!(!all[0].has_changed(), "the case that is always the same");
     }
 
     #[test]
@@ -474,9 +474,9 @@ mod tests {
         let cases = [case("p.f32.a", Status::Pass), case("p.f32.b", Status::Pass), case("p.f32.a", Status::Fail)];
         let folder = folder_of(&dir.path().join("run"), run(3), &cases, false);
         let mut history = History::open(dir.path().join("history.sqlite"), true).unwrap();
-        let refused = history.add(&[Opened::open(&folder).unwrap()]).unwrap_err().to_string();
+        let refused = history.add(&[ResultDir::open(&folder).unwrap()]).unwrap_err().to_string();
         assert!(refused.contains("results.jsonl has two results of `p.f32.a`"), "{refused}");
-        assert!(history.courses(&[]).unwrap().is_empty(), "nothing of it was added");
+        assert!(history.case_histories(&[]).unwrap().is_empty(), "nothing of it was added");
     }
 
     #[test]
@@ -486,7 +486,7 @@ mod tests {
         let mut history = History::open(&path, true).unwrap();
         let cases: Vec<CaseResult> = (0..500).map(|at| case(&format!("p.f32.{at}"), Status::Pass)).collect();
         let folder = folder_of(&dir.path().join("run"), run(500), &cases, false);
-        assert_eq!(history.add(&[Opened::open(&folder).unwrap()]).unwrap(), [500]);
+        assert_eq!(history.add(&[ResultDir::open(&folder).unwrap()]).unwrap(), [500]);
         drop(history);
         let whole = std::fs::read(&path).unwrap();
         let pages = whole.len() / 4096;
@@ -502,7 +502,7 @@ mod tests {
             }
         }
         std::fs::write(&path, whole).unwrap();
-        assert_eq!(History::open(&path, false).unwrap().courses(&[]).unwrap().len(), 500);
+        assert_eq!(History::open(&path, false).unwrap().case_histories(&[]).unwrap().len(), 500);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Counts, margins and times in human-readable form.
 
-use assay_runner::count;
+use assay_runner::group_digits;
 use num_bigint::BigUint;
 use std::{fmt, str::FromStr};
 
 /// Formats a count with its noun: `1 case`, `2,048 cases`. The noun is given in the singular and
 /// has a regular plural.
 pub fn counted(value: impl fmt::Display, noun: &str) -> String {
-    let digits = count(value);
+    let digits = group_digits(value);
     let s = plural(&digits, "", "s");
     format!("{digits} {noun}{s}")
 }
@@ -73,7 +73,7 @@ pub struct InputCount(BigUint);
 
 impl InputCount {
     /// Returns true if this many tested inputs are all of them.
-    pub fn are_all(&self, tested: u64) -> bool {
+    pub fn is_covered_by(&self, tested: u64) -> bool {
         BigUint::from(tested) >= self.0
     }
 }
@@ -95,7 +95,7 @@ impl fmt::Display for InputCount {
         }
         let digits = self.0.to_string();
         if digits.len() <= 12 {
-            f.write_str(&count(digits))
+            f.write_str(&group_digits(digits))
         } else {
             write!(f, "{}.{}e{}", &digits[..1], &digits[1..2], digits.len() - 1)
         }
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn counts_and_input_numbers_are_readable() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(4_294_967_296u64), "4,294,967,296");
+        assert_eq!(group_digits(0), "0");
+        assert_eq!(group_digits(999), "999");
+        assert_eq!(group_digits(4_294_967_296u64), "4,294,967,296");
         let shown = |text: &str| text.parse::<InputCount>().unwrap().to_string();
         assert_eq!(shown("4294967296"), "2^32");
         assert_eq!(shown("340282366920938463463374607431768211456"), "2^128");

@@ -9,7 +9,7 @@ use crate::{
     read::ReadError,
     result_dir::{PARTIAL, RESULTS},
 };
-use assay_files::{input, scratch};
+use assay_files::{create_temporary, input};
 use assay_runner::{Event, RunInfo, SCHEMA};
 use serde::Deserialize;
 use std::{
@@ -53,11 +53,11 @@ pub struct Journal {
     /// The run that was started.
     pub info: RunInfo,
     /// Number of results to keep.
-    pub results: usize,
+    pub kept_results: usize,
     /// Number of results to repeat: cut short by an interruption, or not confirmed.
-    pub partial: usize,
+    pub partial_results: usize,
     /// Number of damaged lines.
-    pub damaged: usize,
+    pub damaged_lines: usize,
     /// Set if the run was finished and no result is missing.
     pub complete: bool,
     /// Known duration so far, in seconds.
@@ -107,7 +107,8 @@ impl Journal {
         }
         let failed = |error| ReadError::Read { path: source.clone(), source: error };
         let reader = BufReader::with_capacity(1 << 20, input::open(&source).map_err(failed)?);
-        let (file, copy) = scratch(folder).map_err(|source| ReadError::Write { path: folder.to_owned(), source })?;
+        let (file, copy) =
+            create_temporary(folder).map_err(|source| ReadError::Write { path: folder.to_owned(), source })?;
         let clean = CleanJournal { copy, partial, done };
         let unwritten = |source| ReadError::Write { path: clean.copy.clone(), source };
         let mut out = BufWriter::new(file);
@@ -123,7 +124,7 @@ impl Journal {
     /// The journal cannot be read, or `take` fails.
     pub fn replay(&self, take: &mut dyn FnMut(&Event) -> io::Result<()>) -> io::Result<()> {
         let reader = BufReader::with_capacity(1 << 20, input::open(&self.path)?);
-        let mut left = self.results;
+        let mut left = self.kept_results;
         for line in reader.split(b'\n').skip(1) {
             if left == 0 {
                 break;
@@ -147,20 +148,20 @@ fn copy_whole_lines(
     let unwritten = |error| ReadError::Write { path: to.copy.clone(), source: error };
     let no_beginning = || ReadError::NoBeginning(source.to_owned());
     let mut line = Vec::new();
-    input::read_line(&mut reader, &mut line, input::LINE).map_err(failed)?;
+    input::read_line(&mut reader, &mut line, input::MAX_LINE_BYTES).map_err(failed)?;
     let mut journal = begin(source, &to.partial, &line)?.ok_or_else(no_beginning)?;
     out.write_all(&line).map_err(unwritten)?;
     // Hashes of names take less memory than names. A collision only causes one case to run again.
     let (hasher, mut names) = (RandomState::new(), HashSet::new());
     loop {
         line.clear();
-        if input::read_line(&mut reader, &mut line, input::LINE).map_err(failed)? == 0 {
+        if input::read_line(&mut reader, &mut line, input::MAX_LINE_BYTES).map_err(failed)? == 0 {
             break;
         }
         let event = whole_event(&line);
         let kept = match &event {
             None => {
-                journal.damaged += 1;
+                journal.damaged_lines += 1;
                 false
             }
             Some(Event::RunFinished { interrupted, wall }) => {
@@ -168,19 +169,19 @@ fn copy_whole_lines(
                 false
             }
             Some(event) if event.is_partial() => {
-                journal.partial += 1;
+                journal.partial_results += 1;
                 false
             }
             // Keep the first result of a case.
-            Some(event) => event.ended().is_some_and(|(name, ..)| names.insert(hasher.hash_one(name))),
+            Some(event) => event.case_end().is_some_and(|(name, ..)| names.insert(hasher.hash_one(name))),
         };
         if kept {
-            journal.results += 1;
+            journal.kept_results += 1;
             out.write_all(&line).map_err(unwritten)?;
         }
     }
     // A run with missing results is not complete, even if its last line says so.
-    journal.complete &= journal.results >= journal.info.cases;
+    journal.complete &= journal.kept_results >= journal.info.cases;
     Ok(journal)
 }
 
@@ -204,14 +205,22 @@ fn begin(source: &Path, path: &Path, line: &[u8]) -> Result<Option<Journal>, Rea
     }
     let Some(Event::RunStarted(info)) = whole_event(line) else { return Ok(None) };
     let path = path.to_owned();
-    Ok(Some(Journal { path, info: *info, results: 0, partial: 0, damaged: 0, complete: false, wall: 0.0 }))
+    Ok(Some(Journal {
+        path,
+        info: *info,
+        kept_results: 0,
+        partial_results: 0,
+        damaged_lines: 0,
+        complete: false,
+        wall: 0.0,
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Folder,
+        ResultDirWriter,
         test_events::{case, run},
     };
     use assay_runner::{Reporter, Status};
@@ -221,7 +230,7 @@ mod tests {
 
     /// Returns the journal of a run that was killed before its last case ended.
     fn killed(dir: &Path) -> Vec<u8> {
-        let mut folder = Folder::create(dir).unwrap();
+        let mut folder = ResultDirWriter::create(dir).unwrap();
         folder.event(&Event::RunStarted(Box::new(run(4)))).unwrap();
         for (name, status) in &CASES[..3] {
             folder.event(&Event::CaseFinished(Box::new(case(name, *status)))).unwrap();
@@ -237,7 +246,7 @@ mod tests {
 
     /// Resumes and finishes a run; returns the replayed events.
     fn resume(dir: &Path) -> Result<Vec<Event>, String> {
-        let (mut folder, journal) = Folder::resume(dir).map_err(|error| error.to_string())?;
+        let (mut folder, journal) = ResultDirWriter::resume(dir).map_err(|error| error.to_string())?;
         let mut events = Vec::new();
         folder.event(&Event::RunStarted(Box::new(journal.info.clone()))).unwrap();
         let mut take = |event: &Event| {
@@ -245,7 +254,7 @@ mod tests {
             folder.event(event)
         };
         journal.replay(&mut take).unwrap();
-        let has = |name: &str| events.iter().any(|event| event.ended().is_some_and(|(other, ..)| other == name));
+        let has = |name: &str| events.iter().any(|event| event.case_end().is_some_and(|(other, ..)| other == name));
         let missing: Vec<_> = CASES.iter().filter(|(name, _)| !has(name)).collect();
         for (name, status) in missing {
             folder.event(&Event::CaseFinished(Box::new(case(name, *status)))).unwrap();
@@ -259,7 +268,7 @@ mod tests {
         let text = fs::read_to_string(dir.join(RESULTS)).unwrap();
         let events: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut ended: Vec<(String, Status)> =
-            events.iter().filter_map(Event::ended).map(|(name, status, _)| (name.to_owned(), status)).collect();
+            events.iter().filter_map(Event::case_end).map(|(name, status, _)| (name.to_owned(), status)).collect();
         ended.sort();
         let mut wanted: Vec<(String, Status)> = CASES.iter().map(|(name, s)| ((*name).to_owned(), *s)).collect();
         wanted.sort();
@@ -278,7 +287,7 @@ mod tests {
         let journal = copy_whole_lines(bytes, Path::new("j"), &CleanJournal { copy, partial, done }, &mut out)
             .map_err(|error| error.to_string())?;
         let events: Vec<Event> = out.split_inclusive(|&byte| byte == b'\n').map(|l| whole_event(l).unwrap()).collect();
-        assert_eq!(journal.results + 1, events.len());
+        assert_eq!(journal.kept_results + 1, events.len());
         Ok(events)
     }
 
@@ -338,25 +347,25 @@ mod tests {
     #[test]
     fn a_resumed_run_repeats_partial_results_only() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(dir.path()).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path()).unwrap();
         folder.event(&Event::RunStarted(Box::new(run(4)))).unwrap();
         folder.event(&Event::CaseFinished(Box::new(case("p.a", Status::Pass)))).unwrap();
         let mut cut = case("p.d", Status::Fail);
         cut.partial = true;
         folder.event(&Event::CaseFinished(Box::new(cut))).unwrap();
         folder.event(&Event::RunFinished { interrupted: true, wall: 7.5 }).unwrap();
-        let busy = Folder::resume(dir.path()).unwrap_err().to_string();
+        let busy = ResultDirWriter::resume(dir.path()).unwrap_err().to_string();
         assert!(busy.contains("another `assay` process is writing to"), "{busy}");
         drop(folder);
-        let (folder, journal) = Folder::resume(dir.path()).unwrap();
-        assert_eq!((journal.results, journal.partial, journal.complete, journal.wall), (1, 1, false, 7.5));
+        let (folder, journal) = ResultDirWriter::resume(dir.path()).unwrap();
+        assert_eq!((journal.kept_results, journal.partial_results, journal.complete, journal.wall), (1, 1, false, 7.5));
         assert_eq!(journal.info, run(4));
         drop(folder);
         assert_eq!(resume(dir.path()).unwrap().len(), 1);
         assert_whole(dir.path());
         // Resuming a complete run loses nothing.
-        let (folder, journal) = Folder::resume(dir.path()).unwrap();
-        assert!(journal.complete && journal.results == 4);
+        let (folder, journal) = ResultDirWriter::resume(dir.path()).unwrap();
+        assert!(journal.complete && journal.kept_results == 4);
         drop(folder);
         assert_eq!(resume(dir.path()).unwrap().len(), 4);
         assert_whole(dir.path());
@@ -367,7 +376,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         put(dir.path(), &killed(dir.path()));
         resume(dir.path()).unwrap();
-        assay_files::Owned::of(dir.path()).claim(["report.html"]).unwrap();
+        assay_files::OwnedFiles::new(dir.path()).claim(["report.html"]).unwrap();
         fs::write(dir.path().join("report.html"), "a page").unwrap();
         let files = || {
             let paths = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -377,14 +386,14 @@ mod tests {
         };
         let before = files();
         assert_eq!(before.len(), 7);
-        drop(Folder::resume(dir.path()).unwrap());
+        drop(ResultDirWriter::resume(dir.path()).unwrap());
         assert!(files() == before);
     }
 
     #[test]
     fn errors_explain_why_a_run_cannot_be_resumed() {
         let dir = tempfile::tempdir().unwrap();
-        let error = |dir: &Path| Folder::resume(dir).unwrap_err().to_string();
+        let error = |dir: &Path| ResultDirWriter::resume(dir).unwrap_err().to_string();
         assert!(error(dir.path()).contains("no results.jsonl in"));
         let gone = dir.path().join("gone");
         assert!(error(&gone).contains("gone") && !gone.exists(), "nothing is made");

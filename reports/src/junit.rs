@@ -18,7 +18,7 @@ use crate::{
     deqp::{DeqpStatus, TestStatus},
     suite,
 };
-use assay_runner::{RunInfo, Status, command_again};
+use assay_runner::{RunInfo, Status, rerun_command};
 use jiff::Timestamp;
 use quick_junit::XmlString;
 use quick_xml::{
@@ -169,7 +169,7 @@ fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Case
         text(&mut tag, "type", &ty);
         if matches!(kind, JunitKind::Failure | JunitKind::Error) {
             let derivation = explain.map_or_else(String::new, |command| format!("permitted results: {command}\n"));
-            let body = format!("{derivation}reproduce: {}\n", command_again(run, row.name));
+            let body = format!("{derivation}reproduce: {}\n", rerun_command(run, row.name));
             element(writer, tag, &body)?;
         } else {
             writer.write_event(Event::Empty(tag))?;

@@ -4,7 +4,7 @@
 //!
 //! * [`Console`]: failing cases as they finish, a summary table, and a verdict in the last line.
 //! * [`Progress`]: a progress bar on stderr if that is a terminal, else a line every half minute.
-//! * [`Folder`]: the result directory: `device.json`, `results.jsonl`, `results.csv`,
+//! * [`ResultDirWriter`]: the result directory: `device.json`, `results.jsonl`, `results.csv`,
 //!   `failures.csv`, `junit.xml`.
 //! * [`Tally`]: counts and the outcome of the run, from which the exit code follows.
 //!
@@ -33,20 +33,20 @@ mod summary_table;
 mod tally;
 mod waiver;
 
-pub use assay_runner::count;
+pub use assay_runner::group_digits;
 pub use check_text::text as check_text;
 pub use console::{Console, ConsoleOptions};
 pub use expectations::{Assessment, Expectations, Standing};
 pub use humanize::{InputCount, counted, margin, plural, seconds};
 pub use journal::Journal;
-pub use name_arena::{Index, Names};
-pub use progress::{Bars, Progress};
-pub use read::{Opened, ReadError};
-pub use result_dir::{Folder, FolderError};
+pub use name_arena::{NameArena, NameIndex};
+pub use progress::{Progress, ProgressBars};
+pub use read::{ReadError, ResultDir};
+pub use result_dir::{ResultDirError, ResultDirWriter};
 pub use scalar_types::{ScalarType, describe, parse_types};
-pub use shared_reporter::Shared;
+pub use shared_reporter::SharedReporter;
 pub use tally::{Outcome, Tally, reason_of};
-pub use waiver::{WAIVERS, WaiverError, Waivers};
+pub use waiver::{WAIVER_EXAMPLE, WaiverError, Waivers};
 
 /// Returns the suite of a case: the first two components of its name.
 pub fn suite(name: &str) -> &str {

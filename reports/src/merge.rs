@@ -5,18 +5,18 @@
 
 use crate::{
     case_table::{CaseNotes, CaseTable},
-    count, counted,
+    counted,
     deqp::{DeqpStatus, TestStatus, plain},
-    journal, junit, plural,
-    read::{LocatedLine, Opened, ReadError},
+    group_digits, journal, junit, plural,
+    read::{LocatedLine, ReadError, ResultDir},
     result_dir::{
         self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
         with_partial,
     },
 };
 use assay_case::Partition;
-use assay_files::{Owned, input};
-use assay_runner::{DeviceInfo, Event, Part, RunInfo, Status};
+use assay_files::{OwnedFiles, input};
+use assay_runner::{DeviceInfo, Event, RunInfo, RunPart, Status};
 use std::{
     collections::BTreeSet,
     fs::{self, File},
@@ -90,16 +90,16 @@ pub enum MergeError {
     },
     /// Results are missing.
     #[error("results are missing: {}; join the parts without them with --partial", .0.join("; "))]
-    Holes(Vec<String>),
+    Incomplete(Vec<String>),
 }
 
 /// Result of a merge.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
+pub struct MergeSummary {
     /// Number of cases with a result.
     pub cases: usize,
     /// Missing parts and results; empty without `partial`.
-    pub holes: Vec<String>,
+    pub missing: Vec<String>,
 }
 
 /// A result: its position, and its fields for the other files.
@@ -125,7 +125,7 @@ struct ResultEntry {
 /// # Errors
 /// The directories overlap, do not belong to one run, lack results, or cannot be read; or the
 /// output cannot be written. All output is then removed.
-pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, MergeError> {
+pub fn merge(parts: &[ResultDir], out: &Path, partial: bool) -> Result<MergeSummary, MergeError> {
     for part in parts {
         if is_same_dir(&part.path, out) {
             return Err(MergeError::Out { path: out.to_owned(), what: "is one of the folders to join" });
@@ -134,7 +134,7 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
     if out.join(RESULTS).exists() {
         return Err(MergeError::Out { path: out.to_owned(), what: "already holds results" });
     }
-    let own = Owned::of(out);
+    let own = OwnedFiles::new(out);
     let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE]);
     let unwritable = |source| MergeError::Write { path: out.to_owned(), source };
     own.check(names()).map_err(unwritable)?;
@@ -144,7 +144,7 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
     let entries = entries(parts)?;
     let holes = holes(parts, &entries);
     if !holes.is_empty() && !partial {
-        return Err(MergeError::Holes(holes));
+        return Err(MergeError::Incomplete(holes));
     }
     let existed = out.exists();
     let written = fs::create_dir_all(out).and_then(|()| own.claim(names())).map_err(unwritable);
@@ -157,7 +157,7 @@ pub fn merge(parts: &[Opened], out: &Path, partial: bool) -> Result<Merged, Merg
         }
         return Err(error);
     }
-    Ok(Merged { cases: entries.len(), holes })
+    Ok(MergeSummary { cases: entries.len(), missing: holes })
 }
 
 fn is_same_dir(a: &Path, b: &Path) -> bool {
@@ -168,8 +168,8 @@ fn is_same_dir(a: &Path, b: &Path) -> bool {
 }
 
 /// Tests that two directories belong to one run.
-fn check_same_run(first: &Opened, second: &Opened) -> Result<(), MergeError> {
-    let (a, b) = (&first.info, &second.info);
+fn check_same_run(first: &ResultDir, second: &ResultDir) -> Result<(), MergeError> {
+    let (a, b) = (&first.run, &second.run);
     let (first, second) = (first.path.clone(), second.path.clone());
     if let Some((what, a, b)) = setup_difference(a, b) {
         return Err(MergeError::Differ { first, second, what, a, b });
@@ -193,7 +193,7 @@ fn check_same_run(first: &Opened, second: &Opened) -> Result<(), MergeError> {
 
 /// Returns the first property in which two runs differ although one is to continue the other: the
 /// cases, or the setup that results depend on. The tuple holds the property and both values.
-pub fn differing(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
+pub fn find_difference(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
     let selection = |info: &RunInfo| format!("{}, {}", counted(info.cases, "case"), info.selection);
     let (x, y) = (selection(a), selection(b));
     setup_difference(a, b).or((x != y).then(|| ("the list of cases".to_owned(), x, y)))
@@ -248,11 +248,11 @@ fn deqp_status(ended: Option<Status>) -> DeqpStatus {
 }
 
 /// Returns all results, sorted by name.
-fn entries(parts: &[Opened]) -> Result<Vec<ResultEntry>, MergeError> {
+fn entries(parts: &[ResultDir]) -> Result<Vec<ResultEntry>, MergeError> {
     use rayon::slice::ParallelSliceMut;
     let mut entries = Vec::new();
-    for (part, opened) in parts.iter().enumerate() {
-        entries.extend(opened.results(|line| {
+    for (part, result_dir) in parts.iter().enumerate() {
+        entries.extend(result_dir.results(|line| {
             let LocatedLine { brief, text, offset } = line;
             let ended = brief.final_status();
             let said = CaseNotes::of(None, &brief.path, ended);
@@ -286,14 +286,14 @@ fn entries(parts: &[Opened]) -> Result<Vec<ResultEntry>, MergeError> {
 }
 
 /// Returns messages about missing parts, and missing cases of parts.
-fn holes(parts: &[Opened], entries: &[ResultEntry]) -> Vec<String> {
+fn holes(parts: &[ResultDir], entries: &[ResultEntry]) -> Vec<String> {
     let mut holes = Vec::new();
-    for (index, opened) in parts.iter().enumerate() {
+    for (index, result_dir) in parts.iter().enumerate() {
         let whole = |entry: &&ResultEntry| entry.part == index && entry.word != DeqpStatus::Missing;
-        let (has, planned) = (entries.iter().filter(whole).count(), opened.info.cases);
+        let (has, planned) = (entries.iter().filter(whole).count(), result_dir.run.cases);
         if has < planned {
             let planned = counted(planned, "planned case");
-            holes.push(format!("{} has results of {} of {planned}", opened.path.display(), count(has)));
+            holes.push(format!("{} has results of {} of {planned}", result_dir.path.display(), group_digits(has)));
         }
     }
     let given: BTreeSet<String> = partitions(parts).into_iter().map(|partition| partition.to_string()).collect();
@@ -308,31 +308,31 @@ fn holes(parts: &[Opened], entries: &[ResultEntry]) -> Vec<String> {
 }
 
 /// Returns the partitions, sorted by number.
-fn partitions(parts: &[Opened]) -> BTreeSet<Partition> {
-    let texts = parts.iter().filter_map(|opened| opened.info.part.as_ref()).flat_map(|part| &part.of);
+fn partitions(parts: &[ResultDir]) -> BTreeSet<Partition> {
+    let texts = parts.iter().filter_map(|result_dir| result_dir.run.part.as_ref()).flat_map(|part| &part.of);
     texts.filter_map(|text| text.parse().ok()).collect()
 }
 
 /// Returns the description of the merged run.
-fn merged_info(parts: &[Opened], cases: usize) -> RunInfo {
+fn merged_info(parts: &[ResultDir], cases: usize) -> RunInfo {
     // Use the earliest part. The further keys make the choice independent of the order of the
     // parts.
-    let first = parts.iter().min_by_key(|part| (&part.info.started, &part.info.command, &part.info.device.uuid));
-    let mut info = first.unwrap_or(&parts[0]).info.clone();
+    let first = parts.iter().min_by_key(|part| (&part.run.started, &part.run.command, &part.run.device.uuid));
+    let mut info = first.unwrap_or(&parts[0]).run.clone();
     let given = partitions(parts);
     let complete = given.first().is_some_and(|first| given.len() == first.count() as usize);
     info.part = info
         .part
         .filter(|_| !complete)
-        .map(|part| Part { of: given.iter().map(ToString::to_string).collect(), ..part });
-    info.cases = parts.iter().map(|part| part.info.cases).sum::<usize>().max(cases);
+        .map(|part| RunPart { of: given.iter().map(ToString::to_string).collect(), ..part });
+    info.cases = parts.iter().map(|part| part.run.cases).sum::<usize>().max(cases);
     // A merged part may name several hosts.
-    let hosts: BTreeSet<&str> = parts.iter().flat_map(|part| part.info.host.split_whitespace()).collect();
+    let hosts: BTreeSet<&str> = parts.iter().flat_map(|part| part.run.host.split_whitespace()).collect();
     info.host = hosts.into_iter().collect::<Vec<_>>().join(" ");
     info
 }
 
-fn write(parts: &[Opened], entries: &[ResultEntry], out: &Path) -> Result<(), MergeError> {
+fn write(parts: &[ResultDir], entries: &[ResultEntry], out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let info = merged_info(parts, entries.len());
     write_device(&info.device, out).map_err(failed)?;
@@ -350,7 +350,7 @@ fn write_device(device: &DeviceInfo, out: &Path) -> io::Result<()> {
 }
 
 /// Writes `results.jsonl` with unchanged lines.
-fn write_results(parts: &[Opened], entries: &[ResultEntry], info: RunInfo, out: &Path) -> Result<(), MergeError> {
+fn write_results(parts: &[ResultDir], entries: &[ResultEntry], info: RunInfo, out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let mut sources = Vec::new();
     for part in parts {
@@ -358,7 +358,7 @@ fn write_results(parts: &[Opened], entries: &[ResultEntry], info: RunInfo, out: 
         sources.push(input::open(&path).map_err(|source| ReadError::Read { path, source })?);
     }
     let partial = format!("{RESULTS}{PARTIAL}");
-    let mut file = BufWriter::with_capacity(1 << 20, Owned::of(out).create(&partial).map_err(failed)?);
+    let mut file = BufWriter::with_capacity(1 << 20, OwnedFiles::new(out).create(&partial).map_err(failed)?);
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed);
     put(journal::line(&Event::RunStarted(Box::new(info))).map_err(failed)?.as_bytes())?;
     let mut text = Vec::new();
@@ -391,7 +391,7 @@ fn read_at(file: &mut File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
 }
 
 /// Writes the other files from those of the parts, which contain the lab's standings.
-fn write_others(parts: &[Opened], entries: &[ResultEntry], run: &RunInfo, out: &Path) -> Result<(), MergeError> {
+fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let mut rows: Vec<String> = Vec::with_capacity(entries.len());
     for part in parts {
@@ -460,7 +460,7 @@ fn write_others(parts: &[Opened], entries: &[ResultEntry], run: &RunInfo, out: &
 mod tests {
     use super::*;
     use crate::{
-        Expectations, Folder,
+        Expectations, ResultDirWriter,
         test_events::{case, folder_of, run},
     };
     use assay_runner::{CaseResult, Reporter};
@@ -475,7 +475,7 @@ mod tests {
                 all.iter().enumerate().filter(|(i, c)| part.holds(&c.name, *i)).map(|(_, c)| c.clone()).collect();
             let of = vec![part.to_string()];
             let info = RunInfo {
-                part: Some(Part { of, cases: 9, selection: "00ff".to_owned() }),
+                part: Some(RunPart { of, cases: 9, selection: "00ff".to_owned() }),
                 started: format!("2026-11-21T11:21:0{}Z", 9 - part.number()),
                 ..run(mine.len())
             };
@@ -484,8 +484,8 @@ mod tests {
         partition.siblings().map(one).collect()
     }
 
-    fn open(paths: &[&Path]) -> Vec<Opened> {
-        paths.iter().map(|path| Opened::open(*path).unwrap()).collect()
+    fn open(paths: &[&Path]) -> Vec<ResultDir> {
+        paths.iter().map(|path| ResultDir::open(*path).unwrap()).collect()
     }
 
     fn files(path: &Path) -> Vec<(String, Vec<u8>)> {
@@ -513,13 +513,13 @@ mod tests {
             let out = joined(name, &of, false);
             assert!(files(&out) == files(&whole), "{name}");
         }
-        let opened = Opened::open(&whole).unwrap();
-        assert_eq!((opened.info.cases, opened.info.part.as_ref()), (9, None), "a whole run again");
-        let names = opened.results(|line| line.brief.name.to_string()).unwrap();
+        let result_dir = ResultDir::open(&whole).unwrap();
+        assert_eq!((result_dir.run.cases, result_dir.run.part.as_ref()), (9, None), "a whole run again");
+        let names = result_dir.results(|line| line.brief.name.to_string()).unwrap();
         assert!(names.is_sorted() && names.len() == 9);
         let csv = fs::read_to_string(whole.join(FAILURES_CSV)).unwrap();
         assert_eq!(csv, "p.f32.2,Fail\np.f32.5,Fail\np.f32.8,Fail\n");
-        assert_eq!(Opened::open(&ab).unwrap().info.part.unwrap().of, ["slice:1/3", "slice:2/3"]);
+        assert_eq!(ResultDir::open(&ab).unwrap().run.part.unwrap().of, ["slice:1/3", "slice:2/3"]);
     }
 
     #[test]
@@ -529,8 +529,8 @@ mod tests {
             info.device.environment.insert(name.to_owned(), value.to_owned());
             info
         };
-        assert_eq!(differing(&with("LP_NUM_THREADS", "1"), &run(1)), None);
-        let (what, then, now) = differing(&with("NIR_DEBUG", "1"), &run(1)).unwrap();
+        assert_eq!(find_difference(&with("LP_NUM_THREADS", "1"), &run(1)), None);
+        let (what, then, now) = find_difference(&with("NIR_DEBUG", "1"), &run(1)).unwrap();
         assert_eq!((what.as_str(), then.as_str(), now.as_str()), ("the environment", "NIR_DEBUG=1", ""));
     }
 
@@ -543,14 +543,14 @@ mod tests {
         let part = |number: u32, cases: [CaseResult; 2]| {
             let baseline = crate::deqp::Baseline::read(&list).unwrap();
             let expectations =
-                Expectations::new(Some(baseline), crate::deqp::Patterns::none(), crate::Waivers::default());
+                Expectations::new(Some(baseline), crate::deqp::Patterns::empty(), crate::Waivers::default());
             let cases = if number == 3 { &[][..] } else { &cases };
             let planned = Rc::new(cases.iter().map(|case| &case.name).collect());
             let path = dir.path().join(number.to_string());
-            let folder = Folder::create(&path).unwrap();
-            let mut folder = folder.expecting(Rc::new(expectations.of_run(planned, skipped.clone())));
+            let folder = ResultDirWriter::create(&path).unwrap();
+            let mut folder = folder.with_expectations(Rc::new(expectations.for_run(planned, skipped.clone())));
             let of = vec![format!("slice:{number}/3")];
-            let part = Some(Part { of, cases: 4, selection: "00ff".to_owned() });
+            let part = Some(RunPart { of, cases: 4, selection: "00ff".to_owned() });
             folder.event(&Event::RunStarted(Box::new(RunInfo { part, ..run(cases.len()) }))).unwrap();
             for case in cases {
                 folder.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
@@ -593,7 +593,7 @@ mod tests {
         let paths = parts(dir.path(), 3);
         let [a, b, c] = [&paths[0], &paths[1], &paths[2]].map(PathBuf::as_path);
         let out = dir.path().join("out");
-        let refused = |parts: &[Opened], partial: bool| {
+        let refused = |parts: &[ResultDir], partial: bool| {
             let error = merge(parts, &out, partial).unwrap_err().to_string();
             assert!(!out.exists(), "{error}");
             error
@@ -620,14 +620,14 @@ mod tests {
         ];
         for (change, said) in changes {
             let mut parts = open(&[a, b, c]);
-            change(&mut parts[1].info);
+            change(&mut parts[1].run);
             let error = refused(&parts, false);
             assert!(error.contains(said), "{said}: {error}");
         }
         assert!(merge(&open(&[a, b, c]), a, false).unwrap_err().to_string().contains("is one of the folders"));
         // An interrupted part lacks results itself.
         let mut short = open(&[a, b, c]);
-        short[2].info.cases = 5;
+        short[2].run.cases = 5;
         assert!(refused(&short, false).contains("part3 has results of 3 of 5 planned cases"));
     }
 }

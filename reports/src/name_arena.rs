@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 /// List of names, stored contiguously in one string with end offsets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct NameArena {
     text: String,
     ends: Vec<usize>,
 }
 
-impl Names {
+impl NameArena {
     /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -38,9 +38,9 @@ impl Names {
     }
 }
 
-impl<S: AsRef<str>> FromIterator<S> for Names {
-    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Names {
-        let mut all = Names::default();
+impl<S: AsRef<str>> FromIterator<S> for NameArena {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> NameArena {
+        let mut all = NameArena::default();
         for name in names {
             all.push(name.as_ref());
         }
@@ -52,18 +52,18 @@ impl<S: AsRef<str>> FromIterator<S> for Names {
 
 /// Sorted index of a list of names, for look-up by name.
 #[derive(Clone, Debug, Default)]
-pub struct Index(Vec<u32>);
+pub struct NameIndex(Vec<u32>);
 
-impl Index {
+impl NameIndex {
     /// Builds the index. Names beyond 2^32 - 1 are not found.
-    pub fn new(names: &Names) -> Index {
+    pub fn new(names: &NameArena) -> NameIndex {
         let mut order: Vec<u32> = (0..u32::try_from(names.len()).unwrap_or(u32::MAX)).collect();
         order.sort_unstable_by(|&a, &b| compare(names.get(a as usize), names.get(b as usize)));
-        Index(order)
+        NameIndex(order)
     }
 
     /// Returns the index of a name.
-    pub fn find(&self, names: &Names, name: &str) -> Option<usize> {
+    pub fn find(&self, names: &NameArena, name: &str) -> Option<usize> {
         let place = self.0.binary_search_by(|&at| compare(names.get(at as usize), name)).ok()?;
         Some(self.0[place] as usize)
     }
@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn names_are_kept_in_order_and_found() {
         let list = ["p.z", "", "p.a,b", "p.a^b", "p.a", "p.\u{e4}"];
-        let names: Names = list.iter().collect();
+        let names: NameArena = list.iter().collect();
         assert_eq!(names.iter().collect::<Vec<_>>(), list);
         assert_eq!((names.len(), names.get(3), names.get(6)), (6, "p.a^b", ""));
-        let index = Index::new(&names);
+        let index = NameIndex::new(&names);
         for (at, name) in list.iter().enumerate() {
             assert_eq!(index.find(&names, name), Some(at));
         }
@@ -99,6 +99,6 @@ mod tests {
         // A comma is written as `_`, which sorts after `^`.
         let sorted: Vec<&str> = index.order().map(|at| names.get(at)).collect();
         assert_eq!(sorted, ["", "p.a", "p.a^b", "p.a,b", "p.z", "p.\u{e4}"]);
-        assert!(Names::default().is_empty() && Index::default().find(&names, "").is_none());
+        assert!(NameArena::default().is_empty() && NameIndex::default().find(&names, "").is_none());
     }
 }

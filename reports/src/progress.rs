@@ -1,6 +1,6 @@
 //! Progress display on stderr.
 
-use crate::{count, counted, seconds};
+use crate::{counted, group_digits, seconds};
 use assay_runner::{Event, Reporter};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
@@ -30,11 +30,11 @@ pub struct Progress {
 
 /// The bars of concurrent runs, one terminal line each.
 #[derive(Clone, Debug)]
-pub struct Bars(MultiProgress);
+pub struct ProgressBars(MultiProgress);
 
-impl Default for Bars {
-    fn default() -> Bars {
-        Bars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)))
+impl Default for ProgressBars {
+    fn default() -> ProgressBars {
+        ProgressBars(MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)))
     }
 }
 
@@ -67,7 +67,7 @@ impl Progress {
 
     /// Makes this the display of one of several concurrent runs, named by `which`.
     #[must_use]
-    pub fn among(mut self, bars: &Bars, which: &str) -> Progress {
+    pub fn labelled(mut self, bars: &ProgressBars, which: &str) -> Progress {
         if self.lines.is_none() && !self.bar.is_hidden() {
             self.bar = bars.0.add(ProgressBar::no_length());
         }
@@ -132,7 +132,8 @@ impl Progress {
             n => format!(", {}", counted(n, "worker")),
         };
         let slowest = slowest.map_or_else(String::new, |name| format!("; longest running: {name}"));
-        let (done, all, failing) = (count(self.finished), counted(self.planned, "case"), count(self.failing));
+        let (done, all, failing) =
+            (group_digits(self.finished), counted(self.planned, "case"), group_digits(self.failing));
         let which = &self.label;
         format!("assay: {which}{done} of {all}, {failing} failing, {rate:.1} per second{left}{workers}{slowest}")
     }
@@ -167,7 +168,7 @@ impl Reporter for Progress {
                 (state.0, state.1) = (*done, *inputs);
             }
             Event::CaseFinished(_) | Event::CheckFinished(_) => {
-                if let Some((name, status, _)) = event.ended() {
+                if let Some((name, status, _)) = event.case_end() {
                     self.running.remove(name);
                     self.failing += u64::from(status.is_failure());
                 }
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn progress_of_concurrent_runs_is_labelled() {
-        let mut progress = Progress::hidden().among(&Bars::default(), "device 1");
+        let mut progress = Progress::hidden().labelled(&ProgressBars::default(), "device 1");
         progress.event(&Event::RunStarted(Box::new(run(7)))).unwrap();
         assert_eq!(progress.bar.prefix(), "device 1: 0/7");
         assert!(progress.line(None).starts_with("assay: device 1: 0 of 7 cases"), "{}", progress.line(None));

@@ -90,11 +90,11 @@ pub enum ReadError {
 
 /// An opened result directory.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct ResultDir {
     /// The directory.
     pub path: PathBuf,
     /// The run and its device.
-    pub info: RunInfo,
+    pub run: RunInfo,
     /// End of the run.
     ended: RunEnd,
 }
@@ -242,13 +242,13 @@ pub(crate) struct LineRange {
     length: u32,
 }
 
-impl Opened {
-    /// Opens a directory and reads the description of the run. [`Opened::results`] reads the
+impl ResultDir {
+    /// Opens a directory and reads the description of the run. [`ResultDir::results`] reads the
     /// results.
     ///
     /// # Errors
     /// There is no finished run, or a later version wrote it.
-    pub fn open(folder: impl Into<PathBuf>) -> Result<Opened, ReadError> {
+    pub fn open(folder: impl Into<PathBuf>) -> Result<ResultDir, ReadError> {
         let path = folder.into();
         let file = path.join(RESULTS);
         if !file.exists() {
@@ -257,7 +257,7 @@ impl Opened {
         }
         let mut first = Vec::new();
         let mut reader = io::BufReader::new(open(&file)?);
-        input::read_line(&mut reader, &mut first, input::LINE)
+        input::read_line(&mut reader, &mut first, input::MAX_LINE_BYTES)
             .map_err(|source| ReadError::Read { path: file.clone(), source })?;
         let wrong = |what: String| ReadError::Line { path: file.clone(), line: 1, what };
         if first.is_empty() {
@@ -272,9 +272,9 @@ impl Opened {
         if schema > SCHEMA {
             return Err(ReadError::Newer { path: file, schema });
         }
-        let info =
+        let run =
             serde_json::from_slice(&first).map_err(|error| wrong(format!("not a valid run_started event: {error}")))?;
-        Ok(Opened { path, info, ended: ended(&file)? })
+        Ok(ResultDir { path, run, ended: ended(&file)? })
     }
 
     pub(crate) fn ended(&self) -> RunEnd {
@@ -335,8 +335,8 @@ impl Opened {
             let end = match (got, block[start..].iter().rposition(|&byte| byte == b'\n')) {
                 (0, _) => block.len(),
                 (_, Some(at)) => start + at + 1,
-                (_, None) if block.len() as u64 > input::LINE => {
-                    let what = format!("the line exceeds the limit of {} bytes", input::LINE);
+                (_, None) if block.len() as u64 > input::MAX_LINE_BYTES => {
+                    let what = format!("the line exceeds the limit of {} bytes", input::MAX_LINE_BYTES);
                     return Err(ReadError::Line { path, line, what });
                 }
                 (_, None) => continue,
@@ -378,7 +378,7 @@ impl Opened {
     /// The file cannot be read, or a line is damaged.
     pub(crate) fn standings(&self) -> Result<HashMap<String, StandingLine>, ReadError> {
         let path = self.path.join(STANDINGS);
-        let text = match input::read_text(&path, input::DATA) {
+        let text = match input::read_text(&path, input::MAX_DATA_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
             other => other.map_err(|source| ReadError::Read { path: path.clone(), source })?,
         };
@@ -400,7 +400,7 @@ impl Opened {
     /// The file cannot be read.
     pub(crate) fn waivers_left(&self) -> Result<Vec<String>, ReadError> {
         let path = self.path.join(WAIVERS_LEFT);
-        match input::read_text(&path, input::DATA) {
+        match input::read_text(&path, input::MAX_DATA_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             other => other
                 .map(|text| text.lines().map(str::to_owned).collect())
@@ -411,7 +411,7 @@ impl Opened {
     /// Reads `results.csv`; `None` if it does not exist.
     pub(crate) fn rows(&self) -> Result<Option<String>, ReadError> {
         let path = self.path.join(RESULTS_CSV);
-        match input::read_text(&path, input::DATA) {
+        match input::read_text(&path, input::MAX_DATA_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             other => other.map(Some).map_err(|source| ReadError::Read { path, source }),
         }
@@ -506,16 +506,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let names: Vec<String> = (0..2_000).map(|i| format!("p.\"{i}\",\n")).collect();
         let cases: Vec<(&str, Status)> = names.iter().map(|name| (name.as_str(), Status::Fail)).collect();
-        let opened = Opened::open(folder(dir.path(), &cases)).unwrap();
-        assert_eq!((opened.info.cases, opened.ended()), (2_000, RunEnd { interrupted: false, wall: 2.5 }));
-        let read = opened
+        let result_dir = ResultDir::open(folder(dir.path(), &cases)).unwrap();
+        assert_eq!((result_dir.run.cases, result_dir.ended()), (2_000, RunEnd { interrupted: false, wall: 2.5 }));
+        let read = result_dir
             .results(|l| (l.brief.name.to_string(), l.brief.margin(), l.brief.failure_classes(), l.offset))
             .unwrap();
         assert!(read.iter().map(|row| &row.0).eq(&names));
         assert!(read.iter().all(|row| row.1 == Some(3.214) && row.2 == ["FewUlp"]));
-        let text = fs::read(opened.file()).unwrap();
+        let text = fs::read(result_dir.file()).unwrap();
         assert!(read.iter().all(|row| text[row.3 as usize..].starts_with(b"{\"event\":\"case_finished\"")));
-        assert!(opened.standings().unwrap().is_empty());
+        assert!(result_dir.standings().unwrap().is_empty());
     }
 
     #[test]
@@ -530,8 +530,8 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         let error = |text: &str| {
             fs::write(&file, text).unwrap();
-            let opened = Opened::open(&out);
-            opened.and_then(|opened| opened.results(|_| ())).unwrap_err().to_string()
+            let result_dir = ResultDir::open(&out);
+            result_dir.and_then(|result_dir| result_dir.results(|_| ())).unwrap_err().to_string()
         };
         for (text, said) in [
             (text.replacen("\"schema\":1", "\"schema\":99", 1), "schema 99 is newer than this Assay supports"),
@@ -549,7 +549,7 @@ mod tests {
             assert!(error.contains(said), "{said}: {error}");
         }
         fs::rename(&file, out.join("results.jsonl.partial")).unwrap();
-        assert!(Opened::open(&out).unwrap_err().to_string().contains("still in progress or was killed"));
-        assert!(Opened::open(dir.path()).unwrap_err().to_string().contains("no results.jsonl in"));
+        assert!(ResultDir::open(&out).unwrap_err().to_string().contains("still in progress or was killed"));
+        assert!(ResultDir::open(dir.path()).unwrap_err().to_string().contains("no results.jsonl in"));
     }
 }

@@ -18,10 +18,10 @@
 //! A file with its final name is complete. Ctrl-C also ends a run properly: the files then hold the
 //! finished cases, and `run_finished` has `"interrupted":true`. A killed run leaves
 //! `results.jsonl.partial`, of which only the last line can be damaged. Both can be resumed
-//! ([`Folder::resume`]).
+//! ([`ResultDirWriter::resume`]).
 //!
 //! The directory is locked while a process writes to it. `assay-files.json` lists the files that
-//! Assay wrote; it does not overwrite or remove others ([`Owned`]).
+//! Assay wrote; it does not overwrite or remove others ([`OwnedFiles`]).
 
 use crate::{
     case_table::{CaseNotes, CaseTable},
@@ -31,7 +31,7 @@ use crate::{
     junit,
     read::ReadError,
 };
-use assay_files::{Owned, sweep};
+use assay_files::{OwnedFiles, remove_stale_temporaries};
 use assay_runner::{Event, Picture, Reporter, RunInfo};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -78,7 +78,7 @@ pub(crate) struct StandingLine {
 
 /// Error of a result directory.
 #[derive(Debug, thiserror::Error)]
-pub enum FolderError {
+pub enum ResultDirError {
     /// The directory does not exist and cannot be created.
     #[error("cannot create the result folder {}: {source}", path.display())]
     Create {
@@ -114,9 +114,9 @@ const SYNC: Duration = Duration::from_secs(1);
 
 /// Writes a result directory.
 #[derive(Debug)]
-pub struct Folder {
+pub struct ResultDirWriter {
     path: PathBuf,
-    own: Owned,
+    own: OwnedFiles,
     /// Handle that holds the lock on the directory.
     _lock: File,
     results: Option<File>,
@@ -135,36 +135,36 @@ pub struct Folder {
     pictures: usize,
 }
 
-impl Folder {
+impl ResultDirWriter {
     /// Creates the directory if necessary, and tests that it is writable and has some space.
     /// Results of an earlier run stay until this run starts.
     ///
     /// # Errors
     /// The directory cannot be created or written to, or a file that Assay did not write has a name
     /// that a run needs.
-    pub fn create(path: impl Into<PathBuf>) -> Result<Folder, FolderError> {
-        let folder = Folder::open(path.into())?;
+    pub fn create(path: impl Into<PathBuf>) -> Result<ResultDirWriter, ResultDirError> {
+        let folder = ResultDirWriter::open(path.into())?;
         folder.must_be_free(FILES)?;
         Ok(folder)
     }
 
     /// Tests that the names and the directory of pictures are unused or belong to Assay.
-    fn must_be_free<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), FolderError> {
+    fn must_be_free<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), ResultDirError> {
         let names = with_partial(names).chain([format!("{PICTURE_FOLDER}/")]);
-        self.own.check(names).map_err(|source| FolderError::Write { path: self.path.clone(), source })
+        self.own.check(names).map_err(|source| ResultDirError::Write { path: self.path.clone(), source })
     }
 
-    fn open(path: PathBuf) -> Result<Folder, FolderError> {
+    fn open(path: PathBuf) -> Result<ResultDirWriter, ResultDirError> {
         if let Err(source) = fs::create_dir_all(&path) {
-            return Err(FolderError::Create { path, source });
+            return Err(ResultDirError::Create { path, source });
         }
         if let Err(source) = probe(&path) {
-            return Err(FolderError::Write { path, source });
+            return Err(ResultDirError::Write { path, source });
         }
         let lock = lock(&path)?;
-        sweep(&path);
-        Ok(Folder {
-            own: Owned::of(&path),
+        remove_stale_temporaries(&path);
+        Ok(ResultDirWriter {
+            own: OwnedFiles::new(&path),
             path,
             _lock: lock,
             results: None,
@@ -186,28 +186,28 @@ impl Folder {
     ///
     /// # Errors
     /// There is no run to resume, another process uses the directory, or it cannot be written to.
-    pub fn resume(path: impl Into<PathBuf>) -> Result<(Folder, Journal), FolderError> {
+    pub fn resume(path: impl Into<PathBuf>) -> Result<(ResultDirWriter, Journal), ResultDirError> {
         let path = path.into();
         if !path.is_dir() {
             return Err(ReadError::NoResults(path).into());
         }
-        let folder = Folder::open(path)?;
+        let folder = ResultDirWriter::open(path)?;
         let (journal, clean) = Journal::open(&folder.path)?;
         // The lines of the journal prove that Assay wrote it.
         folder.must_be_free(FILES.into_iter().filter(|name| *name != RESULTS))?;
-        let (continued, written) = (Some(clean), journal.results);
-        Ok((Folder { continued, written, ..folder }, journal))
+        let (continued, written) = (Some(clean), journal.kept_results);
+        Ok((ResultDirWriter { continued, written, ..folder }, journal))
     }
 
     /// Returns true if the directory holds a run, finished or not, that can be resumed.
-    pub fn is_begun(path: &Path) -> bool {
+    pub fn has_run(path: &Path) -> bool {
         path.join(RESULTS).exists() || path.join(format!("{RESULTS}{PARTIAL}")).exists()
     }
 
     /// Compares the results with a lab's expectations.
     #[must_use]
-    pub fn expecting(self, expectations: Rc<Expectations>) -> Folder {
-        Folder { expectations, ..self }
+    pub fn with_expectations(self, expectations: Rc<Expectations>) -> ResultDirWriter {
+        ResultDirWriter { expectations, ..self }
     }
 
     /// Returns the path of the directory.
@@ -264,7 +264,7 @@ impl Folder {
     }
 
     fn line(&mut self, event: &Event) -> io::Result<()> {
-        if self.written > 0 && event.ended().is_some() {
+        if self.written > 0 && event.case_end().is_some() {
             self.written -= 1;
             return Ok(());
         }
@@ -291,7 +291,7 @@ impl Folder {
             }
             match self.standings.take() {
                 Some(standings) => standings.finish()?,
-                None if self.expectations.are_any() => write_whole(&self.path, STANDINGS, |_| Ok(()))?,
+                None if self.expectations.has_lists() => write_whole(&self.path, STANDINGS, |_| Ok(()))?,
                 None => {}
             }
             let left = self.waivers.useless(&self.expectations);
@@ -315,7 +315,7 @@ impl Folder {
     fn stand(&mut self, name: &str, judged: Assessment) -> io::Result<()> {
         let Assessment { standing, word, why } = judged;
         // Without lists only a flaky result has such a standing.
-        let told = self.expectations.are_any()
+        let told = self.expectations.has_lists()
             && !(word == DeqpStatus::Test(TestStatus::Pass) && standing == Standing::Expected);
         if told || standing == Standing::Flaky {
             let line = StandingLine { name: name.to_owned(), standing, word: word.to_string(), why };
@@ -357,7 +357,7 @@ pub(crate) struct Partial {
 impl Partial {
     /// Creates the temporary file after recording it as Assay's.
     pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Partial> {
-        let own = Owned::of(folder);
+        let own = OwnedFiles::new(folder);
         own.claim(with_partial([name]))?;
         let name_of_partial = format!("{name}{PARTIAL}");
         let out = BufWriter::with_capacity(1 << 16, own.create(&name_of_partial)?);
@@ -380,12 +380,12 @@ impl Partial {
 }
 
 /// Locks a directory for the lifetime of the returned handle.
-fn lock(path: &Path) -> Result<File, FolderError> {
-    let failed = |source| FolderError::Write { path: path.to_owned(), source };
+fn lock(path: &Path) -> Result<File, ResultDirError> {
+    let failed = |source| ResultDirError::Write { path: path.to_owned(), source };
     let folder = File::open(path).map_err(failed)?;
     match folder.try_lock() {
         Ok(()) => Ok(folder),
-        Err(TryLockError::WouldBlock) => Err(FolderError::Busy(path.to_owned())),
+        Err(TryLockError::WouldBlock) => Err(ResultDirError::Busy(path.to_owned())),
         // Some network file systems do not support locks. The user then has to prevent concurrent
         // runs.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(folder),
@@ -409,7 +409,7 @@ pub(crate) fn write_whole(
     }
 }
 
-impl Reporter for Folder {
+impl Reporter for ResultDirWriter {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let done = match event {
             Event::RunStarted(_) => self.start(event),
@@ -437,7 +437,7 @@ impl Reporter for Folder {
 
 /// Writes and removes a file, to detect a read-only directory or a full disk before the run.
 fn probe(folder: &Path) -> io::Result<()> {
-    let (mut file, path) = assay_files::scratch(folder)?;
+    let (mut file, path) = assay_files::create_temporary(folder)?;
     let written = file.write_all(&[0; 1 << 20]).and_then(|()| file.sync_all());
     let removed = match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -450,7 +450,7 @@ fn probe(folder: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::test_events::{case, check, run};
-    use assay_runner::{CaseResult, CheckResult, OneRun, Repeat, Repeated, RunInfo, Status};
+    use assay_runner::{CaseResult, CheckResult, Repeat, RepeatRun, RepeatVerdict, RunInfo, Status};
 
     fn events() -> Vec<Event> {
         vec![
@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn a_finished_run_leaves_complete_files() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(dir.path().join("new/out")).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path().join("new/out")).unwrap();
         assert!(names(folder.path()).is_empty());
         for event in events() {
             folder.event(&event).unwrap();
@@ -500,7 +500,7 @@ mod tests {
             let path = dir.path().join(theirs);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, "theirs").unwrap();
-            let error = Folder::create(dir.path()).unwrap_err().to_string();
+            let error = ResultDirWriter::create(dir.path()).unwrap_err().to_string();
             let first = theirs.split('/').next().unwrap();
             assert!(error.contains(&format!("{first} is in the way")), "{theirs}: {error}");
             assert!(error.contains("name another folder"), "{theirs}: {error}");
@@ -514,7 +514,7 @@ mod tests {
     #[cfg(unix)]
     fn a_run_does_not_follow_links_at_recorded_names() {
         let begun = |path: &Path| {
-            let mut folder = Folder::create(path).unwrap();
+            let mut folder = ResultDirWriter::create(path).unwrap();
             events()[..3].iter().for_each(|event| folder.event(event).unwrap());
         };
         for name in ["device.json.partial", "device.json", "junit.xml.partial", "results.csv"] {
@@ -522,10 +522,10 @@ mod tests {
             let (out, victim) = (dir.path().join("out"), dir.path().join("victim"));
             begun(&out);
             fs::write(&victim, "theirs").unwrap();
-            Owned::of(&out).adopt(name).unwrap();
+            OwnedFiles::new(&out).adopt(name).unwrap();
             _ = fs::remove_file(out.join(name));
             std::os::unix::fs::symlink("../victim", out.join(name)).unwrap();
-            for error in [Folder::resume(&out).unwrap_err(), Folder::create(&out).unwrap_err()] {
+            for error in [ResultDirWriter::resume(&out).unwrap_err(), ResultDirWriter::create(&out).unwrap_err()] {
                 let error = error.to_string();
                 assert!(error.contains(&format!("{name} is in the way")), "{name}: {error}");
             }
@@ -539,7 +539,7 @@ mod tests {
             fs::write(&victim, "theirs").unwrap();
             std::os::unix::fs::symlink("../victim", out.join(name)).unwrap();
         }
-        drop(Folder::resume(&out).unwrap());
+        drop(ResultDirWriter::resume(&out).unwrap());
         assert_eq!(fs::read_to_string(&victim).unwrap(), "theirs");
         assert!(out.join(".assay-journal.partial").is_symlink(), "it does not have the name of a temporary file");
     }
@@ -548,8 +548,8 @@ mod tests {
     #[test]
     fn temporary_files_of_live_processes_stay() {
         let dir = tempfile::tempdir().unwrap();
-        let (_file, page) = assay_files::scratch(dir.path()).unwrap();
-        drop(Folder::create(dir.path()).unwrap());
+        let (_file, page) = assay_files::create_temporary(dir.path()).unwrap();
+        drop(ResultDirWriter::create(dir.path()).unwrap());
         assert!(page.exists());
     }
 
@@ -559,12 +559,12 @@ mod tests {
         let theirs = dir.path().join("notes.txt");
         fs::write(&theirs, "theirs").unwrap();
         for _ in 0..2 {
-            let mut folder = Folder::create(dir.path()).unwrap();
+            let mut folder = ResultDirWriter::create(dir.path()).unwrap();
             events().iter().for_each(|event| folder.event(event).unwrap());
         }
         assert!(theirs.exists() && dir.path().join(RESULTS).exists());
         // A file that appears during the run.
-        let mut folder = Folder::create(dir.path()).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path()).unwrap();
         folder.event(&events()[0]).unwrap();
         fs::write(dir.path().join(JUNIT), "theirs").unwrap();
         let error = events()[1..].iter().find_map(|event| folder.event(event).err()).unwrap().to_string();
@@ -574,7 +574,7 @@ mod tests {
 
     #[test]
     fn pictures_of_failing_images_are_removed_with_the_run() {
-        let texels = assay_runner::Texels {
+        let texels = assay_runner::TexelGrid {
             width: 2,
             expected: vec![[0.0; 4], [1.0; 4]],
             got: vec![[1.0; 4]; 2],
@@ -585,7 +585,7 @@ mod tests {
             Event::CaseFinished(Box::new(assay_runner::CaseResult { picture, ..case(name, Status::Fail) }))
         };
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(dir.path()).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path()).unwrap();
         folder.event(&events()[0]).unwrap();
         for name in ["tile.a", "../outside", "p. q"] {
             folder.event(&drawn(name)).unwrap();
@@ -595,12 +595,12 @@ mod tests {
         let png = fs::read(dir.path().join("pictures/tile.a.png")).unwrap();
         assert_eq!(png[1..4], *b"PNG");
         // The page contains the picture, too.
-        let run = crate::read::Opened::open(dir.path().to_owned()).unwrap();
+        let run = crate::read::ResultDir::open(dir.path().to_owned()).unwrap();
         let mut page = Vec::new();
         crate::html::Page::read(&[run], &|_| None).unwrap().write(&mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
         assert!(page.contains("data:image/png;base64,iVBOR") && page.contains("attachment 0; dark to bright"));
-        let mut again = Folder { pictures: PICTURES, ..folder };
+        let mut again = ResultDirWriter { pictures: PICTURES, ..folder };
         again.event(&events()[0]).unwrap();
         again.event(&drawn("tile.b")).unwrap();
         assert!(
@@ -616,7 +616,7 @@ mod tests {
         let mut killed = std::process::Command::new("true").spawn().unwrap();
         killed.wait().unwrap();
         fs::write(dir.path().join(format!(".assay-{}-0.partial", killed.id())), "").unwrap();
-        let mut folder = Folder::create(dir.path()).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path()).unwrap();
         for event in &events()[..3] {
             folder.event(event).unwrap();
         }
@@ -629,14 +629,14 @@ mod tests {
     #[test]
     fn results_of_an_earlier_run_are_removed_when_the_next_one_starts() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(dir.path()).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path()).unwrap();
         for event in events() {
             folder.event(&event).unwrap();
         }
-        let busy = Folder::create(dir.path()).unwrap_err().to_string();
+        let busy = ResultDirWriter::create(dir.path()).unwrap_err().to_string();
         assert!(busy.contains("another `assay` process is writing to"), "{busy}");
         drop(folder);
-        let mut again = Folder::create(dir.path()).unwrap();
+        let mut again = ResultDirWriter::create(dir.path()).unwrap();
         assert!(again.holds_results());
         again.event(&events()[0]).unwrap();
         assert_eq!(names(dir.path()), ["assay-files.json", "device.json", "results.jsonl.partial"]);
@@ -647,9 +647,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = Folder::create(file.join("out")).unwrap_err().to_string();
+        let error = ResultDirWriter::create(file.join("out")).unwrap_err().to_string();
         assert!(error.starts_with("cannot create the result folder") && error.contains("file/out"), "{error}");
-        let error = Folder::create(&file).unwrap_err().to_string();
+        let error = ResultDirWriter::create(&file).unwrap_err().to_string();
         assert!(error.starts_with("cannot create the result folder"), "{error}");
     }
 
@@ -659,10 +659,10 @@ mod tests {
         let list = dir.path().join("baseline.csv");
         fs::write(&list, "p.b,Fail\np.a,Crash\n").unwrap();
         let baseline = crate::deqp::Baseline::read(&list).unwrap();
-        let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::none(), crate::Waivers::default());
+        let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::empty(), crate::Waivers::default());
         let planned = Rc::new(["p.a", "p.b", "p.c"].iter().collect());
-        let expectations = Rc::new(expectations.of_run(planned, vec!["p.d".to_owned()]));
-        let mut folder = Folder::create(dir.path().join("out")).unwrap().expecting(expectations);
+        let expectations = Rc::new(expectations.for_run(planned, vec!["p.d".to_owned()]));
+        let mut folder = ResultDirWriter::create(dir.path().join("out")).unwrap().with_expectations(expectations);
         for event in events() {
             folder.event(&event).unwrap();
         }
@@ -693,9 +693,9 @@ mod tests {
         fs::write(&list, ["p.a", "p.b", "p.gone"].map(waiver).concat()).unwrap();
         let today = jiff::civil::Date::new(2026, 11, 21).unwrap();
         let run_with = |second: Status| {
-            let waivers = crate::Waivers::read(&list).unwrap().of_run(&run(2).device, today);
-            let expectations = Expectations::new(None, crate::deqp::Patterns::none(), waivers);
-            let mut folder = Folder::create(&out).unwrap().expecting(Rc::new(expectations));
+            let waivers = crate::Waivers::read(&list).unwrap().for_run(&run(2).device, today);
+            let expectations = Expectations::new(None, crate::deqp::Patterns::empty(), waivers);
+            let mut folder = ResultDirWriter::create(&out).unwrap().with_expectations(Rc::new(expectations));
             for event in [
                 Event::RunStarted(Box::new(run(2))),
                 Event::CaseFinished(Box::new(case("p.a", Status::Fail))),
@@ -713,19 +713,19 @@ mod tests {
             "{told}"
         );
         assert_eq!((told.lines().count(), run_with(Status::Fail).lines().count()), (2, 1));
-        let opened = [crate::read::Opened::open(out).unwrap()];
+        let result_dir = [crate::read::ResultDir::open(out).unwrap()];
         let mut page = Vec::new();
-        crate::html::Page::read(&opened, &|_| None).unwrap().write(&mut page).unwrap();
+        crate::html::Page::read(&result_dir, &|_| None).unwrap().write(&mut page).unwrap();
         assert!(String::from_utf8(page).unwrap().contains("names none of the cases that ran"));
     }
 
     #[test]
     fn flaky_results_have_a_standing_without_lists() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(dir.path()).unwrap();
-        let run_again = |status| OneRun { after: 0, inputs: 0, status, reason: None };
+        let mut folder = ResultDirWriter::create(dir.path()).unwrap();
+        let run_again = |status| RepeatRun { after: 0, inputs: 0, status, reason: None };
         let runs = vec![run_again(Status::Fail), run_again(Status::Pass)];
-        let repeat = Some(Box::new(Repeat { verdict: Repeated::Flaky, runs, after: Vec::new() }));
+        let repeat = Some(Box::new(Repeat { verdict: RepeatVerdict::Flaky, runs, after: Vec::new() }));
         let check = CheckResult { repeat: repeat.clone(), ..check(Status::Fail) };
         let name = check.name.clone();
         for event in [
@@ -748,7 +748,7 @@ mod tests {
     #[test]
     fn an_error_while_writing_names_the_folder() {
         let dir = tempfile::tempdir().unwrap();
-        let mut folder = Folder::create(dir.path().join("out")).unwrap();
+        let mut folder = ResultDirWriter::create(dir.path().join("out")).unwrap();
         fs::remove_dir(folder.path()).unwrap();
         let error = folder.event(&events()[0]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);

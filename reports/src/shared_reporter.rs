@@ -5,18 +5,18 @@ use std::{cell::RefCell, io, rc::Rc};
 
 /// Handle to a shared reporter. Pass one handle to the run and keep another.
 #[derive(Debug, Default)]
-pub struct Shared<R>(Rc<RefCell<R>>);
+pub struct SharedReporter<R>(Rc<RefCell<R>>);
 
-impl<R> Clone for Shared<R> {
-    fn clone(&self) -> Shared<R> {
-        Shared(Rc::clone(&self.0))
+impl<R> Clone for SharedReporter<R> {
+    fn clone(&self) -> SharedReporter<R> {
+        SharedReporter(Rc::clone(&self.0))
     }
 }
 
-impl<R> Shared<R> {
+impl<R> SharedReporter<R> {
     /// Wraps a reporter.
-    pub fn new(reporter: R) -> Shared<R> {
-        Shared(Rc::new(RefCell::new(reporter)))
+    pub fn new(reporter: R) -> SharedReporter<R> {
+        SharedReporter(Rc::new(RefCell::new(reporter)))
     }
 
     /// Calls `ask` with the reporter.
@@ -25,7 +25,7 @@ impl<R> Shared<R> {
     }
 }
 
-impl<R: Reporter> Reporter for Shared<R> {
+impl<R: Reporter> Reporter for SharedReporter<R> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.0.borrow_mut().event(event)
     }

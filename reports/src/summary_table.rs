@@ -1,12 +1,12 @@
 //! Summary table at the end of a run. Similar cases share a row.
 
 use crate::{
-    InputCount, count, margin,
+    InputCount, group_digits, margin,
     scalar_types::{describe, parse_types, width},
     tally::severity,
 };
 use anstyle::Style;
-use assay_case::Source;
+use assay_case::OperandSource;
 use assay_runner::{CaseResult, Example, Status};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -95,7 +95,7 @@ impl SummaryTable {
 }
 
 /// Operand sources that are compiled into the shader.
-const CONSTANTS: [&str; 2] = [Source::Constant.name(), Source::SpecConstant.name()];
+const CONSTANTS: [&str; 2] = [OperandSource::Constant.name(), OperandSource::SpecConstant.name()];
 
 /// Returns true if the operands of a case are constants of the shader.
 pub(crate) fn has_constants(case: &CaseResult) -> bool {
@@ -119,7 +119,7 @@ impl InputCoverage {
         self.tested += case.inputs_tested;
         match case.inputs_possible.parse::<InputCount>() {
             Ok(possible) => {
-                self.incomplete |= !possible.are_all(case.inputs_tested);
+                self.incomplete |= !possible.is_covered_by(case.inputs_tested);
                 self.possible = Some(match self.possible.take() {
                     Some((least, most)) => (least.min(possible.clone()), most.max(possible)),
                     None => (possible.clone(), possible),
@@ -139,7 +139,7 @@ impl InputCoverage {
         };
         match self.cases {
             0 | 1 => format!("{all}{each}"),
-            cases => format!("{all}{} x {each}", count(cases)),
+            cases => format!("{all}{} x {each}", group_digits(cases)),
         }
     }
 }
@@ -191,10 +191,12 @@ impl TableRow {
         // Constants cover few values by design, so they count only in rows of their own.
         let inputs = if self.inputs.cases > 0 { &self.inputs } else { &self.constants };
         let affected = match self.status {
-            Status::QualityWarning => format!("{} ({} lenient)", count(self.failing), count(self.warning)),
-            Status::Fail => count(self.failing),
+            Status::QualityWarning => {
+                format!("{} ({} lenient)", group_digits(self.failing), group_digits(self.warning))
+            }
+            Status::Fail => group_digits(self.failing),
             _ if self.failing + self.warning == 0 => "-".to_owned(),
-            _ => count(self.failing + self.warning),
+            _ => group_digits(self.failing + self.warning),
         };
         let (worst, place) = match &self.worst {
             Some((example, types)) => {
@@ -207,8 +209,8 @@ impl TableRow {
             self.instruction.clone(),
             self.width.clone(),
             self.modes(),
-            count(self.cases),
-            count(inputs.tested),
+            group_digits(self.cases),
+            group_digits(inputs.tested),
             inputs.possible(),
             format!("{:?}", self.status),
             affected,

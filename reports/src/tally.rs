@@ -4,14 +4,14 @@ use crate::{
     expectations::{Expectations, Standing, WaiverUse},
     summary_table::has_constants,
 };
-use assay_runner::{CaseResult, CheckResult, Event, Part, Reporter, RunInfo, Status, Times};
+use assay_runner::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
 /// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every checked result is permitted, some of them possibly by a lenient reading only.
-    Clean,
+    Pass,
     /// A case failed, crashed, hung or had an internal error unexpectedly, or did better than the
     /// baseline.
     Failures,
@@ -20,7 +20,7 @@ pub enum Outcome {
     /// Nothing failed, but planned cases have no result.
     Incomplete,
     /// The run is one part of a partition, and no case falls into it.
-    Empty,
+    EmptyPart,
 }
 
 /// Counts cases, inputs and results.
@@ -28,7 +28,7 @@ pub enum Outcome {
 pub struct Tally {
     planned: u64,
     /// The part that was run, if any.
-    part: Option<Part>,
+    part: Option<RunPart>,
     interrupted: bool,
     wall: f64,
     statuses: BTreeMap<Status, u64>,
@@ -58,7 +58,7 @@ impl Tally {
 
     /// Compares the results with a lab's expectations.
     #[must_use]
-    pub fn expecting(self, expectations: Rc<Expectations>) -> Tally {
+    pub fn with_expectations(self, expectations: Rc<Expectations>) -> Tally {
         Tally { expectations, ..self }
     }
 
@@ -87,11 +87,11 @@ impl Tally {
         } else if self.interrupted || self.finished() < self.planned {
             Outcome::Incomplete
         } else if self.planned == 0 && self.part.is_some() {
-            Outcome::Empty
+            Outcome::EmptyPart
         } else if self.checked() == 0 {
             Outcome::NothingChecked
         } else {
-            Outcome::Clean
+            Outcome::Pass
         }
     }
 
@@ -112,7 +112,7 @@ impl Tally {
     }
 
     /// Returns the part that was run, if any.
-    pub fn part(&self) -> Option<&Part> {
+    pub fn part(&self) -> Option<&RunPart> {
         self.part.as_ref()
     }
 
@@ -127,7 +127,7 @@ impl Tally {
     }
 
     /// Returns the number of cases with a status.
-    pub fn of(&self, status: Status) -> u64 {
+    pub fn with_status(&self, status: Status) -> u64 {
         self.statuses.get(&status).copied().unwrap_or(0)
     }
 
@@ -313,7 +313,7 @@ mod tests {
     fn a_run_without_checked_cases_is_not_a_success() {
         assert_eq!(outcome(0, &[], false), Outcome::NothingChecked);
         assert_eq!(outcome(2, &[Status::NotSupported, Status::Undetermined], false), Outcome::NothingChecked);
-        assert_eq!(outcome(2, &[Status::NotSupported, Status::QualityWarning], false), Outcome::Clean);
+        assert_eq!(outcome(2, &[Status::NotSupported, Status::QualityWarning], false), Outcome::Pass);
     }
 
     /// A case that was cut short is neither finished nor checked.

@@ -1,9 +1,9 @@
 //! Events for tests of the reporters.
 
-use crate::Folder;
+use crate::ResultDirWriter;
 use assay_runner::{
     CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, Reporter, RunInfo, SCHEMA,
-    Status, Times, Undetermined,
+    Status, Times, UndeterminedElements,
 };
 use std::path::{Path, PathBuf};
 
@@ -118,7 +118,7 @@ pub(crate) fn folder(path: &Path, cases: &[CaseResult]) -> PathBuf {
 
 /// Writes the result directory of a given run.
 pub(crate) fn folder_of(path: &Path, run: RunInfo, cases: &[CaseResult], interrupted: bool) -> PathBuf {
-    let mut folder = Folder::create(path).unwrap();
+    let mut folder = ResultDirWriter::create(path).unwrap();
     folder.event(&Event::RunStarted(Box::new(run))).unwrap();
     for case in cases {
         folder.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
@@ -160,7 +160,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
             by: "specification".into(),
         }],
         classes: Vec::new(),
-        undetermined: vec![Undetermined { cause: "a race".into(), place: "a.wgsl:3:1".into(), elements: 3 }],
+        undetermined: vec![UndeterminedElements { cause: "a race".into(), place: "a.wgsl:3:1".into(), elements: 3 }],
         blamed: Vec::new(),
         derivation: Vec::new(),
         notes: vec!["round 0 was not run".into()],

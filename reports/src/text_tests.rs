@@ -3,13 +3,14 @@
 //! `INSTA_UPDATE=always cargo nextest run -p assay-reports --lib text_tests` writes `src/snapshots/` again.
 
 use crate::{
-    Console, ConsoleOptions, Opened, check_text,
-    diff::{Threshold, diff},
+    Console, ConsoleOptions, ResultDir, check_text,
+    diff::{MarginThreshold, diff},
     html,
     test_events::{case, check, folder, run},
 };
 use assay_runner::{
-    BindingWrites, CaseResult, CheckResult, Event, Repeat, Repeated, Reporter, Sampled, Status, UnjudgedRound, Writes,
+    BindingWrites, CaseResult, CheckResult, Event, Repeat, RepeatVerdict, Reporter, Status, UnjudgedRound,
+    WorkgroupSubset, Writes,
 };
 use std::{
     cell::RefCell,
@@ -87,14 +88,14 @@ fn console_of_every_status() {
     let lowered = CaseResult { path: "lowered".into(), ..cases[0].clone() };
     let reference = CaseResult { path: "reference".into(), ..cases[0].clone() };
     compare("console of paths", &console(&[lowered, reference], false, false));
-    let repeated = |verdict: Repeated, after: &[&str]| {
+    let repeated = |verdict: RepeatVerdict, after: &[&str]| {
         let after = after.iter().map(|&name| name.to_owned()).collect();
         CaseResult { repeat: Some(Box::new(Repeat { verdict, runs: Vec::new(), after })), ..cases[2].clone() }
     };
     let repeated = [
-        repeated(Repeated::Same, &[]),
-        repeated(Repeated::Flaky, &[]),
-        repeated(Repeated::InCompany, &["precision.f32.sin.scalar.default"]),
+        repeated(RepeatVerdict::Same, &[]),
+        repeated(RepeatVerdict::Flaky, &[]),
+        repeated(RepeatVerdict::InCompany, &["precision.f32.sin.scalar.default"]),
     ];
     compare("console of repeated cases", &console(&repeated, false, false));
 }
@@ -110,7 +111,7 @@ fn verdicts_of_checks() {
         writes: Some(Writes::of(vec![binding])),
         unjudged: vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }],
         rounds_checked: 1,
-        sampled: Some(Sampled { workgroups: 64, of: 4096, elements_beyond: 1 }),
+        sampled: Some(WorkgroupSubset { workgroups: 64, of: 4096, elements_beyond: 1 }),
         elements_checked: 1,
         elements_failing: 0,
         elements_undetermined: 1,
@@ -146,9 +147,9 @@ fn differences_of_runs() {
         case("p.f32.is_new", Status::Pass),
         case("p.f32.stays", Status::Pass),
     ];
-    let open = |name: &str, cases: &[CaseResult]| Opened::open(folder(&dir.path().join(name), cases)).unwrap();
+    let open = |name: &str, cases: &[CaseResult]| ResultDir::open(folder(&dir.path().join(name), cases)).unwrap();
     let (old, new) = (open("old", &old), open("new", &new));
-    let text = |a: &Opened, b: &Opened| diff(a, b, Threshold::default()).unwrap().text(10);
+    let text = |a: &ResultDir, b: &ResultDir| diff(a, b, MarginThreshold::default()).unwrap().text(10);
     compare("diff", &text(&old, &new));
     compare("diff of the same", &text(&old, &old));
 }
@@ -194,12 +195,12 @@ fn push_line(text: &mut String, line: &str) {
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn words_of_pages() {
     let dir = tempfile::tempdir().unwrap();
-    let open = |name: &str, cases: &[CaseResult]| Opened::open(folder(&dir.path().join(name), cases)).unwrap();
+    let open = |name: &str, cases: &[CaseResult]| ResultDir::open(folder(&dir.path().join(name), cases)).unwrap();
     let run = open("run", &one_of_each());
     let other = open("other", &one_of_each()[..2]);
     let page = dir.path().join("report.html");
     html::Page::read(&[run], &|_| None).unwrap().write(fs::File::create(&page).unwrap()).unwrap();
-    let changes = diff(&open("again", &one_of_each()), &other, Threshold::default()).unwrap();
+    let changes = diff(&open("again", &one_of_each()), &other, MarginThreshold::default()).unwrap();
     let difference = dir.path().join("diff.html");
     html::diff_page(fs::File::create(&difference).unwrap(), &changes).unwrap();
     for (name, page) in [("page report", page), ("page diff", difference)] {

@@ -1,9 +1,9 @@
 //! Waivers: known failures that a lab tolerates until a date, each with an issue.
 
 use crate::counted;
-use assay_case::{Filter, Filters};
+use assay_case::{NameFilter, NameFilters};
 use assay_files::input;
-use assay_runner::{CaseResult, DeviceInfo, Status, class};
+use assay_runner::{CaseResult, DeviceInfo, Status, class_names};
 use jiff::civil::Date;
 use serde::Deserialize;
 use std::{
@@ -13,7 +13,7 @@ use std::{
 };
 
 /// Example of a waiver file.
-pub const WAIVERS: &str = "\
+pub const WAIVER_EXAMPLE: &str = "\
   [[waiver]]
   cases = [\"precision.f32.exp2.*\"]   # filters, as for assay run
   status = \"Fail\"                    # default: Fail
@@ -98,12 +98,12 @@ impl DevicePattern {
 /// Compares without regard to case. A pattern with stars is matched as a filter.
 fn like(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    if pattern.contains('*') { Filter::new(&pattern).matches(&text) } else { pattern == text }
+    if pattern.contains('*') { NameFilter::new(&pattern).matches(&text) } else { pattern == text }
 }
 
 /// A waiver.
 pub(crate) struct Waiver {
-    filters: Vec<Filter>,
+    filters: Vec<NameFilter>,
     status: Status,
     classes: BTreeSet<String>,
     reason: Option<String>,
@@ -157,7 +157,7 @@ impl Waiver {
     }
 }
 
-/// The waivers of a file. After [`Waivers::of_run`], those that apply to a device on a day.
+/// The waivers of a file. After [`Waivers::for_run`], those that apply to a device on a day.
 #[derive(Default)]
 pub struct Waivers {
     list: Vec<Waiver>,
@@ -174,16 +174,16 @@ impl Waivers {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file cannot be read, does not have the form of [`WAIVERS`], or a waiver has no end date
-    /// or no filter.
+    /// The file cannot be read, does not have the form of [`WAIVER_EXAMPLE`], or a waiver has no
+    /// end date or no filter.
     pub fn read(path: &Path) -> Result<Waivers, WaiverError> {
-        let text = input::read_text(path, input::DESCRIPTION)
+        let text = input::read_text(path, input::MAX_DESCRIPTION_BYTES)
             .map_err(|source| WaiverError::Read { path: path.to_owned(), source })?;
         let form = |what: String| WaiverError::Form { path: path.to_owned(), what };
         let file: WaiverFile = toml::from_str(&text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start.min(text.len())].matches('\n').count());
             let line = line.map_or_else(String::new, |line| format!("line {line}: "));
-            form(format!("{line}{}; expected\n{WAIVERS}", error.message()))
+            form(format!("{line}{}; expected\n{WAIVER_EXAMPLE}", error.message()))
         })?;
         let mut list = Vec::new();
         for (index, entry) in file.waiver.into_iter().enumerate() {
@@ -201,7 +201,7 @@ impl Waivers {
                 let unknown = |near: Vec<String>| {
                     form(format!("waiver {number}: unknown class `{name}`; similar classes: {}", near.join(", ")))
                 };
-                class::known(name).map_err(unknown)?;
+                class_names::check_class_name(name).map_err(unknown)?;
             }
             let date = entry.expires.date.filter(|_| entry.expires.time.is_none());
             let date = date.and_then(|d| Date::new(d.year as i16, d.month as i8, d.day as i8).ok());
@@ -212,7 +212,7 @@ impl Waivers {
                 )));
             };
             list.push(Waiver {
-                filters: entry.cases.iter().map(|pattern| Filter::new(pattern)).collect(),
+                filters: entry.cases.iter().map(|pattern| NameFilter::new(pattern)).collect(),
                 status: entry.status.unwrap_or(Status::Fail),
                 classes: entry.classes,
                 reason: entry.reason,
@@ -227,18 +227,18 @@ impl Waivers {
 
     /// Keeps the waivers for the device, and sets the day against which end dates are checked.
     #[must_use]
-    pub fn of_run(mut self, device: &DeviceInfo, today: Date) -> Waivers {
+    pub fn for_run(mut self, device: &DeviceInfo, today: Date) -> Waivers {
         self.list.retain(|waiver| waiver.device.matches(device));
         Waivers { today, ..self }
     }
 
     /// Returns a message for each waiver with a filter that matches none of the names.
-    pub fn unknown<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let filters = Filters::new(self.list.iter().flat_map(|waiver| &waiver.filters).map(Filter::pattern));
-        let unknown: BTreeSet<&str> = filters.without_match(names).into_iter().map(Filter::pattern).collect();
+    pub fn unmatched<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let filters = NameFilters::new(self.list.iter().flat_map(|waiver| &waiver.filters).map(NameFilter::pattern));
+        let unknown: BTreeSet<&str> = filters.unmatched(names).into_iter().map(NameFilter::pattern).collect();
         let say = |waiver: &Waiver| {
             let Waiver { place, issue, filters, .. } = waiver;
-            let mut patterns = filters.iter().map(Filter::pattern).filter(|pattern| unknown.contains(pattern));
+            let mut patterns = filters.iter().map(NameFilter::pattern).filter(|pattern| unknown.contains(pattern));
             let first = patterns.next()?;
             let more = match patterns.count() {
                 0 => String::new(),
@@ -304,7 +304,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("waivers.toml");
         fs::write(&path, text).unwrap();
-        Ok(Waivers::read(&path)?.of_run(&run(1).device, Date::new(2026, 11, 21).unwrap()))
+        Ok(Waivers::read(&path)?.for_run(&run(1).device, Date::new(2026, 11, 21).unwrap()))
     }
 
     const ONE: &str = "[[waiver]]\ncases = [\"p.a\"]\nclasses = [\"FewUlp\"]\nissue = \"I1\"\nexpires = 2026-11-21\n";
@@ -361,7 +361,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("waivers.toml");
         fs::write(&path, text).unwrap();
-        let said = Waivers::read(&path).unwrap().unknown(["p.a.1", "p.b"].into_iter());
+        let said = Waivers::read(&path).unwrap().unmatched(["p.a.1", "p.b"].into_iter());
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].ends_with("waiver 2 (I1): no known case matches `p.z`"), "{said:?}");
         assert!(said[1].ends_with("waiver 3 (I1): no known case matches `p.y.*` or 1 other filter"), "{said:?}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Source of the operands. Drivers fold constants with different code than they run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
+pub enum OperandSource {
     /// A storage buffer.
     #[default]
     Buffer,
@@ -16,21 +16,21 @@ pub enum Source {
     SpecConstant,
 }
 
-impl Source {
+impl OperandSource {
     /// Every source.
-    pub const ALL: [Source; 3] = [Source::Buffer, Source::Constant, Source::SpecConstant];
+    pub const ALL: [OperandSource; 3] = [OperandSource::Buffer, OperandSource::Constant, OperandSource::SpecConstant];
 
     /// Returns `buffer`, `constant` or `specconstant`.
     pub const fn name(self) -> &'static str {
         match self {
-            Source::Buffer => "buffer",
-            Source::Constant => "constant",
-            Source::SpecConstant => "specconstant",
+            OperandSource::Buffer => "buffer",
+            OperandSource::Constant => "constant",
+            OperandSource::SpecConstant => "specconstant",
         }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for OperandSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -51,7 +51,7 @@ pub struct Case {
     /// Shape of the call.
     pub shape: Shape,
     /// Source of the operands.
-    pub source: Source,
+    pub source: OperandSource,
     /// Set if the quick budget includes it even if no filter names it.
     pub quick: bool,
     /// The purpose of its family.
@@ -62,13 +62,13 @@ impl Case {
     /// Returns the name: `PREFIX.SCALAR.INSTRUCTION.SHAPE.MODES`, followed by `.from_SCALAR` for a
     /// conversion and by `.constant` or `.specconstant` for operands that do not come from a
     /// buffer.
-    pub(crate) fn named(&self, prefix: &str) -> String {
+    pub(crate) fn full_name(&self, prefix: &str) -> String {
         let Case { call, scalar, from, shape, source, .. } = self;
-        let mut name = format!("{}.{}", stem(prefix, *scalar, call.op, *shape), modes_name(&call.modes));
+        let mut name = format!("{}.{}", name_stem(prefix, *scalar, call.op, *shape), modes_name(&call.modes));
         if let Some(from) = from {
             name += &format!(".from_{from}");
         }
-        if *source != Source::Buffer {
+        if *source != OperandSource::Buffer {
             name += &format!(".{source}");
         }
         name
@@ -76,7 +76,7 @@ impl Case {
 }
 
 /// Returns the beginning of a case's name, up to the shape.
-pub(crate) fn stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
+pub(crate) fn name_stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
     format!("{prefix}.{scalar}.{}.{shape}", op.case_name())
 }
 
@@ -125,17 +125,20 @@ mod tests {
             let call = Call::new(op, f32, shape, from, modes).unwrap();
             let case =
                 Case { name: String::new(), call, scalar: f32, from, shape, source, quick: true, why: Arc::from("") };
-            case.named("precision")
+            case.full_name("precision")
         };
-        assert_eq!(name(Op::Exp2, Shape::Scalar, None, &[], Source::Buffer), "precision.f32.exp2.scalar.default");
+        assert_eq!(
+            name(Op::Exp2, Shape::Scalar, None, &[], OperandSource::Buffer),
+            "precision.f32.exp2.scalar.default"
+        );
         let modes = ["RoundingModeRTE", "DenormPreserve"];
         assert_eq!(
-            name(Op::ConvertSToF, Shape::Vector(3), Some("i32"), &modes, Source::Constant),
+            name(Op::ConvertSToF, Shape::Vector(3), Some("i32"), &modes, OperandSource::Constant),
             "precision.f32.convertstof.vec3.denorm_preserve_and_rounding_mode_rte.from_i32.constant"
         );
         let shape = Shape::Matrix { columns: 2, rows: 3 };
         assert_eq!(
-            name(Op::MatrixTimesVector, shape, None, &["NotNaN"], Source::SpecConstant),
+            name(Op::MatrixTimesVector, shape, None, &["NotNaN"], OperandSource::SpecConstant),
             "precision.f32.matrixtimesvector.mat2x3.fast_math_not_nan.specconstant"
         );
         assert_eq!(mode_name("None"), "fast_math_none");

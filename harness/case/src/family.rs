@@ -1,8 +1,8 @@
 //! Case families: the TOML files under `cases/`, parsed strictly and expanded into cases.
 
 use crate::CaseError;
-use crate::case::{Case, Source, shape_from_name, stem};
-use crate::shader::{takes_source, why_without};
+use crate::case::{Case, OperandSource, name_stem, shape_from_name};
+use crate::shader::{exclusion_reason, takes_source};
 use assay_float::Format;
 use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
@@ -11,45 +11,45 @@ use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
 
-type Text = Spanned<String>;
+type SpannedText = Spanned<String>;
 
 /// Contents of a family file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct FamilyFile {
     /// Purpose of the family.
-    why: Text,
+    why: SpannedText,
     /// Blocks of cases.
-    cases: Spanned<Vec<Spanned<Block>>>,
+    cases: Spanned<Vec<Spanned<FamilyBlock>>>,
 }
 
 /// Every combination of the listed values that the instructions accept.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Block {
-    instructions: Spanned<Vec<Text>>,
+struct FamilyBlock {
+    instructions: Spanned<Vec<SpannedText>>,
     /// Main operand types (result types of conversions); by default all that the instruction
     /// accepts.
-    scalars: Option<Vec<Text>>,
+    scalars: Option<Vec<SpannedText>>,
     /// Operand types of conversions; by default all.
-    from: Option<Vec<Text>>,
+    from: Option<Vec<SpannedText>>,
     /// Shapes; by default all.
-    shapes: Option<Vec<Text>>,
+    shapes: Option<Vec<SpannedText>>,
     /// SPIR-V names joined by `+`, `default`, or names of lists in `modes.toml`.
-    modes: Vec<Text>,
-    sources: Vec<Text>,
+    modes: Vec<SpannedText>,
+    sources: Vec<SpannedText>,
     /// The part that the quick budget keeps: cases that fit an entry; by default all.
-    quick: Option<Vec<Quick>>,
+    quick: Option<Vec<QuickPart>>,
 }
 
 /// A part of a block; a missing axis is not restricted.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Quick {
-    scalars: Option<Vec<Text>>,
-    shapes: Option<Vec<Text>>,
-    modes: Option<Vec<Text>>,
-    sources: Option<Vec<Text>>,
+struct QuickPart {
+    scalars: Option<Vec<SpannedText>>,
+    shapes: Option<Vec<SpannedText>>,
+    modes: Option<Vec<SpannedText>>,
+    sources: Option<Vec<SpannedText>>,
 }
 
 /// One named list of `modes.toml`.
@@ -59,7 +59,7 @@ struct ModeList {
     /// Purpose of the list, for readers of the file.
     #[serde(rename = "why")]
     _why: String,
-    modes: Vec<Text>,
+    modes: Vec<SpannedText>,
 }
 
 /// Named lists of environments, from `modes.toml`.
@@ -68,7 +68,7 @@ pub(crate) struct ModeLists(BTreeMap<String, Vec<Modes>>);
 impl ModeLists {
     /// Parses `modes.toml`.
     pub(crate) fn parse(file: &str, text: &str) -> Result<ModeLists, CaseError> {
-        let at = Place { file, text };
+        let at = FileContext { file, text };
         let lists: BTreeMap<String, ModeList> = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
         let none = ModeLists(BTreeMap::new());
         let mut read = BTreeMap::new();
@@ -78,12 +78,12 @@ impl ModeLists {
         Ok(ModeLists(read))
     }
 
-    fn resolve(&self, at: &Place<'_>, names: &[Text]) -> Result<Vec<Modes>, CaseError> {
+    fn resolve(&self, at: &FileContext<'_>, names: &[SpannedText]) -> Result<Vec<Modes>, CaseError> {
         let mut found: Vec<Modes> = Vec::new();
         for name in names {
             let resolved = match self.0.get(name.get_ref().as_str()) {
                 Some(list) => list.clone(),
-                None => vec![self.one(at, name)?],
+                None => vec![self.parse_modes(at, name)?],
             };
             for modes in resolved {
                 if !found.contains(&modes) {
@@ -95,7 +95,7 @@ impl ModeLists {
     }
 
     /// Parses `default`, or compatible SPIR-V names joined by `+`.
-    fn one(&self, at: &Place<'_>, name: &Text) -> Result<Modes, CaseError> {
+    fn parse_modes(&self, at: &FileContext<'_>, name: &SpannedText) -> Result<Modes, CaseError> {
         let modes = Modes::from_names(name.get_ref().split('+').map(str::trim)).map_err(|error| match &error {
             ModesError::Unknown { name: part, .. } => {
                 let valid = Modes::NAMES.into_iter().chain(["default"]).chain(self.0.keys().map(String::as_str));
@@ -115,32 +115,32 @@ impl ModeLists {
 }
 
 /// Selection of the cases to create.
-pub(crate) enum Wanted<'a> {
+pub(crate) enum CaseSelection<'a> {
     /// All cases; the file is also checked for mistakes.
     All,
     /// The cases with these names.
-    These {
+    Named {
         names: HashSet<&'a str>,
         /// Proper prefixes of the names, by components.
-        beginnings: HashSet<&'a str>,
+        prefixes: HashSet<&'a str>,
     },
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> CaseSelection<'a> {
     /// Selects the cases with these names.
-    pub(crate) fn these(names: &[&'a str]) -> Wanted<'a> {
-        let beginnings = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]);
-        Wanted::These {
+    pub(crate) fn named(names: &[&'a str]) -> CaseSelection<'a> {
+        let prefixes = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]);
+        CaseSelection::Named {
             names: names.iter().copied().collect(),
-            beginnings: names.iter().flat_map(beginnings).collect(),
+            prefixes: names.iter().flat_map(prefixes).collect(),
         }
     }
 
     /// Returns true if a selected name continues after these components.
-    pub(crate) fn has_any(&self, beginning: &str) -> bool {
+    pub(crate) fn continues(&self, beginning: &str) -> bool {
         match self {
-            Wanted::All => true,
-            Wanted::These { beginnings, .. } => beginnings.contains(beginning),
+            CaseSelection::All => true,
+            CaseSelection::Named { prefixes, .. } => prefixes.contains(beginning),
         }
     }
 }
@@ -151,10 +151,10 @@ pub(crate) fn parse(
     prefix: &str,
     text: &str,
     lists: &ModeLists,
-    wanted: &Wanted<'_>,
+    selection: &CaseSelection<'_>,
 ) -> Result<Vec<Case>, CaseError> {
-    let at = Place { file, text };
-    let read: File = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
+    let at = FileContext { file, text };
+    let read: FamilyFile = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
     if read.why.get_ref().trim().is_empty() {
         return Err(at.error(&read.why.span(), "`why` is empty: a family says why it exists".into()));
     }
@@ -165,7 +165,7 @@ pub(crate) fn parse(
     let (mut cases, mut ends) = (Vec::new(), Vec::new());
     for block in read.cases.get_ref() {
         let axes = Axes::read(&at, block.get_ref(), lists)?;
-        axes.expand(&at, block.get_ref(), prefix, wanted, &why, &mut cases)?;
+        axes.expand(&at, block.get_ref(), prefix, selection, &why, &mut cases)?;
         ends.push((cases.len(), block.span()));
     }
     let mut names = HashSet::new();
@@ -183,20 +183,20 @@ struct Axes {
     from: Option<Vec<Scalar>>,
     shapes: Option<Vec<Shape>>,
     modes: Vec<Modes>,
-    sources: Vec<Source>,
-    quick: Option<Vec<Kept>>,
+    sources: Vec<OperandSource>,
+    quick: Option<Vec<QuickEntry>>,
 }
 
 /// An entry of the part that the quick budget keeps.
-struct Kept {
+struct QuickEntry {
     scalars: Option<Vec<Scalar>>,
     shapes: Option<Vec<Shape>>,
     modes: Option<Vec<Modes>>,
-    sources: Option<Vec<Source>>,
+    sources: Option<Vec<OperandSource>>,
 }
 
-impl Kept {
-    fn keeps(&self, case: &Case) -> bool {
+impl QuickEntry {
+    fn includes(&self, case: &Case) -> bool {
         fn fits<T: PartialEq>(axis: &Option<Vec<T>>, value: &T) -> bool {
             axis.as_ref().is_none_or(|listed| listed.contains(value))
         }
@@ -208,18 +208,18 @@ impl Kept {
 }
 
 impl Axes {
-    fn read(at: &Place<'_>, block: &Block, lists: &ModeLists) -> Result<Axes, CaseError> {
+    fn read(at: &FileContext<'_>, block: &FamilyBlock, lists: &ModeLists) -> Result<Axes, CaseError> {
         let listed = [&block.scalars, &block.from, &block.shapes].into_iter().filter_map(Option::as_ref);
         for names in listed.chain([block.instructions.get_ref(), &block.modes, &block.sources]) {
-            at.once(names)?;
+            at.refuse_duplicates(names)?;
         }
         let ops =
             block.instructions.get_ref().iter().map(|name| instruction(at, name)).collect::<Result<Vec<_>, _>>()?;
-        let scalars = |names: &Option<Vec<Text>>| each(names, |name| scalar(at, name));
-        let shapes = |names: &Option<Vec<Text>>| each(names, |name| shape(at, name));
-        let sources = |names: &[Text]| names.iter().map(|name| source(at, name)).collect::<Result<Vec<_>, _>>();
-        let kept = |quick: &Quick| {
-            Ok(Kept {
+        let scalars = |names: &Option<Vec<SpannedText>>| each(names, |name| scalar(at, name));
+        let shapes = |names: &Option<Vec<SpannedText>>| each(names, |name| shape(at, name));
+        let sources = |names: &[SpannedText]| names.iter().map(|name| source(at, name)).collect::<Result<Vec<_>, _>>();
+        let kept = |quick: &QuickPart| {
+            Ok(QuickEntry {
                 scalars: scalars(&quick.scalars)?,
                 shapes: shapes(&quick.shapes)?,
                 modes: quick.modes.as_deref().map(|names| lists.resolve(at, names)).transpose()?,
@@ -241,25 +241,25 @@ impl Axes {
     /// instruction of the block accepts is a mistake.
     fn expand(
         &self,
-        at: &Place<'_>,
-        block: &Block,
+        at: &FileContext<'_>,
+        block: &FamilyBlock,
         prefix: &str,
-        wanted: &Wanted<'_>,
+        selection: &CaseSelection<'_>,
         why: &Arc<str>,
         cases: &mut Vec<Case>,
     ) -> Result<(), CaseError> {
         let before = cases.len();
         let mut used: (HashSet<Scalar>, HashSet<Scalar>, HashSet<Shape>) = Default::default();
         for &op in &self.ops {
-            for &scalar in chosen(&self.scalars, Call::scalars(op)) {
-                for &shape in chosen(&self.shapes, Call::shapes(op)) {
-                    if !wanted.has_any(&stem(prefix, scalar, op, shape)) {
+            for &scalar in restricted(&self.scalars, Call::scalars(op)) {
+                for &shape in restricted(&self.shapes, Call::shapes(op)) {
+                    if !selection.continues(&name_stem(prefix, scalar, op, shape)) {
                         continue;
                     }
                     let froms = Call::sources(op);
                     let froms: Vec<Option<Scalar>> = match froms {
                         [] => vec![None],
-                        _ => chosen(&self.from, froms).into_iter().map(|&from| Some(from)).collect(),
+                        _ => restricted(&self.from, froms).into_iter().map(|&from| Some(from)).collect(),
                     };
                     for from in froms {
                         // The instruction does not accept some pairs of types, such as f32 from
@@ -273,7 +273,7 @@ impl Axes {
                 }
             }
         }
-        if let Wanted::These { names, .. } = wanted {
+        if let CaseSelection::Named { names, .. } = selection {
             let mut place = 0..;
             cases.retain(|case| place.next().is_some_and(|at| at < before) || names.contains(case.name.as_str()));
             return Ok(());
@@ -303,8 +303,8 @@ impl Axes {
                 let call = Call { modes, ..call.clone() };
                 let why = Arc::clone(why);
                 let mut case = Case { name: String::new(), call, scalar, from, shape, source, quick: true, why };
-                case.name = case.named(prefix);
-                case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.keeps(&case)));
+                case.name = case.full_name(prefix);
+                case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.includes(&case)));
                 cases.push(case);
             }
         }
@@ -327,13 +327,13 @@ fn applies(modes: &Modes, call: &Call) -> bool {
 
 /// Returns the values that an instruction accepts, restricted to the listed values if there is a
 /// list.
-fn chosen<'a, T: PartialEq>(listed: &Option<Vec<T>>, taken: &'a [T]) -> Vec<&'a T> {
+fn restricted<'a, T: PartialEq>(listed: &Option<Vec<T>>, taken: &'a [T]) -> Vec<&'a T> {
     taken.iter().filter(|value| listed.as_ref().is_none_or(|listed| listed.contains(value))).collect()
 }
 
 fn unused<T: Eq + std::hash::Hash>(
-    at: &Place<'_>,
-    names: Option<&[Text]>,
+    at: &FileContext<'_>,
+    names: Option<&[SpannedText]>,
     values: Option<&[T]>,
     used: &HashSet<T>,
     kind: &str,
@@ -348,16 +348,16 @@ fn unused<T: Eq + std::hash::Hash>(
 }
 
 fn each<T>(
-    names: &Option<Vec<Text>>,
-    read: impl Fn(&Text) -> Result<T, CaseError>,
+    names: &Option<Vec<SpannedText>>,
+    read: impl Fn(&SpannedText) -> Result<T, CaseError>,
 ) -> Result<Option<Vec<T>>, CaseError> {
     names.as_ref().map(|names| names.iter().map(read).collect()).transpose()
 }
 
-fn instruction(at: &Place<'_>, name: &Text) -> Result<Op, CaseError> {
+fn instruction(at: &FileContext<'_>, name: &SpannedText) -> Result<Op, CaseError> {
     // Spelled exactly as in SPIR-V, because people read these files.
     match Op::from_name(name.get_ref()) {
-        Ok(op) if op.name() == name.get_ref() => match why_without(op) {
+        Ok(op) if op.name() == name.get_ref() => match exclusion_reason(op) {
             Some(why) => Err(at.error(&name.span(), format!("no case can run `{op}`: {why}"))),
             None => Ok(op),
         },
@@ -366,13 +366,13 @@ fn instruction(at: &Place<'_>, name: &Text) -> Result<Op, CaseError> {
     }
 }
 
-fn scalar(at: &Place<'_>, name: &Text) -> Result<Scalar, CaseError> {
+fn scalar(at: &FileContext<'_>, name: &SpannedText) -> Result<Scalar, CaseError> {
     let valid =
         ["f16", "f32", "f64", "bf16", "f8e4m3", "f8e5m2", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"];
     Scalar::from_name(name.get_ref()).ok_or_else(|| at.unknown(name, "type", name.get_ref(), valid.into_iter()))
 }
 
-fn shape(at: &Place<'_>, name: &Text) -> Result<Shape, CaseError> {
+fn shape(at: &FileContext<'_>, name: &SpannedText) -> Result<Shape, CaseError> {
     shape_from_name(name.get_ref()).ok_or_else(|| {
         let sizes = 2..=4;
         let matrices = sizes.clone().flat_map(|columns| (2..=4).map(move |rows| Shape::Matrix { columns, rows }));
@@ -382,25 +382,27 @@ fn shape(at: &Place<'_>, name: &Text) -> Result<Shape, CaseError> {
     })
 }
 
-fn source(at: &Place<'_>, name: &Text) -> Result<Source, CaseError> {
-    let found = Source::ALL.into_iter().find(|source| source.name() == name.get_ref());
-    found.ok_or_else(|| at.unknown(name, "source", name.get_ref(), Source::ALL.into_iter().map(Source::name)))
+fn source(at: &FileContext<'_>, name: &SpannedText) -> Result<OperandSource, CaseError> {
+    let found = OperandSource::ALL.into_iter().find(|source| source.name() == name.get_ref());
+    found.ok_or_else(|| {
+        at.unknown(name, "source", name.get_ref(), OperandSource::ALL.into_iter().map(OperandSource::name))
+    })
 }
 
 /// The current file, for error messages with line numbers.
-struct Place<'a> {
+struct FileContext<'a> {
     file: &'a str,
     text: &'a str,
 }
 
-impl Place<'_> {
+impl FileContext<'_> {
     fn error(&self, span: &Range<usize>, what: String) -> CaseError {
         let line = 1 + self.text.bytes().take(span.start).filter(|&b| b == b'\n').count();
         CaseError::Malformed { file: self.file.to_owned(), line, what }
     }
 
     /// Returns an error if a list contains a name twice.
-    fn once(&self, names: &[Text]) -> Result<(), CaseError> {
+    fn refuse_duplicates(&self, names: &[SpannedText]) -> Result<(), CaseError> {
         let mut seen = HashSet::new();
         match names.iter().find(|name| !seen.insert(name.get_ref())) {
             Some(name) => Err(self.error(&name.span(), format!("`{}` stands there twice", name.get_ref()))),
@@ -412,7 +414,7 @@ impl Place<'_> {
         self.error(&error.span().unwrap_or(0..0), error.message().to_owned())
     }
 
-    fn unknown<'v>(&self, at: &Text, kind: &str, name: &str, valid: impl Iterator<Item = &'v str>) -> CaseError {
+    fn unknown<'v>(&self, at: &SpannedText, kind: &str, name: &str, valid: impl Iterator<Item = &'v str>) -> CaseError {
         let nearest = nearest(name, valid);
         self.error(&at.span(), format!("unknown {kind} `{name}`; did you mean {}?", nearest.join(", ")))
     }
@@ -425,7 +427,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<Case>, String> {
         let lists =
             ModeLists::parse("modes.toml", "[strict]\nwhy = 'x'\nmodes = ['DenormPreserve+RoundingModeRTE']").unwrap();
-        parse("mine.toml", "mine", text, &lists, &Wanted::All).map_err(|error| error.to_string())
+        parse("mine.toml", "mine", text, &lists, &CaseSelection::All).map_err(|error| error.to_string())
     }
 
     #[test]

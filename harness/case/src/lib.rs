@@ -9,22 +9,24 @@ mod case;
 mod columns;
 mod error;
 mod family;
-mod filter;
 mod inputs;
+mod name_filter;
 mod partition;
 mod shader;
 
-pub use case::{Case, Source};
+pub use case::{Case, OperandSource};
 pub use columns::Columns;
 pub use error::CaseError;
-pub use filter::{Filter, Filters};
-pub use inputs::{Budget, InputRange, Inputs, Mixture, RangeError, UnknownBudget, Values, position, possible_inputs};
+pub use inputs::{
+    Budget, InputRange, Inputs, MemoryValues, Mixture, RangeError, UnknownBudget, position, possible_inputs,
+};
+pub use name_filter::{NameFilter, NameFilters};
 pub use partition::{Division, Partition, PartitionError, stable_hash};
-pub use shader::{Shader, ShaderError, Specialization};
+pub use shader::{CaseShader, ShaderError, Specialization};
 
 use assay_files::input;
 use assay_precision::Op;
-use family::{ModeLists, Wanted};
+use family::{CaseSelection, ModeLists};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -45,7 +47,7 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
     for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
         let prefix = prefix(path);
         let file = format!("cases/{path}");
-        for case in family::parse(&file, &prefix, text, &lists, &Wanted::All)? {
+        for case in family::parse(&file, &prefix, text, &lists, &CaseSelection::All)? {
             if let Some(home) = homes.insert(case.name.clone(), path) {
                 let what = format!("`{}` comes out of cases/{home} as well", case.name);
                 return Err(CaseError::Malformed { file, line: 1, what });
@@ -62,11 +64,11 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
 /// # Errors
 /// An embedded file is malformed, which a test excludes.
 pub fn load_named(names: &[&str]) -> Result<Vec<Case>, CaseError> {
-    let (lists, wanted) = (mode_lists()?, Wanted::these(names));
+    let (lists, wanted) = (mode_lists()?, CaseSelection::named(names));
     let mut cases = Vec::new();
     for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
         let prefix = prefix(path);
-        if wanted.has_any(&prefix) {
+        if wanted.continues(&prefix) {
             cases.extend(family::parse(&format!("cases/{path}"), &prefix, text, &lists, &wanted)?);
         }
     }
@@ -84,16 +86,16 @@ fn prefix(path: &str) -> String {
 /// The file cannot be read, or is malformed; the error gives file, line, and the expected contents.
 pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
     let file = path.display().to_string();
-    let text =
-        input::read_text(path, input::CASE).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
+    let text = input::read_text(path, input::MAX_CASE_BYTES)
+        .map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
     let stem = path.file_stem().map_or("case".into(), |stem| stem.to_string_lossy().to_ascii_lowercase());
     let prefix = stem.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
-    family::parse(&file, &prefix, &text, &mode_lists()?, &Wanted::All)
+    family::parse(&file, &prefix, &text, &mode_lists()?, &CaseSelection::All)
 }
 
 /// Returns the instructions of the precision table that no case can run, with the reasons.
-pub fn without_case() -> impl Iterator<Item = (Op, &'static str)> {
-    Op::ALL.iter().filter_map(|&op| Some((op, shader::why_without(op)?)))
+pub fn instructions_without_case() -> impl Iterator<Item = (Op, &'static str)> {
+    Op::ALL.iter().filter_map(|&op| Some((op, shader::exclusion_reason(op)?)))
 }
 
 fn mode_lists() -> Result<ModeLists, CaseError> {
@@ -111,7 +113,7 @@ mod tests {
         let cases = load().unwrap();
         let with: HashSet<Op> = cases.iter().map(|case| case.call.op).collect();
         for &op in Op::ALL {
-            let without = without_case().any(|(other, _)| other == op);
+            let without = instructions_without_case().any(|(other, _)| other == op);
             assert!(with.contains(&op) != without, "{op}");
         }
         assert!(cases.iter().any(|case| case.name == "precision.f32.exp2.scalar.default" && case.quick));

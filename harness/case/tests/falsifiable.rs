@@ -53,7 +53,7 @@ fn every_precision_case_can_be_failed_or_is_not_a_pass() {
     let cases = load().expect("the cases are in the binary");
     // Sources of operands do not change what is permitted; all of them take minutes.
     let each = if std::env::var_os("ASSAY_FULL").is_some() { 1 } else { 11 };
-    let of_buffers = cases.iter().filter(|case| case.source == assay_case::Source::Buffer);
+    let of_buffers = cases.iter().filter(|case| case.source == assay_case::OperandSource::Buffer);
     let cases: Vec<_> = of_buffers.step_by(each).collect();
     let found: Vec<Decides> = cases.par_iter().map(|case| decides(case)).collect();
     let hollow: Vec<&String> =

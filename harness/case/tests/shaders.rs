@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a skipped part must be seen")]
 
-use assay_case::{Case, Columns, Shader, Source};
+use assay_case::{Case, CaseShader, Columns, OperandSource};
 use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -23,9 +23,9 @@ fn samples() -> Vec<Case> {
     cases
 }
 
-fn shader(case: &Case) -> Shader {
-    if case.source == Source::Buffer {
-        return Shader::buffer(case, 1024);
+fn shader(case: &Case) -> CaseShader {
+    if case.source == OperandSource::Buffer {
+        return CaseShader::buffer(case, 1024);
     }
     let mut constants = Columns::new(case.call.operand_slots(), 3);
     constants.set_rows(3);
@@ -36,7 +36,7 @@ fn shader(case: &Case) -> Shader {
             constants.set(slot, row, bits >> (64 - width));
         }
     }
-    Shader::constant(case, &constants)
+    CaseShader::constant(case, &constants)
 }
 
 fn validator() -> Option<&'static str> {

@@ -5,12 +5,13 @@
 //! NAME]`
 
 use assay_check::{
-    Check, CheckError, Job, Left, Mutating, Mutation, Options, Subject, Target, TargetError, VulkanTarget,
+    Check, CheckError, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, ShaderSource, Target,
+    TargetError, VulkanTarget,
 };
 use assay_oracle::Slot;
 use assay_runner::{DeviceInfo, Status};
-use assay_spirv::module::Index;
-use assay_spirv::need::Have;
+use assay_spirv::module::InstructionIndex;
+use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
@@ -46,14 +47,14 @@ impl Target for &Recording<'_> {
         self.inner.info()
     }
 
-    fn have(&self) -> &Have {
-        self.inner.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.inner.capabilities()
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let left = self.inner.run(job)?;
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&left.memory);
-        Ok(left)
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let output = self.inner.run(request)?;
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&output.memory);
+        Ok(output)
     }
 }
 
@@ -130,13 +131,13 @@ fn main() -> ExitCode {
 /// Plants one error of each kind that applies to the shader.
 fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec<(&'static str, Count)> {
     let text = generate::shader(seed);
-    let prepare = || -> Result<(Subject, Options), CheckError> {
-        let subject = Subject::read(&format!("{seed}.wgsl"), text.as_bytes())?;
+    let prepare = || -> Result<(ShaderSource, Options), CheckError> {
+        let shader = ShaderSource::read(&format!("{seed}.wgsl"), text.as_bytes())?;
         let inputs = vec![("0.2".parse()?, "-8..8".parse()?)];
-        Ok((subject, Options { rounds: 1, seed, groups: Some([2, 1, 1]), inputs, ..Options::default() }))
+        Ok((shader, Options { rounds: 1, seed, groups: Some([2, 1, 1]), inputs, ..Options::default() }))
     };
-    let Ok((subject, options)) = prepare() else { return Vec::new() };
-    let Ok(check) = Check::new(&subject, &options) else { return Vec::new() };
+    let Ok((shader, options)) = prepare() else { return Vec::new() };
+    let Ok(check) = Check::new(&shader, &options) else { return Vec::new() };
     let recording = Recording { inner: target, left: Mutex::default() };
     let sound = check.run(&&recording);
     if !matches!(&sound, Ok(result) if result.status == Status::Pass) {
@@ -148,13 +149,13 @@ fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec
     let mut rng = fastrand::Rng::with_seed(seed);
     for kind in KINDS {
         // Random instructions, until the kind applies to one.
-        let places = subject.source.module.len();
+        let places = shader.source.module.len();
         let planted = (0..TRIES).find_map(|_| {
             let mutation: Mutation = format!("{kind}@{}", rng.usize(..places)).parse().ok()?;
-            mutation.plant(&subject.source.module, &check.setup.entry).ok()
+            mutation.plant(&shader.source.module, &check.setup.entry).ok()
         });
         let Some(planted) = planted else { continue };
-        let spoilt = Mutating::new(&recording, planted.clone());
+        let spoilt = MutatingTarget::new(&recording, planted.clone());
         let Ok(mut result) = check.run(&spoilt) else { continue };
         let shown = *recording.left.lock().unwrap_or_else(PoisonError::into_inner) != as_it_is;
         let mut one = Count { shown: shown.into(), ..Count::default() };
@@ -165,7 +166,7 @@ fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec
             one.named = blamed.contains(&planted.instruction).into();
             one.others = blamed.iter().any(|at| *at != planted.instruction).into();
             if one.named == 0 {
-                let op = subject.source.module.instruction(Index(planted.instruction)).op;
+                let op = shader.source.module.instruction(InstructionIndex(planted.instruction)).op;
                 let op = op.map_or("?", Op::name);
                 say(format!(
                     "{seed}: {kind}@{} of {op} is not named: {}",

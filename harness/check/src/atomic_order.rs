@@ -8,13 +8,13 @@
 use crate::check::Check;
 use crate::compare::{Comparison, compare, failure_class, hex, ranges};
 use crate::dispatch_setup::Descriptor;
-use crate::instrument::{Recorded, Traced, instrument};
+use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::memory_layout::path_text;
-use crate::target::{Job, Target, TargetError};
+use crate::target::{DispatchRequest, Target, TargetError};
 use assay_oracle::{Disorder, Dispatch, Expected, Outcome, Place, Slot, Standing, WrongOperand};
 use assay_precision::Scalar;
-use assay_runner::{Mismatch, Status, class};
-use assay_spirv::module::Index;
+use assay_runner::{Mismatch, Status, class_names};
+use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct OrderedRound {
     pub(crate) dispatch: Dispatch,
     pub(crate) outcome: Outcome,
     /// Output of the variant.
-    pub(crate) left: BTreeMap<Slot, Vec<u8>>,
+    pub(crate) output: BTreeMap<Slot, Vec<u8>>,
     pub(crate) found: Comparison,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct OrderedRound {
 pub(crate) struct VariantRun {
     /// Dispatch of the shader itself.
     pub(crate) given: Dispatch,
-    pub(crate) left: BTreeMap<Slot, Vec<u8>>,
+    pub(crate) output: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl Check<'_> {
@@ -44,19 +44,24 @@ impl Check<'_> {
     ///
     /// # Errors
     /// The variant did not run.
-    pub(crate) fn run_variant(&self, traced: &Traced, round: u32, target: &dyn Target) -> Result<VariantRun, String> {
+    pub(crate) fn run_variant(
+        &self,
+        instrumented: &InstrumentedModule,
+        round: u32,
+        target: &dyn Target,
+    ) -> Result<VariantRun, String> {
         let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
-        let mut dispatch = traced.dispatch(&given);
+        let mut dispatch = instrumented.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
-        descriptors.push(traced.descriptor.clone());
+        descriptors.push(instrumented.descriptor.clone());
         let not_run = |error: TargetError| format!("the instrumented shader did not run: {error}");
-        let placed = self.place(&mut dispatch, &descriptors, target).map_err(not_run)?;
-        if let Some(placed) = &placed {
-            self.setup.put_addresses(&placed.addresses, &mut given);
+        let allocated = self.allocate(&mut dispatch, &descriptors, target).map_err(not_run)?;
+        if let Some(allocated) = &allocated {
+            self.setup.put_addresses(&allocated.addresses, &mut given);
         }
-        let whole = self.job(&dispatch, placed.as_ref());
-        let job = Job { wgsl: None, words: &traced.words, descriptors: &descriptors, ..whole };
-        Ok(VariantRun { given, left: target.run(&job).map_err(not_run)?.memory })
+        let whole = self.request(&dispatch, allocated.as_ref());
+        let request = DispatchRequest { wgsl: None, words: &instrumented.words, descriptors: &descriptors, ..whole };
+        Ok(VariantRun { given, output: target.run(&request).map_err(not_run)?.memory })
     }
 
     /// Checks a round under an observed order of atomics, if nothing in it failed and some elements
@@ -83,13 +88,14 @@ impl Check<'_> {
     /// # Errors
     /// The order cannot be used.
     fn replay(&self, round: u32, target: &dyn Target) -> Result<OrderedRound, String> {
-        let module = &self.subject.source.module;
-        let traced = instrument(module, &self.setup, Recorded::Atomics).map_err(|error| error.to_string())?;
-        let VariantRun { given: mut dispatch, left } = self.run_variant(&traced, round, target)?;
-        let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
-        let reading = traced.read(module, &self.setup, &dispatch, &left, &place);
-        let observed = reading.ok_or("the device returned no records")?.observed();
-        if let Some(layout) = self.recorded_layout(&left, &dispatch) {
+        let module = &self.shader.source.module;
+        let instrumented =
+            instrument(module, &self.setup, ProbeSelection::Atomics).map_err(|error| error.to_string())?;
+        let VariantRun { given: mut dispatch, output } = self.run_variant(&instrumented, round, target)?;
+        let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
+        let reader = instrumented.reader(module, &self.setup, &dispatch, &output, &place);
+        let observed = reader.ok_or("the device returned no records")?.atomic_history();
+        if let Some(layout) = self.recorded_layout(&output, &dispatch) {
             (dispatch.layout, dispatch.subgroup_size) = layout?;
         }
         dispatch.atomic_history = Some(Arc::new(observed));
@@ -98,7 +104,7 @@ impl Check<'_> {
             // Results under an impossible order say nothing about the shader.
             let mut found = Comparison::default();
             outcome.disorder.iter().for_each(|disorder| found.add(self.impossible_order(disorder, round)));
-            return Ok(OrderedRound { dispatch, outcome, left, found });
+            return Ok(OrderedRound { dispatch, outcome, output, found });
         }
         if let Some(first) = self.faults(&outcome).first() {
             return Err(format!(
@@ -106,8 +112,8 @@ impl Check<'_> {
                 first.trim()
             ));
         }
-        let found = self.compared(&outcome, &dispatch, &left, round);
-        Ok(OrderedRound { dispatch, outcome, left, found })
+        let found = self.compared(&outcome, &dispatch, &output, round);
+        Ok(OrderedRound { dispatch, outcome, output, found })
     }
 
     /// Compares the output of a round, and the operands of its atomics, with the permitted sets.
@@ -115,10 +121,10 @@ impl Check<'_> {
         &self,
         outcome: &Outcome,
         dispatch: &Dispatch,
-        left: &BTreeMap<Slot, Vec<u8>>,
+        output: &BTreeMap<Slot, Vec<u8>>,
         round: u32,
     ) -> Comparison {
-        let mut found = compare(outcome, dispatch, &self.setup.descriptors, left, (round, self.padding));
+        let mut found = compare(outcome, dispatch, &self.setup.descriptors, output, (round, self.padding));
         outcome.wrong_operands.iter().for_each(|given| found.add(self.wrong_operand(given, round)));
         found
     }
@@ -127,8 +133,8 @@ impl Check<'_> {
     fn impossible_order(&self, disorder: &Disorder, round: u32) -> Comparison {
         let Disorder { at, slot, offset, width, first, ref steps, ref stores } = *disorder;
         let listed = steps.iter().map(|step| format!("found {} and left {}", step.found, step.left));
-        let listed = listed.chain(stores.iter().map(|left| format!("stored {left}")));
-        let (count, place) = (steps.len() + stores.len(), self.subject.place(at));
+        let listed = listed.chain(stores.iter().map(|output| format!("stored {output}")));
+        let (count, place) = (steps.len() + stores.len(), self.shader.location(at));
         let more = if count > MAX_LISTED { ", .." } else { "" };
         let listed = listed.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
         let got = format!(
@@ -137,7 +143,7 @@ impl Check<'_> {
         );
         let scalar = Scalar::Int { width, signed: false };
         let before = hex(scalar, first);
-        let class = class::IMPOSSIBLE_ORDER.into();
+        let class = class_names::IMPOSSIBLE_ORDER.into();
         Comparison::of_wrong(Mismatch { round, before, got, class, ..self.atomic_mismatch(slot, offset, scalar) })
     }
 
@@ -149,7 +155,7 @@ impl Check<'_> {
             _ => Scalar::Int { width, signed: false },
         };
         let of = self.atomic_mismatch(slot, offset, scalar);
-        let element = format!("{} (operand of the atomic at {})", of.element, self.subject.place(at));
+        let element = format!("{} (operand of the atomic at {})", of.element, self.shader.location(at));
         let status = if standing == Standing::Lenient { Status::QualityWarning } else { Status::Fail };
         let (before, got, permitted) = (hex(scalar, found), hex(scalar, bits), ranges(scalar, expected));
         let (invocation, class) = (Some(invocation), failure_class(expected, bits));
@@ -179,7 +185,7 @@ impl Check<'_> {
 /// Returns the path of the element at an offset.
 pub(crate) fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
     let mut found = None;
-    descriptor.contents()?.walk(descriptor.bytes, &mut |element, path| {
+    descriptor.contents()?.walk_scalars(descriptor.bytes, &mut |element, path| {
         if found.is_none() && element.offset == offset {
             found = Some(path_text(path));
         }

@@ -13,18 +13,19 @@
 //! | `naga.spvasm` | naga's translation, for failures through wgpu |
 //! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
 //! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
-//! | `assay-files.json` | files that Assay wrote, which a later check may remove ([`Owned`]) |
+//! | `assay-files.json` | files that Assay wrote, which a later check may remove ([`OwnedFiles`]) |
 
 use crate::compare::{Permitted, bytes_of, hex, ranges};
 use crate::image_config::image_and_sampler;
 use crate::memory_layout::path_text;
-use crate::options::{BindingName, Options, Source, robustness};
+use crate::options::{BindingName, BindingSource, Options, robustness};
 use crate::shader_source::ending;
 use crate::target::WGPU;
 use crate::{
-    AddressWord, Check, CheckError, Descriptor, Expectation, ImageForm, Mutation, SamplerForm, Setup, Subject,
+    AddressWord, Check, CheckError, Descriptor, DispatchSetup, Expectation, ImageConfig, Mutation, SamplerConfig,
+    ShaderSource,
 };
-use assay_files::{Owned, input};
+use assay_files::{OwnedFiles, input};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Specification;
 use assay_runner::{CheckResult, DeviceInfo};
@@ -90,11 +91,12 @@ pub struct Manifest {
     pub inputs: BTreeMap<String, String>,
     /// Properties of images, by binding.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub images: BTreeMap<String, ImageForm>,
+    pub images: BTreeMap<String, ImageConfig>,
     /// Properties of samplers, by binding.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub samplers: BTreeMap<String, SamplerForm>,
-    /// Types of buffers without a descriptor, by name ([`PointedForm`](crate::PointedForm)).
+    pub samplers: BTreeMap<String, SamplerConfig>,
+    /// Types of buffers without a descriptor, by name
+    /// ([`AddressedBuffer`](crate::AddressedBuffer)).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub buffers: BTreeMap<String, String>,
     /// Words that hold device addresses: location, and buffer with offset. The files contain the
@@ -134,7 +136,7 @@ pub struct Bundle {
     /// Its manifest.
     pub manifest: Manifest,
     /// The shader.
-    pub subject: Subject,
+    pub shader: ShaderSource,
     /// Options of the check.
     pub options: Options,
     /// Result of the original check.
@@ -145,7 +147,7 @@ pub struct Bundle {
 
 /// Data for a bundle.
 #[derive(Clone, Copy, Debug)]
-pub struct Contents<'a> {
+pub struct BundleData<'a> {
     /// The check.
     pub check: &'a Check<'a>,
     /// Its result.
@@ -157,7 +159,7 @@ pub struct Contents<'a> {
     /// Permitted sets.
     pub outcome: &'a Outcome,
     /// Output of the device.
-    pub left: &'a BTreeMap<Slot, Vec<u8>>,
+    pub output: &'a BTreeMap<Slot, Vec<u8>>,
     /// Command line of the check.
     pub command: &'a [String],
     /// The planted error, if any.
@@ -169,20 +171,20 @@ pub struct Contents<'a> {
 ///
 /// # Errors
 /// [`CheckError::Bundle`]; also if the directory contains files that Assay did not write.
-pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
-    let Contents { check, result, device, dispatch, command, mutation, .. } = *contents;
+pub fn write(folder: &Path, contents: &BundleData<'_>) -> Result<(), CheckError> {
+    let BundleData { check, result, device, dispatch, command, mutation, .. } = *contents;
     let failed = |path: &Path, error: &dyn std::fmt::Display| CheckError::Bundle {
         path: path.to_owned(),
         what: format!("cannot be written: {error}"),
     };
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut save = |name: &str, contents: Vec<u8>| files.push((name.to_owned(), contents));
-    let text = check.subject.source.disassemble().map_err(|error| failed(&folder.join(SHADER), &error))?;
+    let text = check.shader.source.disassemble().map_err(|error| failed(&folder.join(SHADER), &error))?;
     save(SHADER, text.into_bytes());
-    let module = &check.subject.source.module;
+    let module = &check.shader.source.module;
     save(WORDS, module.words().iter().flat_map(|word| word.to_le_bytes()).collect());
-    if let Some(text) = &check.subject.text {
-        save(&original(&check.subject.name), text.clone().into_bytes());
+    if let Some(text) = &check.shader.text {
+        save(&original(&check.shader.name), text.clone().into_bytes());
     }
     let mut inputs = BTreeMap::new();
     let (mut images, mut samplers) = (BTreeMap::new(), BTreeMap::new());
@@ -193,7 +195,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         images.extend(image.map(|image| (to.clone(), image)));
         samplers.extend(sampler.map(|sampler| (to.clone(), sampler)));
         let Some(data) = bytes_of(resource) else { continue };
-        let pointed = check.setup.descriptors.iter().any(|d| d.slot == *slot && d.is_pointed());
+        let pointed = check.setup.descriptors.iter().any(|d| d.slot == *slot && d.is_addressed());
         let name = if pointed { format!("buffer-{to}.hex") } else { format!("input-{set}.{binding}.{element}.hex") };
         save(&name, to_hex(data).into_bytes());
         inputs.insert(to, name);
@@ -220,12 +222,12 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
         version: env!("CARGO_PKG_VERSION").into(),
         specification: device.specification().into(),
         command: command.to_vec(),
-        name: check.subject.name.clone(),
+        name: check.shader.name.clone(),
         entry: check.setup.entry.clone(),
         workgroups: check.setup.groups,
         specialization: check.setup.specs.iter().map(|spec| (spec.id, format!("0x{:x}", spec.bits))).collect(),
-        overrides: check.subject.overrides.iter().cloned().collect(),
-        target_env: check.subject.target_env.map(|target| target.to_string()),
+        overrides: check.shader.overrides.iter().cloned().collect(),
+        target_env: check.shader.target_env.map(|target| target.to_string()),
         inputs,
         images,
         samplers,
@@ -247,7 +249,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
     save(MANIFEST, text);
     check_free(folder)?;
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    let (own, names) = (Owned::of(folder), files.iter().map(|(name, _)| name));
+    let (own, names) = (OwnedFiles::new(folder), files.iter().map(|(name, _)| name));
     own.claim(names).map_err(|error| failed(folder, &error))?;
     files.iter().try_for_each(|(name, contents)| {
         let written = own.create(name).and_then(|mut file| file.write_all(contents));
@@ -261,7 +263,7 @@ pub fn write(folder: &Path, contents: &Contents<'_>) -> Result<(), CheckError> {
 /// # Errors
 /// [`CheckError::Bundle`] if it contains other files.
 pub fn check_free(folder: &Path) -> Result<(), CheckError> {
-    Owned::of(folder)
+    OwnedFiles::new(folder)
         .check_whole()
         .map_err(|error| CheckError::Bundle { path: folder.to_owned(), what: format!("cannot be written: {error}") })
 }
@@ -277,7 +279,7 @@ fn original(shader: &str) -> String {
 /// # Errors
 /// [`CheckError::Bundle`] if a file cannot be removed.
 pub fn remove(folder: &Path) -> Result<(), CheckError> {
-    Owned::of(folder)
+    OwnedFiles::new(folder)
         .remove_all()
         .map_err(|error| CheckError::Bundle { path: folder.to_owned(), what: format!("cannot be removed: {error}") })
 }
@@ -285,16 +287,16 @@ pub fn remove(folder: &Path) -> Result<(), CheckError> {
 /// Returns whether an older reader would read the bundle completely.
 fn is_plain(check: &Check<'_>) -> bool {
     let usual = check.robustness == Robustness::None && check.layout.is_none();
-    usual && !check.setup.has_pointed() && check.expectations.is_empty()
+    usual && !check.setup.has_addressed() && check.expectations.is_empty()
 }
 
 /// Largest patience that a bundle may request. Bundles come from other people, and with unlimited
 /// patience an endless loop would run for ever.
 pub const MAX_PATIENCE: u64 = 10;
 
-/// Largest size of a manifest in bytes. The expectations of a case file of [`input::CASE`] bytes may
-/// take twice that size here.
-const MAX_MANIFEST: u64 = 2 * input::CASE;
+/// Largest size of a manifest in bytes. The expectations of a case file of
+/// [`input::MAX_CASE_BYTES`] bytes may take twice that size here.
+const MAX_MANIFEST: u64 = 2 * input::MAX_CASE_BYTES;
 
 /// Largest size of a result, and of a device description, in bytes.
 const MAX_DESCRIPTION: u64 = 4 << 20;
@@ -323,7 +325,7 @@ fn schema_of(text: &str) -> serde_json::Result<Option<u64>> {
 /// requests more than [`MAX_PATIENCE`].
 pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> {
     let load = |name: &str, limit: u64| -> Result<(PathBuf, String), CheckError> {
-        let read = input::below(folder, Path::new(name))
+        let read = input::resolve_below(folder, Path::new(name))
             .and_then(|path| Ok((input::read_text(&path, limit)?, path)))
             .map(|(text, path)| (path, text));
         let path = folder.join(name);
@@ -365,10 +367,10 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     // A failure through wgpu is reproduced with the WGSL text.
     let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
-    let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER), input::SHADER)?;
+    let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER), input::MAX_SHADER_BYTES)?;
     // They are constants in the bundle's SPIR-V.
     let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some()).map(|(key, value)| (key.clone(), *value));
-    let subject = Subject::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
+    let shader = ShaderSource::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
     let mut options = Options {
         rules: if device.api == WGPU { Specification::Wgsl } else { Specification::Vulkan },
         entry: Some(manifest.entry.clone()),
@@ -382,16 +384,19 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         ..Options::default()
     };
     // Several bindings may name the same file, so the limit is on all reads together.
-    let remaining = Cell::new(input::DATA);
-    let words = |name: &str| -> Result<Source, CheckError> {
+    let remaining = Cell::new(input::MAX_DATA_BYTES);
+    let words = |name: &str| -> Result<BindingSource, CheckError> {
         if Path::new(name).components().count() != 1 {
             return Err(wrong(&folder.join(MANIFEST), format!("names `{name}`, which is not a file of the bundle")));
         }
-        let (path, text) = load(name, input::DATA)?;
+        let (path, text) = load(name, input::MAX_DATA_BYTES)?;
         remaining.set(remaining.get().checked_sub(text.len() as u64).ok_or_else(|| {
-            wrong(&path, format!("is too long: the contents of all bindings together may have {} bytes", input::DATA))
+            wrong(
+                &path,
+                format!("is too long: the contents of all bindings together may have {} bytes", input::MAX_DATA_BYTES),
+            )
         })?);
-        from_hex(&text).map(Source::Bytes).map_err(|line| {
+        from_hex(&text).map(BindingSource::Bytes).map_err(|line| {
             wrong(&path, format!("line {line}: expected 32-bit words in hexadecimal, and a newline at the end"))
         })
     };
@@ -416,8 +421,8 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
     options.push = manifest.push.as_deref().map(words).transpose()?;
     // Missing contents would be generated, so all must be present.
-    let _warnings = subject.must_be_legal(false)?;
-    let setup = Setup::new(&subject, &options)?;
+    let _warnings = shader.must_be_legal(false)?;
+    let setup = DispatchSetup::new(&shader, &options)?;
     let lacks = |d: &&Descriptor| {
         d.contents().is_some() && !options.inputs.iter().any(|(to, _)| to.names(d.slot, d.name.as_deref()))
     };
@@ -428,7 +433,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     }
     let (path, text) = load(RESULT, MAX_DESCRIPTION)?;
     let result = serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
-    Ok(Bundle { manifest, subject, options, result, device })
+    Ok(Bundle { manifest, shader, options, result, device })
 }
 
 /// Returns memory as words in hexadecimal, eight in a line. An incomplete last word has fewer
@@ -465,23 +470,23 @@ fn from_hex(text: &str) -> Result<Vec<u8>, usize> {
 }
 
 /// Returns a line for every element, with its permitted set and the device's output.
-fn expected(contents: &Contents<'_>) -> String {
+fn expected(contents: &BundleData<'_>) -> String {
     let mut text = String::from("# element, type: permitted | output of the device\n");
     for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
         let memory = contents.outcome.memory.get(&descriptor.slot);
-        let (Some(memory), Some(left), Some(made_of)) =
-            (memory, contents.left.get(&descriptor.slot), descriptor.contents())
+        let (Some(memory), Some(output), Some(made_of)) =
+            (memory, contents.output.get(&descriptor.slot), descriptor.contents())
         else {
             continue;
         };
         _ = writeln!(text, "{}", descriptor.label());
         let mut count = 0;
-        made_of.walk(left.len() as u64, &mut |element, path| {
+        made_of.walk_scalars(output.len() as u64, &mut |element, path| {
             count += 1;
             if count > LISTED {
                 return;
             }
-            let got = element.read(left).unwrap_or(0);
+            let got = element.read(output).unwrap_or(0);
             let scalar = element.scalar;
             let (sets, mark) = match Permitted::of(memory, element.offset, scalar.width()) {
                 Some(permitted) => {

@@ -1,9 +1,9 @@
 //! Case files: a shader with its inputs, options and expected values.
 
-use crate::options::{Expectation, Options, Source, groups, robustness};
-use crate::{AddressWord, CheckError, ImageForm, SamplerForm};
+use crate::options::{BindingSource, Expectation, Options, groups, robustness};
+use crate::{AddressWord, CheckError, ImageConfig, SamplerConfig};
 use assay_files::input;
-use assay_spirv::sampling::View;
+use assay_spirv::texture_addressing::ImageView;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,9 +51,9 @@ struct CaseToml {
     #[serde(default)]
     elements: Table<u64>,
     #[serde(default)]
-    image: Table<ImageForm>,
+    image: Table<ImageConfig>,
     #[serde(default)]
-    sampler: Table<SamplerForm>,
+    sampler: Table<SamplerConfig>,
     #[serde(default)]
     buffer: Table<String>,
     #[serde(default)]
@@ -94,17 +94,17 @@ impl TomlValue {
 impl CaseFile {
     /// Returns whether a text is a case file, not a family of precision cases: it has the key
     /// `shader`.
-    pub fn is_one(text: &str) -> bool {
+    pub fn is_case_file(text: &str) -> bool {
         DeTable::parse(text).is_ok_and(|table| table.get_ref().contains_key("shader"))
     }
 
-    /// Reads a case file of at most [`input::CASE`] bytes; `None` for a family of precision cases.
-    /// Paths in it are relative to its directory and must be below it.
+    /// Reads a case file of at most [`input::MAX_CASE_BYTES`] bytes; `None` for a family of
+    /// precision cases. Paths in it are relative to its directory and must be below it.
     ///
     /// # Errors
     /// The file cannot be read or is invalid. The error gives the line.
     pub fn load(path: &Path) -> Result<Option<CaseFile>, CheckError> {
-        let text = input::read_text(path, input::CASE)
+        let text = input::read_text(path, input::MAX_CASE_BYTES)
             .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let file = path.display().to_string();
@@ -140,14 +140,14 @@ impl CaseFile {
         let at = |line: usize| move |error: CheckError| wrong(line, error.to_string());
         // A number is a value for all scalars; a string has the form of the command line.
         let source = |value: &TomlValue| match value {
-            TomlValue::String(text) => match Source::parse(text, folder) {
-                Source::File(path) => match input::below(folder, &path) {
-                    Ok(path) => Ok(Source::File(path)),
+            TomlValue::String(text) => match BindingSource::parse(text, folder) {
+                BindingSource::File(path) => match input::resolve_below(folder, &path) {
+                    Ok(path) => Ok(BindingSource::File(path)),
                     Err(error) => Err(CheckError::option(error.to_string())),
                 },
                 other => Ok(other),
             },
-            number => Ok(Source::Number(number.text())),
+            number => Ok(BindingSource::Number(number.text())),
         };
         let mut options = Options { entry: form.entry, ..Options::default() };
         if let Some(given) = form.workgroups {
@@ -162,8 +162,8 @@ impl CaseFile {
         }
         options.seed = form.seed.unwrap_or(options.seed);
         if let Some(sample) = form.sample {
-            options.sample = Some(*sample.get_ref()).filter(|sample| *sample > 0);
-            options.sample.ok_or_else(|| none("sample", sample.span()))?;
+            options.checked_invocations = Some(*sample.get_ref()).filter(|sample| *sample > 0);
+            options.checked_invocations.ok_or_else(|| none("sample", sample.span()))?;
         }
         if let Some(given) = form.robustness {
             options.robustness = robustness(given.get_ref()).map_err(at(line(given.span().start)))?;
@@ -189,7 +189,7 @@ impl CaseFile {
         }
         for (key, image) in form.image {
             let line = noted("image", &key);
-            image.image_format().and_then(|_| image.view(View::ALL)).map_err(at(line))?;
+            image.image_format().and_then(|_| image.view(ImageView::ALL)).map_err(at(line))?;
             options.images.push((key.get_ref().parse().map_err(at(line))?, image));
         }
         for (key, sampler) in form.sampler {
@@ -222,13 +222,13 @@ impl CaseFile {
             options.expectations.push(expectation.into_inner());
         }
         let shader_line = line(form.shader.span().start);
-        let shader = input::below(folder, Path::new(form.shader.get_ref()));
+        let shader = input::resolve_below(folder, Path::new(form.shader.get_ref()));
         let shader = shader.map_err(|error| wrong(shader_line, error.to_string()))?;
         Ok(CaseFile { shader, shader_line, why: form.why, options, file: file.to_owned(), lines })
     }
 
     /// Adds the line of the case file to an error that its options caused, if the line is known.
-    pub fn placed(&self, error: CheckError) -> CheckError {
+    pub fn with_line(&self, error: CheckError) -> CheckError {
         match error {
             CheckError::Entry { table, key, what } => match self.lines.get(&(table, key)) {
                 Some(&line) => CheckError::CaseFile { file: self.file.clone(), line, what },
@@ -282,7 +282,7 @@ impl<'a> Text<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Check, Subject};
+    use crate::{Check, ShaderSource};
 
     const TEXT: &str = r#"
 why = "the sum of what is there"
@@ -323,15 +323,15 @@ value = "2016"
         assert_eq!(case.options.robustness, assay_oracle::Robustness::Access);
         assert_eq!(case.options.subgroups, Some("0.7".parse().unwrap()));
         assert_eq!(case.options.specs, [("0".to_owned(), "16".to_owned())]);
-        assert_eq!(case.options.inputs[0].1, Source::Index);
-        assert_eq!(case.options.inputs[1].1, Source::File(PathBuf::from("folder/table.bin")));
+        assert_eq!(case.options.inputs[0].1, BindingSource::Index);
+        assert_eq!(case.options.inputs[1].1, BindingSource::File(PathBuf::from("folder/table.bin")));
         assert_eq!(case.options.elements, [(None, 64)]);
         assert_eq!(case.options.images[0].1.size, Some(vec![5, 3]));
         assert!(case.options.samplers[0].1.sampler().unwrap().linear);
         assert_eq!(case.options.expectations[0].value, "2016");
         assert_eq!(case.options.buffers[0].1.to_string(), "16*value:f32,next:u64");
         assert_eq!(case.options.addresses[0].text(), ("push@0".to_owned(), "nodes+16".to_owned()));
-        assert!(CaseFile::is_one(TEXT) && !CaseFile::is_one("why = \"x\""));
+        assert!(CaseFile::is_case_file(TEXT) && !CaseFile::is_case_file("why = \"x\""));
     }
 
     #[test]
@@ -366,10 +366,10 @@ value = "2016"
                 if (id.x == 0u) { one = 2u; }
                 textureStore(to, id.xy, vec4(1.0));
             }";
-        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
+        let shader = ShaderSource::read("a.wgsl", text.as_bytes()).unwrap();
         let error = |case: &str| {
             let case = CaseFile::parse("a.toml", &format!("shader = \"a\"\n\n{case}"), Path::new("")).unwrap();
-            case.placed(Check::new(&subject, &case.options).unwrap_err()).to_string()
+            case.with_line(Check::new(&shader, &case.options).unwrap_err()).to_string()
         };
         let expect = |binding: &str, element: &str, value: &str| {
             format!("[[expect]]\nbinding = \"{binding}\"\nelement = \"{element}\"\nvalue = \"{value}\"")
@@ -419,14 +419,14 @@ value = "2016"
         let text =
             format!("shader = \"a\"\nworkgroups = [{COUNT}]\n") + &(0..COUNT).rev().map(expect).collect::<String>();
         let case = CaseFile::parse("a.toml", &text, Path::new("")).unwrap();
-        let shader = "@group(0) @binding(0) var<storage, read_write> to: array<u32>;
+        let source = "@group(0) @binding(0) var<storage, read_write> to: array<u32>;
             @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = id.x; }";
-        let subject = Subject::read("a.wgsl", shader.as_bytes()).unwrap();
-        let check = Check::new(&subject, &case.options).unwrap();
+        let shader = ShaderSource::read("a.wgsl", source.as_bytes()).unwrap();
+        let check = Check::new(&shader, &case.options).unwrap();
         assert_eq!(check.setup.descriptors[0].bytes, 4 * u64::from(COUNT));
         let mut options = case.options.clone();
         options.expectations[7].element = "[100000]".to_owned();
-        let error = case.placed(Check::new(&subject, &options).unwrap_err()).to_string();
+        let error = case.with_line(Check::new(&shader, &options).unwrap_err()).to_string();
         assert!(error.starts_with("a.toml:31: ") && error.contains("its first is `[0]`"), "{error}");
     }
 
@@ -440,10 +440,10 @@ value = "2016"
             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
                 if (id.x < push.count) { data[id.x] = params.factor * f32(push.size.y + params.size.x); }
             }";
-        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
+        let shader = ShaderSource::read("a.wgsl", text.as_bytes()).unwrap();
         let prepare = |case: &str| {
             let case = CaseFile::parse("a.toml", &format!("shader = \"a\"\n{case}"), Path::new("")).unwrap();
-            let check = Check::new(&subject, &case.options).map_err(|error| case.placed(error).to_string());
+            let check = Check::new(&shader, &case.options).map_err(|error| case.with_line(error).to_string());
             check.map(|check| (check.setup.dispatch(1).unwrap(), check.setup.notes.clone()))
         };
         let (dispatch, notes) = prepare(
@@ -474,13 +474,13 @@ value = "2016"
     fn numbers_in_case_files_need_no_quotes() {
         let case = "shader = \"a\"\n[input]\na = 1.5\nb = 2\nc = \"2\"";
         let options = CaseFile::parse("a.toml", case, Path::new("")).unwrap().options;
-        let number = |text: &str| Source::Number(text.to_owned());
-        let sources: Vec<Source> = options.inputs.into_iter().map(|(_, source)| source).collect();
+        let number = |text: &str| BindingSource::Number(text.to_owned());
+        let sources: Vec<BindingSource> = options.inputs.into_iter().map(|(_, source)| source).collect();
         assert_eq!(sources, [number("1.5"), number("2"), number("2")]);
         // A file beside the case file takes precedence.
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("2"), "bytes").unwrap();
         let options = CaseFile::parse("a.toml", case, folder.path()).unwrap().options;
-        assert_eq!(options.inputs[2].1, Source::File(folder.path().join("2")));
+        assert_eq!(options.inputs[2].1, BindingSource::File(folder.path().join("2")));
     }
 }

@@ -2,24 +2,24 @@
 
 use crate::atomic_order::{OrderedRound, VariantRun, element_at};
 use crate::compare::{Comparison, check_complete};
-use crate::device_address::made_up;
-use crate::dispatch_setup::{Descriptor, Setup};
+use crate::device_address::synthetic_addresses;
+use crate::dispatch_setup::{Descriptor, DispatchSetup};
 use crate::expectation::{InterpretedRound, ResolvedExpectation};
-use crate::instrument::{Recorded, instrument};
+use crate::instrument::{ProbeSelection, instrument};
 use crate::picture::picture;
 use crate::subgroup_layout::{first_unrecorded, impossible_layout, recorded_layout, recorded_subgroup_size};
-use crate::target::{Job, Left, Placed, Target, TargetError};
+use crate::target::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
-use crate::{CheckError, Expectation, Mutation, Options, Subject, bundle, status};
+use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place, Program,
     RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_precision::Specification;
-use assay_runner::{CheckResult, DeviceInfo, Status, Times, Trouble, Undetermined, UnjudgedRound};
-use assay_spirv::kernel::KernelCall;
-use assay_spirv::module::Index;
-use assay_spirv::need::Need;
+use assay_runner::{CheckResult, DeviceInfo, ExecError, Status, Times, UndeterminedElements, UnjudgedRound};
+use assay_spirv::kernel_call::KernelCall;
+use assay_spirv::module::InstructionIndex;
+use assay_spirv::requirements::Requirements;
 use assay_spirv::tables::Op;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,9 +29,9 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Check<'a> {
     /// The shader.
-    pub subject: &'a Subject,
+    pub shader: &'a ShaderSource,
     /// Interface and inputs.
-    pub setup: Setup,
+    pub setup: DispatchSetup,
     pub(crate) program: Program,
     pub(crate) limits: Limits,
     pub(crate) sample: Option<u64>,
@@ -49,7 +49,7 @@ pub struct Check<'a> {
 
 /// Destination of a bundle, and its origin.
 #[derive(Clone, Copy, Debug)]
-pub struct BundleTo<'a> {
+pub struct BundleDestination<'a> {
     /// Directory of the bundle.
     pub folder: &'a Path,
     /// Command line of the check.
@@ -85,18 +85,18 @@ impl<'a> Check<'a> {
     /// # Errors
     /// The shader breaks rules, the options do not fit it, or the oracle cannot interpret it. The
     /// error gives the place.
-    pub fn new(subject: &'a Subject, options: &Options) -> Result<Check<'a>, CheckError> {
-        let warnings = subject.must_be_legal(options.strict)?;
-        let setup = Setup::new(subject, options)?;
-        let program = setup.program(&subject.source.module).map_err(|error| oracle(subject, error))?;
+    pub fn new(shader: &'a ShaderSource, options: &Options) -> Result<Check<'a>, CheckError> {
+        let warnings = shader.must_be_legal(options.strict)?;
+        let setup = DispatchSetup::new(shader, options)?;
+        let program = setup.program(&shader.source.module).map_err(|error| oracle(shader, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
         let expected = ResolvedExpectation::all(&expectations, &setup)?;
-        let sample = options.sample;
+        let sample = options.checked_invocations;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
         let layout = options.subgroups.as_ref().map(|to| setup.subgroup_record_slot(to)).transpose()?;
         let &Options { row, robustness, fixed, .. } = options;
         Ok(Check {
-            subject,
+            shader,
             setup,
             program,
             limits,
@@ -114,29 +114,34 @@ impl<'a> Check<'a> {
     }
 
     /// Returns the dispatch of a round with the limits of a device, but without device addresses
-    /// ([`Check::place`]).
+    /// ([`Check::allocate`]).
     ///
     /// # Errors
-    /// As [`Setup::dispatch`].
+    /// As [`DispatchSetup::dispatch`].
     pub fn dispatch(&self, round: u32, target: &dyn Target) -> Result<Dispatch, CheckError> {
         self.dispatch_of(&self.setup, round, target)
     }
 
     /// As [`Check::dispatch`], with another setup of the same shader.
-    pub(crate) fn dispatch_of(&self, setup: &Setup, round: u32, target: &dyn Target) -> Result<Dispatch, CheckError> {
-        let have = target.have();
+    pub(crate) fn dispatch_of(
+        &self,
+        setup: &DispatchSetup,
+        round: u32,
+        target: &dyn Target,
+    ) -> Result<Dispatch, CheckError> {
+        let caps = target.capabilities();
         let mut dispatch = setup.dispatch(round)?;
-        let size = |name: &str| have.properties.get(name).and_then(|size| u32::try_from(*size).ok());
+        let size = |name: &str| caps.properties.get(name).and_then(|size| u32::try_from(*size).ok());
         dispatch.subgroup_size = size("subgroupSize").unwrap_or(1).max(1);
         dispatch.subgroup_sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).map(<[u32; 2]>::from);
-        let number = |name: &str, usual: u32| have.properties.get(name).map_or(usual, |number| *number as u32);
+        let number = |name: &str, usual: u32| caps.properties.get(name).map_or(usual, |number| *number as u32);
         let least = Filtering::default();
         dispatch.filtering = Filtering {
             sub_texel_bits: number("subTexelPrecisionBits", least.sub_texel_bits),
             mipmap_bits: number("mipmapPrecisionBits", least.mipmap_bits),
         };
         let limit =
-            |name: &str, least: i32| have.properties.get(name).map_or(least, |limit| limit.cast_signed() as i32);
+            |name: &str, least: i32| caps.properties.get(name).map_or(least, |limit| limit.cast_signed() as i32);
         let least = Offsets::default();
         dispatch.offsets = Offsets {
             gather: [limit("minTexelGatherOffset", least.gather[0]), limit("maxTexelGatherOffset", least.gather[1])],
@@ -148,7 +153,7 @@ impl<'a> Check<'a> {
             uniform: number("robustUniformBufferAccessSizeAlignment", most.uniform),
         };
         dispatch.depth_swizzle_one = number("depthStencilSwizzleOneSupport", 0) != 0;
-        dispatch.maintenance8 = have.features.contains("maintenance8");
+        dispatch.maintenance8 = caps.features.contains("maintenance8");
         dispatch.kernel = self.kernel.clone();
         dispatch.robustness = self.robustness;
         if self.layout.is_some() {
@@ -162,24 +167,24 @@ impl<'a> Check<'a> {
     /// addresses into it.
     ///
     /// # Errors
-    /// As [`Target::place`].
-    pub(crate) fn place(
+    /// As [`Target::allocate`].
+    pub(crate) fn allocate(
         &self,
         dispatch: &mut Dispatch,
         descriptors: &[Descriptor],
         target: &dyn Target,
-    ) -> Result<Option<Placed>, TargetError> {
-        if !self.setup.has_pointed() {
+    ) -> Result<Option<AllocatedDispatch>, TargetError> {
+        if !self.setup.has_addressed() {
             return Ok(None);
         }
-        let placed = target.place(&Job { descriptors, ..self.job(dispatch, None) })?;
-        self.setup.put_addresses(&placed.addresses, dispatch);
-        Ok(Some(placed))
+        let allocated = target.allocate(&DispatchRequest { descriptors, ..self.request(dispatch, None) })?;
+        self.setup.put_addresses(&allocated.addresses, dispatch);
+        Ok(Some(allocated))
     }
 
     /// Puts addresses into a dispatch that does not run on a device.
-    pub fn place_anywhere(&self, dispatch: &mut Dispatch) {
-        self.setup.put_addresses(&made_up(&self.setup.descriptors), dispatch);
+    pub fn put_synthetic_addresses(&self, dispatch: &mut Dispatch) {
+        self.setup.put_addresses(&synthetic_addresses(&self.setup.descriptors), dispatch);
     }
 
     /// Computes the permitted sets of a dispatch.
@@ -187,7 +192,7 @@ impl<'a> Check<'a> {
     /// # Errors
     /// The dispatch exceeds the limits.
     pub fn permitted(&self, dispatch: &Dispatch) -> Result<Outcome, CheckError> {
-        self.interpret(dispatch).map_err(|error| oracle(self.subject, error))
+        self.interpret(dispatch).map_err(|error| oracle(self.shader, error))
     }
 
     /// As [`Check::permitted`], with the error of the oracle.
@@ -226,28 +231,28 @@ impl<'a> Check<'a> {
         let Some(round) = result.mismatches.iter().find(|m| m.is_against_the_specification()).map(|m| m.round) else {
             return Ok(());
         };
-        let module = &self.subject.source.module;
-        let recorded = only.map_or(Recorded::All, Recorded::Result);
-        let traced = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
-        let VariantRun { given, left } = self.run_variant(&traced, round, target)?;
-        let place = |index: u32| self.subject.place(Place { instruction: Index(index), line: None });
-        let reading = traced.read(module, &self.setup, &given, &left, &place);
-        let reading = reading.ok_or("the device returned no records")?;
-        result.blamed = reading.judge();
+        let module = &self.shader.source.module;
+        let recorded = only.map_or(ProbeSelection::All, ProbeSelection::Result);
+        let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
+        let VariantRun { given, output } = self.run_variant(&instrumented, round, target)?;
+        let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
+        let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
+        let reader = reader.ok_or("the device returned no records")?;
+        result.blamed = reader.blamed_instructions();
         let mut first = None;
         for mismatch in result.mismatches.iter_mut().filter(|m| m.round == round) {
             let slot = self.setup.descriptors.iter().find(|d| d.label() == mismatch.buffer).map(|d| d.slot);
-            let writer = slot.and_then(|slot| reading.writer(slot, mismatch.offset));
+            let writer = slot.and_then(|slot| reader.store_of(slot, mismatch.offset));
             mismatch.invocation = writer.map(|writer| writer.invocation);
             first = first.or(writer);
         }
         if let (true, Some(writer)) = (derive, first) {
-            result.derivation = reading.derive(&writer);
+            result.derivation = reader.derivation(&writer);
         }
         if result.blamed.is_empty() {
             let outcome = self.permitted(&given).map_err(|error| error.to_string())?;
-            let still = self.compared(&outcome, &given, &left, round).failing > 0;
-            let unseen: Vec<&str> = traced.unseen().collect();
+            let still = self.compared(&outcome, &given, &output, round).failing > 0;
+            let unseen: Vec<&str> = instrumented.unrecorded().collect();
             result.notes.push(format!(
                 "the result of every recorded instruction is permitted for its recorded operands, and the output of \
                  the instrumented shader is {}{}; suspect stores, control flow, optimisations across instructions{}{}",
@@ -265,45 +270,51 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// The device fails, or the directory cannot be written.
-    pub fn bundle(&self, to: &BundleTo<'_>, result: &CheckResult, target: &dyn Target) -> Result<(), CheckError> {
+    pub fn write_bundle(
+        &self,
+        to: &BundleDestination<'_>,
+        result: &CheckResult,
+        target: &dyn Target,
+    ) -> Result<(), CheckError> {
         let round = result.mismatches.first().map_or(0, |m| m.round);
-        target.begin(round);
+        target.begin_round(round);
         let mut dispatch = self.dispatch(round, target)?;
         let not_again = |error: TargetError| CheckError::Bundle {
             path: to.folder.to_owned(),
             what: format!("cannot rerun the failing round: {error}"),
         };
-        let placed = self.place(&mut dispatch, &self.setup.descriptors, target).map_err(not_again)?;
+        let allocated = self.allocate(&mut dispatch, &self.setup.descriptors, target).map_err(not_again)?;
         if !result.mismatches.is_empty() {
             dispatch.copies = Copies::Assume;
         }
         let mut outcome = self.permitted(&dispatch)?;
-        let mut left = target.run(&self.job(&dispatch, placed.as_ref())).map_err(not_again)?.memory;
-        let found = self.compared(&outcome, &dispatch, &left, round);
+        let mut output = target.run(&self.request(&dispatch, allocated.as_ref())).map_err(not_again)?.memory;
+        let found = self.compared(&outcome, &dispatch, &output, round);
         if let Some(Ok(replayed)) = self.under_observed_order(round, target, &outcome, &found) {
             // The order under which the elements were checked.
-            OrderedRound { dispatch, outcome, left, .. } = replayed;
+            OrderedRound { dispatch, outcome, output, .. } = replayed;
         }
-        let contents = bundle::Contents {
+        let contents = bundle::BundleData {
             check: self,
             result,
             device: target.info(),
             dispatch: &dispatch,
             outcome: &outcome,
-            left: &left,
+            output: &output,
             command: to.command,
             mutation: to.mutation,
         };
         bundle::write(to.folder, &contents)
     }
 
-    /// Returns the description of a round that runs on a device. [`Check::evidence`] parses it.
-    pub fn doing(round: u32) -> String {
+    /// Returns the description of a round that runs on a device. [`Check::write_failure_bundle`]
+    /// parses it.
+    pub fn round_description(round: u32) -> String {
         format!("{ROUND_PREFIX}{round}")
     }
 
     /// Returns the result for a target that gave no output.
-    pub fn without_result(&self, status: Status, reason: String) -> CheckResult {
+    pub fn not_run(&self, status: Status, reason: String) -> CheckResult {
         CheckResult { status, reason: Some(reason), ..self.blank() }
     }
 
@@ -312,28 +323,37 @@ impl<'a> Check<'a> {
     ///
     /// # Errors
     /// The directory cannot be written.
-    pub fn evidence(&self, to: &BundleTo<'_>, result: &CheckResult, device: &DeviceInfo) -> Result<(), CheckError> {
+    pub fn write_failure_bundle(
+        &self,
+        to: &BundleDestination<'_>,
+        result: &CheckResult,
+        device: &DeviceInfo,
+    ) -> Result<(), CheckError> {
         let named = result.reason.as_deref().and_then(|reason| reason.split_once(ROUND_PREFIX));
         let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
         let round = digits
             .and_then(|digits| digits.parse().ok())
             .unwrap_or(result.rounds_checked + result.unjudged.len() as u32);
         let dispatch = self.setup.dispatch(round.min(self.setup.rounds - 1))?;
-        let (dispatch, outcome, left) = (&dispatch, &Outcome::default(), &BTreeMap::new());
-        let BundleTo { folder, command, mutation } = *to;
-        let contents = bundle::Contents { check: self, result, device, dispatch, outcome, left, command, mutation };
+        let (dispatch, outcome, output) = (&dispatch, &Outcome::default(), &BTreeMap::new());
+        let BundleDestination { folder, command, mutation } = *to;
+        let contents = bundle::BundleData { check: self, result, device, dispatch, outcome, output, command, mutation };
         bundle::write(folder, &contents)
     }
 
-    pub(crate) fn job<'b>(&'b self, dispatch: &'b Dispatch, placed: Option<&'b Placed>) -> Job<'b> {
-        Job {
-            wgsl: self.subject.wgsl(),
-            words: self.subject.source.module.words(),
+    pub(crate) fn request<'b>(
+        &'b self,
+        dispatch: &'b Dispatch,
+        allocated: Option<&'b AllocatedDispatch>,
+    ) -> DispatchRequest<'b> {
+        DispatchRequest {
+            wgsl: self.shader.wgsl(),
+            words: self.shader.source.module.words(),
             entry: &self.setup.entry,
             specs: &self.setup.specs,
             descriptors: &self.setup.descriptors,
             dispatch,
-            placed,
+            allocated,
         }
     }
 
@@ -343,18 +363,22 @@ impl<'a> Check<'a> {
     /// # Errors
     /// Mistakes in the input only. Failures of the target are a status.
     pub fn run(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
-        let need = Need::of(&self.subject.source.module).check(target.have());
-        if !need.may_run() {
-            return Ok(CheckResult { status: Status::NotSupported, reason: Some(need.to_string()), ..self.blank() });
+        let requirements = Requirements::of(&self.shader.source.module).check(target.capabilities());
+        if !requirements.may_run() {
+            return Ok(CheckResult {
+                status: Status::NotSupported,
+                reason: Some(requirements.to_string()),
+                ..self.blank()
+            });
         }
-        self.hold(target)
+        self.run_unconditionally(target)
     }
 
     /// As [`Check::run`], without comparing requirements to the capabilities of the target.
     ///
     /// # Errors
     /// As [`Check::run`].
-    pub fn hold(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
+    pub fn run_unconditionally(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
         let started = Instant::now();
         let mut result = self.blank();
         let mut sum = Comparison::default();
@@ -362,7 +386,7 @@ impl<'a> Check<'a> {
         let (mut faults, mut endless, mut only_endless) = (Vec::new(), false, true);
         // Rounds with undefined behaviour.
         let mut undefined = 0;
-        let mut trouble = None;
+        let mut failure = None;
         // First fault under a recorded subgroup layout.
         let mut undefined_in_layout = None;
         // Elements that were checked under an observed order of atomics.
@@ -371,19 +395,19 @@ impl<'a> Check<'a> {
         let mut whole_rounds = 0;
         let only = self.chosen_workgroups();
         self.must_be_taken(target)?;
-        if !self.setup.descriptors.iter().any(|d| d.is_read_back() && d.changed) {
+        if !self.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
             return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..result });
         }
         self.must_fit(target)?;
         for round in 0..self.setup.rounds {
             let mut dispatch = self.dispatch(round, target)?;
-            let placed = match self.place(&mut dispatch, &self.setup.descriptors, target) {
-                Ok(placed) => placed,
-                Err(TargetError::Lacks(what)) => {
+            let allocated = match self.allocate(&mut dispatch, &self.setup.descriptors, target) {
+                Ok(allocated) => allocated,
+                Err(TargetError::Unsupported(what)) => {
                     return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
                 }
                 Err(TargetError::Failed(error)) => {
-                    trouble = Some(error);
+                    failure = Some(error);
                     break;
                 }
             };
@@ -392,7 +416,7 @@ impl<'a> Check<'a> {
             let mut outcome = self.permitted(&dispatch)?;
             // The device runs all workgroups.
             dispatch.only = None;
-            target.begin(round);
+            target.begin_round(round);
             result.times.check += before.elapsed().as_secs_f64();
             result.instructions += outcome.instructions;
             if outcome.fault_count > 0 {
@@ -405,14 +429,14 @@ impl<'a> Check<'a> {
             if only.is_none() {
                 self.must_record(&outcome, dispatch.subgroup_size)?;
             }
-            match target.run(&self.job(&dispatch, placed.as_ref())) {
-                Ok(Left { memory: mut left, taken }) => {
-                    result.times.device += taken.as_secs_f64();
-                    if let Err(what) = check_complete(&outcome, &dispatch, &self.setup.descriptors, &left) {
-                        trouble = Some(Trouble::Internal(what));
+            match target.run(&self.request(&dispatch, allocated.as_ref())) {
+                Ok(DispatchOutput { memory: mut output, duration }) => {
+                    result.times.device += duration.as_secs_f64();
+                    if let Err(what) = check_complete(&outcome, &dispatch, &self.setup.descriptors, &output) {
+                        failure = Some(ExecError::Internal(what));
                         break;
                     }
-                    if let Some(layout) = self.recorded_layout(&left, &dispatch) {
+                    if let Some(layout) = self.recorded_layout(&output, &dispatch) {
                         match layout {
                             Ok((layout, size)) => {
                                 (dispatch.layout, dispatch.subgroup_size) = (layout, size);
@@ -435,7 +459,7 @@ impl<'a> Check<'a> {
                             }
                         }
                     }
-                    let hold = |by: &Outcome| self.compared(by, &dispatch, &left, round);
+                    let hold = |by: &Outcome| self.compared(by, &dispatch, &output, round);
                     let mut found = hold(&outcome);
                     if let Some(only) = &only
                         && found.failing + found.warning > 0
@@ -481,7 +505,7 @@ impl<'a> Check<'a> {
                                 by_order +=
                                     found.undetermined_count().saturating_sub(replayed.found.undetermined_count());
                                 result.instructions += replayed.outcome.instructions;
-                                OrderedRound { dispatch, outcome, left, found } = replayed;
+                                OrderedRound { dispatch, outcome, output, found } = replayed;
                             }
                             Some(Err(why)) => result.notes.push(format!(
                                 "round {round}: results that depend on atomic ordering were not checked: {why}"
@@ -496,16 +520,16 @@ impl<'a> Check<'a> {
                         let before = Instant::now();
                         dispatch.copies = Copies::Assume;
                         outcome = self.permitted(&dispatch)?;
-                        found = self.compared(&outcome, &dispatch, &left, round);
+                        found = self.compared(&outcome, &dispatch, &output, round);
                         result.instructions += outcome.instructions;
                         result.times.check += before.elapsed().as_secs_f64();
                     }
                     if found.failing > 0 && result.picture.is_none() {
-                        let picture = picture(&outcome, &self.setup.descriptors, &left, self.row);
+                        let picture = picture(&outcome, &self.setup.descriptors, &output, self.row);
                         result.picture = picture.map(Box::new);
                     }
                     let round_of = InterpretedRound { number: round, dispatch: &dispatch, outcome: &outcome };
-                    self.expected.iter().for_each(|expected| expected.check(round_of, &left, &mut found));
+                    self.expected.iter().for_each(|expected| expected.check(round_of, &output, &mut found));
                     match found.hollow() {
                         Some(why) => result.unjudged.push(UnjudgedRound { round, why: why.to_owned() }),
                         None => result.rounds_checked += 1,
@@ -517,16 +541,16 @@ impl<'a> Check<'a> {
                     }
                     sum.add(found);
                 }
-                Err(TargetError::Lacks(what)) => {
+                Err(TargetError::Unsupported(what)) => {
                     return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
                 }
                 Err(TargetError::Failed(error)) => {
-                    trouble = Some(error);
+                    failure = Some(error);
                     break;
                 }
             }
         }
-        if undefined == self.setup.rounds && trouble.is_none() {
+        if undefined == self.setup.rounds && failure.is_none() {
             faults.extend(self.setup.short_files());
             faults.extend(self.advice("  provide valid inputs with --input, --elements, --push or --workgroups"));
             if endless {
@@ -537,7 +561,7 @@ impl<'a> Check<'a> {
                 () if self.setup.wgsl => DYNAMIC_ERROR,
                 () => "has undefined behaviour",
             };
-            return Err(CheckError::Undefined { name: self.subject.name.clone(), what, list: faults });
+            return Err(CheckError::Undefined { name: self.shader.name.clone(), what, list: faults });
         }
         if by_order > 0 {
             let (element, they) =
@@ -548,7 +572,7 @@ impl<'a> Check<'a> {
             ));
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
-        result.sampled = only.map(|only| self.sampled(&only, sum.beyond));
+        result.sampled = only.map(|only| self.sampled(&only, sum.outside_subset));
         let hollow = sum.hollow().is_some();
         result.writes = Some(sum.writes());
         result.elements_checked = sum.checked;
@@ -556,10 +580,12 @@ impl<'a> Check<'a> {
         result.elements_warning = sum.warning;
         result.mismatches = sum.mismatches;
         result.classes = sum.classes;
-        result.undetermined =
-            causes.into_iter().map(|((cause, place), elements)| Undetermined { cause, place, elements }).collect();
+        result.undetermined = causes
+            .into_iter()
+            .map(|((cause, place), elements)| UndeterminedElements { cause, place, elements })
+            .collect();
         let advice = self.advice(status::TRY);
-        (result.status, result.reason) = status::of(&result, trouble, hollow, advice.as_deref());
+        (result.status, result.reason) = status::of(&result, failure, hollow, advice.as_deref());
         if let (Status::Undetermined, Some(first)) = (result.status, undefined_in_layout) {
             let advice = self.advice("; change the shader").unwrap_or_default();
             result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
@@ -578,10 +604,10 @@ impl<'a> Check<'a> {
     /// impossible; `None` if it records none.
     pub(crate) fn recorded_layout(
         &self,
-        left: &BTreeMap<Slot, Vec<u8>>,
+        output: &BTreeMap<Slot, Vec<u8>>,
         dispatch: &Dispatch,
     ) -> Option<Result<(SubgroupLayout, u32), String>> {
-        let records = self.layout.and_then(|slot| left.get(&slot))?;
+        let records = self.layout.and_then(|slot| output.get(&slot))?;
         let size =
             recorded_subgroup_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);
         let full = self.program.needs_full_subgroups(self.setup.local, size);
@@ -610,7 +636,7 @@ impl<'a> Check<'a> {
 
     pub(crate) fn blank(&self) -> CheckResult {
         CheckResult {
-            name: self.subject.name.clone(),
+            name: self.shader.name.clone(),
             status: Status::Undetermined,
             reason: None,
             entry: self.setup.entry.clone(),
@@ -674,7 +700,7 @@ impl<'a> Check<'a> {
             .take(FAULTS)
             .map(|fault| {
                 let [x, y, z] = fault.invocation;
-                let place = self.subject.place(fault.at);
+                let place = self.shader.location(fault.at);
                 let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
                 format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
             })
@@ -707,14 +733,14 @@ impl<'a> Check<'a> {
                     && self.layout.is_none()
                     && self.setup.rules == Specification::Vulkan;
                 let advice = self.advice(" (record it with --subgroups)").filter(|_| recordable).unwrap_or_default();
-                (format!("{}{advice}", cause.kind), format!("{op}, {}", self.subject.place(cause.at)))
+                (format!("{}{advice}", cause.kind), format!("{op}, {}", self.shader.location(cause.at)))
             }
             None => ("the specification places no requirement on this result".into(), "several places".into()),
         }
     }
 
     fn op_name(&self, cause: &Cause) -> &'static str {
-        let module = &self.subject.source.module;
+        let module = &self.shader.source.module;
         let inside = (cause.at.instruction.0 as usize) < module.len();
         let op = if inside { module.instruction(cause.at.instruction).op } else { None };
         op.map_or("?", Op::name)
@@ -731,8 +757,8 @@ pub(crate) fn on_one_line(fault: &str) -> String {
     fault.lines().map(str::trim).collect::<Vec<_>>().join(": ")
 }
 
-pub(crate) fn oracle(subject: &Subject, error: impl ToString) -> CheckError {
-    CheckError::Oracle { name: subject.name.clone(), what: error.to_string() }
+pub(crate) fn oracle(shader: &ShaderSource, error: impl ToString) -> CheckError {
+    CheckError::Oracle { name: shader.name.clone(), what: error.to_string() }
 }
 
 /// Default limit on the time of one dispatch.

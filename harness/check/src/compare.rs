@@ -4,7 +4,7 @@ use crate::dispatch_setup::Descriptor;
 use crate::memory_layout::{Element, path_text, read_bits};
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
-use assay_runner::{BindingWrites, ClassCount, Mismatch, Status, Writes, class};
+use assay_runner::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use std::collections::BTreeMap;
 
 /// Largest number of mismatches kept; further ones are only counted by class.
@@ -19,7 +19,7 @@ pub struct Comparison {
     /// Elements that were compared.
     pub checked: u64,
     /// Elements that only workgroups outside the subset may write, which are not compared.
-    pub beyond: u64,
+    pub outside_subset: u64,
     /// Elements that no reading of the specification permits.
     pub failing: u64,
     /// Elements that only a lenient reading permits.
@@ -102,7 +102,7 @@ impl Comparison {
             self.writes[at].writes.add(&theirs);
             self.writes[at].wrong += wrong;
         }
-        self.beyond += other.beyond;
+        self.outside_subset += other.outside_subset;
         self.failing += other.failing;
         self.warning += other.warning;
         for mismatch in other.mismatches {
@@ -145,7 +145,7 @@ pub(crate) fn count_mismatch(
 
 /// Returns the index at which a mismatch is kept; `None` if there is no room for it.
 fn insert_position(kept: &[Mismatch], (status, class): (Status, &str)) -> Option<usize> {
-    let after = |status: Status, class: &str| (status != Status::Fail, class == class::EXPECTATION);
+    let after = |status: Status, class: &str| (status != Status::Fail, class == class_names::EXPECTATION);
     let at = kept.partition_point(|kept| after(kept.status, &kept.class) <= after(status, class));
     (at < MAX_KEPT).then_some(at)
 }
@@ -244,13 +244,13 @@ pub(crate) fn compare(
         let Some(contents) = descriptor.contents() else { continue };
         let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
         let buffer = BindingComparison { descriptor, memory, before, got, round };
-        let (checked, beyond) = (result.checked, result.beyond);
+        let (checked, beyond) = (result.checked, result.outside_subset);
         let wrong = result.failing + result.warning;
         let mut padding_bytes = vec![padding && descriptor.block.is_some(); got.len()];
         let binding = descriptor.label();
         let mut count =
             BindingCount { writes: BindingWrites { binding, ..BindingWrites::default() }, ..BindingCount::default() };
-        contents.walk(got.len() as u64, &mut |element, path| {
+        contents.walk_scalars(got.len() as u64, &mut |element, path| {
             let start = element.offset as usize;
             padding_bytes[start..start + element.bytes() as usize].fill(false);
             buffer.compare_and_count(element, &|| path_text(path), &mut result, &mut count.writes);
@@ -261,10 +261,10 @@ pub(crate) fn compare(
             let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };
             buffer.element(byte, &|| "(no element)".to_owned(), &mut result);
         }
-        if !descriptor.changed {
+        if !descriptor.may_be_written {
             // An unchanged element is not a result.
             result.checked = checked + result.failing + result.warning - wrong;
-            result.beyond = beyond;
+            result.outside_subset = beyond;
         }
     }
     result
@@ -290,7 +290,7 @@ impl BindingComparison<'_> {
     ) {
         let (offset, bytes) = (element.offset, element.bytes());
         let can_be_wrong = self.element(element, name, result);
-        let written = self.descriptor.changed && self.memory.is_written(offset, bytes);
+        let written = self.descriptor.may_be_written && self.memory.is_written(offset, bytes);
         writes.elements += u64::from(self.memory.is_known(offset, bytes));
         writes.written += u64::from(self.memory.is_known(offset, bytes) && written);
         writes.falsifiable += u64::from(written && can_be_wrong);
@@ -299,7 +299,7 @@ impl BindingComparison<'_> {
     /// Compares an element. Returns whether a written part of it could have come out wrong.
     fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) -> bool {
         if !self.memory.is_known(element.offset, element.bytes()) {
-            result.beyond += 1;
+            result.outside_subset += 1;
             return false;
         }
         let mut can_be_wrong = false;
@@ -332,7 +332,8 @@ impl BindingComparison<'_> {
             };
             result.checked += 1;
             let old = piece.read(self.before).unwrap_or(0);
-            let class = if bits == old { class::UNWRITTEN.into() } else { failure_class(&permitted.expected, bits) };
+            let class =
+                if bits == old { class_names::UNWRITTEN.into() } else { failure_class(&permitted.expected, bits) };
             count_mismatch(&mut result.mismatches, &mut result.classes, (status, &class), || Mismatch {
                 status,
                 round: self.round,
@@ -469,7 +470,7 @@ mod tests {
     fn mismatches_with_the_specification_are_kept_before_those_with_the_case() {
         let mut sum = Comparison::default();
         for offset in 0..MAX_KEPT as u64 + 3 {
-            let class = if offset < MAX_KEPT as u64 { class::EXPECTATION } else { "Wild" };
+            let class = if offset < MAX_KEPT as u64 { class_names::EXPECTATION } else { "Wild" };
             let of_case = |wrong: Mismatch| Mismatch { class: class.into(), ..wrong };
             count_mismatch(&mut sum.mismatches, &mut sum.classes, (Status::Fail, class), || {
                 of_case(mismatch(Status::Fail, 0, offset))

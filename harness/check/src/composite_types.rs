@@ -23,6 +23,6 @@ pub(crate) fn parts(module: &Module, ty: TypeId) -> Option<Vec<TypeId>> {
 
 /// Returns the length of an array, unless it is a specialisation constant.
 pub(crate) fn length_of(module: &Module, length: u32) -> Option<u32> {
-    let constant = module.definition_of_word(length)?.op == Some(Op::Constant);
+    let constant = module.definition_of(length)?.op == Some(Op::Constant);
     module.constant_int(length).filter(|_| constant).and_then(|n| u32::try_from(n).ok())
 }

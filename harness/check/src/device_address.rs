@@ -8,7 +8,7 @@
 use crate::dispatch_setup::write_bits;
 use crate::{BindingName, CheckError, Descriptor};
 use assay_oracle::{Dispatch, Resource, Slot};
-use assay_spirv::reflect::{DescriptorKind, Member, Shape};
+use assay_spirv::reflect::{DescriptorKind, Member, TypeLayout};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -26,16 +26,16 @@ const MAX_RECORDS: u64 = 1 << 40;
 /// Type of a buffer without a descriptor: a number of records, each a structure of scalars with the
 /// layout of C. As text: `16*u32,f64` or, with names, `16*value:f32,next:u64`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PointedForm {
+pub struct AddressedBuffer {
     records: u64,
     /// Name and type of each scalar.
     scalars: Vec<(Option<String>, String)>,
 }
 
-impl FromStr for PointedForm {
+impl FromStr for AddressedBuffer {
     type Err = CheckError;
 
-    fn from_str(text: &str) -> Result<PointedForm, CheckError> {
+    fn from_str(text: &str) -> Result<AddressedBuffer, CheckError> {
         let wrong = |what: &str| {
             CheckError::option(format!(
                 "`{text}`: {what}; expected COUNT*TYPE,TYPE,.. with types i8 to i64, u8 to u64 and f16 to f64, or \
@@ -55,11 +55,11 @@ impl FromStr for PointedForm {
             }
             found.push((name.map(str::to_owned), ty.to_owned()));
         }
-        Ok(PointedForm { records, scalars: found })
+        Ok(AddressedBuffer { records, scalars: found })
     }
 }
 
-impl fmt::Display for PointedForm {
+impl fmt::Display for AddressedBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scalar = |(name, ty): &(Option<String>, String)| match name {
             Some(name) => format!("{name}:{ty}"),
@@ -69,9 +69,9 @@ impl fmt::Display for PointedForm {
     }
 }
 
-impl PointedForm {
+impl AddressedBuffer {
     /// Returns the layout of the buffer, and its size in bytes.
-    fn layout(&self) -> (Shape, u64) {
+    fn layout(&self) -> (TypeLayout, u64) {
         let (mut members, mut end, mut align) = (Vec::new(), 0u64, 1);
         for (name, ty) in &self.scalars {
             let Some(shape) = scalar_shape(ty) else { continue };
@@ -83,24 +83,24 @@ impl PointedForm {
         let stride = end.next_multiple_of(align);
         let record = match &members[..] {
             [Member { name: None, shape, .. }] => shape.clone(),
-            _ => Arc::new(Shape::structure(None, members)),
+            _ => Arc::new(TypeLayout::structure(None, members)),
         };
-        let array = Shape::Array { element: record, count: None, stride: Some(stride as u32) };
+        let array = TypeLayout::Array { element: record, count: None, stride: Some(stride as u32) };
         (array, stride.saturating_mul(self.records))
     }
 
-    /// Returns the buffer as a descriptor in the slot [`pointed_slot`]`(index)`; `index` is its position
-    /// in `Options::buffers`.
+    /// Returns the buffer as a descriptor in the slot [`addressed_slot`]`(index)`; `index` is its
+    /// position in `Options::buffers`.
     pub(crate) fn descriptor(&self, index: u32, name: &str) -> Descriptor {
         let (block, bytes) = self.layout();
         Descriptor {
-            slot: pointed_slot(index),
+            slot: addressed_slot(index),
             name: Some(name.to_owned()),
             kind: DescriptorKind::StorageBuffer,
             block: Some(Arc::new(block)),
             texels: None,
-            compares: false,
-            changed: true,
+            compares_depth: false,
+            may_be_written: true,
             bytes,
         }
     }
@@ -113,19 +113,19 @@ pub(crate) fn is_name(text: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn scalar_shape(ty: &str) -> Option<Shape> {
+fn scalar_shape(ty: &str) -> Option<TypeLayout> {
     let (kind, width) = ty.split_at_checked(1)?;
     match (kind, width.parse().ok()?) {
-        ("u", width @ (8 | 16 | 32 | 64)) => Some(Shape::Int { width, signed: false }),
-        ("i", width @ (8 | 16 | 32 | 64)) => Some(Shape::Int { width, signed: true }),
-        ("f", width @ (16 | 32 | 64)) => Some(Shape::Float { width, encoding: None }),
+        ("u", width @ (8 | 16 | 32 | 64)) => Some(TypeLayout::Int { width, signed: false }),
+        ("i", width @ (8 | 16 | 32 | 64)) => Some(TypeLayout::Int { width, signed: true }),
+        ("f", width @ (16 | 32 | 64)) => Some(TypeLayout::Float { width, encoding: None }),
         _ => None,
     }
 }
 
 /// Returns the slot of a buffer without a descriptor, by its index in
 /// [`Options::buffers`](crate::Options::buffers).
-pub fn pointed_slot(number: u32) -> Slot {
+pub fn addressed_slot(number: u32) -> Slot {
     Slot::new(ADDRESSED_SET, number)
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn put_addresses(words: &[ResolvedWord], addresses: &BTreeMap<Slot, u
 
 /// Returns distinct addresses for buffers that no device has allocated, far from each other and
 /// from 0.
-pub fn made_up<'a>(descriptors: impl IntoIterator<Item = &'a Descriptor>) -> BTreeMap<Slot, u64> {
+pub fn synthetic_addresses<'a>(descriptors: impl IntoIterator<Item = &'a Descriptor>) -> BTreeMap<Slot, u64> {
     const FIRST: u64 = 1 << 32;
     const ALIGN: u64 = 1 << 12;
     let mut next = FIRST;
@@ -310,21 +310,21 @@ pub fn made_up<'a>(descriptors: impl IntoIterator<Item = &'a Descriptor>) -> BTr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory_layout::{path_text, walk};
+    use crate::memory_layout::{path_text, walk_scalars};
 
     #[test]
     fn records_have_the_layout_of_c() {
-        let form: PointedForm = "3*value:f32,next:u64,tag:u8".parse().unwrap();
+        let form: AddressedBuffer = "3*value:f32,next:u64,tag:u8".parse().unwrap();
         assert_eq!(form.to_string(), "3*value:f32,next:u64,tag:u8");
         let (shape, bytes) = form.layout();
         assert_eq!(bytes, 3 * 24);
         let mut found = Vec::new();
-        walk(&shape, bytes, &mut |element, path| found.push((element.offset, path_text(path))));
+        walk_scalars(&shape, bytes, &mut |element, path| found.push((element.offset, path_text(path))));
         let second: Vec<_> = found.iter().skip(3).take(3).map(|(at, path)| (*at, path.as_str())).collect();
         assert_eq!(second, [(24, "[1].value"), (32, "[1].next"), (40, "[1].tag")]);
-        assert_eq!("4*u32".parse::<PointedForm>().unwrap().layout().1, 16);
+        assert_eq!("4*u32".parse::<AddressedBuffer>().unwrap().layout().1, 16);
         for wrong in ["", "u32", "0*u32", "2*", "2*u24", "2*f8", "2*a b:u32", "-1*u32", "99999999999999999999*u8"] {
-            assert!(wrong.parse::<PointedForm>().is_err(), "{wrong}");
+            assert!(wrong.parse::<AddressedBuffer>().is_err(), "{wrong}");
         }
     }
 
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn addresses_are_put_into_their_words() {
-        let descriptor = |index, name: &str| "4*u64".parse::<PointedForm>().unwrap().descriptor(index, name);
+        let descriptor = |index, name: &str| "4*u64".parse::<AddressedBuffer>().unwrap().descriptor(index, name);
         let descriptors = [descriptor(0, "a"), descriptor(1, "b")];
         let given = [AddressWord::parse("push@8", "b+16").unwrap(), AddressWord::parse("a@24", "a").unwrap()];
         let words = resolve(&given, &descriptors, Some(16)).unwrap();
@@ -353,7 +353,7 @@ mod tests {
             let buffer = assay_oracle::Buffer { data: vec![0; d.bytes as usize], address: None };
             dispatch.bindings.insert(d.slot, Resource::Buffer(buffer));
         }
-        let addresses = made_up(&descriptors);
+        let addresses = synthetic_addresses(&descriptors);
         let [a, b] = [0, 1].map(|i| addresses[&descriptors[i].slot]);
         assert!(b > a + 32);
         put_addresses(&words, &addresses, &mut dispatch);

@@ -1,26 +1,28 @@
 //! Setup of a dispatch: entry point, interface, and the inputs of every round.
 
 use crate::device_address::{self, ResolvedWord, is_name, is_pointed};
-use crate::image_contents::Texels;
-use crate::memory_layout::{Contents, Element, read_bits, runtime_stride, size_with, walk};
-use crate::options::{Options, Source};
+use crate::image_contents::ImageContents;
+use crate::memory_layout::{Element, MemoryContents, read_bits, runtime_stride, size_with_elements, walk_scalars};
+use crate::options::{BindingSource, Options};
 use crate::parameter::{self, ParameterValue};
 use crate::written_resources::WrittenResources;
-use crate::{AddressWord, BindingName, CheckError, PointedForm, Subject};
-use assay_case::{Mixture, Values};
+use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ShaderSource};
+use assay_case::{MemoryValues, Mixture};
 use assay_files::input;
 use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Scalar, Specification};
 use assay_spirv::Module;
-use assay_spirv::reflect::{Binding, Count, DescriptorKind, EntryPoint, Reflection, Shape, declared_bindings, usages};
-use assay_spirv::sampling::{AddressMode, CompareOp, Sampler};
+use assay_spirv::reflect::{
+    Binding, DescriptorCount, DescriptorKind, EntryPoint, Reflection, TypeLayout, declared_bindings, static_uses,
+};
 use assay_spirv::tables::{ExecutionModel, Op};
+use assay_spirv::texture_addressing::{AddressMode, CompareOp, Sampler};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A specialisation constant with a value from the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
+pub struct SpecValue {
     /// Its `SpecId`.
     pub id: u32,
     /// Width in bits; 32 for booleans.
@@ -39,13 +41,13 @@ pub struct Descriptor {
     /// Kind of the descriptor.
     pub kind: DescriptorKind,
     /// Layout of a buffer's contents.
-    pub block: Option<Arc<Shape>>,
+    pub block: Option<Arc<TypeLayout>>,
     /// Texels of an image or texel buffer.
-    pub texels: Option<Texels>,
+    pub texels: Option<ImageContents>,
     /// Set if it is used with a depth comparison.
-    pub compares: bool,
+    pub compares_depth: bool,
     /// Set if the shader may write it.
-    pub changed: bool,
+    pub may_be_written: bool,
     /// Size of the buffer or of all texels in bytes.
     pub bytes: u64,
 }
@@ -61,14 +63,14 @@ impl Descriptor {
     }
 
     /// Returns the kind of its memory; `None` for samplers and for kinds that are not supported.
-    pub fn contents(&self) -> Option<Contents<'_>> {
-        let block = self.block.as_deref().map(Contents::Block);
-        block.or_else(|| self.texels.as_ref().map(Contents::Texels))
+    pub fn contents(&self) -> Option<MemoryContents<'_>> {
+        let block = self.block.as_deref().map(MemoryContents::Block);
+        block.or_else(|| self.texels.as_ref().map(MemoryContents::Texels))
     }
 
     /// Returns whether it is a buffer without a descriptor, which the shader reaches by its device
     /// address only.
-    pub fn is_pointed(&self) -> bool {
+    pub fn is_addressed(&self) -> bool {
         is_pointed(self.slot)
     }
 
@@ -82,7 +84,7 @@ impl Descriptor {
 
 /// Setup of a shader's dispatches.
 #[derive(Debug)]
-pub struct Setup {
+pub struct DispatchSetup {
     /// Specification whose accuracy rules apply.
     pub rules: Specification,
     /// Set if the shader is WGSL and is interpreted by WGSL's semantics, as under WGSL's rules.
@@ -94,22 +96,22 @@ pub struct Setup {
     /// Workgroups along x, y and z.
     pub groups: [u32; 3],
     /// Specialisation constants with a value.
-    pub specs: Vec<Spec>,
+    pub specs: Vec<SpecValue>,
     /// Descriptors of the entry point, by slot.
     pub descriptors: Vec<Descriptor>,
     /// Layout of the push constants, if there are any.
-    pub push: Option<Arc<Shape>>,
+    pub push: Option<Arc<TypeLayout>>,
     /// Number of rounds, each with other inputs.
     pub rounds: u32,
-    inputs: BTreeMap<Slot, Source>,
+    inputs: BTreeMap<Slot, BindingSource>,
     samplers: BTreeMap<Slot, Sampler>,
-    push_source: Option<Source>,
+    push_source: Option<BindingSource>,
     /// Values of single scalars, from the options.
     values: Vec<ParameterValue>,
     /// Notes on options that have no effect.
     pub(crate) notes: Vec<String>,
     /// Buffers without a descriptor, from the options.
-    pub(crate) buffers: Vec<(String, PointedForm)>,
+    pub(crate) buffers: Vec<(String, AddressedBuffer)>,
     /// Words that hold device addresses, from the options.
     pub(crate) addresses: Vec<AddressWord>,
     words: Vec<ResolvedWord>,
@@ -141,14 +143,14 @@ const MAX_BYTES: u64 = 1 << 28;
 /// Largest number of descriptors of all bindings together. Each element of a descriptor array counts.
 const MAX_DESCRIPTORS: u64 = 1 << 14;
 
-impl Setup {
+impl DispatchSetup {
     /// Applies options to a shader.
     ///
     /// # Errors
     /// The options do not fit the shader.
-    pub fn new(subject: &Subject, options: &Options) -> Result<Setup, CheckError> {
+    pub fn new(shader: &ShaderSource, options: &Options) -> Result<DispatchSetup, CheckError> {
         // The module of a kernel has no descriptors of its own.
-        let module = options.kernel.as_ref().map_or(&subject.source.module, |kernel| &*kernel.interface);
+        let module = options.kernel.as_ref().map_or(&shader.source.module, |kernel| &*kernel.interface);
         let specs = specs(&Reflection::new(module), &options.specs)?;
         // Sizes may depend on specialisation constants.
         let specialised = specialised(module, &specs);
@@ -158,9 +160,9 @@ impl Setup {
         let local = entry.workgroup_size.map_or([1; 3], |size| size.size);
         let groups = options.groups.unwrap_or_else(|| default_groups(local));
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
-        let mut setup = Setup {
+        let mut setup = DispatchSetup {
             rules: options.rules,
-            wgsl: options.rules == Specification::Wgsl && subject.wgsl().is_some(),
+            wgsl: options.rules == Specification::Wgsl && shader.wgsl().is_some(),
             entry: entry.name.clone(),
             local,
             groups,
@@ -187,13 +189,13 @@ impl Setup {
             let usage = BindingUsage { invocations, filtered, compared: compared.contains(&binding.variable) };
             setup.add(module, binding, options, usage)?;
         }
-        let usage = usages(module).into_iter().find(|usage| usage.name == entry.name);
+        let usage = static_uses(module).into_iter().find(|usage| usage.name == entry.name);
         let changed = usage.map(|usage| WrittenResources::find(module, &usage));
         for descriptor in &mut setup.descriptors {
-            descriptor.changed = changed.as_ref().is_none_or(|changed| changed.may_contain(descriptor.slot));
+            descriptor.may_be_written = changed.as_ref().is_none_or(|changed| changed.may_contain(descriptor.slot));
             let named = |b: &&Binding| (b.set, b.binding) == (descriptor.slot.set, descriptor.slot.binding);
             let variables = entry.bindings.iter().filter(named).map(|b| b.variable);
-            descriptor.compares = variables.into_iter().any(|variable| compared.contains(&variable));
+            descriptor.compares_depth = variables.into_iter().any(|variable| compared.contains(&variable));
         }
         setup.add_buffers(options)?;
         setup.add_inputs(options, module)?;
@@ -227,8 +229,8 @@ impl Setup {
             )));
         };
         let count = match binding.count {
-            Count::Fixed(count) => count,
-            Count::Runtime => RUNTIME_DESCRIPTORS,
+            DescriptorCount::Fixed(count) => count,
+            DescriptorCount::Runtime => RUNTIME_DESCRIPTORS,
         };
         let label_of = |slot: Slot| match &binding.name {
             Some(name) => format!("{slot} ({name})"),
@@ -265,12 +267,12 @@ impl Setup {
                     let stated = forms.find(|(to, _)| to.names(slot, name.as_deref()));
                     let (key, form) = stated.map(|(to, form)| (to.to_string(), form)).unzip();
                     let key = key.unwrap_or_else(|| slot.to_string());
-                    let texels = Texels::new(ty, kind, self.size(), elements, given, (form, filtered, compared));
+                    let texels = ImageContents::new(ty, kind, self.size(), elements, given, (form, filtered, compared));
                     Some(texels.map_err(|what| CheckError::entry("image", key, format!("{slot}: {what}")))?)
                 }
                 None => None,
             };
-            let texel_bytes = texels.as_ref().map_or(0, Texels::bytes);
+            let texel_bytes = texels.as_ref().map_or(0, ImageContents::bytes);
             let bytes = match (&binding.block, given) {
                 (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
                     if let Some(from) = given_file(slot, name.as_deref(), options) {
@@ -286,7 +288,7 @@ impl Setup {
                     bytes.clamp(4, block.size().max(4))
                 }
                 (Some(block), given) => {
-                    let (least, whole) = (size_with(block, elements.max(1)).max(4), block.padded_size());
+                    let (least, whole) = (size_with_elements(block, elements.max(1)).max(4), block.padded_size());
                     let whole = if runtime_stride(block).is_some() { least } else { whole.max(least) };
                     // The host may omit the padding at the end.
                     given.filter(|bytes| (least..whole).contains(bytes)).unwrap_or(whole)
@@ -312,8 +314,8 @@ impl Setup {
                         kind,
                         block,
                         texels,
-                        compares: false,
-                        changed: true,
+                        compares_depth: false,
+                        may_be_written: true,
                         bytes,
                     });
                 }
@@ -363,7 +365,7 @@ impl Setup {
         let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
         for (path, text) in &options.push_values {
             let Some((block, bytes)) = self.push.as_deref().zip(push) else { break };
-            let found = parameter::values_at(Contents::Block(block), bytes, None, (path, text));
+            let found = parameter::values_at(MemoryContents::Block(block), bytes, None, (path, text));
             let found = found.map_err(|what| CheckError::entry("push", path, format!("push constants: {what}")))?;
             self.values.extend(found);
         }
@@ -379,15 +381,15 @@ impl Setup {
 
     /// Returns the name of a descriptor for options and files.
     pub(crate) fn name_of(&self, slot: Slot) -> String {
-        let pointed = self.descriptors.iter().find(|d| d.slot == slot && d.is_pointed());
+        let pointed = self.descriptors.iter().find(|d| d.slot == slot && d.is_addressed());
         let name = pointed.and_then(|d| d.name.clone());
         name.unwrap_or_else(|| format!("{}.{}[{}]", slot.set, slot.binding, slot.element))
     }
 
     /// Returns whether there are buffers without a descriptor, so that inputs depend on device
     /// addresses.
-    pub fn has_pointed(&self) -> bool {
-        self.descriptors.iter().any(Descriptor::is_pointed)
+    pub fn has_addressed(&self) -> bool {
+        self.descriptors.iter().any(Descriptor::is_addressed)
     }
 
     /// Returns the number of invocations along x, y and z.
@@ -445,11 +447,11 @@ impl Setup {
         if let Some(stated) = self.samplers.get(&descriptor.slot) {
             return *stated;
         }
-        if descriptor.compares {
+        if descriptor.compares_depth {
             return Sampler { compare: Some(CompareOp::LessOrEqual), ..Sampler::NEAREST };
         }
         let images = || self.descriptors.iter().filter(|d| !d.is_read_back()).filter_map(|d| d.texels.as_ref());
-        if round.is_multiple_of(2) || !images().all(Texels::is_filtered) {
+        if round.is_multiple_of(2) || !images().all(ImageContents::is_filtered) {
             return Sampler::NEAREST;
         }
         Sampler { linear: true, address: [AddressMode::Repeat; 3], ..Sampler::NEAREST }
@@ -481,7 +483,11 @@ impl Setup {
     ///
     /// # Errors
     /// The buffer has no such scalar, or the source is not a number of its type.
-    fn parameter_values(&self, name: &BindingName, source: &Source) -> Result<Option<Vec<ParameterValue>>, CheckError> {
+    fn parameter_values(
+        &self,
+        name: &BindingName,
+        source: &BindingSource,
+    ) -> Result<Option<Vec<ParameterValue>>, CheckError> {
         let key = name.to_string();
         let wrong = |what: String| CheckError::entry("input", key.as_str(), format!("`{key}`: {what}"));
         for (binding, path) in parameter::splits(&key) {
@@ -491,7 +497,7 @@ impl Setup {
             if buffers.is_empty() {
                 continue;
             }
-            let Source::Number(text) = source else {
+            let BindingSource::Number(text) = source else {
                 return Err(wrong("a scalar of a buffer takes a number, such as 16 or -0.5".to_owned()));
             };
             let mut values = Vec::new();
@@ -520,9 +526,9 @@ impl Setup {
     pub(crate) fn short_files(&self) -> Vec<String> {
         let invocations = self.size().iter().fold(1u64, |n, side| n.saturating_mul(u64::from(*side)));
         let short = |d: &Descriptor| {
-            let Some(Source::File(path)) = self.inputs.get(&d.slot) else { return None };
+            let Some(BindingSource::File(path)) = self.inputs.get(&d.slot) else { return None };
             let block = d.block.as_deref()?;
-            let elements = d.bytes.saturating_sub(size_with(block, 0)) / runtime_stride(block)?.max(1);
+            let elements = d.bytes.saturating_sub(size_with_elements(block, 0)) / runtime_stride(block)?.max(1);
             (elements < invocations).then(|| {
                 let (label, path) = (d.label(), path.display());
                 format!(
@@ -539,7 +545,7 @@ impl Setup {
         self.seed
     }
 
-    /// Returns the dispatch of a round without device addresses ([`Setup::put_addresses`]).
+    /// Returns the dispatch of a round without device addresses ([`DispatchSetup::put_addresses`]).
     ///
     /// # Errors
     /// A file cannot be read or has the wrong size, or a value does not have the type of its
@@ -569,7 +575,7 @@ impl Setup {
         if let Some(push) = &self.push {
             let bytes = push.size().next_multiple_of(4);
             dispatch.push_constants =
-                self.fill("push constants", Contents::Block(push), bytes, self.push_source.as_ref(), round)?;
+                self.fill("push constants", MemoryContents::Block(push), bytes, self.push_source.as_ref(), round)?;
         }
         parameter::put(&self.values, &mut dispatch);
         Ok(dispatch)
@@ -578,25 +584,25 @@ impl Setup {
     fn fill(
         &self,
         name: &str,
-        contents: Contents<'_>,
+        contents: MemoryContents<'_>,
         bytes: u64,
-        source: Option<&Source>,
+        source: Option<&BindingSource>,
         round: u32,
     ) -> Result<Vec<u8>, CheckError> {
         let sized = |data: Vec<u8>, from: &str| match data.len() as u64 {
             len if len == bytes => Ok(data),
             len => Err(CheckError::option(format!("{name}: expected {bytes} bytes, but {from} has {len}"))),
         };
-        let default = Source::Mixture(ROUND_MIXTURES[round as usize % ROUND_MIXTURES.len()].clone());
+        let default = BindingSource::Mixture(ROUND_MIXTURES[round as usize % ROUND_MIXTURES.len()].clone());
         match source.unwrap_or(&default) {
-            Source::File(path) => {
+            BindingSource::File(path) => {
                 let data = input::read(path, MAX_BYTES)
                     .map_err(|source| CheckError::Unreadable { path: path.clone(), source })?;
                 sized(data, &path.display().to_string())
             }
-            Source::Bytes(data) => sized(data.clone(), "the input"),
-            Source::Index => Ok(scalars(contents, bytes, |_, scalar, index| integer_bits(scalar, index))),
-            Source::Number(text) => {
+            BindingSource::Bytes(data) => sized(data.clone(), "the input"),
+            BindingSource::Index => Ok(scalars(contents, bytes, |_, scalar, index| integer_bits(scalar, index))),
+            BindingSource::Number(text) => {
                 let mut wrong = None;
                 let data = scalars(contents, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
                     Some(bits) => bits,
@@ -612,9 +618,9 @@ impl Setup {
                     None => Ok(data),
                 }
             }
-            Source::Mixture(mixture) => {
+            BindingSource::Mixture(mixture) => {
                 let seed = self.seed.wrapping_add(u64::from(round) << 32);
-                let mut streams: BTreeMap<String, Values> = BTreeMap::new();
+                let mut streams: BTreeMap<String, MemoryValues> = BTreeMap::new();
                 let mut wrong = None;
                 // Integers are often used as indices, so most of them are below the number of
                 // scalars.
@@ -622,7 +628,7 @@ impl Setup {
                 let data = scalars(contents, bytes, |_, scalar, index| {
                     let key = scalar.to_string();
                     if !streams.contains_key(&key) {
-                        match Values::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
+                        match MemoryValues::new(scalar, mixture, &format!("{name} {key}"), seed, below) {
                             Ok(values) => _ = streams.insert(key.clone(), values),
                             Err(error) => _ = wrong.get_or_insert(error),
                         }
@@ -637,9 +643,9 @@ impl Setup {
 
 /// Checks that a block, with one element of a run-time array, is not too large to walk over in
 /// bytes and in parts.
-fn must_be_walkable(label: &str, block: &Shape) -> Result<(), CheckError> {
+fn must_be_walkable(label: &str, block: &TypeLayout) -> Result<(), CheckError> {
     let name = match block {
-        Shape::Struct { name: Some(name), .. } => format!("structure '{name}'"),
+        TypeLayout::Struct { name: Some(name), .. } => format!("structure '{name}'"),
         _ => "type".to_owned(),
     };
     for (found, what) in [(block.size(), "bytes"), (block.parts(), "scalars and structures")] {
@@ -665,16 +671,16 @@ fn unused_binding(module: &Module, to: &BindingName) -> Option<String> {
 /// Returns the size of a binding's input, if the input has a size of its own.
 fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64> {
     match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
-        Source::File(path) => input::length(path).ok(),
-        Source::Bytes(bytes) => Some(bytes.len() as u64),
-        Source::Number(_) | Source::Index | Source::Mixture(_) => None,
+        BindingSource::File(path) => input::regular_file_length(path).ok(),
+        BindingSource::Bytes(bytes) => Some(bytes.len() as u64),
+        BindingSource::Number(_) | BindingSource::Index | BindingSource::Mixture(_) => None,
     }
 }
 
 /// Returns the input file of a binding, if the input is a file.
 fn given_file(slot: Slot, name: Option<&str>, options: &Options) -> Option<String> {
     match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
-        Source::File(path) => Some(path.display().to_string()),
+        BindingSource::File(path) => Some(path.display().to_string()),
         _ => None,
     }
 }
@@ -684,11 +690,11 @@ fn given_file(slot: Slot, name: Option<&str>, options: &Options) -> Option<Strin
 ///
 /// # Errors
 /// The message gives both sizes.
-fn check_size(block: &Shape, bytes: u64, elements: Option<u64>, from: &str) -> Result<(), String> {
+fn check_size(block: &TypeLayout, bytes: u64, elements: Option<u64>, from: &str) -> Result<(), String> {
     let stride = runtime_stride(block).unwrap_or(1).max(1);
-    let head = size_with(block, 0);
+    let head = size_with_elements(block, 0);
     if let Some(elements) = elements {
-        let wanted = size_with(block, elements).max(4);
+        let wanted = size_with_elements(block, elements).max(4);
         let said = format!("{elements} elements (--elements) take {wanted} bytes, but {from} has {bytes}");
         return if bytes == wanted { Ok(()) } else { Err(said) };
     }
@@ -705,13 +711,13 @@ fn check_size(block: &Shape, bytes: u64, elements: Option<u64>, from: &str) -> R
 
 /// Returns memory with every scalar computed from its index. Padding is zero.
 pub(crate) fn scalars(
-    contents: Contents<'_>,
+    contents: MemoryContents<'_>,
     bytes: u64,
     mut bits: impl FnMut(Element, Scalar, u64) -> u64,
 ) -> Vec<u8> {
     let mut data = vec![0u8; bytes as usize];
     let mut index = 0;
-    contents.walk(bytes, &mut |element, _| {
+    contents.walk_scalars(bytes, &mut |element, _| {
         let value = bits(element, element.scalar, index);
         index += 1;
         write_bits(&mut data, element.offset, element.scalar.width(), value);
@@ -779,7 +785,7 @@ fn depth_compared_variables(module: &Module) -> BTreeSet<u32> {
     let mut variables = BTreeSet::new();
     // Only values that are loaded in the function that uses them are traced.
     while let Some(word) = words.pop() {
-        let Some(definition) = module.definition_of_word(word).filter(|_| seen.insert(word)) else { continue };
+        let Some(definition) = module.definition_of(word).filter(|_| seen.insert(word)) else { continue };
         match definition.op {
             Some(Op::SampledImage) => words.extend([0, 1].into_iter().filter_map(|k| definition.operand(k))),
             Some(Op::Image | Op::Load | Op::CopyObject | Op::AccessChain | Op::InBoundsAccessChain) => {
@@ -825,8 +831,8 @@ fn choose_entry_point<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> R
 }
 
 /// Resolves the given specialisation constants to bits.
-fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec>, CheckError> {
-    let mut specs: Vec<Spec> = Vec::new();
+fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<SpecValue>, CheckError> {
+    let mut specs: Vec<SpecValue> = Vec::new();
     for (key, text) in given {
         let constant = reflection
             .spec_constants
@@ -839,8 +845,8 @@ fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec
             return Err(CheckError::entry("spec", key, what));
         };
         let mut scalar = Scalar::Int { width: 32, signed: false };
-        walk(&constant.shape, constant.shape.size(), &mut |element, _| scalar = element.scalar);
-        if matches!(*constant.shape, Shape::Bool) {
+        walk_scalars(&constant.shape, constant.shape.size(), &mut |element, _| scalar = element.scalar);
+        if matches!(*constant.shape, TypeLayout::Bool) {
             scalar = Scalar::Bool;
         }
         let Some(bits) = scalar_from_text(scalar, text) else {
@@ -849,28 +855,28 @@ fn specs(reflection: &Reflection, given: &[(String, String)]) -> Result<Vec<Spec
         };
         let width = if scalar == Scalar::Bool { 32 } else { scalar.width() };
         specs.retain(|s| s.id != constant.spec_id);
-        specs.push(Spec { id: constant.spec_id, width, bits });
+        specs.push(SpecValue { id: constant.spec_id, width, bits });
     }
     Ok(specs)
 }
 
 /// Converts the values for the oracle.
-fn spec_values(specs: &[Spec]) -> SpecValues {
+fn spec_values(specs: &[SpecValue]) -> SpecValues {
     specs.iter().map(|spec| (spec.id, spec.bits)).collect()
 }
 
 /// Returns the module with the values as defaults of its constants, for reflection; `None` if none
 /// was given.
-fn specialised(module: &Module, specs: &[Spec]) -> Option<Module> {
+fn specialised(module: &Module, specs: &[SpecValue]) -> Option<Module> {
     let given = if specs.is_empty() { None } else { with_spec_defaults(module, specs) };
     assay_oracle::folded(given.as_ref().unwrap_or(module)).or(given)
 }
 
-fn with_spec_defaults(module: &Module, specs: &[Spec]) -> Option<Module> {
+fn with_spec_defaults(module: &Module, specs: &[SpecValue]) -> Option<Module> {
     let mut words = module.words().to_vec();
     for constant in Reflection::new(module).spec_constants {
         let Some(spec) = specs.iter().find(|s| s.id == constant.spec_id) else { continue };
-        let definition = module.definition_of_word(constant.id)?;
+        let definition = module.definition_of(constant.id)?;
         match definition.op? {
             Op::SpecConstantTrue | Op::SpecConstantFalse => {
                 let op = if spec.bits == 0 { Op::SpecConstantFalse } else { Op::SpecConstantTrue };
@@ -880,7 +886,7 @@ fn with_spec_defaults(module: &Module, specs: &[Spec]) -> Option<Module> {
                 let first = definition.at + 3;
                 // A narrow signed literal is stored sign-extended.
                 let shift = 32u32.saturating_sub(spec.width);
-                let signed = matches!(*constant.shape, Shape::Int { signed: true, .. });
+                let signed = matches!(*constant.shape, TypeLayout::Int { signed: true, .. });
                 let low = spec.bits as u32;
                 words[first] = if signed && shift > 0 { ((low << shift) as i32 >> shift) as u32 } else { low };
                 if spec.width > 32 {

@@ -22,7 +22,9 @@ use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
 use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, RunError, Slot};
 use assay_precision::Scalar;
-use assay_runner::{BindingWrites, CheckResult, Mismatch, Status, Undetermined, UnjudgedRound, Writes, class};
+use assay_runner::{
+    BindingWrites, CheckResult, Mismatch, Status, UndeterminedElements, UnjudgedRound, Writes, class_names,
+};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
 use assay_spirv::tables::Op;
@@ -34,17 +36,17 @@ use std::time::Instant;
 ///
 /// # Errors
 /// A round cannot be interpreted.
-pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<CheckResult, CheckError> {
+pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<CheckResult, CheckError> {
     let started = Instant::now();
     let mut result = this.blank();
-    result.name = format!("{} against {}", other.subject.name, this.subject.name);
+    result.name = format!("{} against {}", other.shader.name, this.shader.name);
     let (mut open, mut known) = (0, [0u64; 4]);
     result.writes = Some(Writes::default());
     // First round in which only the other module has undefined behaviour.
     let mut added = None;
     for round in 0..this.setup.rounds {
         let mut dispatch = this.dispatch(round, target)?;
-        this.place_anywhere(&mut dispatch);
+        this.put_synthetic_addresses(&mut dispatch);
         let permitted = this.permitted(&dispatch)?;
         let mut theirs = dispatch.clone();
         theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
@@ -52,7 +54,7 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
         result.instructions += permitted.instructions + found.instructions;
         let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
             let faults = check.faults(outcome);
-            let (name, first) = (&check.subject.name, on_one_line(faults.first()?));
+            let (name, first) = (&check.shader.name, on_one_line(faults.first()?));
             let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
             Some(format!("{name} {what}: {first}"))
         });
@@ -98,11 +100,11 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
             result.unjudged.push(UnjudgedRound { round, why });
         }
     }
-    let (name, theirs) = (&this.subject.name, &other.subject.name);
+    let (name, theirs) = (&this.shader.name, &other.shader.name);
     result.notes.extend(expectation_note(known, name));
     if open > 0 {
         let place = "one of the two modules".to_owned();
-        result.undetermined.push(Undetermined { cause: "not determined".into(), place, elements: open });
+        result.undetermined.push(UndeterminedElements { cause: "not determined".into(), place, elements: open });
         result.elements_undetermined = open;
     }
     result.writes = result.writes.map(|writes| Writes::of(writes.bindings));
@@ -147,10 +149,10 @@ pub fn against(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Resu
 
 /// Returns the error of interpreting `other` with the bindings of `this`.
 fn not_comparable(this: &Check<'_>, other: &Check<'_>, error: RunError) -> CheckError {
-    let RunError::Unbound { slot } = error else { return oracle(other.subject, error) };
+    let RunError::Unbound { slot } = error else { return oracle(other.shader, error) };
     let descriptor = other.setup.descriptors.iter().find(|d| d.slot == slot);
     let label = descriptor.map_or_else(|| slot.to_string(), Descriptor::label);
-    let (name, theirs) = (&this.subject.name, &other.subject.name);
+    let (name, theirs) = (&this.shader.name, &other.shader.name);
     CheckError::option(format!("{theirs} uses {label}, which {name} lacks: they cannot be compared"))
 }
 
@@ -175,11 +177,11 @@ fn expectation_note([permitted, never, undecided, unwritten]: [u64; 4], name: &s
 
 /// Relation between the output of a target and the permitted sets of a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Translated {
+pub enum TranslationVerdict {
     /// The translation does not permit the output.
-    Wrong,
+    NotPermitted,
     /// The translation permits the output, or does not constrain it.
-    Open,
+    Permitted,
     /// The oracle does not know.
     Unknown,
 }
@@ -189,13 +191,18 @@ pub enum Translated {
 ///
 /// # Errors
 /// A round cannot be interpreted, or does not run.
-pub fn translated(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> Result<Translated, String> {
-    let mut verdict = Translated::Open;
+pub fn check_translation_of_target(
+    this: &Check<'_>,
+    other: &Check<'_>,
+    target: &dyn Target,
+) -> Result<TranslationVerdict, String> {
+    let mut verdict = TranslationVerdict::Permitted;
     for round in 0..this.setup.rounds {
-        target.begin(round);
+        target.begin_round(round);
         let mut dispatch = this.dispatch(round, target).map_err(|error| error.to_string())?;
-        let placed = this.place(&mut dispatch, &this.setup.descriptors, target).map_err(|error| error.to_string())?;
-        let left = target.run(&this.job(&dispatch, placed.as_ref())).map_err(|error| error.to_string())?;
+        let allocated =
+            this.allocate(&mut dispatch, &this.setup.descriptors, target).map_err(|error| error.to_string())?;
+        let output = target.run(&this.request(&dispatch, allocated.as_ref())).map_err(|error| error.to_string())?;
         dispatch.copies = Copies::Assume;
         let mut theirs = dispatch.clone();
         theirs.robustness = other.robustness;
@@ -204,13 +211,13 @@ pub fn translated(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> R
         if found.fault_count > 0 {
             continue;
         }
-        let held = compare_left(&found, &dispatch, &this.setup.descriptors, &left.memory, (round, false));
+        let held = compare_left(&found, &dispatch, &this.setup.descriptors, &output.memory, (round, false));
         if held.failing > 0 {
-            return Ok(Translated::Wrong);
+            return Ok(TranslationVerdict::NotPermitted);
         }
         let limits = held.undetermined.keys().flatten().filter_map(|cause| found.causes.get(*cause as usize));
         if limits.into_iter().any(|cause| !cause.kind.is_of_the_text()) {
-            verdict = Translated::Unknown;
+            verdict = TranslationVerdict::Unknown;
         }
     }
     Ok(verdict)
@@ -218,7 +225,7 @@ pub fn translated(this: &Check<'_>, other: &Check<'_>, target: &dyn Target) -> R
 
 /// Returns whether a shader may write the resource at a slot.
 fn may_write(check: &Check<'_>, slot: Slot) -> bool {
-    check.setup.descriptors.iter().any(|d| d.slot == slot && d.changed)
+    check.setup.descriptors.iter().any(|d| d.slot == slot && d.may_be_written)
 }
 
 /// A binding of both modules.
@@ -242,10 +249,10 @@ impl BindingPair<'_> {
         let mut open = 0;
         let mut writes = BindingWrites { binding: descriptor.label(), ..BindingWrites::default() };
         let theirs_of = found.memory.get(&descriptor.slot).filter(|_| changed);
-        contents.walk(descriptor.bytes, &mut |element: Element, path| {
+        contents.walk_scalars(descriptor.bytes, &mut |element: Element, path| {
             let (at, scalar) = (element.offset, element.scalar);
             let by = |memory: &Memory| memory.is_written(at, element.bytes());
-            let written = descriptor.changed && by(memory) || theirs_of.is_some_and(by);
+            let written = descriptor.may_be_written && by(memory) || theirs_of.is_some_and(by);
             writes.elements += 1;
             writes.written += u64::from(written);
             let Some(usual) = Permitted::of(memory, at, scalar.width()) else { return open += 1 };
@@ -259,7 +266,7 @@ impl BindingPair<'_> {
             let decided = written && !matches!(verdict, SetRelation::Open) && usual.can_be_wrong(scalar.width());
             writes.falsifiable += u64::from(decided);
             let (status, got) = match verdict {
-                SetRelation::Within if descriptor.changed || changed => return result.elements_checked += 1,
+                SetRelation::Within if descriptor.may_be_written || changed => return result.elements_checked += 1,
                 // An unchanged element is not a result.
                 SetRelation::Within => return,
                 SetRelation::Open => return open += 1,
@@ -268,8 +275,8 @@ impl BindingPair<'_> {
             };
             result.elements_checked += 1;
             let (class, count) = match status {
-                Status::Fail => (class::CHANGED, &mut result.elements_failing),
-                _ => (class::WIDER, &mut result.elements_warning),
+                Status::Fail => (class_names::CHANGED, &mut result.elements_failing),
+                _ => (class_names::WIDER, &mut result.elements_warning),
             };
             *count += 1;
             count_mismatch(&mut result.mismatches, &mut result.classes, (status, class), || Mismatch {

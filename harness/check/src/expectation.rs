@@ -1,14 +1,14 @@
 //! Values that a case file expects of elements, in addition to the specification's rules.
 
 use crate::compare::{Comparison, Permitted, count_mismatch, data_of, hex, ranges};
-use crate::dispatch_setup::{Descriptor, Setup, scalar_from_text};
+use crate::dispatch_setup::{Descriptor, DispatchSetup, scalar_from_text};
 use crate::memory_layout::{Element, path_text};
 use crate::{BindingName, CheckError, Expectation};
 use assay_case::position;
 use assay_float::RankRange;
 use assay_oracle::{Dispatch, Expected, Outcome, Slot};
 use assay_precision::Scalar;
-use assay_runner::{CheckResult, Mismatch, Status, class};
+use assay_runner::{CheckResult, Mismatch, Status, class_names};
 use std::collections::{BTreeMap, HashMap};
 
 /// An expectation with its element in the shader's interface.
@@ -49,7 +49,7 @@ impl ResolvedExpectation {
     /// # Errors
     /// An element does not exist, a value does not have its type, or a range is empty. The first
     /// error in the order of the file is returned.
-    pub(crate) fn all(given: &[Expectation], setup: &Setup) -> Result<Vec<ResolvedExpectation>, CheckError> {
+    pub(crate) fn all(given: &[Expectation], setup: &DispatchSetup) -> Result<Vec<ResolvedExpectation>, CheckError> {
         let wrong = |number: usize, why: String| {
             let Expectation { binding, element, .. } = &given[number];
             CheckError::entry("expect", number.to_string(), format!("expectation of {binding} {element}: {why}"))
@@ -71,7 +71,7 @@ impl ResolvedExpectation {
         for (found, contents) in descriptors.iter().flatten() {
             let Some(named) = named.get_mut(&found.slot).filter(|named| named.first.is_empty()) else { continue };
             let mut first = None;
-            contents.walk(found.bytes, &mut |element, at| {
+            contents.walk_scalars(found.bytes, &mut |element, at| {
                 let at = path_text(at);
                 if let Some(wanted @ None) = named.elements.get_mut(at.as_str()) {
                     *wanted = Some(element);
@@ -105,8 +105,8 @@ impl ResolvedExpectation {
             return;
         }
         result.failing += 1;
-        count_mismatch(&mut result.mismatches, &mut result.classes, (Status::Fail, class::EXPECTATION), || {
-            self.mismatch(round, Status::Fail, (hex(element.scalar, bits), class::EXPECTATION))
+        count_mismatch(&mut result.mismatches, &mut result.classes, (Status::Fail, class_names::EXPECTATION), || {
+            self.mismatch(round, Status::Fail, (hex(element.scalar, bits), class_names::EXPECTATION))
         });
     }
 
@@ -135,8 +135,8 @@ impl ResolvedExpectation {
         result.elements_checked += 1;
         let ranges = ranges(scalar, &permitted.expected);
         let first = ranges.first().map_or_else(String::new, |[lo, _]| lo.clone());
-        count_mismatch(&mut result.mismatches, &mut result.classes, (status, class::NEVER_EXPECTED), || {
-            self.mismatch(round, status, (first, class::NEVER_EXPECTED))
+        count_mismatch(&mut result.mismatches, &mut result.classes, (status, class_names::NEVER_EXPECTED), || {
+            self.mismatch(round, status, (first, class_names::NEVER_EXPECTED))
         });
         ExpectationStatus::Never
     }

@@ -2,14 +2,14 @@
 
 use crate::CheckError;
 use assay_oracle::{Image, Resource};
-use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, Sampler, View};
 use assay_spirv::tables::ImageFormat;
+use assay_spirv::texture_addressing::{AddressMode, BorderColor, CompareOp, ImageView, Sampler};
 use serde::{Deserialize, Serialize};
 
 /// Properties of an image that do not follow from the shader and the dispatch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ImageForm {
+pub struct ImageConfig {
     /// Size of the first mip level, one number for each axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Vec<u32>>,
@@ -39,12 +39,12 @@ pub struct ImageForm {
     pub swizzle: Option<String>,
 }
 
-impl ImageForm {
+impl ImageConfig {
     /// Returns the properties of an image, without its contents.
-    pub fn of(image: &Image) -> ImageForm {
+    pub fn of(image: &Image) -> ImageConfig {
         let Image { extent, layers, levels, format, view, .. } = image;
-        let some = |n: u32| (n != View::REMAINING).then_some(n);
-        ImageForm {
+        let some = |n: u32| (n != ImageView::REMAINING).then_some(n);
+        ImageConfig {
             size: Some(extent.to_vec()),
             layers: Some(*layers),
             levels: Some(*levels),
@@ -77,14 +77,14 @@ impl ImageForm {
     ///
     /// # Errors
     /// The swizzle is invalid.
-    pub fn view(&self, view: View) -> Result<View, CheckError> {
+    pub fn view(&self, view: ImageView) -> Result<ImageView, CheckError> {
         let swizzle = match &self.swizzle {
             None => view.swizzle,
-            Some(text) => View::swizzle_from(text).ok_or_else(|| {
+            Some(text) => ImageView::swizzle_from(text).ok_or_else(|| {
                 CheckError::option(format!("swizzle `{text}`: expected four of r, g, b, a, 0, 1 and i"))
             })?,
         };
-        Ok(View {
+        Ok(ImageView {
             base_level: self.base_level.unwrap_or(view.base_level),
             levels: self.view_levels.unwrap_or(view.levels),
             base_layer: self.base_layer.unwrap_or(view.base_layer),
@@ -97,7 +97,7 @@ impl ImageForm {
 /// Properties of a sampler; the default is [`Sampler::NEAREST`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SamplerForm {
+pub struct SamplerConfig {
     /// Filter within a mip level: `nearest` or `linear`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
@@ -131,13 +131,13 @@ const COMPARE: [(&str, CompareOp); 8] = [
     ("always", CompareOp::Always),
 ];
 
-impl SamplerForm {
+impl SamplerConfig {
     /// Returns the properties of a sampler.
-    pub fn of(sampler: &Sampler) -> SamplerForm {
+    pub fn of(sampler: &Sampler) -> SamplerConfig {
         let filter = |linear: bool| Some(if linear { "linear" } else { "nearest" }.to_owned());
         let compare =
             |op: CompareOp| COMPARE.iter().find(|(_, known)| *known == op).map(|(name, _)| (*name).to_owned());
-        SamplerForm {
+        SamplerConfig {
             filter: filter(sampler.linear),
             mipmap: filter(sampler.mipmap_linear),
             address: Some(sampler.address.iter().map(ToString::to_string).collect()),
@@ -187,11 +187,13 @@ fn choose<T: Copy>(what: &str, text: &str, all: &[(&str, T)]) -> Result<T, Check
 }
 
 /// Returns the properties of a resource's image and sampler.
-pub(crate) fn image_and_sampler(resource: &Resource) -> (Option<ImageForm>, Option<SamplerForm>) {
+pub(crate) fn image_and_sampler(resource: &Resource) -> (Option<ImageConfig>, Option<SamplerConfig>) {
     match resource {
-        Resource::Image(image) => (Some(ImageForm::of(image)), None),
-        Resource::CombinedImageSampler(image, sampler) => (Some(ImageForm::of(image)), Some(SamplerForm::of(sampler))),
-        Resource::Sampler(sampler) => (None, Some(SamplerForm::of(sampler))),
+        Resource::Image(image) => (Some(ImageConfig::of(image)), None),
+        Resource::CombinedImageSampler(image, sampler) => {
+            (Some(ImageConfig::of(image)), Some(SamplerConfig::of(sampler)))
+        }
+        Resource::Sampler(sampler) => (None, Some(SamplerConfig::of(sampler))),
         // Buffers have contents only, and `Resource` is not exhaustive.
         _ => (None, None),
     }
@@ -210,27 +212,27 @@ mod tests {
             compare: Some(CompareOp::GreaterOrEqual),
             ..Sampler::NEAREST
         };
-        assert_eq!(SamplerForm::of(&sampler).sampler().unwrap(), sampler);
-        let short: SamplerForm = toml::from_str("address = [\"repeat\"]\nfilter = \"linear\"").unwrap();
+        assert_eq!(SamplerConfig::of(&sampler).sampler().unwrap(), sampler);
+        let short: SamplerConfig = toml::from_str("address = [\"repeat\"]\nfilter = \"linear\"").unwrap();
         assert_eq!(short.sampler().unwrap().address, [AddressMode::Repeat; 3]);
         for wrong in ["filter = \"cubic\"", "address = []", "border = \"black\"", "compare = \"<\""] {
-            let form: SamplerForm = toml::from_str(wrong).unwrap();
+            let form: SamplerConfig = toml::from_str(wrong).unwrap();
             assert!(form.sampler().is_err(), "{wrong}");
         }
-        assert!(toml::from_str::<SamplerForm>("filters = \"linear\"").is_err());
+        assert!(toml::from_str::<SamplerConfig>("filters = \"linear\"").is_err());
     }
 
     #[test]
     fn image_formats_and_swizzles_are_parsed() {
-        let form = |format: &str, swizzle: &str| ImageForm {
+        let form = |format: &str, swizzle: &str| ImageConfig {
             format: Some(format.into()),
             swizzle: Some(swizzle.into()),
-            ..ImageForm::default()
+            ..ImageConfig::default()
         };
         let good = form("Rgba8", "bgr1");
         assert_eq!(good.image_format().unwrap(), Some(ImageFormat::Rgba8));
-        assert_eq!(good.view(View::ALL).unwrap().swizzle_text(), "bgr1");
+        assert_eq!(good.view(ImageView::ALL).unwrap().swizzle_text(), "bgr1");
         assert!(form("rgba8", "x").image_format().is_err() && form("Unknown", "x").image_format().is_err());
-        assert!(form("Rgba8", "rgb").view(View::ALL).is_err());
+        assert!(form("Rgba8", "rgb").view(ImageView::ALL).is_err());
     }
 }

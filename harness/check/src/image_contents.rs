@@ -1,14 +1,14 @@
 //! Texels of images and texel buffers: their number, contents and layout in memory.
 
-use crate::ImageForm;
+use crate::ImageConfig;
 use crate::dispatch_setup::scalars;
-use crate::memory_layout::{Contents, Element, Step};
+use crate::memory_layout::{Element, MemoryContents, PathStep};
 use assay_oracle::{Image, texel_scalars};
 use assay_precision::Scalar;
 use assay_spirv::module::{ImageType, Type};
 use assay_spirv::reflect::DescriptorKind;
-use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::ImageView;
 use assay_vulkan::{ImageDim, ImageSpec, Resource, SamplerSpec, TexelFormat};
 
 /// Mip levels of a sampled image, if its size allows.
@@ -22,7 +22,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// An image or texel buffer of a shader.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Texels {
+pub struct ImageContents {
     /// Size, format and view, without contents.
     shape: Image,
     dim: ImageDim,
@@ -31,7 +31,7 @@ pub struct Texels {
     scalars: Vec<Scalar>,
 }
 
-impl Texels {
+impl ImageContents {
     /// Chooses the size and format of an image.
     ///
     /// * An image has a texel for each invocation along its axes, and layers along the next axis. A
@@ -50,13 +50,13 @@ impl Texels {
         size: [u32; 3],
         elements: u64,
         given: Option<u64>,
-        (form, filtered, compared): (Option<&ImageForm>, bool, bool),
-    ) -> Result<Texels, String> {
+        (form, filtered, compared): (Option<&ImageConfig>, bool, bool),
+    ) -> Result<ImageContents, String> {
         let refused = |what: &str| Err(format!("{what} is not supported"));
         if ty.multisampled {
             return refused("a multisampled image");
         }
-        let none = ImageForm::default();
+        let none = ImageConfig::default();
         let form = form.unwrap_or(&none);
         let depth = ty.depth == 1 || compared;
         let asked = form.image_format().map_err(|error| error.to_string())?;
@@ -136,7 +136,7 @@ impl Texels {
             None if fetched && matches!(dim, Dim::Dim2D | Dim::Dim3D) && extent.iter().any(|&n| n > 1) => LEVELS,
             None => 1,
         };
-        let shown = if ty.arrayed || dim == Dim::Cube { View::REMAINING } else { 1 };
+        let shown = if ty.arrayed || dim == Dim::Cube { ImageView::REMAINING } else { 1 };
         let layers = form.layers.unwrap_or(layers);
         // VUID-VkImageCreateInfo-mipLevels-00958
         let most = extent.iter().max().map_or(1, |side| side.max(&1).ilog2() + 1);
@@ -146,12 +146,12 @@ impl Texels {
                  and {layers}"
             ));
         }
-        let view = form.view(View { layers: shown, ..View::ALL }).map_err(|error| error.to_string())?;
+        let view = form.view(ImageView { layers: shown, ..ImageView::ALL }).map_err(|error| error.to_string())?;
         if !view.fits(levels, layers) {
             return Err(format!("the view ({view}) does not fit the image (mip levels: {levels}, layers: {layers})"));
         }
         let shape = Image { dim, extent, layers, levels, format, depth, view, data: Vec::new() };
-        Ok(Texels { shape, dim: along, arrayed: ty.arrayed, scalars })
+        Ok(ImageContents { shape, dim: along, arrayed: ty.arrayed, scalars })
     }
 
     /// Returns whether it is an array image.
@@ -203,7 +203,7 @@ impl Texels {
     }
 
     /// Visits every scalar in `size` bytes in the order of memory: by level, layer and row.
-    pub fn walk<'a>(&self, size: u64, visit: &mut dyn FnMut(Element, &[Step<'a>])) {
+    pub fn walk_scalars<'a>(&self, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
         const NAMES: [&str; 4] = ["r", "g", "b", "a"];
         let axes = match self.dim {
             ImageDim::D1 => 1,
@@ -222,14 +222,14 @@ impl Texels {
                 if layered {
                     at[axes] = layer;
                 }
-                let place = Step::Texel(at, axes + usize::from(layered), level);
+                let place = PathStep::Texel(at, axes + usize::from(layered), level);
                 for (i, &scalar) in self.scalars.iter().enumerate() {
                     let element = Element { offset, scalar };
                     offset += element.bytes();
                     if offset > size {
                         return;
                     }
-                    let channel = Step::Member(i, NAMES.get(i).copied());
+                    let channel = PathStep::Member(i, NAMES.get(i).copied());
                     let path = [place, channel];
                     visit(element, if self.scalars.len() > 1 { &path } else { &path[..1] });
                 }
@@ -241,7 +241,7 @@ impl Texels {
     /// are finite and normal.
     pub fn pattern(&self, round: u32, seed: u64) -> Vec<u8> {
         let first = u64::from(round).wrapping_mul(0x1_0001).wrapping_add(seed);
-        scalars(Contents::Texels(self), self.bytes(), |_, scalar, index| {
+        scalars(MemoryContents::Texels(self), self.bytes(), |_, scalar, index| {
             let number = index.wrapping_add(first);
             let spread = number.wrapping_add(1).wrapping_mul(SPREAD);
             match scalar {
@@ -272,18 +272,18 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn texels(format: ImageFormat, dim: (Dim, ImageDim), extent: [u32; 3], layers: u32, levels: u32) -> Texels {
-        let (depth, view, data) = (false, View::ALL, Vec::new());
+    fn texels(format: ImageFormat, dim: (Dim, ImageDim), extent: [u32; 3], layers: u32, levels: u32) -> ImageContents {
+        let (depth, view, data) = (false, ImageView::ALL, Vec::new());
         let shape = Image { dim: dim.0, extent, layers, levels, format, depth, view, data };
         let scalars = texel_scalars(format).expect("a format of memory");
-        Texels { shape, dim: dim.1, arrayed: layers > 1, scalars }
+        ImageContents { shape, dim: dim.1, arrayed: layers > 1, scalars }
     }
 
     #[test]
     fn texels_are_ordered_by_level_layer_and_row() {
         let image = texels(ImageFormat::Rg16f, (Dim::Dim2D, ImageDim::D2), [3, 2, 1], 2, 2);
         let mut found = Vec::new();
-        image.walk(image.bytes(), &mut |element, path| found.push((element.offset, crate::path_text(path))));
+        image.walk_scalars(image.bytes(), &mut |element, path| found.push((element.offset, crate::path_text(path))));
         assert_eq!((found.len() as u64 * 2, image.bytes()), (56, 56));
         let place = |n: usize| (found[n].0, found[n].1.as_str());
         assert_eq!(place(1), (2, "(0, 0, 0).g"));
@@ -299,7 +299,7 @@ mod tests {
             let data = image.pattern(0, 0);
             assert_ne!(data, image.pattern(1, 0), "{format:?}: rounds differ");
             let mut seen = BTreeSet::new();
-            image.walk(image.bytes(), &mut |element, _| {
+            image.walk_scalars(image.bytes(), &mut |element, _| {
                 let bits = element.read(&data).expect("inside");
                 seen.insert(bits);
                 if let Scalar::Float(format) = element.scalar {

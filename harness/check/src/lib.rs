@@ -1,7 +1,7 @@
 //! Checks a shader: runs a dispatch on a device and in the oracle, and compares the results.
 //!
-//! * [`Subject`]: the shader, from WGSL, SPIR-V text or SPIR-V words.
-//! * [`Options`]: the user's choices; [`Setup`] applies them to the shader's interface.
+//! * [`ShaderSource`]: the shader, from WGSL, SPIR-V text or SPIR-V words.
+//! * [`Options`]: the user's choices; [`DispatchSetup`] applies them to the shader's interface.
 //! * [`Check`]: rounds on a [`Target`] (a Vulkan device, or a substitute in tests), each compared
 //!   with the oracle element by element.
 
@@ -36,22 +36,24 @@ mod workgroup_sample;
 mod written_resources;
 
 pub use case_file::CaseFile;
-pub use check::{BundleTo, Check, TIME_LIMIT};
+pub use check::{BundleDestination, Check, TIME_LIMIT};
 pub use compare::Comparison;
-pub use device_address::{AddressWord, PointedForm, made_up, pointed_slot};
-pub use dispatch_setup::{Descriptor, Setup, Spec};
-pub use equivalence::{Translated, against, translated, without_source};
+pub use device_address::{AddressWord, AddressedBuffer, addressed_slot, synthetic_addresses};
+pub use dispatch_setup::{Descriptor, DispatchSetup, SpecValue};
+pub use equivalence::{TranslationVerdict, check_equivalence, check_translation_of_target, without_source};
 pub use error::CheckError;
-pub use image_config::{ImageForm, SamplerForm};
-pub use image_contents::Texels;
-pub use instrument::{Reading, Recorded, TraceError, Traced, Writer, instrument};
-pub use memory_layout::{Contents, Element, Step, path_text, runtime_stride, size_with, walk};
-pub use mutate::{Mutating, Mutation, MutationKind, Planted};
+pub use image_config::{ImageConfig, SamplerConfig};
+pub use image_contents::ImageContents;
+pub use instrument::{ElementStore, InstrumentedModule, ProbeSelection, TraceError, TraceReader, instrument};
+pub use memory_layout::{
+    Element, MemoryContents, PathStep, path_text, runtime_stride, size_with_elements, walk_scalars,
+};
+pub use mutate::{MutatingTarget, Mutation, MutationKind, PlantedError};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
-pub use options::{BindingName, Expectation, Kernel, Options, Source, assignment, groups, robustness};
+pub use options::{BindingName, BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
-pub use reduce::{Effort, Reduced, reduce};
-pub use shader_source::{Subject, Wgsl, capabilities_but, compile_wgsl, with_overrides};
-pub use target::{DeviceWork, Job, Left, Placed, Target, TargetError, VulkanTarget};
-pub use translation::{load_translation, options_of_translation};
+pub use reduce::{Reduction, ReductionLimits, reduce};
+pub use shader_source::{ShaderSource, Wgsl, capabilities_except, compile_wgsl, with_overrides};
+pub use target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
+pub use translation::{load_translation, translation_options};

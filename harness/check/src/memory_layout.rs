@@ -1,14 +1,14 @@
 //! Layout of a binding's memory: its scalars, each with an offset and a path.
 
-use crate::image_contents::Texels;
+use crate::image_contents::ImageContents;
 use assay_float::{BF16, F16, F32, F64, Format};
 use assay_precision::Scalar;
-use assay_spirv::reflect::Shape;
+use assay_spirv::reflect::TypeLayout;
 use std::fmt::Write;
 
 /// A step from a value to one of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum PathStep<'a> {
     /// A member of a structure: its index, and its name if it has one.
     Member(usize, Option<&'a str>),
     /// An element of an array, a column of a matrix, or a component of a vector.
@@ -47,19 +47,19 @@ pub(crate) fn read_bits(memory: &[u8], offset: u64, width: u32) -> Option<u64> {
 
 /// Kind of a binding's memory.
 #[derive(Clone, Copy, Debug)]
-pub enum Contents<'a> {
+pub enum MemoryContents<'a> {
     /// Block of a buffer.
-    Block(&'a Shape),
+    Block(&'a TypeLayout),
     /// Texels of an image or texel buffer.
-    Texels(&'a Texels),
+    Texels(&'a ImageContents),
 }
 
-impl<'a> Contents<'a> {
-    /// Visits every scalar in `size` bytes in the order of memory; see [`walk`].
-    pub fn walk(self, size: u64, visit: &mut dyn FnMut(Element, &[Step<'a>])) {
+impl<'a> MemoryContents<'a> {
+    /// Visits every scalar in `size` bytes in the order of memory; see [`walk_scalars`].
+    pub fn walk_scalars(self, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
         match self {
-            Contents::Block(shape) => walk(shape, size, visit),
-            Contents::Texels(texels) => texels.walk(size, visit),
+            MemoryContents::Block(shape) => walk_scalars(shape, size, visit),
+            MemoryContents::Texels(texels) => texels.walk_scalars(size, visit),
         }
     }
 }
@@ -67,11 +67,11 @@ impl<'a> Contents<'a> {
 /// Visits every scalar of a value in `size` bytes in the order of memory, with its path. A run-time
 /// array has as many elements as fit. A block's single member without a name is not part of the
 /// path.
-pub fn walk<'a>(shape: &'a Shape, size: u64, visit: &mut dyn FnMut(Element, &[Step<'a>])) {
+pub fn walk_scalars<'a>(shape: &'a TypeLayout, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
     let mut path = Vec::new();
     match shape {
         // A wrapper that the translator adds around the declared type.
-        Shape::Struct { members, .. } if members.len() == 1 && members[0].name.is_none() => {
+        TypeLayout::Struct { members, .. } if members.len() == 1 && members[0].name.is_none() => {
             let start = members[0].offset.map_or(0, u64::from);
             within(&members[0].shape, start, size, &mut path, visit);
         }
@@ -80,22 +80,22 @@ pub fn walk<'a>(shape: &'a Shape, size: u64, visit: &mut dyn FnMut(Element, &[St
 }
 
 fn within<'a>(
-    shape: &'a Shape,
+    shape: &'a TypeLayout,
     at: u64,
     end: u64,
-    path: &mut Vec<Step<'a>>,
-    visit: &mut dyn FnMut(Element, &[Step<'a>]),
+    path: &mut Vec<PathStep<'a>>,
+    visit: &mut dyn FnMut(Element, &[PathStep<'a>]),
 ) {
-    let mut scalar = |scalar: Scalar, path: &[Step<'a>]| {
+    let mut scalar = |scalar: Scalar, path: &[PathStep<'a>]| {
         let element = Element { offset: at, scalar };
         if at + element.bytes() <= end {
             visit(element, path);
         }
     };
     match shape {
-        Shape::Bool => scalar(Scalar::Int { width: 32, signed: false }, path),
-        Shape::Int { width, signed } => scalar(Scalar::Int { width: *width, signed: *signed }, path),
-        Shape::Float { width, encoding } => {
+        TypeLayout::Bool => scalar(Scalar::Int { width: 32, signed: false }, path),
+        TypeLayout::Int { width, signed } => scalar(Scalar::Int { width: *width, signed: *signed }, path),
+        TypeLayout::Float { width, encoding } => {
             let format: Option<Format> = match (width, encoding) {
                 (16, None) => Some(F16),
                 (32, None) => Some(F32),
@@ -106,50 +106,50 @@ fn within<'a>(
             let other = Scalar::Int { width: *width, signed: false };
             scalar(format.map_or(other, Scalar::Float), path);
         }
-        Shape::Vector { component, count } => {
+        TypeLayout::Vector { component, count } => {
             for i in 0..u64::from(*count) {
-                part(component, at + i * component.size(), end, Step::Index(i), path, visit);
+                part(component, at + i * component.size(), end, PathStep::Index(i), path, visit);
             }
         }
-        Shape::Matrix { component, columns, rows, stride, row_major } => {
+        TypeLayout::Matrix { component, columns, rows, stride, row_major } => {
             for column in 0..u64::from(*columns) {
                 for row in 0..u64::from(*rows) {
                     let (line, place, length) = if *row_major { (row, column, *columns) } else { (column, row, *rows) };
                     let stride = stride.map_or(component.size() * u64::from(length), u64::from);
                     let offset = at + line * stride + place * component.size();
-                    path.push(Step::Index(column));
-                    part(component, offset, end, Step::Index(row), path, visit);
+                    path.push(PathStep::Index(column));
+                    part(component, offset, end, PathStep::Index(row), path, visit);
                     path.pop();
                 }
             }
         }
-        Shape::Array { element, count, stride } => {
+        TypeLayout::Array { element, count, stride } => {
             let stride = stride.map_or(element.size(), u64::from);
             let fit = end.saturating_sub(at).checked_div(stride).unwrap_or(0);
             for i in 0..count.unwrap_or(fit) {
-                part(element, at + i * stride, end, Step::Index(i), path, visit);
+                part(element, at + i * stride, end, PathStep::Index(i), path, visit);
             }
         }
-        Shape::Struct { members, .. } => {
+        TypeLayout::Struct { members, .. } => {
             let mut next = at;
             for (i, member) in members.iter().enumerate() {
                 let start = member.offset.map_or(next, |offset| at + u64::from(offset));
                 next = start + member.shape.size();
-                part(&member.shape, start, end, Step::Member(i, member.name.as_deref()), path, visit);
+                part(&member.shape, start, end, PathStep::Member(i, member.name.as_deref()), path, visit);
             }
         }
-        Shape::Pointer { .. } => scalar(Scalar::Int { width: 64, signed: false }, path),
-        Shape::Opaque => {}
+        TypeLayout::Pointer { .. } => scalar(Scalar::Int { width: 64, signed: false }, path),
+        TypeLayout::Opaque => {}
     }
 }
 
 fn part<'a>(
-    shape: &'a Shape,
+    shape: &'a TypeLayout,
     at: u64,
     end: u64,
-    step: Step<'a>,
-    path: &mut Vec<Step<'a>>,
-    visit: &mut dyn FnMut(Element, &[Step<'a>]),
+    step: PathStep<'a>,
+    path: &mut Vec<PathStep<'a>>,
+    visit: &mut dyn FnMut(Element, &[PathStep<'a>]),
 ) {
     path.push(step);
     within(shape, at, end, path, visit);
@@ -157,14 +157,14 @@ fn part<'a>(
 }
 
 /// Returns a path as text, such as `.lights[3].colour[0]`.
-pub fn path_text(path: &[Step]) -> String {
+pub fn path_text(path: &[PathStep]) -> String {
     let mut text = String::new();
     for step in path {
         _ = match step {
-            Step::Member(_, Some(name)) => write!(text, ".{name}"),
-            Step::Member(i, None) => write!(text, ".{i}"),
-            Step::Index(i) => write!(text, "[{i}]"),
-            Step::Texel(at, n, level) => {
+            PathStep::Member(_, Some(name)) => write!(text, ".{name}"),
+            PathStep::Member(i, None) => write!(text, ".{i}"),
+            PathStep::Index(i) => write!(text, "[{i}]"),
+            PathStep::Texel(at, n, level) => {
                 let at: Vec<String> = at.iter().take(*n).map(u32::to_string).collect();
                 let level = if *level > 0 { format!("level {level} ") } else { String::new() };
                 write!(text, "{level}({})", at.join(", "))
@@ -175,15 +175,15 @@ pub fn path_text(path: &[Step]) -> String {
 }
 
 /// Returns the size in bytes of a value whose run-time array, if any, has `elements` elements.
-pub fn size_with(shape: &Shape, elements: u64) -> u64 {
+pub fn size_with_elements(shape: &TypeLayout, elements: u64) -> u64 {
     match shape {
         // Only the last member can be or contain a run-time array.
-        Shape::Struct { members, .. } => {
+        TypeLayout::Struct { members, .. } => {
             let Some(last) = members.last().filter(|_| runtime_stride(shape).is_some()) else { return shape.size() };
             let start = last.offset.map_or_else(|| shape.size(), u64::from);
-            shape.size().max(start.saturating_add(size_with(&last.shape, elements)))
+            shape.size().max(start.saturating_add(size_with_elements(&last.shape, elements)))
         }
-        Shape::Array { element, count: None, stride } => {
+        TypeLayout::Array { element, count: None, stride } => {
             stride.map_or(element.size(), u64::from).saturating_mul(elements)
         }
         other => other.size(),
@@ -191,10 +191,10 @@ pub fn size_with(shape: &Shape, elements: u64) -> u64 {
 }
 
 /// Returns the stride of the run-time array that a block ends with, if any.
-pub fn runtime_stride(shape: &Shape) -> Option<u64> {
+pub fn runtime_stride(shape: &TypeLayout) -> Option<u64> {
     match shape {
-        Shape::Struct { members, .. } => members.last().and_then(|last| runtime_stride(&last.shape)),
-        Shape::Array { element, count: None, stride } => Some(stride.map_or(element.size(), u64::from)),
+        TypeLayout::Struct { members, .. } => members.last().and_then(|last| runtime_stride(&last.shape)),
+        TypeLayout::Array { element, count: None, stride } => Some(stride.map_or(element.size(), u64::from)),
         _ => None,
     }
 }
@@ -207,31 +207,32 @@ mod tests {
 
     #[test]
     fn structure_sizes_are_multiples_of_the_alignment() {
-        let f32 = Arc::new(Shape::Float { width: 32, encoding: None });
-        let vec3 = Arc::new(Shape::Vector { component: f32.clone(), count: 3 });
-        let block = |shape: &Arc<Shape>| {
+        let f32 = Arc::new(TypeLayout::Float { width: 32, encoding: None });
+        let vec3 = Arc::new(TypeLayout::Vector { component: f32.clone(), count: 3 });
+        let block = |shape: &Arc<TypeLayout>| {
             let members = vec![Member { name: None, offset: Some(0), shape: shape.clone() }];
-            Arc::new(Shape::structure(None, members))
+            Arc::new(TypeLayout::structure(None, members))
         };
         // A single value has no padding.
         assert_eq!(block(&vec3).padded_size(), 12);
         let light = block(&vec3);
-        assert_eq!((size_with(&block(&light), 1), block(&light).padded_size()), (12, 16));
+        assert_eq!((size_with_elements(&block(&light), 1), block(&light).padded_size()), (12, 16));
         assert_eq!(block(&block(&f32)).padded_size(), 4);
     }
 
     #[test]
     fn scalars_are_visited_at_the_offsets_of_the_layout() {
-        let f32 = Arc::new(Shape::Float { width: 32, encoding: None });
-        let u16 = Arc::new(Shape::Int { width: 16, signed: false });
-        let matrix = Shape::Matrix { component: f32.clone(), columns: 2, rows: 3, stride: Some(8), row_major: true };
-        let vec2 = Shape::Vector { component: f32, count: 2 };
-        let array = Shape::Array { element: Arc::new(vec2), count: None, stride: Some(16) };
+        let f32 = Arc::new(TypeLayout::Float { width: 32, encoding: None });
+        let u16 = Arc::new(TypeLayout::Int { width: 16, signed: false });
+        let matrix =
+            TypeLayout::Matrix { component: f32.clone(), columns: 2, rows: 3, stride: Some(8), row_major: true };
+        let vec2 = TypeLayout::Vector { component: f32, count: 2 };
+        let array = TypeLayout::Array { element: Arc::new(vec2), count: None, stride: Some(16) };
         let member = |name: &str, offset, shape| Member { name: Some(name.into()), offset: Some(offset), shape };
         let members = vec![member("h", 0, u16), member("m", 8, Arc::new(matrix)), member("v", 32, Arc::new(array))];
-        let block = Shape::structure(None, members);
+        let block = TypeLayout::structure(None, members);
         let mut found = Vec::new();
-        walk(&block, 60, &mut |element, path| found.push((element.offset, path_text(path))));
+        walk_scalars(&block, 60, &mut |element, path| found.push((element.offset, path_text(path))));
         let expected = [
             (0, ".h"),
             (8, ".m[0][0]"),
@@ -244,7 +245,7 @@ mod tests {
             (36, ".v[0][1]"),
         ];
         assert_eq!(found, expected.map(|(at, path)| (at, path.to_owned())));
-        assert_eq!((size_with(&block, 3), runtime_stride(&block)), (80, Some(16)));
+        assert_eq!((size_with_elements(&block, 3), runtime_stride(&block)), (80, Some(16)));
         assert_eq!(read_bits(&[1, 2, 3, 4], 1, 16), Some(0x0302));
         assert_eq!(read_bits(&[1, 2], 1, 16), None);
     }

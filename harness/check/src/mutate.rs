@@ -3,13 +3,13 @@
 
 use crate::CheckError;
 use crate::composite_types::parts;
-use crate::target::{DeviceWork, Job, Left, Placed, Target, TargetError};
-use assay_runner::{DeviceInfo, Trouble};
+use crate::target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_runner::{DeviceInfo, ExecError};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, Type, TypeId};
-use assay_spirv::need::Have;
-use assay_spirv::reflect::usages;
+use assay_spirv::reflect::static_uses;
+use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
 use std::fmt;
 use std::str::FromStr;
@@ -97,7 +97,7 @@ const WORD: &str = "word ";
 
 /// An instruction with a planted error, which can be found again in variants of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planted {
+pub struct PlantedError {
     kind: MutationKind,
     site: Site,
     /// Index of the instruction in the original module.
@@ -120,7 +120,7 @@ impl Mutation {
     ///
     /// # Errors
     /// No instruction matches to which the kind applies.
-    pub fn plant(&self, module: &Module, entry: &str) -> Result<Planted, CheckError> {
+    pub fn plant(&self, module: &Module, entry: &str) -> Result<PlantedError, CheckError> {
         let sites = self.sites(module, entry);
         let found = if self.at.as_deref() == Some(LAST) { sites.last() } else { sites.into_iter().next() };
         if let Some(planted) = found {
@@ -133,17 +133,17 @@ impl Mutation {
         let why = why.map_or_else(String::new, |width| {
             format!(", and it requires an integer type of {width} bits, which the module does not declare")
         });
-        let elsewhere = self.elsewhere(module, entry, None);
+        let elsewhere = self.alternatives(module, entry, None);
         let elsewhere = elsewhere.map_or_else(String::new, |places| format!("; it can be planted with {places}"));
         let what = self.kind.target();
         Err(CheckError::option(format!("{kind} applies to no instruction{at}: it changes {what}{why}{elsewhere}")))
     }
 
     /// Returns the matching instructions to which the kind applies, in the order of functions.
-    fn sites<'a>(&'a self, module: &'a Module, entry: &str) -> impl Iterator<Item = Planted> + use<'a> {
+    fn sites<'a>(&'a self, module: &'a Module, entry: &str) -> impl Iterator<Item = PlantedError> + use<'a> {
         instructions(module, entry).filter(|i| self.selects(module, i)).filter_map(|i| {
             let site = site(module, &i)?;
-            let planted = Planted { kind: self.kind, site, instruction: i.index.0, word: i.at };
+            let planted = PlantedError { kind: self.kind, site, instruction: i.index.0, word: i.at };
             planted.change(module).is_some().then_some(planted)
         })
     }
@@ -166,7 +166,7 @@ impl Mutation {
 
     /// Returns options that plant the error in other instructions than `but`; `None` if there are
     /// none.
-    pub fn elsewhere(&self, module: &Module, entry: &str, but: Option<&Planted>) -> Option<String> {
+    pub fn alternatives(&self, module: &Module, entry: &str, but: Option<&PlantedError>) -> Option<String> {
         /// Largest number of instructions listed.
         const MAX_LISTED: usize = 4;
         let anywhere = Mutation { at: None, ..self.clone() };
@@ -185,8 +185,8 @@ impl Mutation {
     /// Returns the width of the integer type that the mutation requires and the module does not
     /// declare.
     fn undeclared(&self, module: &Module, i: &Instruction<'_>) -> Option<u32> {
-        let plain = Plain::of_value(module, i.result()?)?;
-        let suits = matches!((self.kind, plain.kind), (MutationKind::Ulp(_), PlainKind::Float));
+        let plain = ScalarOrVector::of_value(module, i.result()?)?;
+        let suits = matches!((self.kind, plain.kind), (MutationKind::Ulp(_), ComponentKind::Float));
         (suits && !declares_ints(module, plain.width)).then_some(plain.width)
     }
 }
@@ -208,7 +208,7 @@ impl fmt::Display for Mutation {
 
 /// Returns the instructions of the functions that an entry point may call.
 fn instructions<'a>(module: &'a Module, entry: &str) -> impl Iterator<Item = Instruction<'a>> + use<'a> {
-    let usage = usages(module).into_iter().find(|usage| usage.name == entry);
+    let usage = static_uses(module).into_iter().find(|usage| usage.name == entry);
     let functions = usage.map(|usage| usage.functions).into_iter().flatten();
     let functions = functions.filter_map(|function| module.functions().get(function));
     functions.flat_map(|function| module.instructions_in(function.instructions.clone()))
@@ -227,11 +227,11 @@ fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
     }
 }
 
-impl Planted {
+impl PlantedError {
     /// Finds the instruction in the module or a variant of it; `None` if it is not there.
     pub fn find<'a>(&self, module: &'a Module) -> Option<Instruction<'a>> {
         match self.site {
-            Site::Result(result) => module.definition_of_word(result),
+            Site::Result(result) => module.definition_of(result),
             Site::Barrier(number) => module.instructions().filter(|i| i.op == Some(Op::ControlBarrier)).nth(number),
         }
     }
@@ -241,8 +241,8 @@ impl Planted {
         let i = self.find(module)?;
         let mut editor = Editor::new(module);
         match self.kind {
-            MutationKind::Ulp(steps) => add_to_bits(&mut editor, &i, PlainKind::Float, i64::from(steps))?,
-            MutationKind::OffByOne => add_to_bits(&mut editor, &i, PlainKind::Int { signed: false }, 1)?,
+            MutationKind::Ulp(steps) => add_to_bits(&mut editor, &i, ComponentKind::Float, i64::from(steps))?,
+            MutationKind::OffByOne => add_to_bits(&mut editor, &i, ComponentKind::Int { signed: false }, 1)?,
             MutationKind::SignOfZero => sign_of_zero(&mut editor, &i)?,
             MutationKind::Signedness => {
                 let mut words = i.words.to_vec();
@@ -282,7 +282,7 @@ fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &EmitChange<'_>)
     {
         return None;
     }
-    editor.divert(i, |editor, new, result| {
+    editor.wrap_result(i, |editor, new, result| {
         let mut code = Vec::new();
         change_value(editor, &mut code, ty, (new, result), change)?;
         Some(code)
@@ -291,7 +291,7 @@ fn divert(editor: &mut Editor<'_>, i: &Instruction<'_>, change: &EmitChange<'_>)
 
 /// Emits code that defines the second id as the changed value of the first, a scalar or vector;
 /// `None` if that is not possible.
-type EmitChange<'a> = dyn Fn(&mut Editor<'_>, &mut Vec<u32>, Plain, (u32, u32)) -> Option<()> + 'a;
+type EmitChange<'a> = dyn Fn(&mut Editor<'_>, &mut Vec<u32>, ScalarOrVector, (u32, u32)) -> Option<()> + 'a;
 
 /// Emits code that changes a value of any type.
 fn change_value(
@@ -303,7 +303,7 @@ fn change_value(
 ) -> Option<()> {
     let module = editor.module();
     let word = |ty: TypeId| module.type_definition(ty).result();
-    if let Some(plain) = Plain::of(module, ty) {
+    if let Some(plain) = ScalarOrVector::of(module, ty) {
         return change(editor, code, plain, (value, result));
     }
     (0..).zip(parts(module, ty)?).find_map(|(index, part)| {
@@ -326,12 +326,12 @@ fn declares_ints(module: &Module, width: u32) -> bool {
 }
 
 /// Adds a number to the bits of each component of the result.
-fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, number: i64) -> Option<()> {
+fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: ComponentKind, number: i64) -> Option<()> {
     divert(editor, i, &|editor, code, plain, (value, result)| {
-        let Plain { ty, kind, width, count, .. } = plain;
+        let ScalarOrVector { ty, kind, width, count, .. } = plain;
         let fits = matches!(
             (kind, wanted),
-            (PlainKind::Float, PlainKind::Float) | (PlainKind::Int { .. }, PlainKind::Int { .. })
+            (ComponentKind::Float, ComponentKind::Float) | (ComponentKind::Int { .. }, ComponentKind::Int { .. })
         );
         if !fits || !declares_ints(editor.module(), width) {
             return None;
@@ -357,7 +357,7 @@ fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: PlainKind, 
 /// driver can simplify it.
 fn sign_of_zero(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
     divert(editor, i, &|editor, code, plain, (value, result)| {
-        let Plain { ty, kind: PlainKind::Float, width: 32, count, .. } = plain else { return None };
+        let ScalarOrVector { ty, kind: ComponentKind::Float, width: 32, count, .. } = plain else { return None };
         let (uint, bool) = (editor.uint(32), editor.bool());
         let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
         let mut constant = |bits: u64| {
@@ -409,46 +409,46 @@ fn is_update(op: Op) -> bool {
 }
 
 /// A target that runs modules with a planted error.
-pub struct Mutating<T> {
+pub struct MutatingTarget<T> {
     inner: T,
-    planted: Planted,
+    planted: PlantedError,
 }
 
-impl<T: Target> Mutating<T> {
+impl<T: Target> MutatingTarget<T> {
     /// Plants the error in every module that the target runs.
-    pub fn new(inner: T, planted: Planted) -> Self {
+    pub fn new(inner: T, planted: PlantedError) -> Self {
         Self { inner, planted }
     }
 }
 
-impl<T: Target> Target for Mutating<T> {
+impl<T: Target> Target for MutatingTarget<T> {
     fn info(&self) -> &DeviceInfo {
         self.inner.info()
     }
 
-    fn have(&self) -> &Have {
-        self.inner.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.inner.capabilities()
     }
 
-    fn begin(&self, round: u32) {
-        self.inner.begin(round);
+    fn begin_round(&self, round: u32) {
+        self.inner.begin_round(round);
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        self.inner.place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        self.inner.allocate(request)
     }
 
     fn clear_workgroup_memory(&self) {
         self.inner.clear_workgroup_memory();
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec()).map_err(|error| {
-            Trouble::Internal(format!("cannot parse the module in which to plant the error: {error}"))
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let module = Module::parse(request.words.to_vec()).map_err(|error| {
+            ExecError::Internal(format!("cannot parse the module in which to plant the error: {error}"))
         })?;
         match self.planted.change(&module) {
-            Some(words) => self.inner.run(&Job { wgsl: None, words: &words, ..*job }),
-            None => Err(Trouble::Internal("the instruction with the planted error is missing".into()).into()),
+            Some(words) => self.inner.run(&DispatchRequest { wgsl: None, words: &words, ..*request }),
+            None => Err(ExecError::Internal("the instruction with the planted error is missing".into()).into()),
         }
     }
 }
@@ -458,24 +458,24 @@ impl<T: Target + ?Sized> Target for &T {
         (**self).info()
     }
 
-    fn have(&self) -> &Have {
-        (**self).have()
+    fn capabilities(&self) -> &DeviceCaps {
+        (**self).capabilities()
     }
 
-    fn begin(&self, round: u32) {
-        (**self).begin(round);
+    fn begin_round(&self, round: u32) {
+        (**self).begin_round(round);
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        (**self).place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        (**self).allocate(request)
     }
 
     fn clear_workgroup_memory(&self) {
         (**self).clear_workgroup_memory();
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        (**self).run(job)
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        (**self).run(request)
     }
 
     fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {

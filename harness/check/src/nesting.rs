@@ -343,7 +343,7 @@ fn is_word(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CheckError, Subject};
+    use crate::{CheckError, ShaderSource};
 
     fn operators(text: &str) -> usize {
         deepest(text.as_bytes()).map_or(0, |deepest| deepest.operators)
@@ -356,7 +356,7 @@ mod tests {
     }
 
     fn refusal(text: &str) -> String {
-        match Subject::read("a.wgsl", text.as_bytes()) {
+        match ShaderSource::read("a.wgsl", text.as_bytes()) {
             Err(CheckError::Shader { what, .. }) => what,
             other => panic!("{other:?}"),
         }
@@ -402,7 +402,7 @@ mod tests {
         for fits in
             [shader(&many("y[1]", 9_000)), branches(5_000), shader(&format!("vec4(y[1]){}.x", ".xyzw".repeat(19_000)))]
         {
-            Subject::read("a.wgsl", fits.as_bytes()).unwrap();
+            ShaderSource::read("a.wgsl", fits.as_bytes()).unwrap();
         }
         // naga itself refuses deeply nested brackets.
         for deep in [format!("{}y[1]{}", "(".repeat(100_000), ")".repeat(100_000)), format!("{}1", "-".repeat(100_000))]
@@ -441,7 +441,7 @@ mod tests {
             assert!(refused.starts_with(&format!("line {line}: it has {} declarations", count + 3)), "{refused}");
             assert!(refused.contains("at most 20000"), "{refused}");
         }
-        Subject::read("a.wgsl", constants(MAX_DECLARATIONS - 3).as_bytes()).unwrap();
+        ShaderSource::read("a.wgsl", constants(MAX_DECLARATIONS - 3).as_bytes()).unwrap();
 
         let body = |statements: &str| shader(&format!("1u; {statements} y[1] = 1u"));
         let lets = |count: usize| {
@@ -471,7 +471,7 @@ mod tests {
             shader("u32(t[y[1]].x)") + &format!("const t = array<vec4<f32>, 10000>({});", vectors(10_000)),
             shader("u32(t[y[1]])") + &format!("const t = array<f32, 60000>({});", words(60_000)),
         ] {
-            Subject::read("a.wgsl", fits.as_bytes()).unwrap();
+            ShaderSource::read("a.wgsl", fits.as_bytes()).unwrap();
         }
     }
 
@@ -493,7 +493,8 @@ mod tests {
             text.extend((0..after).map(|i| begin("s", i) + &end("s", i)));
             text + "OpReturn\nOpFunctionEnd\n"
         };
-        let of = |text: &str| control_flow_too_deep(&assay_spirv::inspect::Source::from_text(text).unwrap().module);
+        let of =
+            |text: &str| control_flow_too_deep(&assay_spirv::inspect::ModuleSource::from_text(text).unwrap().module);
         assert_eq!(of(&module(MAX_CONTROL_FLOW, 3_000)), None);
         assert!(of(&module(MAX_CONTROL_FLOW + 1, 0)).unwrap().contains("1023"));
     }

@@ -1,12 +1,12 @@
 //! Options of a check, from the command line or a case file.
 
 use crate::parameter;
-use crate::{AddressWord, CheckError, ImageForm, PointedForm, SamplerForm};
+use crate::{AddressWord, AddressedBuffer, CheckError, ImageConfig, SamplerConfig};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Robustness, Slot};
 use assay_precision::Specification;
 use assay_spirv::Module;
-use assay_spirv::kernel::KernelCall;
+use assay_spirv::kernel_call::KernelCall;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,22 +25,22 @@ pub struct Options {
     /// Values of specialisation constants: `SpecId` or name, and the value as text.
     pub specs: Vec<(String, String)>,
     /// Contents of the push constants.
-    pub push: Option<Source>,
+    pub push: Option<BindingSource>,
     /// Values of single push constants, by path (`ne`, `size[0]`) or byte offset (`@16`). Others
     /// keep their contents.
     pub push_values: Vec<(String, String)>,
     /// Contents of bindings before the dispatch. Others hold generated values. A name may also
     /// select scalars of a buffer, such as `params.size` or `0.1@16`, for a number.
-    pub inputs: Vec<(BindingName, Source)>,
+    pub inputs: Vec<(BindingName, BindingSource)>,
     /// Lengths of run-time arrays, by binding or for all others; by default they follow from the
     /// dispatch.
     pub elements: Vec<(Option<BindingName>, u64)>,
     /// Properties of images that do not follow from the shader and the dispatch.
-    pub images: Vec<(BindingName, ImageForm)>,
+    pub images: Vec<(BindingName, ImageConfig)>,
     /// Samplers. Others vary by round.
-    pub samplers: Vec<(BindingName, SamplerForm)>,
+    pub samplers: Vec<(BindingName, SamplerConfig)>,
     /// Buffers without a descriptor, by name. Shaders reach them by device addresses.
-    pub buffers: Vec<(String, PointedForm)>,
+    pub buffers: Vec<(String, AddressedBuffer)>,
     /// Words that hold device addresses.
     pub addresses: Vec<AddressWord>,
     /// Number of rounds, each with other inputs.
@@ -56,10 +56,10 @@ pub struct Options {
     /// Expected values, in addition to the specification's rules.
     pub expectations: Vec<Expectation>,
     /// Arguments of a kernel.
-    pub kernel: Option<Kernel>,
+    pub kernel: Option<KernelLaunch>,
     /// Approximate number of invocations whose output is checked, in whole workgroups. `None` for
     /// all.
-    pub sample: Option<u64>,
+    pub checked_invocations: Option<u64>,
     /// Storage buffer in which the shader records its subgroup layout: for each invocation, in the
     /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and
     /// `SubgroupSize`, a word each. Results are then checked under the recorded layout.
@@ -77,7 +77,7 @@ pub struct Options {
 
 /// Call of an OpenCL kernel, which no Vulkan device runs as it is.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct KernelLaunch {
     /// Arguments, and the resources that handles refer to.
     pub call: KernelCall,
     /// The kernel as a compute shader, with the descriptors and push constants of the call.
@@ -105,7 +105,7 @@ impl Default for Options {
             row: None,
             expectations: Vec::new(),
             kernel: None,
-            sample: None,
+            checked_invocations: None,
             subgroups: None,
             robustness: Robustness::None,
             limits: Limits::default(),
@@ -189,7 +189,7 @@ impl BindingName {
 
 /// Contents of a binding.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum BindingSource {
     /// Bytes of a file, which must match the size of the binding.
     File(PathBuf),
     /// Bytes.
@@ -202,39 +202,39 @@ pub enum Source {
     Mixture(Mixture),
 }
 
-impl FromStr for Source {
+impl FromStr for BindingSource {
     type Err = CheckError;
 
-    /// As [`Source::parse`], with paths relative to the current directory.
-    fn from_str(text: &str) -> Result<Source, CheckError> {
-        Ok(Source::parse(text, Path::new("")))
+    /// As [`BindingSource::parse`], with paths relative to the current directory.
+    fn from_str(text: &str) -> Result<BindingSource, CheckError> {
+        Ok(BindingSource::parse(text, Path::new("")))
     }
 }
 
-impl Source {
+impl BindingSource {
     /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `NUMBER` or `=NUMBER`; anything
     /// else is the path of a file. A file in `folder` whose name is a number or a range takes
     /// precedence over the number.
-    pub(crate) fn parse(text: &str, folder: &Path) -> Source {
+    pub(crate) fn parse(text: &str, folder: &Path) -> BindingSource {
         match text {
-            "zeros" => Source::Number("0".into()),
-            "ones" => Source::Number("1".into()),
-            "index" => Source::Index,
-            "usual" => Source::Mixture(Mixture::Usual),
-            "hard" => Source::Mixture(Mixture::Hard),
+            "zeros" => BindingSource::Number("0".into()),
+            "ones" => BindingSource::Number("1".into()),
+            "index" => BindingSource::Index,
+            "usual" => BindingSource::Mixture(Mixture::Usual),
+            "hard" => BindingSource::Mixture(Mixture::Hard),
             _ => {
                 if let Some(number) = text.strip_prefix('=') {
-                    return Source::Number(number.to_owned());
+                    return BindingSource::Number(number.to_owned());
                 }
                 // `../data.bin` is a path, `1..2` a range.
                 let (lo, hi) = text.split_once("..").unwrap_or_default();
                 let number =
                     |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit() || "-+.i\u{2212}".contains(c));
                 match text.parse::<InputRange>() {
-                    _ if folder.join(text).exists() => Source::File(PathBuf::from(text)),
-                    Ok(range) if number(lo) && number(hi) => Source::Mixture(Mixture::Range(range)),
-                    _ if is_number(text) => Source::Number(text.to_owned()),
-                    _ => Source::File(PathBuf::from(text)),
+                    _ if folder.join(text).exists() => BindingSource::File(PathBuf::from(text)),
+                    Ok(range) if number(lo) && number(hi) => BindingSource::Mixture(Mixture::Range(range)),
+                    _ if is_number(text) => BindingSource::Number(text.to_owned()),
+                    _ => BindingSource::File(PathBuf::from(text)),
                 }
             }
         }
@@ -325,16 +325,16 @@ mod tests {
 
     #[test]
     fn sources_and_workgroup_counts_are_parsed() {
-        let source = |text: &str| text.parse::<Source>().unwrap();
-        assert_eq!(source("zeros"), Source::Number("0".into()));
-        assert_eq!(source("=0x3f800000"), Source::Number("0x3f800000".into()));
-        assert!(matches!(source("-1.5..2"), Source::Mixture(Mixture::Range(_))));
-        assert!(matches!(source("../data.bin"), Source::File(_)));
+        let source = |text: &str| text.parse::<BindingSource>().unwrap();
+        assert_eq!(source("zeros"), BindingSource::Number("0".into()));
+        assert_eq!(source("=0x3f800000"), BindingSource::Number("0x3f800000".into()));
+        assert!(matches!(source("-1.5..2"), BindingSource::Mixture(Mixture::Range(_))));
+        assert!(matches!(source("../data.bin"), BindingSource::File(_)));
         for number in ["16", "-2.5", "0x3f800000", "1e9", "true"] {
-            assert_eq!(source(number), Source::Number(number.into()), "{number}");
+            assert_eq!(source(number), BindingSource::Number(number.into()), "{number}");
         }
-        assert!(matches!(source("1.bin"), Source::File(_)));
-        assert!(matches!(source("a..b"), Source::File(_)));
+        assert!(matches!(source("1.bin"), BindingSource::File(_)));
+        assert!(matches!(source("a..b"), BindingSource::File(_)));
         assert_eq!(groups("8,4").unwrap(), [8, 4, 1]);
         for bad in ["0", "1,2,3,4", "x", ""] {
             assert!(groups(bad).is_err(), "{bad}");

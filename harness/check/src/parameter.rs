@@ -5,7 +5,7 @@
 //! `0.1@16`). A path to a vector, an array or a structure names all scalars in it.
 
 use crate::dispatch_setup::{scalar_from_text, write_bits};
-use crate::memory_layout::{Contents, path_text};
+use crate::memory_layout::{MemoryContents, path_text};
 use assay_oracle::{Dispatch, Resource, Slot};
 use assay_precision::Scalar;
 use std::fmt::Write;
@@ -38,7 +38,7 @@ pub(crate) fn splits(name: &str) -> impl Iterator<Item = (&str, &str)> {
 /// # Errors
 /// The path names no scalar, or the text is not a value of its type; a phrase that names both.
 pub(crate) fn values_at(
-    contents: Contents<'_>,
+    contents: MemoryContents<'_>,
     bytes: u64,
     place: Option<Slot>,
     (path, text): (&str, &str),
@@ -49,7 +49,7 @@ pub(crate) fn values_at(
     }
     let path = if path.starts_with(['.', '[', '@']) { path.to_owned() } else { format!(".{path}") };
     let (mut found, mut wrong, mut there, mut count) = (Vec::new(), None, Vec::new(), 0);
-    contents.walk(bytes, &mut |element, steps| {
+    contents.walk_scalars(bytes, &mut |element, steps| {
         let is_named = match &offset {
             Some(offset) => offset.as_ref() == Ok(&element.offset),
             None => {
@@ -141,26 +141,26 @@ pub(crate) fn split_push(text: &str) -> Result<PushText<'_>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_spirv::reflect::{Member, Shape};
+    use assay_spirv::reflect::{Member, TypeLayout};
     use std::sync::Arc;
 
-    fn block() -> Shape {
-        let u32 = Arc::new(Shape::Int { width: 32, signed: false });
-        let f32 = Arc::new(Shape::Float { width: 32, encoding: None });
-        let vec2 = Arc::new(Shape::Vector { component: u32.clone(), count: 2 });
-        let member = |name: &str, offset, shape: &Arc<Shape>| Member {
+    fn block() -> TypeLayout {
+        let u32 = Arc::new(TypeLayout::Int { width: 32, signed: false });
+        let f32 = Arc::new(TypeLayout::Float { width: 32, encoding: None });
+        let vec2 = Arc::new(TypeLayout::Vector { component: u32.clone(), count: 2 });
+        let member = |name: &str, offset, shape: &Arc<TypeLayout>| Member {
             name: Some(name.into()),
             offset: Some(offset),
             shape: shape.clone(),
         };
-        Shape::structure(None, vec![member("ne", 0, &u32), member("size", 8, &vec2), member("nest", 16, &f32)])
+        TypeLayout::structure(None, vec![member("ne", 0, &u32), member("size", 8, &vec2), member("nest", 16, &f32)])
     }
 
     #[test]
     fn parameters_are_found_by_path_and_by_offset() {
         let block = block();
         let find = |path: &str, text: &str| {
-            let found = values_at(Contents::Block(&block), 20, None, (path, text))?;
+            let found = values_at(MemoryContents::Block(&block), 20, None, (path, text))?;
             Ok::<_, String>(found.into_iter().map(|value| (value.offset, value.bits)).collect::<Vec<_>>())
         };
         for path in ["ne", ".ne", "@0"] {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn values_replace_single_scalars_of_a_dispatch() {
-        let values = values_at(Contents::Block(&block()), 20, None, ("size[0]", "258")).unwrap();
+        let values = values_at(MemoryContents::Block(&block()), 20, None, ("size[0]", "258")).unwrap();
         let mut dispatch = Dispatch { push_constants: vec![0xff; 20], ..Dispatch::default() };
         put(&values, &mut dispatch);
         assert_eq!(dispatch.push_constants[7..13], [0xff, 2, 1, 0, 0, 0xff]);

@@ -17,17 +17,17 @@
 use crate::CheckError;
 use crate::check::Check;
 use crate::compare::compare;
-use crate::device_address::made_up;
-use crate::dispatch_setup::{Descriptor, Setup};
-use crate::memory_layout::{Element, path_text, runtime_stride, size_with, walk};
-use crate::options::{BindingName, Options, Source};
+use crate::device_address::synthetic_addresses;
+use crate::dispatch_setup::{Descriptor, DispatchSetup};
+use crate::memory_layout::{Element, path_text, runtime_stride, size_with_elements, walk_scalars};
+use crate::options::{BindingName, BindingSource, Options};
 use crate::parameter::width_permits;
 use crate::status::{FEW, writable_elements};
 use crate::target::Target;
 use crate::workgroup_sample::{choose_workgroups, product};
 use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot};
 use assay_precision::Scalar;
-use assay_runner::count;
+use assay_runner::group_digits;
 use assay_spirv::reflect::DescriptorKind;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -93,7 +93,7 @@ impl ChosenParameters {
     pub fn apply(&self, options: &mut Options) -> Result<(), CheckError> {
         options.push_values.extend(self.push.iter().cloned());
         for (name, value) in &self.inputs {
-            options.inputs.push((name.parse()?, Source::Number(value.clone())));
+            options.inputs.push((name.parse()?, BindingSource::Number(value.clone())));
         }
         for (binding, elements) in &self.elements {
             options.elements.push((Some(binding.parse()?), *elements));
@@ -104,7 +104,7 @@ impl ChosenParameters {
 
     /// Returns a note with the options that set the same parameters.
     pub fn note(&self) -> String {
-        let number = count(u64::from(self.candidates));
+        let number = group_digits(u64::from(self.candidates));
         format!("with the defaults {}; a search over {number} candidates chose{self}", self.reason)
     }
 }
@@ -173,8 +173,8 @@ impl Candidate {
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
             None => format!(
                 "only {} of the {} elements that the shader may write could come out wrong",
-                count(falsifiable),
-                count(elements)
+                group_digits(falsifiable),
+                group_digits(elements)
             ),
         }
     }
@@ -184,13 +184,13 @@ impl Candidate {
 /// elements. Returns `None` if they do not, or if nothing better is found.
 ///
 /// # Errors
-/// As [`Setup::dispatch`].
+/// As [`DispatchSetup::dispatch`].
 pub fn search_parameters(
     check: &Check<'_>,
     options: &Options,
     target: &dyn Target,
 ) -> Result<Option<ChosenParameters>, CheckError> {
-    let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.changed);
+    let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
     if !writes || options.fixed || options.kernel.is_some() {
         return Ok(None);
     }
@@ -302,7 +302,7 @@ impl Search<'_> {
 
     /// Returns the ladder with the sizes of the dispatch, each value once.
     fn ladder(&self) -> Vec<u64> {
-        let Setup { local, groups, .. } = &self.check.setup;
+        let DispatchSetup { local, groups, .. } = &self.check.setup;
         let sides = local.iter().zip(groups).map(|(local, groups)| u64::from(*local) * u64::from(*groups));
         let mut ladder = Vec::new();
         for value in sides.clone().chain([sides.product()]).chain(LADDER) {
@@ -319,7 +319,7 @@ impl Search<'_> {
         let mut parameters = Vec::new();
         let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
             let mut found = Vec::new();
-            walk(block, bytes, &mut |element, steps| {
+            walk_scalars(block, bytes, &mut |element, steps| {
                 let is_integer = matches!(element.scalar, Scalar::Int { .. });
                 if is_integer && found.len() <= PARAMETERS && !setup.is_set(slot, element.offset) {
                     let path = path_text(steps);
@@ -374,7 +374,7 @@ impl Search<'_> {
         let mut options = self.options.clone();
         chosen.apply(&mut options)?;
         // Parameters may exceed the limits of a check, as grown arrays do.
-        let interpreted = match Setup::new(self.check.subject, &options) {
+        let interpreted = match DispatchSetup::new(self.check.shader, &options) {
             Ok(setup) => self.interpret(&setup, chosen.clone())?,
             Err(_) => None,
         };
@@ -383,7 +383,7 @@ impl Search<'_> {
 
     /// Interprets the rounds of a candidate until one has undefined behaviour. Returns `None` if a
     /// round exceeds the oracle's limits.
-    fn interpret(&mut self, setup: &Setup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
+    fn interpret(&mut self, setup: &DispatchSetup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
         self.candidates += 1;
         let limits = Limits {
             invocations: u64::MAX,
@@ -397,7 +397,7 @@ impl Search<'_> {
         let mut elements = 0;
         for round in 0..self.rounds {
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
-            setup.put_addresses(&made_up(&setup.descriptors), &mut dispatch);
+            setup.put_addresses(&synthetic_addresses(&setup.descriptors), &mut dispatch);
             let local = product(setup.local);
             dispatch.only = choose_workgroups(product(setup.groups), local, INVOCATIONS, setup.seed());
             self.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
@@ -420,7 +420,7 @@ impl Search<'_> {
 
 /// Returns the number of written elements that could come out wrong, and of all elements that the
 /// shader may write.
-fn falsifiable_elements(setup: &Setup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (u64, u64) {
+fn falsifiable_elements(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (u64, u64) {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
     let writes = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false)).writes();
     (writes.falsifiable, writable_elements(&writes, &setup.descriptors))
@@ -438,7 +438,8 @@ fn unusable(chosen: ChosenParameters) -> Candidate {
 
 /// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
 fn holds_parameters(d: &Descriptor) -> bool {
-    let is_read_only = d.kind == DescriptorKind::UniformBuffer || d.kind == DescriptorKind::StorageBuffer && !d.changed;
+    let is_read_only =
+        d.kind == DescriptorKind::UniformBuffer || d.kind == DescriptorKind::StorageBuffer && !d.may_be_written;
     is_read_only && d.block.as_deref().is_some_and(|block| runtime_stride(block).is_none())
 }
 
@@ -469,7 +470,7 @@ fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, 
         let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
         let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
         let stride = runtime_stride(block).filter(|_| !is_set && *end <= GROWN_BYTES)?;
-        Some((binding_name(d), end.saturating_sub(size_with(block, 0)).div_ceil(stride.max(1))))
+        Some((binding_name(d), end.saturating_sub(size_with_elements(block, 0)).div_ceil(stride.max(1))))
     };
     reach.iter().filter_map(needed).collect()
 }

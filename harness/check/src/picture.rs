@@ -2,10 +2,10 @@
 
 use crate::compare::Permitted;
 use crate::dispatch_setup::Descriptor;
-use crate::memory_layout::{Contents, Element, Step};
+use crate::memory_layout::{Element, MemoryContents, PathStep};
 use assay_oracle::{Memory, Outcome, Slot, Standing};
 use assay_precision::Scalar;
-use assay_runner::{Picture, Texels};
+use assay_runner::{Picture, TexelGrid};
 use std::collections::BTreeMap;
 
 /// Returns a picture of the first image with a wrong texel. A buffer counts as an image, with four
@@ -19,13 +19,13 @@ pub(crate) fn picture(
     descriptors.iter().filter(|descriptor| descriptor.is_read_back()).find_map(|descriptor| {
         let (memory, got) = (outcome.memory.get(&descriptor.slot)?, got.get(&descriptor.slot)?);
         let contents = descriptor.contents()?;
-        let mut builder = PictureBuilder { texels: Texels::default(), memory, got, channels: 0 };
-        contents.walk(got.len() as u64, &mut |element, path| {
-            builder.add(element, path, matches!(contents, Contents::Block(_)))
+        let mut builder = PictureBuilder { texels: TexelGrid::default(), memory, got, channels: 0 };
+        contents.walk_scalars(got.len() as u64, &mut |element, path| {
+            builder.add(element, path, matches!(contents, MemoryContents::Block(_)))
         });
         match contents {
-            Contents::Texels(_) => {}
-            Contents::Block(_) => builder.texels.width = row?,
+            MemoryContents::Texels(_) => {}
+            MemoryContents::Block(_) => builder.texels.width = row?,
         }
         builder.texels.picture(&descriptor.label())
     })
@@ -41,7 +41,7 @@ pub fn approximate(scalar: Scalar, bits: u64) -> f64 {
 }
 
 struct PictureBuilder<'a> {
-    texels: Texels,
+    texels: TexelGrid,
     memory: &'a Memory,
     got: &'a [u8],
     /// Channels of the last texel so far.
@@ -51,12 +51,12 @@ struct PictureBuilder<'a> {
 impl PictureBuilder<'_> {
     /// Adds a scalar to the last texel, or as the first of a new one. Only the first mip level of
     /// an image is drawn, with layers and slices one below the other.
-    fn add(&mut self, element: Element, path: &[Step<'_>], buffer: bool) {
+    fn add(&mut self, element: Element, path: &[PathStep<'_>], buffer: bool) {
         let first = match (buffer, path) {
             (true, _) => self.channels == 4 || self.texels.wrong.is_empty(),
-            (false, [Step::Texel([x, ..], _, 0), channel @ ..]) => {
+            (false, [PathStep::Texel([x, ..], _, 0), channel @ ..]) => {
                 self.texels.width = self.texels.width.max(*x as usize + 1);
-                matches!(channel, [] | [Step::Member(0, _), ..])
+                matches!(channel, [] | [PathStep::Member(0, _), ..])
             }
             (false, _) => return,
         };

@@ -6,7 +6,7 @@ use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::Module;
 use assay_spirv::TargetEnv;
-use assay_spirv::inspect::{Report, Source, ViolationLine};
+use assay_spirv::inspect::{ModuleSource, Report, ViolationEntry};
 use assay_spirv::lower::without_forbidden_layout;
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::back::{PipelineConstants, spv};
@@ -19,11 +19,11 @@ use std::path::Path;
 
 /// A shader.
 #[derive(Debug)]
-pub struct Subject {
+pub struct ShaderSource {
     /// Name in messages: the path as given.
     pub name: String,
     /// SPIR-V module, with its text if there is one.
-    pub source: Source,
+    pub source: ModuleSource,
     /// Text of the file, if it is text.
     pub text: Option<String>,
     /// Values of WGSL's `override`s, by identifier or by the number of `@id`. They are constants in
@@ -38,39 +38,40 @@ pub struct Subject {
 pub struct Wgsl<'a> {
     /// WGSL text.
     pub text: &'a str,
-    /// As [`Subject::overrides`].
+    /// As [`ShaderSource::overrides`].
     pub overrides: &'a [(String, f64)],
 }
 
-impl Subject {
+impl ShaderSource {
     /// Reads a file: WGSL if its name ends in `.wgsl`, SPIR-V words if it starts with the magic
     /// number, otherwise SPIR-V text.
     ///
     /// # Errors
     /// The file cannot be read, or is not a shader. The error gives the place.
-    pub fn load(path: &Path) -> Result<Subject, CheckError> {
-        Subject::load_with(path, &mut Vec::new())
+    pub fn load(path: &Path) -> Result<ShaderSource, CheckError> {
+        ShaderSource::load_with(path, &mut Vec::new())
     }
 
-    /// As [`Subject::load`]. For WGSL, it takes the values in `specs` for `override`s.
+    /// As [`ShaderSource::load`]. For WGSL, it takes the values in `specs` for `override`s.
     ///
     /// # Errors
-    /// As [`Subject::load`]; also if a value is not a number, or its `override` does not exist.
-    pub fn load_with(path: &Path, specs: &mut Vec<(String, String)>) -> Result<Subject, CheckError> {
-        Subject::load_for(path, specs, None)
+    /// As [`ShaderSource::load`]; also if a value is not a number, or its `override` does not
+    /// exist.
+    pub fn load_with(path: &Path, specs: &mut Vec<(String, String)>) -> Result<ShaderSource, CheckError> {
+        ShaderSource::load_for_env(path, specs, None)
     }
 
-    /// As [`Subject::load_with`], with a target environment for SPIR-V text.
+    /// As [`ShaderSource::load_with`], with a target environment for SPIR-V text.
     ///
     /// # Errors
-    /// As [`Subject::load_with`]; also if an environment is given for a file that is not SPIR-V
-    /// text.
-    pub fn load_for(
+    /// As [`ShaderSource::load_with`]; also if an environment is given for a file that is not
+    /// SPIR-V text.
+    pub fn load_for_env(
         path: &Path,
         specs: &mut Vec<(String, String)>,
         target_env: Option<TargetEnv>,
-    ) -> Result<Subject, CheckError> {
-        let bytes = input::read(path, input::SHADER)
+    ) -> Result<ShaderSource, CheckError> {
+        let bytes = input::read(path, input::MAX_SHADER_BYTES)
             .map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
         let name = path.display().to_string();
         let mut overrides = Vec::new();
@@ -84,23 +85,23 @@ impl Subject {
                 overrides.push((key, value));
             }
         }
-        Subject::read_for(&name, &bytes, overrides, target_env)
+        ShaderSource::read_for(&name, &bytes, overrides, target_env)
     }
 
     /// Reads the bytes of a file. The extension of `name` distinguishes WGSL from SPIR-V.
     ///
     /// # Errors
-    /// As [`Subject::load`].
-    pub fn read(name: &str, bytes: &[u8]) -> Result<Subject, CheckError> {
-        Subject::read_with(name, bytes, Vec::new())
+    /// As [`ShaderSource::load`].
+    pub fn read(name: &str, bytes: &[u8]) -> Result<ShaderSource, CheckError> {
+        ShaderSource::read_with(name, bytes, Vec::new())
     }
 
-    /// As [`Subject::read`], with values for the `override`s of WGSL.
+    /// As [`ShaderSource::read`], with values for the `override`s of WGSL.
     ///
     /// # Errors
-    /// As [`Subject::load_with`].
-    pub fn read_with(name: &str, bytes: &[u8], overrides: Vec<(String, f64)>) -> Result<Subject, CheckError> {
-        Subject::read_for(name, bytes, overrides, None)
+    /// As [`ShaderSource::load_with`].
+    pub fn read_with(name: &str, bytes: &[u8], overrides: Vec<(String, f64)>) -> Result<ShaderSource, CheckError> {
+        ShaderSource::read_for(name, bytes, overrides, None)
     }
 
     fn read_for(
@@ -108,7 +109,7 @@ impl Subject {
         bytes: &[u8],
         overrides: Vec<(String, f64)>,
         target_env: Option<TargetEnv>,
-    ) -> Result<Subject, CheckError> {
+    ) -> Result<ShaderSource, CheckError> {
         let refused = |what: String| CheckError::Shader { name: name.to_owned(), what };
         let source = if name.ends_with(WGSL) {
             if let Some(target_env) = target_env {
@@ -121,12 +122,12 @@ impl Subject {
                 let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
                 refused(format!("line {line}: byte {at} is not valid UTF-8"))
             })?;
-            Source::compiled(compile(Wgsl { text, overrides: &overrides }, name)?, text)
+            ModuleSource::from_compiled(compile(Wgsl { text, overrides: &overrides }, name)?, text)
         } else {
-            Source::read_for(bytes, target_env)
+            ModuleSource::read_for(bytes, target_env)
         };
         let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
-        Ok(Subject {
+        Ok(ShaderSource {
             name: name.to_owned(),
             source: source.map_err(|error| {
                 refused(match text.as_deref().is_some_and(is_glsl) {
@@ -156,7 +157,7 @@ impl Subject {
     pub fn must_be_legal(&self, strict: bool) -> Result<Vec<String>, CheckError> {
         let report = Report::new(&self.source);
         let report = if strict { report.strict() } else { report };
-        let line = |v: &ViolationLine| {
+        let line = |v: &ViolationEntry| {
             let place = place_text(&self.name, &v.place);
             format!("{place}: {} ({})", v.message, v.rule)
         };
@@ -169,13 +170,13 @@ impl Subject {
 
     /// Returns a location for messages, such as `shader.wgsl:3:5: let x = ..`, as far as it is
     /// known.
-    pub fn place(&self, place: Place) -> String {
+    pub fn location(&self, place: Place) -> String {
         let module = &self.source.module;
         if place.instruction.0 as usize >= module.len() {
             return place.to_string();
         }
         let at = module.instruction(place.instruction).at;
-        place_text(&self.name, &self.source.place(at))
+        place_text(&self.name, &self.source.position_of(at))
     }
 }
 
@@ -191,7 +192,7 @@ fn is_glsl(text: &str) -> bool {
 }
 
 /// Returns a location in a file as text.
-fn place_text(name: &str, place: &assay_spirv::inspect::Place) -> String {
+fn place_text(name: &str, place: &assay_spirv::inspect::SourcePosition) -> String {
     let line = match (place.line, place.column) {
         (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
         _ => format!("{name}, word {}", place.word),
@@ -241,7 +242,7 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
         // Only relevant for interfaces between stages, but it would declare the capability.
         use_storage_input_output_16: false,
         // The module must also run on devices without 8-bit arithmetic.
-        capabilities: Some(capabilities_but(&[spv::Capability::Int8])),
+        capabilities: Some(capabilities_except(&[spv::Capability::Int8])),
         ..spv::Options::default()
     };
     options.flags |= spv::WriterFlags::DEBUG;
@@ -257,7 +258,7 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
 }
 
 /// Returns the capabilities that naga may use: all but those in `without`.
-pub fn capabilities_but(without: &[spv::Capability]) -> naga::FastHashSet<spv::Capability> {
+pub fn capabilities_except(without: &[spv::Capability]) -> naga::FastHashSet<spv::Capability> {
     let all = (0..CAPABILITIES).filter_map(spv::Capability::from_u32);
     all.filter(|capability| !without.contains(capability)).collect()
 }

@@ -2,7 +2,7 @@
 //! wrong.
 
 use crate::dispatch_setup::Descriptor;
-use assay_runner::{CheckResult, Status, Trouble, Writes, count};
+use assay_runner::{CheckResult, ExecError, Status, Writes, group_digits};
 
 /// Reason for a shader without observable output.
 pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \
@@ -18,20 +18,23 @@ pub(crate) const FEW: u64 = 20;
 /// element could have come out wrong; `advice` is the remedy for that.
 pub(crate) fn of(
     result: &CheckResult,
-    trouble: Option<Trouble>,
+    failure: Option<ExecError>,
     hollow: bool,
     advice: Option<&str>,
 ) -> (Status, Option<String>) {
     let checked = result.elements_checked;
-    if let Some(trouble) = trouble {
-        return (trouble.status(), Some(trouble.to_string()));
+    if let Some(failure) = failure {
+        return (failure.status(), Some(failure.to_string()));
     }
     let failing = result.elements_failing;
     if failing > 0 && result.fails_only_the_case() {
         let are = if failing == 1 { "expectation of the case file is" } else { "expectations of the case file are" };
         (
             Status::Fail,
-            Some(format!("{} {are} not met, although the specification forbids none of the values", count(failing))),
+            Some(format!(
+                "{} {are} not met, although the specification forbids none of the values",
+                group_digits(failing)
+            )),
         )
     } else if failing > 0 {
         let are = if failing == 1 { "is" } else { "are" };
@@ -52,11 +55,11 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> St
     let Writes { elements, written, .. } = writes.unwrap_or(&none);
     let why = match (elements, written) {
         (0, _) => "no checked workgroup wrote an element, so nothing was checked".to_owned(),
-        (_, 0) => format!("the shader wrote none of {} elements, so nothing was checked", count(elements)),
+        (_, 0) => format!("the shader wrote none of {} elements, so nothing was checked", group_digits(elements)),
         _ => format!(
             "the shader wrote only undetermined elements, {} of {}, so nothing was checked",
-            count(written),
-            count(elements)
+            group_digits(written),
+            group_digits(elements)
         ),
     };
     advised(why, advice)
@@ -72,7 +75,8 @@ pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advic
     if !few(writes.falsifiable) {
         return None;
     }
-    let (written, judged, of, share) = (count(writes.written), count(writes.falsifiable), count(elements), 100 / FEW);
+    let (written, judged, of, share) =
+        (group_digits(writes.written), group_digits(writes.falsifiable), group_digits(elements), 100 / FEW);
     let what = if few(writes.written) {
         format!("the shader wrote only {written} of the {of} elements that it may write")
     } else {
@@ -83,7 +87,7 @@ pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advic
 
 /// Returns the number of elements in the bindings that the shader may write.
 pub(crate) fn writable_elements(writes: &Writes, descriptors: &[Descriptor]) -> u64 {
-    let may_be_written = |binding: &str| descriptors.iter().any(|d| d.changed && d.label() == binding);
+    let may_be_written = |binding: &str| descriptors.iter().any(|d| d.may_be_written && d.label() == binding);
     writes.bindings.iter().filter(|of| may_be_written(&of.binding)).map(|of| of.elements).sum()
 }
 

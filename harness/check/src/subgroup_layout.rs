@@ -3,7 +3,7 @@
 use crate::compare::Comparison;
 use crate::dispatch_setup::Descriptor;
 use assay_oracle::{Memory, SubgroupLayout, SubgroupPosition};
-use assay_runner::{Mismatch, Status, class};
+use assay_runner::{Mismatch, Status, class_names};
 
 /// Bytes of an invocation's record: `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a
 /// word each.
@@ -71,7 +71,7 @@ pub(crate) fn impossible_layout(what: &str, records: Option<&Descriptor>, round:
         before: String::new(),
         got: what.to_owned(),
         permitted: Vec::new(),
-        class: class::IMPOSSIBLE_LAYOUT.into(),
+        class: class_names::IMPOSSIBLE_LAYOUT.into(),
         by: Mismatch::SPECIFICATION.into(),
     };
     Comparison::of_wrong(mismatch)

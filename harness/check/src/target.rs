@@ -1,13 +1,13 @@
 //! Targets: implementations that run dispatches, a Vulkan device or a substitute in tests.
 
 use crate::compare::bytes_of;
-use crate::dispatch_setup::{Descriptor, Spec};
+use crate::dispatch_setup::{Descriptor, SpecValue};
 use crate::shader_source::Wgsl;
 use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
 use assay_precision::Specification;
-use assay_runner::{DeviceInfo, Trouble, device_info};
-use assay_spirv::need::Have;
+use assay_runner::{DeviceInfo, ExecError, device_info};
 use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::requirements::DeviceCaps;
 use assay_vulkan::{
     BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Error, PhysicalDevice, PipelineDesc, Resource,
     ResourceSpec, SamplerSpec, Severity, SpecConstant,
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// One dispatch of a module.
 #[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
+pub struct DispatchRequest<'a> {
     /// WGSL text of the shader, for targets that take WGSL; `None` if it was written in another
     /// language.
     pub wgsl: Option<Wgsl<'a>>,
@@ -29,18 +29,18 @@ pub struct Job<'a> {
     /// Name of the entry point.
     pub entry: &'a str,
     /// Values of specialisation constants.
-    pub specs: &'a [Spec],
+    pub specs: &'a [SpecValue],
     /// Descriptors that the shader uses.
     pub descriptors: &'a [Descriptor],
     /// Contents of the bindings, and the number of workgroups.
     pub dispatch: &'a Dispatch,
-    /// Memory from [`Target::place`], if the contents include its device addresses.
-    pub placed: Option<&'a Placed>,
+    /// Memory from [`Target::allocate`], if the contents include its device addresses.
+    pub allocated: Option<&'a AllocatedDispatch>,
 }
 
 /// Memory that a target has allocated for a dispatch, so that the device addresses of its buffers
 /// are known beforehand.
-pub struct Placed {
+pub struct AllocatedDispatch {
     /// Device address of every buffer without a descriptor.
     pub addresses: BTreeMap<Slot, u64>,
     memory: Option<Mutex<DeviceMemory>>,
@@ -49,17 +49,17 @@ pub struct Placed {
 /// Memory of a dispatch on a Vulkan device.
 struct DeviceMemory {
     device: Device,
-    slot: assay_vulkan::Slot,
+    slot: assay_vulkan::DispatchSlot,
 }
 
-impl Placed {
+impl AllocatedDispatch {
     /// Returns a value with these addresses, for targets that keep no other state for the memory.
-    pub fn at(addresses: BTreeMap<Slot, u64>) -> Placed {
-        Placed { addresses, memory: None }
+    pub fn at(addresses: BTreeMap<Slot, u64>) -> AllocatedDispatch {
+        AllocatedDispatch { addresses, memory: None }
     }
 }
 
-impl fmt::Debug for Placed {
+impl fmt::Debug for AllocatedDispatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Placed").field("addresses", &self.addresses).finish_non_exhaustive()
     }
@@ -67,12 +67,12 @@ impl fmt::Debug for Placed {
 
 /// Output of a dispatch.
 #[derive(Clone, Debug, Default)]
-pub struct Left {
+pub struct DispatchOutput {
     /// Contents of every storage buffer, storage image and storage texel buffer; images as in
     /// [`assay_oracle::Image::data`].
     pub memory: BTreeMap<Slot, Vec<u8>>,
     /// Time that the dispatch took, including copies.
-    pub taken: Duration,
+    pub duration: Duration,
 }
 
 /// Reason why a dispatch has no output.
@@ -80,10 +80,10 @@ pub struct Left {
 pub enum TargetError {
     /// The device lacks something that the dispatch requires.
     #[error("{0}")]
-    Lacks(String),
+    Unsupported(String),
     /// The dispatch failed.
     #[error(transparent)]
-    Failed(#[from] Trouble),
+    Failed(#[from] ExecError),
 }
 
 /// Work on an open device, which must finish within the time limit.
@@ -148,19 +148,20 @@ pub trait Target {
     }
 
     /// Returns the device's features and limits.
-    fn have(&self) -> &Have;
+    fn capabilities(&self) -> &DeviceCaps;
 
     /// Announces that the following dispatches belong to a round.
-    fn begin(&self, _round: u32) {}
+    fn begin_round(&self, _round: u32) {}
 
     /// Allocates the memory of a dispatch with device addresses, in the sizes of its contents.
-    /// Words that hold addresses need not be valid yet. The result goes into [`Job::placed`] of the
-    /// same dispatch.
+    /// Words that hold addresses need not be valid yet. The result goes into
+    /// [`DispatchRequest::allocated`] of the same dispatch.
     ///
     /// # Errors
-    /// [`TargetError::Lacks`] if device addresses are not supported; otherwise as [`Target::run`].
-    fn place(&self, _job: &Job<'_>) -> Result<Placed, TargetError> {
-        Err(TargetError::Lacks("device addresses of buffers are not supported".to_owned()))
+    /// [`TargetError::Unsupported`] if device addresses are not supported; otherwise as
+    /// [`Target::run`].
+    fn allocate(&self, _job: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        Err(TargetError::Unsupported("device addresses of buffers are not supported".to_owned()))
     }
 
     /// Clears workgroup memory as far as possible. Otherwise a dispatch may find data of earlier
@@ -171,15 +172,15 @@ pub trait Target {
     ///
     /// # Errors
     /// The dispatch failed, lost the device, or exceeded the time limit.
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError>;
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError>;
 
     /// Runs work on the Vulkan device for purposes other than a dispatch; `during` names the
     /// purpose in errors.
     ///
     /// # Errors
-    /// As [`Target::run`]; [`TargetError::Lacks`] if the target is not a Vulkan device.
+    /// As [`Target::run`]; [`TargetError::Unsupported`] if the target is not a Vulkan device.
     fn with_device(&self, during: &'static str, _work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        Err(TargetError::Lacks(format!("{during} requires a Vulkan device")))
+        Err(TargetError::Unsupported(format!("{during} requires a Vulkan device")))
     }
 }
 
@@ -190,7 +191,7 @@ pub struct VulkanTarget {
     /// or a timeout, so that devices are opened again.
     devices: Mutex<BTreeMap<BTreeSet<String>, Device>>,
     info: DeviceInfo,
-    have: Have,
+    caps: DeviceCaps,
     time_limit: Duration,
     validation: bool,
 }
@@ -202,9 +203,9 @@ impl VulkanTarget {
     /// The device cannot be opened.
     pub fn new(physical: &PhysicalDevice, time_limit: Duration, validation: bool) -> Result<VulkanTarget, Error> {
         let device = Device::open(physical, &DeviceOptions::default())?;
-        let (info, have) = (device_info(physical), device.capabilities().have());
+        let (info, caps) = (device_info(physical), device.capabilities().device_caps());
         let (physical, devices) = (physical.clone(), Mutex::new([(BTreeSet::new(), device)].into()));
-        Ok(VulkanTarget { physical, devices, info, have, time_limit, validation })
+        Ok(VulkanTarget { physical, devices, info, caps, time_limit, validation })
     }
 
     /// Returns the device with these features enabled besides the default ones.
@@ -232,37 +233,37 @@ impl VulkanTarget {
         }
     }
 
-    fn trouble(&self, error: Error, during: &'static str) -> TargetError {
+    fn target_error(&self, error: Error, during: &'static str) -> TargetError {
         if let Error::NotSupported { .. } = error {
-            return TargetError::Lacks(error.to_string());
+            return TargetError::Unsupported(error.to_string());
         }
         if matches!(error, Error::DeviceLost { .. } | Error::Timeout { .. }) {
             self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
-        TargetError::Failed(match Trouble::new(error, during) {
+        TargetError::Failed(match ExecError::new(error, during) {
             // A driver that rejects a legal module is at fault.
-            Trouble::Internal(what) if during == PIPELINE => Trouble::Pipeline(what),
+            ExecError::Internal(what) if during == PIPELINE => ExecError::Pipeline(what),
             other => other,
         })
     }
 
-    fn compute(&self, job: &Job<'_>) -> Result<Left, (Error, &'static str)> {
-        let (resources, contents) = resources(job);
+    fn compute(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, (Error, &'static str)> {
+        let (resources, contents) = resources(request);
         let layout = BindingLayout::of(&resources).map_err(|error| (error, "laying out bindings"))?;
         let mut made = None;
         let mut kept =
-            job.placed.and_then(|p| p.memory.as_ref()).map(|m| m.lock().unwrap_or_else(PoisonError::into_inner));
+            request.allocated.and_then(|p| p.memory.as_ref()).map(|m| m.lock().unwrap_or_else(PoisonError::into_inner));
         let DeviceMemory { device, slot } = match &mut kept {
             Some(held) => &mut **held,
-            None => made.insert(self.allocate(job, &resources)?),
+            None => made.insert(self.allocate(request, &resources)?),
         };
-        let specialization: Vec<SpecConstant> = job.specs.iter().map(spec_constant).collect();
+        let specialization: Vec<SpecConstant> = request.specs.iter().map(spec_constant).collect();
         let description = PipelineDesc {
-            entry: job.entry,
+            entry: request.entry,
             bindings: Bindings::Listed(&layout),
-            push_constants: job.dispatch.push_constants.len() as u32,
+            push_constants: request.dispatch.push_constants.len() as u32,
             specialization: &specialization,
-            ..PipelineDesc::new(job.words, 0)
+            ..PipelineDesc::new(request.words, 0)
         };
         let pipeline = device.pipeline(&description).map_err(|error| match self.validation_errors(device) {
             Ok(()) => (error, PIPELINE),
@@ -275,37 +276,41 @@ impl VulkanTarget {
             slot.write::<u8>(i).map_err(running)?.copy_from_slice(data);
         }
         let dispatch = assay_vulkan::Dispatch {
-            groups: job.dispatch.groups,
-            push_constants: &job.dispatch.push_constants,
+            groups: request.dispatch.groups,
+            push_constants: &request.dispatch.push_constants,
             clear: None,
         };
         slot.submit(&pipeline, &dispatch).map_err(running)?;
         let timing = slot.wait(self.time_limit).map_err(running)?;
-        let mut left = Left { memory: BTreeMap::new(), taken: timing.wall };
+        let mut output = DispatchOutput { memory: BTreeMap::new(), duration: timing.wall };
         for (i, spec) in resources.iter().enumerate() {
             let back = |d: &Descriptor| d.slot == slot_of(spec) && d.is_read_back();
-            if job.descriptors.iter().any(back) {
+            if request.descriptors.iter().any(back) {
                 let memory = slot.read::<u8>(i).map_err(running)?.to_vec();
-                left.memory.insert(slot_of(spec), memory);
+                output.memory.insert(slot_of(spec), memory);
             }
         }
         self.validation_errors(device).map_err(running)?;
-        Ok(left)
+        Ok(output)
     }
 
     /// Allocates the memory of a job on a device with the features that it requires.
-    fn allocate(&self, job: &Job<'_>, resources: &[ResourceSpec]) -> Result<DeviceMemory, (Error, &'static str)> {
-        let device = self.device(robustness_features(job)).map_err(|error| (error, "opening the device"))?;
-        let slot = device.slot_of(resources).map_err(|error| (error, "allocating buffers"))?;
+    fn allocate(
+        &self,
+        request: &DispatchRequest<'_>,
+        resources: &[ResourceSpec],
+    ) -> Result<DeviceMemory, (Error, &'static str)> {
+        let device = self.device(robustness_features(request)).map_err(|error| (error, "opening the device"))?;
+        let slot = device.dispatch_slot_of(resources).map_err(|error| (error, "allocating buffers"))?;
         Ok(DeviceMemory { device, slot })
     }
 }
 
 /// Returns the resources that a job binds, and their contents.
-fn resources<'a>(job: &Job<'a>) -> (Vec<ResourceSpec>, Vec<Option<&'a [u8]>>) {
+fn resources<'a>(request: &DispatchRequest<'a>) -> (Vec<ResourceSpec>, Vec<Option<&'a [u8]>>) {
     let (mut resources, mut contents) = (Vec::new(), Vec::new());
-    for descriptor in job.descriptors {
-        let bound = job.dispatch.bindings.get(&descriptor.slot);
+    for descriptor in request.descriptors {
+        let bound = request.dispatch.bindings.get(&descriptor.slot);
         let sampler = match bound {
             Some(Bound::CombinedImageSampler(_, sampler) | Bound::Sampler(sampler)) => Some(*sampler),
             _ => None,
@@ -315,7 +320,7 @@ fn resources<'a>(job: &Job<'a>) -> (Vec<ResourceSpec>, Vec<Option<&'a [u8]>>) {
         let resource = match (&descriptor.texels, descriptor.kind) {
             (None, DescriptorKind::Sampler) => Resource::Sampler(sampler.unwrap_or(SamplerSpec::NEAREST)),
             _ if data.is_none() => continue,
-            _ if descriptor.is_pointed() => Resource::Addressed { bytes },
+            _ if descriptor.is_addressed() => Resource::Addressed { bytes },
             (Some(texels), kind) => texels.resource(kind, sampler),
             (None, DescriptorKind::UniformBuffer) => Resource::UniformBuffer { bytes },
             (None, _) => Resource::StorageBuffer(BufferSpec::in_out(bytes)),
@@ -334,39 +339,39 @@ impl Target for VulkanTarget {
         &self.info
     }
 
-    fn have(&self) -> &Have {
-        &self.have
+    fn capabilities(&self) -> &DeviceCaps {
+        &self.caps
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        let (resources, _) = resources(job);
-        let made = self.allocate(job, &resources).map_err(|(error, during)| self.trouble(error, during))?;
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        let (resources, _) = resources(request);
+        let made = self.allocate(request, &resources).map_err(|(error, during)| self.target_error(error, during))?;
         let pointed =
             resources.iter().enumerate().filter(|(_, spec)| matches!(spec.resource, Resource::Addressed { .. }));
         let addresses =
             pointed.map(|(i, spec)| Ok((slot_of(spec), made.slot.address(i)?))).collect::<Result<_, Error>>();
-        let addresses = addresses.map_err(|error| self.trouble(error, "querying addresses"))?;
-        Ok(Placed { addresses, memory: Some(Mutex::new(made)) })
+        let addresses = addresses.map_err(|error| self.target_error(error, "querying addresses"))?;
+        Ok(AllocatedDispatch { addresses, memory: Some(Mutex::new(made)) })
     }
 
     fn clear_workgroup_memory(&self) {
         let (words, dispatch) =
             (clearing_module(), Dispatch { groups: [CLEARING_GROUPS, 1, 1], ..Dispatch::default() });
-        let job = Job {
+        let request = DispatchRequest {
             wgsl: None,
             words: &words,
             entry: "main",
             specs: &[],
             descriptors: &[],
             dispatch: &dispatch,
-            placed: None,
+            allocated: None,
         };
         // Failures show in the next dispatch.
-        let _cleared = self.compute(&job);
+        let _cleared = self.compute(&request);
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        self.compute(job).map_err(|(error, during)| self.trouble(error, during))
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        self.compute(request).map_err(|(error, during)| self.target_error(error, during))
     }
 
     fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
@@ -375,16 +380,17 @@ impl Target for VulkanTarget {
             work(&device, self.time_limit)?;
             self.validation_errors(&device)
         };
-        with().map_err(|error| self.trouble(error, during))
+        with().map_err(|error| self.target_error(error, during))
     }
 }
 
 /// Returns the features that a job requires for its robustness, given the kinds of its resources.
-fn robustness_features(job: &Job<'_>) -> BTreeSet<String> {
+fn robustness_features(request: &DispatchRequest<'_>) -> BTreeSet<String> {
     use DescriptorKind as K;
     let image = |d: &Descriptor| matches!(d.kind, K::StorageImage | K::SampledImage | K::CombinedImageSampler);
-    let (any_image, any_buffer) = (job.descriptors.iter().any(image), job.descriptors.iter().any(|d| !image(d)));
-    let names: &[(&str, bool)] = match job.dispatch.robustness {
+    let (any_image, any_buffer) =
+        (request.descriptors.iter().any(image), request.descriptors.iter().any(|d| !image(d)));
+    let names: &[(&str, bool)] = match request.dispatch.robustness {
         Robustness::None => &[],
         Robustness::Access => &[("robustBufferAccess", any_buffer), ("robustImageAccess", any_image)],
         // The features of version 2 require those of version 1.
@@ -402,7 +408,7 @@ fn slot_of(spec: &ResourceSpec) -> Slot {
     Slot { set: spec.set, binding: spec.binding, element: spec.element }
 }
 
-fn spec_constant(spec: &Spec) -> SpecConstant {
+fn spec_constant(spec: &SpecValue) -> SpecConstant {
     match spec.width {
         8 => SpecConstant::bits8(spec.id, spec.bits as u8),
         16 => SpecConstant::bits16(spec.id, spec.bits as u16),
@@ -420,7 +426,7 @@ mod tests {
     #[test]
     fn the_module_that_clears_workgroup_memory_is_legal() {
         let module = Module::parse(clearing_module()).expect("a module");
-        let found = violations(&module, Environment::of(&module));
+        let found = violations(&module, Environment::of_module(&module));
         assert!(found.is_empty(), "{found:?}");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::dispatch_setup::is_compute;
 use crate::shader_source::{WGSL, overrides};
-use crate::{BindingName, Check, CheckError, Options, Subject};
+use crate::{BindingName, Check, CheckError, Options, ShaderSource};
 use assay_files::input;
 use assay_spirv::Module;
 use assay_spirv::reflect::{EntryPoint, Reflection};
@@ -12,24 +12,24 @@ use std::path::Path;
 /// Reads another translation of the shader. `override`s that both have get the same values.
 ///
 /// # Errors
-/// As [`Subject::load_with`].
-pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Result<Subject, CheckError> {
+/// As [`ShaderSource::load_with`].
+pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Result<ShaderSource, CheckError> {
     let name = path.display().to_string();
-    let text = input::read_text(path, input::SHADER).ok();
+    let text = input::read_text(path, input::MAX_SHADER_BYTES).ok();
     if !name.ends_with(WGSL) {
         // SPIR-V text is assembled for the environment that the shader is assembled for; words contain NULs, text does not.
         let is_text = text.is_some_and(|text| !text.contains('\0'));
-        let target_env = this.subject.target_env.filter(|_| is_text);
-        return Subject::load_for(path, &mut Vec::new(), target_env);
+        let target_env = this.shader.target_env.filter(|_| is_text);
+        return ShaderSource::load_for_env(path, &mut Vec::new(), target_env);
     }
     let mut specs = text.map_or_else(Vec::new, |text| common(&given(this, options), &overrides(&text)));
-    Subject::load_with(path, &mut specs)
+    ShaderSource::load_with(path, &mut specs)
 }
 
 /// Returns options for another translation of the shader that give it the same inputs. Constants,
 /// images and the entry point go by the translation's own names. Options for resources that it
 /// lacks are left out.
-pub fn options_of_translation(this: &Check<'_>, other: &Subject, options: &Options) -> Options {
+pub fn translation_options(this: &Check<'_>, other: &ShaderSource, options: &Options) -> Options {
     let module = &other.source.module;
     let reflection = Reflection::new(module);
     let compute: Vec<&EntryPoint> = reflection.entry_points.iter().filter(|entry| is_compute(entry)).collect();
@@ -51,7 +51,7 @@ pub fn options_of_translation(this: &Check<'_>, other: &Subject, options: &Optio
         images: images.collect(),
         buffers: options.buffers.clone(),
         rounds: options.rounds,
-        sample: options.sample,
+        checked_invocations: options.checked_invocations,
         robustness: options.robustness,
         limits: options.limits,
         entry: Some(entry),
@@ -61,11 +61,11 @@ pub fn options_of_translation(this: &Check<'_>, other: &Subject, options: &Optio
 
 /// Returns the values given to the shader's constants, each with all names of its constant.
 fn given(this: &Check<'_>, options: &Options) -> Vec<(Vec<String>, String)> {
-    let known = match this.subject.wgsl() {
+    let known = match this.shader.wgsl() {
         Some(wgsl) => overrides(wgsl.text),
-        None => constants(&this.subject.source.module),
+        None => constants(&this.shader.source.module),
     };
-    let of_wgsl = this.subject.overrides.iter().map(|(key, value)| (key.clone(), value.to_string()));
+    let of_wgsl = this.shader.overrides.iter().map(|(key, value)| (key.clone(), value.to_string()));
     let all = of_wgsl.chain(options.specs.iter().cloned());
     let named = |(key, value)| (known.iter().find(|names| names.contains(&key)).cloned().unwrap_or(vec![key]), value);
     all.map(named).collect()

@@ -15,7 +15,7 @@ use crate::check::Check;
 use crate::target::Target;
 use assay_case::stable_hash;
 use assay_oracle::{Dispatch, Outcome};
-use assay_runner::{Sampled, count};
+use assay_runner::{WorkgroupSubset, group_digits};
 
 /// Largest number of instructions, summed over invocations, for interpreting all workgroups. That
 /// takes some ten minutes with floats.
@@ -76,8 +76,8 @@ impl Check<'_> {
     }
 
     /// Returns the summary of the subset for the result.
-    pub(crate) fn sampled(&self, only: &[u64], beyond: u64) -> Sampled {
-        Sampled { workgroups: only.len() as u64, of: self.workgroup_count(), elements_beyond: beyond }
+    pub(crate) fn sampled(&self, only: &[u64], beyond: u64) -> WorkgroupSubset {
+        WorkgroupSubset { workgroups: only.len() as u64, of: self.workgroup_count(), elements_beyond: beyond }
     }
 
     /// Estimates the number of instructions of all workgroups from those of a subset.
@@ -108,7 +108,7 @@ impl Check<'_> {
     /// # Errors
     /// [`CheckError::Option`] with the device's limit.
     pub(crate) fn must_be_taken(&self, target: &dyn Target) -> Result<(), CheckError> {
-        let limit = |name: String| target.have().properties.get(&name).map(|limit| (*limit, name));
+        let limit = |name: String| target.capabilities().properties.get(&name).map(|limit| (*limit, name));
         let device = &target.info().name;
         let invocations =
             [(self.workgroup_size(), limit("maxComputeWorkGroupInvocations".into()), "invocations in a workgroup")];
@@ -171,7 +171,7 @@ impl Check<'_> {
              {limit}{remedy}"
         );
         let what = what + &self.advice(&advice).unwrap_or_default();
-        Err(CheckError::Oracle { name: self.subject.name.clone(), what })
+        Err(CheckError::Oracle { name: self.shader.name.clone(), what })
     }
 
     /// Estimates the number of instructions of a round, summed over invocations, from its first
@@ -182,7 +182,7 @@ impl Check<'_> {
             return Ok(None);
         }
         let mut first = Dispatch { only: Some(vec![0]), ..self.dispatch(0, target)? };
-        self.place_anywhere(&mut first);
+        self.put_synthetic_addresses(&mut first);
         // Errors are reported by the check itself.
         let ran = self.permitted(&first).ok();
         Ok(ran.filter(|ran| ran.faults.is_empty()).map(|ran| self.expected_instructions(&ran, 1)))
@@ -191,7 +191,7 @@ impl Check<'_> {
 
 /// Returns a number for people: in full below a million, else with two digits (`4.2e10`).
 pub(crate) fn rounded(number: u64) -> String {
-    if number < 1_000_000 { count(number) } else { format!("{:.1e}", number as f64).replace(".0e", "e") }
+    if number < 1_000_000 { group_digits(number) } else { format!("{:.1e}", number as f64).replace(".0e", "e") }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::instrument::{WrittenImages, base_variable, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;
-use assay_spirv::reflect::Usage;
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) struct WrittenResources {
 }
 
 impl WrittenResources {
-    pub(crate) fn find(module: &Module, usage: &Usage) -> WrittenResources {
+    pub(crate) fn find(module: &Module, usage: &EntryPointUses) -> WrittenResources {
         let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
         let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
         let mut buffers = Some(BTreeSet::new());

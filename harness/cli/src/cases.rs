@@ -5,11 +5,11 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     print,
 };
-use assay_case::Filters;
+use assay_case::NameFilters;
 use assay_check::CaseFile;
 use assay_files::input;
-use assay_runner::{Choice, must_match};
-use assay_suite::Unit;
+use assay_runner::{Selectable, must_match};
+use assay_suite::AnyCase;
 use std::{
     collections::{BTreeSet, HashSet},
     fmt::Write,
@@ -17,13 +17,13 @@ use std::{
 };
 
 /// Returns the built-in cases.
-pub(crate) fn load() -> Result<Vec<Unit>, Failure> {
-    Unit::load().code(exit::USAGE)
+pub(crate) fn load() -> Result<Vec<AnyCase>, Failure> {
+    AnyCase::load().code(exit::USAGE)
 }
 
 /// Returns the built-in cases and those of the case families that arguments name, and the arguments
 /// with each file replaced by the names of its cases.
-pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>), Failure> {
+pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<String>), Failure> {
     let (mut all, mut patterns) = (load()?, Vec::new());
     let mut files = BTreeSet::new();
     // Filled when the first file is read.
@@ -40,7 +40,7 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
         }
         let own = match assay_case::load_file(path) {
             // Tested only after an error, because it parses the file again.
-            Err(_) if input::read_text(path, input::CASE).is_ok_and(|text| CaseFile::is_one(&text)) => {
+            Err(_) if input::read_text(path, input::MAX_CASE_BYTES).is_ok_and(|text| CaseFile::is_case_file(&text)) => {
                 return Err(usage(format!(
                     "{argument} is the case file of a shader, not a family of cases; run it with `assay check \
                      {argument}`"
@@ -54,18 +54,18 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<Unit>, Vec<String>)
                 return Err(usage(format!("{argument}: a case `{}` already exists; rename the file", case.name)));
             }
             patterns.push(case.name.clone());
-            all.push(Unit::Precision(case));
+            all.push(AnyCase::Precision(case));
         }
     }
     Ok((all, patterns))
 }
 
 /// Returns the existing cases among `names`, in any order, without loading all cases.
-pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<Unit>, Failure> {
-    let mut found = Unit::named(names).code(exit::USAGE)?;
+pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<AnyCase>, Failure> {
+    let mut found = AnyCase::named(names).code(exit::USAGE)?;
     for path in arguments.iter().map(Path::new).filter(|path| path.extension().is_some_and(|e| e == "toml")) {
         let own = assay_case::load_file(path).code(exit::USAGE)?;
-        found.extend(own.into_iter().filter(|case| names.contains(&case.name.as_str())).map(Unit::Precision));
+        found.extend(own.into_iter().filter(|case| names.contains(&case.name.as_str())).map(AnyCase::Precision));
     }
     Ok(found)
 }
@@ -74,8 +74,8 @@ pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<Unit>, F
 ///
 /// # Errors
 /// A filter matches no case.
-pub(crate) fn filters(patterns: &[String], cases: &[Unit]) -> Result<Filters, Failure> {
-    let filters = Filters::new(patterns);
+pub(crate) fn filters(patterns: &[String], cases: &[AnyCase]) -> Result<NameFilters, Failure> {
+    let filters = NameFilters::new(patterns);
     must_match(&filters, cases).code(exit::NOTHING)?;
     Ok(filters)
 }

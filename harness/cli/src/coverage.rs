@@ -44,8 +44,8 @@ pub(crate) fn coverage(args: &CoverageArgs) -> Result<u8, Failure> {
         output_file::write(&args.file, text)?;
     }
     let mut holes_and_summary = String::new();
-    for row in table.rows().filter(|row| row.status() == RowStatus::Hole) {
-        holes_and_summary += &format!("hole: {}: {}\n", row.name, row.says);
+    for row in table.rows().filter(|row| row.status() == RowStatus::Uncovered) {
+        holes_and_summary += &format!("hole: {}: {}\n", row.name, row.text);
     }
     holes_and_summary += &format!("{}\n", table.summary());
     crate::print(holes_and_summary.as_bytes())

@@ -5,7 +5,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     print,
 };
-use assay_spirv::{need::Need, tables::Capability};
+use assay_spirv::{requirements::Requirements, tables::Capability};
 use assay_vulkan::{Instance, PhysicalDevice};
 use std::fmt::Write;
 
@@ -60,14 +60,14 @@ fn describe(device: &PhysicalDevice) -> String {
         claimed => claimed,
     };
     line("Vulkan", &format!("{} (conformance {conformance})", identity.api_version));
-    let have = capabilities.have();
-    let supports = |capability: Capability| Need::of_capability(capability).check(&have).may_run();
+    let caps = capabilities.device_caps();
+    let supports = |capability: Capability| Requirements::of_capability(capability).check(&caps).may_run();
     let (has, lacks): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(capability, _)| supports(*capability));
     let names = |list: &[&(Capability, &str)]| list.iter().map(|(_, words)| *words).collect::<Vec<_>>().join(", ");
     line("has", &names(&has));
     line("lacks", &names(&lacks));
     for (property, mode) in CONTROLS {
-        let widths = ["16", "32", "64"].into_iter().filter(|width| have.is(&format!("{property}{width}")));
+        let widths = ["16", "32", "64"].into_iter().filter(|width| caps.has_property(&format!("{property}{width}")));
         let widths = widths.map(|width| format!("f{width}")).collect::<Vec<_>>().join(", ");
         line(mode, if widths.is_empty() { "-" } else { &widths });
     }

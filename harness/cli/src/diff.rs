@@ -7,7 +7,7 @@ use crate::{
     result_folders::open,
 };
 use assay_reports::{
-    diff::{self, Threshold},
+    diff::{self, MarginThreshold},
     html,
 };
 use clap::Args;
@@ -63,7 +63,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     /// Largest number of changes shown for each kind.
     const SHOWN: usize = 20;
     let (old, new) = (open(&args.old)?, open(&args.new)?);
-    let threshold = Threshold { factor: args.margin, ..Threshold::default() };
+    let threshold = MarginThreshold { factor: args.margin, ..MarginThreshold::default() };
     let diff = diff::diff(&old, &new, threshold).code(exit::USAGE)?;
     if let Some(path) = &args.html {
         write_with(path, |out| html::diff_page(out, &diff).code(exit::USAGE))?;

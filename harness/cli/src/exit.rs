@@ -58,7 +58,7 @@ pub(crate) fn of_outcome(outcome: Outcome, interrupted: bool) -> u8 {
     match outcome {
         // An incomplete run has no verdict, even if cases failed.
         _ if interrupted => INTERRUPTED,
-        Outcome::Clean | Outcome::Empty => OK,
+        Outcome::Pass | Outcome::EmptyPart => OK,
         Outcome::Failures => FAILURES,
         Outcome::NothingChecked => NOTHING,
         Outcome::Incomplete => INTERNAL,
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_run_has_its_own_code_for_every_outcome() {
-        for outcome in [Outcome::Clean, Outcome::Failures, Outcome::NothingChecked, Outcome::Incomplete] {
+        for outcome in [Outcome::Pass, Outcome::Failures, Outcome::NothingChecked, Outcome::Incomplete] {
             assert_eq!(of_outcome(outcome, true), INTERRUPTED, "{outcome:?}");
             assert_ne!(of_outcome(outcome, false), INTERRUPTED, "{outcome:?}");
         }

@@ -6,9 +6,9 @@ use crate::{
     print,
     result_folders::{each_run, open},
 };
-use assay_case::Filter;
+use assay_case::NameFilter;
 use assay_reports::{
-    Opened, counted,
+    ResultDir, counted,
     history::{self, History},
 };
 use clap::{Args, Subcommand};
@@ -69,21 +69,21 @@ pub(crate) fn history(command: &HistoryCommand) -> Result<u8, Failure> {
     match command {
         HistoryCommand::Add { folders, database } => {
             // All folders are verified before the database changes.
-            let runs = each_run(folders).iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
-            runs.iter().try_for_each(Opened::verify).code(exit::USAGE)?;
+            let runs = each_run(folders).iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
+            runs.iter().try_for_each(ResultDir::verify).code(exit::USAGE)?;
             let mut history = History::open(&database.db, true).code(exit::USAGE)?;
             let added = history.add(&runs).code(exit::USAGE)?;
-            let line = |(run, added): (&Opened, usize)| {
+            let line = |(run, added): (&ResultDir, usize)| {
                 format!("{}: {} of {}\n", database.db.display(), counted(added, "case"), run.path.display())
             };
             print(runs.iter().zip(added).map(line).collect::<String>().as_bytes())
         }
         HistoryCommand::Show { filters, changed, json, svg, database } => {
             let history = History::open(&database.db, false).code(exit::USAGE)?;
-            let filters: Vec<Filter> = filters.iter().map(|pattern| Filter::new(pattern)).collect();
-            let mut courses = history.courses(&filters).code(exit::USAGE)?;
+            let filters: Vec<NameFilter> = filters.iter().map(|pattern| NameFilter::new(pattern)).collect();
+            let mut courses = history.case_histories(&filters).code(exit::USAGE)?;
             let known = courses.len();
-            courses.retain(|course| !changed || course.changed());
+            courses.retain(|course| !changed || course.has_changed());
             if known == 0 {
                 let error = anyhow::anyhow!("no case in {} matches the filters", database.db.display());
                 return Err(Failure { code: exit::NOTHING, error });

@@ -6,8 +6,8 @@ use crate::{
 };
 use assay_spirv::{
     TargetEnv,
-    inspect::{Report, Source},
-    need::{Have, Need},
+    inspect::{ModuleSource, Report},
+    requirements::{DeviceCaps, Requirements},
 };
 use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
@@ -74,7 +74,7 @@ struct DeviceJson {
 /// Reports the declarations, requirements and violations of a module.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let source = assay_check::Subject::load_for(&args.file, &mut Vec::new(), args.target_env)?.source;
+    let source = assay_check::ShaderSource::load_for_env(&args.file, &mut Vec::new(), args.target_env)?.source;
     if let Some(path) = &args.emit {
         emit(&source, path)?;
     }
@@ -86,10 +86,10 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
         return Ok(code);
     }
     let devices = devices(args.device.as_deref())?;
-    let need = Need::of(&source.module);
+    let requirements = Requirements::of(&source.module);
     if args.json {
-        let verdicts = devices.iter().map(|(device, have)| {
-            let verdict = need.check(have);
+        let verdicts = devices.iter().map(|(device, caps)| {
+            let verdict = requirements.check(caps);
             let missing = verdict.missing.iter().map(ToString::to_string).collect();
             DeviceJson { device: device.clone(), may_run: verdict.may_run(), missing }
         });
@@ -98,13 +98,13 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
         text.push('\n');
         print(text.as_bytes())?;
     } else {
-        print(report.render(&name, &need, &devices).as_bytes())?;
+        print(report.render(&name, &requirements, &devices).as_bytes())?;
     }
     Ok(code)
 }
 
 /// Writes the module as text or binary, by the file name's extension.
-fn emit(source: &Source, path: &Path) -> Result<(), Failure> {
+fn emit(source: &ModuleSource, path: &Path) -> Result<(), Failure> {
     let bytes = if path.extension().is_some_and(|e| e == "spvasm") {
         source.disassemble().code(exit::USAGE)?.into_bytes()
     } else {
@@ -118,7 +118,7 @@ fn emit(source: &Source, path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// A device was selected but cannot be found. Without `--device`, a missing driver gives no devices
 /// and a note.
-fn devices(selector: Option<&str>) -> Result<Vec<(String, Have)>, Failure> {
+fn devices(selector: Option<&str>) -> Result<Vec<(String, DeviceCaps)>, Failure> {
     let found = Instance::new(false).and_then(|instance| instance.devices());
     let devices = match found {
         Ok(devices) => devices,
@@ -128,7 +128,7 @@ fn devices(selector: Option<&str>) -> Result<Vec<(String, Have)>, Failure> {
         }
         Err(error) => return Err(error.into()),
     };
-    let named = |device: &PhysicalDevice| (device.identity().name.clone(), device.capabilities().have());
+    let named = |device: &PhysicalDevice| (device.identity().name.clone(), device.capabilities().device_caps());
     match selector {
         None => Ok(devices.iter().map(named).collect()),
         Some(_) => {

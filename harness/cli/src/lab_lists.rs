@@ -5,14 +5,14 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     note_once,
 };
-use assay_case::{Filter, Filters};
+use assay_case::{NameFilter, NameFilters};
 use assay_reports::{
-    Expectations, Names, Waivers, counted,
+    Expectations, NameArena, Waivers, counted,
     deqp::{self, Baseline, Patterns},
     plural,
 };
-use assay_runner::{Choice, DeviceInfo, suggestion};
-use assay_suite::Unit;
+use assay_runner::{DeviceInfo, Selectable, suggestion};
+use assay_suite::AnyCase;
 use clap::Args;
 use std::{collections::HashSet, path::PathBuf, rc::Rc};
 
@@ -53,14 +53,14 @@ pub(crate) struct ListsArgs {
 
     /// Known failures, each with an issue and an end date: a TOML file
     #[arg(long, value_name = "FILE", long_help = format!(
-        "Known failures, each with an issue and an end date: a TOML file like\n{}", assay_reports::WAIVERS
+        "Known failures, each with an issue and an end date: a TOML file like\n{}", assay_reports::WAIVER_EXAMPLE
     ))]
     waivers: Option<PathBuf>,
 }
 
 /// Cases that remain after the lists are applied.
 pub(crate) struct RemainingCases {
-    pub(crate) cases: Vec<Unit>,
+    pub(crate) cases: Vec<AnyCase>,
     /// Names of the cases that match the filters but are skipped by `--skips`.
     pub(crate) skipped: Vec<String>,
 }
@@ -94,15 +94,15 @@ impl ListsArgs {
     /// A list is malformed, or no case remains.
     pub(crate) fn read(
         &self,
-        mut all: Vec<Unit>,
-        filters: &Filters,
+        mut all: Vec<AnyCase>,
+        filters: &NameFilters,
     ) -> Result<(ExpectationLists, RemainingCases), Failure> {
-        let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::none()), Patterns::read);
+        let patterns = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(Patterns::empty()), Patterns::read);
         let skips = patterns(&self.skips).code(exit::USAGE)?;
         let flakes = patterns(&self.flakes).code(exit::USAGE)?;
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose().code(exit::USAGE)?;
         if let (Some(baseline), Some(path)) = (&baseline, &self.baseline) {
-            let unknown = baseline.unknown(&all.iter().map(Choice::name).collect());
+            let unknown = baseline.unmatched(&all.iter().map(Selectable::name).collect());
             if let Some(first) = unknown.first() {
                 let (cases, line) = (counted(unknown.len(), "case"), plural(unknown.len(), "its line", "their lines"));
                 let (path, that) = (path.display(), plural(unknown.len(), "that does", "that do"));
@@ -113,14 +113,14 @@ impl ListsArgs {
             }
         }
         let waivers = self.waivers.as_deref().map(Waivers::read).transpose().code(exit::USAGE)?.unwrap_or_default();
-        for unused in waivers.unknown(all.iter().map(Choice::name)) {
+        for unused in waivers.unmatched(all.iter().map(Selectable::name)) {
             note_once(&unused);
         }
         self.keep_listed(&mut all)?;
         let excluded = cases::filters(&self.exclude, &all)
             .map_err(|failure| Failure { error: failure.error.context("--exclude"), ..failure })?;
         all.retain(|case| !excluded.matches(case.name()));
-        let is_selected = |case: &Unit| filters.is_empty() || filters.matches(case.name());
+        let is_selected = |case: &AnyCase| filters.is_empty() || filters.matches(case.name());
         let mut skipped = Vec::new();
         all.retain(|case| {
             let skip = skips.matches(case.name());
@@ -129,7 +129,7 @@ impl ListsArgs {
             }
             !skip
         });
-        let emptied = filters.without_match(all.iter().map(Choice::name));
+        let emptied = filters.unmatched(all.iter().map(Selectable::name));
         let (first, more) = (emptied.first(), emptied.len().saturating_sub(1));
         let first = first.map_or_else(String::new, |filter| format!(" that matches `{}`", filter.pattern()));
         let more = if more > 0 { format!(" or {}", counted(more, "other filter")) } else { String::new() };
@@ -146,21 +146,21 @@ impl ListsArgs {
 
     /// Keeps the cases that the case list names. The quick budget does not leave out cases that are
     /// named individually.
-    fn keep_listed(&self, all: &mut Vec<Unit>) -> Result<(), Failure> {
+    fn keep_listed(&self, all: &mut Vec<AnyCase>) -> Result<(), Failure> {
         let Some(path) = &self.caselist else { return Ok(()) };
         let list = deqp::case_list(path).code(exit::USAGE)?;
         let listed: HashSet<&str> = list.iter().map(|line| line.text.as_str()).collect();
-        let known: HashSet<&str> = all.iter().map(Choice::name).collect();
+        let known: HashSet<&str> = all.iter().map(Selectable::name).collect();
         let unknown: Vec<_> = list.iter().filter(|line| !known.contains(line.text.as_str())).collect();
         if let Some(first) = unknown.first() {
-            let near = Filter::new(&first.text).nearest(all.iter().map(Choice::name));
+            let near = NameFilter::new(&first.text).similar_names(all.iter().map(Selectable::name));
             let more = match unknown.len() - 1 {
                 0 => String::new(),
                 more => format!("; {} {} also unknown", counted(more, "other name"), plural(more, "is", "are")),
             };
             return Err(usage(format!(
                 "{}: there is no case `{}`{}{more}",
-                first.place(),
+                first.location(),
                 first.text,
                 suggestion(&near)
             )));
@@ -171,7 +171,7 @@ impl ListsArgs {
         all.retain_mut(|case| {
             let kept = listed.contains(case.name());
             if kept {
-                case.include();
+                case.make_quick();
             }
             kept
         });
@@ -182,10 +182,10 @@ impl ListsArgs {
     pub(crate) fn expect(
         lists: ExpectationLists,
         device: &DeviceInfo,
-        planned: Rc<Names>,
+        planned: Rc<NameArena>,
         skipped: Vec<String>,
     ) -> Expectations {
-        let waivers = lists.waivers.of_run(device, jiff::Zoned::now().date());
-        Expectations::new(lists.baseline, lists.flakes, waivers).of_run(planned, skipped)
+        let waivers = lists.waivers.for_run(device, jiff::Zoned::now().date());
+        Expectations::new(lists.baseline, lists.flakes, waivers).for_run(planned, skipped)
     }
 }

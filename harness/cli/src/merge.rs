@@ -6,7 +6,7 @@ use crate::{
     result_folders::open,
     run,
 };
-use assay_reports::{Opened, counted, merge};
+use assay_reports::{ResultDir, counted, merge};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -42,9 +42,9 @@ pub(crate) struct MergeArgs {
 
 /// `assay merge`: joins the parts of a run.
 pub(crate) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
-    let parts = args.folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
+    let parts = args.folders.iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
     let merged = merge::merge(&parts, &args.out, args.partial).code(exit::USAGE)?;
-    for hole in &merged.holes {
+    for hole in &merged.missing {
         note(&format!("missing: {hole}"));
     }
     run::write_page(&args.out);

@@ -23,7 +23,7 @@ pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
         Ok(existing) if !existing.is_file() => {
             Err(io::Error::other("it is a device, pipe or socket; expected a regular file or a free name"))
         }
-        _ => assay_files::scratch(folder_of(&to)).and_then(|(_, scratch)| fs::remove_file(scratch)),
+        _ => assay_files::create_temporary(folder_of(&to)).and_then(|(_, scratch)| fs::remove_file(scratch)),
     };
     result.with_context(|| format!("cannot write {}", path.display())).code(exit::USAGE)
 }
@@ -46,7 +46,7 @@ pub(crate) fn write_with(path: &Path, write: impl FnOnce(&mut File) -> Result<()
         let opened = File::options().write(true).open(path).code(exit::USAGE);
         return opened.and_then(|mut file| write(&mut file)).map_err(add_context);
     }
-    let (mut file, partial) = assay_files::scratch(folder_of(&to)).code(exit::USAGE).map_err(add_context)?;
+    let (mut file, partial) = assay_files::create_temporary(folder_of(&to)).code(exit::USAGE).map_err(add_context)?;
     let written = write(&mut file).and_then(|()| fs::rename(&partial, &to).code(exit::USAGE));
     if written.is_err() {
         // An error of the cleanup would hide the original error.

@@ -7,8 +7,8 @@ use crate::{
     print,
     result_folders::{each_run, open},
 };
-use assay_files::{Owned, RECORD};
-use assay_reports::{Opened, html};
+use assay_files::{OwnedFiles, RECORD_FILE};
+use assay_reports::{ResultDir, html};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -49,14 +49,14 @@ pub(crate) const PAGE: &str = "report.html";
 
 /// Writes the HTML report of result folders.
 pub(crate) fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
-    let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<Opened>, Failure>>()?;
+    let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
     // All folders are read before the output file is created.
     let page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
     // A report inside a result folder belongs to its run: the next run may replace it.
     if let (Some(folder), true) = (out.parent(), out.ends_with(PAGE))
-        && (folder.join(RECORD).is_file() || folders.iter().any(|run| run == folder))
+        && (folder.join(RECORD_FILE).is_file() || folders.iter().any(|run| run == folder))
     {
-        Owned::of(folder).claim([PAGE]).code(exit::USAGE)?;
+        OwnedFiles::new(folder).claim([PAGE]).code(exit::USAGE)?;
     }
     write_with(out, |out| page.write(out).code(exit::USAGE))
 }

@@ -4,14 +4,14 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     run,
 };
-use assay_reports::Opened;
+use assay_reports::ResultDir;
 use std::path::{Path, PathBuf};
 
 /// Opens the result folder of one run.
-pub(crate) fn open(path: &Path) -> Result<Opened, Failure> {
+pub(crate) fn open(path: &Path) -> Result<ResultDir, Failure> {
     match run::folders_within(path).as_slice() {
-        [] => Opened::open(path),
-        [one] => Opened::open(one),
+        [] => ResultDir::open(path),
+        [one] => ResultDir::open(one),
         several => {
             let names = several.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ");
             return Err(usage(format!(

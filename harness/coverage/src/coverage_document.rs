@@ -1,9 +1,9 @@
 //! The coverage table as Markdown: `reports/coverage.md`.
 
-use crate::coverage_table::{DocumentRows, Row, RowStatus, Table};
+use crate::coverage_table::{CoverageRow, CoverageTable, DocumentRows, RowStatus};
 use std::fmt::Write;
 
-impl Table {
+impl CoverageTable {
     /// Returns the Markdown document: a summary, then every row of every document.
     pub fn markdown(&self) -> String {
         let mut out = String::new();
@@ -20,7 +20,7 @@ impl Table {
             count(RowStatus::Covered),
             self.rows().filter(|row| row.is_unproven()).count(),
             count(RowStatus::Explained),
-            count(RowStatus::Hole)
+            count(RowStatus::Uncovered)
         )
     }
 }
@@ -45,7 +45,7 @@ faults of drivers, tests that plant a wrong result. Rows of the lists of rules r
 shows that its coverage can fail.
 ";
 
-fn write(table: &Table, out: &mut String) -> std::fmt::Result {
+fn write(table: &CoverageTable, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
         "{HEAD}\n| document | statements and rows | covered | of these unproven | not covered, with a reason | holes |\n|---|---|---|---|---|---|"
@@ -60,7 +60,7 @@ fn write(table: &Table, out: &mut String) -> std::fmt::Result {
             count(RowStatus::Covered),
             document.rows().filter(|row| row.is_unproven()).count(),
             count(RowStatus::Explained),
-            count(RowStatus::Hole)
+            count(RowStatus::Uncovered)
         )?;
     }
     writeln!(out, "\n{}.", table.summary())?;
@@ -82,19 +82,19 @@ fn write(table: &Table, out: &mut String) -> std::fmt::Result {
 }
 
 impl DocumentRows {
-    fn rows(&self) -> impl Iterator<Item = &Row> {
+    fn rows(&self) -> impl Iterator<Item = &CoverageRow> {
         self.sections.iter().flat_map(|section| &section.rows)
     }
 }
 
-fn line(row: &Row, out: &mut String) -> std::fmt::Result {
+fn line(row: &CoverageRow, out: &mut String) -> std::fmt::Result {
     let list = |items: &[String]| {
         let mut items = items.to_vec();
         items.dedup();
         items.join(", ")
     };
     let because = match (row.status(), &row.reason) {
-        (RowStatus::Hole, _) => Some("**hole**".to_owned()),
+        (RowStatus::Uncovered, _) => Some("**hole**".to_owned()),
         (RowStatus::Covered, _) => None,
         (RowStatus::Explained, reason) => reason.clone(),
     };
@@ -103,7 +103,7 @@ fn line(row: &Row, out: &mut String) -> std::fmt::Result {
         out,
         "| {} | {} | {} | {} | {} | {} | {} |",
         cell(&row.name),
-        cell(&row.says),
+        cell(&row.text),
         cell(&list(&row.rules)),
         cell(&list(&row.cases)),
         cell(&list(&row.functions)),
@@ -113,7 +113,7 @@ fn line(row: &Row, out: &mut String) -> std::fmt::Result {
 }
 
 /// Returns the planted violations of a row, or the reason why there are none.
-fn proof(row: &Row) -> String {
+fn proof(row: &CoverageRow) -> String {
     match &row.unplanted {
         _ if !row.is_unproven() => row.proofs.join(", "),
         Some(why) => format!("**unproven**: {why}"),

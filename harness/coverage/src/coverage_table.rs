@@ -2,7 +2,7 @@
 
 use crate::CoverageError;
 use crate::evidence::{Evidence, RuleDisposition, RuleEvidence};
-use crate::statement::{Document, List, NotApplicable, Statement};
+use crate::statement::{Document, GeneratedList, NotApplicable, Statement};
 use assay_oracle::RuleEnforcement;
 use assay_precision::{Call, Modes, Op, Scalar, Shape};
 use assay_spirv::tables::{CAPABILITY_ENABLING, EXTENSION_ENABLING};
@@ -16,16 +16,16 @@ pub enum RowStatus {
     /// Not covered, with a reason.
     Explained,
     /// Not covered, without a reason.
-    Hole,
+    Uncovered,
 }
 
 /// A statement with its coverage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct CoverageRow {
     /// The statement's name.
     pub name: String,
     /// The requirement, in our own words.
-    pub says: String,
+    pub text: String,
     /// Rules that check it.
     pub rules: Vec<String>,
     /// Groups of cases.
@@ -42,7 +42,7 @@ pub struct Row {
     pub unplanted: Option<String>,
 }
 
-impl Row {
+impl CoverageRow {
     /// Returns true if the row is covered and no planted violation shows that its coverage can fail.
     pub fn is_unproven(&self) -> bool {
         self.status() == RowStatus::Covered && self.proofs.is_empty()
@@ -51,22 +51,24 @@ impl Row {
     /// Returns the row's status.
     pub fn status(&self) -> RowStatus {
         match self {
-            Row { rules, cases, functions, .. } if !(rules.is_empty() && cases.is_empty() && functions.is_empty()) => {
+            CoverageRow { rules, cases, functions, .. }
+                if !(rules.is_empty() && cases.is_empty() && functions.is_empty()) =>
+            {
                 RowStatus::Covered
             }
-            Row { reason: Some(_), .. } => RowStatus::Explained,
-            _ => RowStatus::Hole,
+            CoverageRow { reason: Some(_), .. } => RowStatus::Explained,
+            _ => RowStatus::Uncovered,
         }
     }
 }
 
 /// Rows under one heading.
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct CoverageSection {
     /// The heading.
     pub name: String,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CoverageRow>,
 }
 
 /// The rows of a document.
@@ -77,24 +79,24 @@ pub struct DocumentRows {
     /// Remarks on all of its rows.
     pub about: String,
     /// The rows, by section.
-    pub sections: Vec<Section>,
+    pub sections: Vec<CoverageSection>,
 }
 
 /// The coverage table: the rows of all documents.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct CoverageTable {
     /// The documents.
     pub documents: Vec<DocumentRows>,
     /// Number of cases in the evidence.
     pub cases: usize,
 }
 
-impl Table {
+impl CoverageTable {
     /// Computes the table of some documents.
     ///
     /// # Errors
     /// A statement or a case names something that does not exist.
-    pub fn new(documents: &[Document], evidence: &Evidence) -> Result<Table, CoverageError> {
+    pub fn new(documents: &[Document], evidence: &Evidence) -> Result<CoverageTable, CoverageError> {
         let names: BTreeSet<String> =
             documents.iter().flat_map(|d| d.statements.iter().map(move |s| format!("{}/{}", d.name, s.id))).collect();
         for case in &evidence.programs {
@@ -103,11 +105,11 @@ impl Table {
             }
         }
         let documents = documents.iter().map(|document| document_rows(document, evidence)).collect::<Result<_, _>>()?;
-        Ok(Table { documents, cases: evidence.cases })
+        Ok(CoverageTable { documents, cases: evidence.cases })
     }
 
     /// Returns all rows.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &CoverageRow> {
         self.documents.iter().flat_map(|document| &document.sections).flat_map(|section| &section.rows)
     }
 
@@ -118,34 +120,34 @@ impl Table {
 }
 
 fn document_rows(document: &Document, evidence: &Evidence) -> Result<DocumentRows, CoverageError> {
-    let mut sections: Vec<Section> = Vec::new();
+    let mut sections: Vec<CoverageSection> = Vec::new();
     for statement in &document.statements {
         let row = row(document, statement, evidence)?;
         match sections.last_mut().filter(|section| section.name == statement.section) {
             Some(section) => section.rows.push(row),
-            None => sections.push(Section { name: statement.section.clone(), rows: vec![row] }),
+            None => sections.push(CoverageSection { name: statement.section.clone(), rows: vec![row] }),
         }
     }
     sections.extend(document.lists.iter().map(|list| listed_section(*list, &document.without, evidence)));
     Ok(DocumentRows { name: document.name.clone(), about: document.about.clone(), sections })
 }
 
-fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Result<Row, CoverageError> {
+fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Result<CoverageRow, CoverageError> {
     let dangling = |what: &'static str, name: &str| CoverageError::Dangling {
         document: document.name.clone(),
         statement: statement.id.clone(),
         what,
         name: name.to_owned(),
     };
-    let mut row = Row {
+    let mut row = CoverageRow {
         name: statement.id.clone(),
-        says: statement.says.clone(),
+        text: statement.says.clone(),
         functions: statement.functions.clone(),
         reason: statement.why.clone(),
         note: statement.note.clone(),
         proofs: statement.proofs(),
         unplanted: statement.unplanted.clone(),
-        ..Row::default()
+        ..CoverageRow::default()
     };
     for id in &statement.rules {
         let rule = evidence.rule(id).ok_or_else(|| dangling("the rule", id))?;
@@ -178,13 +180,13 @@ fn row(document: &Document, statement: &Statement, evidence: &Evidence) -> Resul
 }
 
 /// Adds a rule of the text to a row, or the reason why the rule is not checked.
-fn add_rule(row: &mut Row, rule: &RuleEvidence) {
+fn add_rule(row: &mut CoverageRow, rule: &RuleEvidence) {
     let mut because = |why: &str| {
         row.reason.get_or_insert_with(|| why.to_owned());
     };
     match rule.disposition {
         RuleDisposition::Checked(name) => row.rules.push(format!("`{name}`")),
-        RuleDisposition::Need => row.rules.push("a requirement of the module".to_owned()),
+        RuleDisposition::Requirement => row.rules.push("a requirement of the module".to_owned()),
         RuleDisposition::Implied(by) => row.rules.push(format!("implied by {by}")),
         RuleDisposition::NotChecked(why) => because(why),
         RuleDisposition::RunTime(watch) => match watch {
@@ -200,7 +202,7 @@ fn add_rule(row: &mut Row, rule: &RuleEvidence) {
 }
 
 /// Adds an instruction of the precision table to a row: its rule in words, and its cases.
-fn add_instruction(row: &mut Row, op: Op, evidence: &Evidence) {
+fn add_instruction(row: &mut CoverageRow, op: Op, evidence: &Evidence) {
     let words = |format| {
         let call = Call::shapes(op).iter().find_map(|shape: &Shape| {
             let scalar = Call::scalars(op).iter().copied().find(|scalar| *scalar == Scalar::Float(format));
@@ -222,9 +224,9 @@ fn add_instruction(row: &mut Row, op: Op, evidence: &Evidence) {
         (Some(single), _) => single,
         (None, half) => half.unwrap_or_default(),
     };
-    if !row.says.contains(&said) {
-        let before = if row.says.is_empty() { "" } else { "; " };
-        row.says += &format!("{before}{said}");
+    if !row.text.contains(&said) {
+        let before = if row.text.is_empty() { "" } else { "; " };
+        row.text += &format!("{before}{said}");
     }
     row.functions.push(format!("precision::table::of {}", op.name()));
     match evidence.precision.get(&op) {
@@ -242,12 +244,12 @@ fn add_instruction(row: &mut Row, op: Op, evidence: &Evidence) {
 }
 
 /// Returns the rows of a list that is a table elsewhere in the project.
-fn listed_section(list: List, without: &[NotApplicable], evidence: &Evidence) -> Section {
-    let rules = |prefix: &str| -> Vec<Row> {
+fn listed_section(list: GeneratedList, without: &[NotApplicable], evidence: &Evidence) -> CoverageSection {
+    let rules = |prefix: &str| -> Vec<CoverageRow> {
         let ours = evidence.rules.iter().filter(|rule| rule.id.starts_with(prefix));
         let row = |rule: &RuleEvidence| {
             let name = rule.id.strip_prefix(prefix).unwrap_or(&rule.id).to_owned();
-            let mut row = Row { name, says: rule.says.to_owned(), ..Row::default() };
+            let mut row = CoverageRow { name, text: rule.requirement.to_owned(), ..CoverageRow::default() };
             add_rule(&mut row, rule);
             row.proofs.extend(rule.disposition.proof().map(str::to_owned));
             row
@@ -257,12 +259,12 @@ fn listed_section(list: List, without: &[NotApplicable], evidence: &Evidence) ->
     // Each row is a requirement of the modules that declare it. The question is whether any case
     // declares it.
     let needed = |name: &str, op: &str| {
-        let mut row = Row {
+        let mut row = CoverageRow {
             name: name.to_owned(),
-            says: "a device with the features that Vulkan lists for it accepts modules that declare it".to_owned(),
+            text: "a device with the features that Vulkan lists for it accepts modules that declare it".to_owned(),
             cases: evidence.groups(|case| case.words.contains(&format!("{op} {name}"))),
             reason: without.iter().find(|w| w.names.iter().any(|n| n == name)).map(|w| w.why.clone()),
-            ..Row::default()
+            ..CoverageRow::default()
         };
         if !row.cases.is_empty() {
             // A module that only declares the capability does not use it.
@@ -273,19 +275,19 @@ fn listed_section(list: List, without: &[NotApplicable], evidence: &Evidence) ->
         row
     };
     match list {
-        List::Capabilities => {
+        GeneratedList::Capabilities => {
             let rows = CAPABILITY_ENABLING.iter().map(|row| needed(row.name, "OpCapability")).collect();
-            Section { name: "The table of capabilities".to_owned(), rows }
+            CoverageSection { name: "The table of capabilities".to_owned(), rows }
         }
-        List::Extensions => {
+        GeneratedList::Extensions => {
             let rows = EXTENSION_ENABLING.iter().map(|row| needed(row.name, "OpExtension")).collect();
-            Section { name: "The table of SPIR-V extensions".to_owned(), rows }
+            CoverageSection { name: "The table of SPIR-V extensions".to_owned(), rows }
         }
-        List::Standalone => Section {
+        GeneratedList::Standalone => CoverageSection {
             name: "Standalone SPIR-V Validation: VUID-StandaloneSpirv-".to_owned(),
             rows: rules("VUID-StandaloneSpirv-"),
         },
-        List::Runtime => Section {
+        GeneratedList::Runtime => CoverageSection {
             name: "Runtime SPIR-V Validation: VUID-RuntimeSpirv-".to_owned(),
             rows: rules("VUID-RuntimeSpirv-"),
         },

@@ -3,10 +3,10 @@
 
 use crate::CoverageError;
 use crate::statement::Statement;
-use assay_check::Subject;
+use assay_check::ShaderSource;
 use assay_precision::Op;
-use assay_spirv::rules::{self, IMPLIED, NOT_CHECKED, NOT_CHECKED_ON_DEVICES};
-use assay_spirv::{Style, disassemble, need::NEED_RULES};
+use assay_spirv::rules::{self, IMPLIED, UNCHECKED_RUNTIME, UNCHECKED_STANDALONE};
+use assay_spirv::{Style, disassemble, requirements::REQUIREMENT_RULES};
 use assay_suite::{Case, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) enum RuleDisposition {
     /// Checked statically; the rule's short name.
     Checked(&'static str),
     /// Part of a module's requirements.
-    Need,
+    Requirement,
     /// Checked at run time; the function that does so.
     RunTime(assay_oracle::RuleEnforcement),
     /// Implied by another rule.
@@ -32,7 +32,7 @@ impl RuleDisposition {
             RuleDisposition::Checked(_) => Some("the rule's own module"),
             RuleDisposition::RunTime(assay_oracle::RuleEnforcement::Enforced(_)) => Some("the rule's own dispatch"),
             RuleDisposition::RunTime(_)
-            | RuleDisposition::Need
+            | RuleDisposition::Requirement
             | RuleDisposition::Implied(_)
             | RuleDisposition::NotChecked(_) => None,
         }
@@ -45,7 +45,7 @@ pub(crate) struct RuleEvidence {
     /// Its name in the text.
     pub(crate) id: String,
     /// The requirement; empty if it is not checked.
-    pub(crate) says: &'static str,
+    pub(crate) requirement: &'static str,
     /// Its treatment.
     pub(crate) disposition: RuleDisposition,
 }
@@ -73,7 +73,7 @@ impl CaseEvidence {
 
 /// Precision cases of one instruction.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct PrecisionEvidence {
     /// Types of the main operand (of a conversion: of the result), as case names have them.
     pub(crate) formats: BTreeSet<String>,
 }
@@ -87,7 +87,7 @@ pub struct Evidence {
     pub(crate) by_key: BTreeMap<String, usize>,
     pub(crate) programs: Vec<CaseEvidence>,
     /// Precision cases by instruction.
-    pub(crate) precision: BTreeMap<Op, Measured>,
+    pub(crate) precision: BTreeMap<Op, PrecisionEvidence>,
     /// Modes that precision cases declare.
     pub(crate) modes: BTreeSet<&'static str>,
     /// Number of all cases.
@@ -103,7 +103,7 @@ impl Evidence {
         let rules = every_rule();
         let mut by_key = BTreeMap::new();
         for (place, rule) in rules.iter().enumerate() {
-            for key in keys(&rule.id) {
+            for key in lookup_keys(&rule.id) {
                 by_key.entry(key).or_insert(place);
             }
         }
@@ -111,7 +111,7 @@ impl Evidence {
         for suite in assay_suite::all() {
             programs.extend(case_evidence(suite)?);
         }
-        let (mut precision, mut modes) = (BTreeMap::<Op, Measured>::new(), BTreeSet::new());
+        let (mut precision, mut modes) = (BTreeMap::<Op, PrecisionEvidence>::new(), BTreeSet::new());
         let cases = assay_case::load()?;
         for case in &cases {
             modes.extend(case.call.modes.names());
@@ -126,7 +126,7 @@ impl Evidence {
         if let Some(rule) = self.rules.iter().find(|rule| rule.id == id) {
             return Some(rule);
         }
-        let key = keys(id).into_iter().next()?;
+        let key = lookup_keys(id).into_iter().next()?;
         self.by_key.get(&key).map(|place| &self.rules[*place])
     }
 
@@ -134,7 +134,7 @@ impl Evidence {
     pub fn rule_name(&self, id: &str) -> Option<&'static str> {
         match self.rule(id)?.disposition {
             RuleDisposition::Checked(name) => Some(name),
-            RuleDisposition::Need
+            RuleDisposition::Requirement
             | RuleDisposition::RunTime(_)
             | RuleDisposition::Implied(_)
             | RuleDisposition::NotChecked(_) => None,
@@ -172,7 +172,7 @@ fn groups(names: &[&str]) -> Vec<String> {
 
 /// Returns the lookup keys of a name in the text: the numbers of its VUIDs, which are unique, else
 /// the name.
-fn keys(id: &str) -> Vec<String> {
+fn lookup_keys(id: &str) -> Vec<String> {
     if !id.starts_with("VUID-") {
         return vec![id.to_owned()];
     }
@@ -182,37 +182,38 @@ fn keys(id: &str) -> Vec<String> {
 }
 
 fn every_rule() -> Vec<RuleEvidence> {
-    let checked = rules::all().map(|rule| RuleEvidence {
+    let checked = rules::all_rules().map(|rule| RuleEvidence {
         id: rule.id.to_owned(),
-        says: rule.says,
+        requirement: rule.requirement,
         disposition: RuleDisposition::Checked(rule.name),
     });
-    let needs = NEED_RULES.iter().map(|rule| RuleEvidence {
+    let needs = REQUIREMENT_RULES.iter().map(|rule| RuleEvidence {
         id: rule.id.to_owned(),
-        says: rule.says,
-        disposition: RuleDisposition::Need,
+        requirement: rule.text,
+        disposition: RuleDisposition::Requirement,
     });
     let watched = assay_oracle::run_time_rules();
     let running = watched.map(|(rule, watch)| RuleEvidence {
         id: rule.id.to_owned(),
-        says: rule.says,
+        requirement: rule.requirement,
         disposition: RuleDisposition::RunTime(watch),
     });
     let implied = IMPLIED.iter().map(|(id, by)| RuleEvidence {
         id: format!("VUID-RuntimeSpirv-{id}"),
-        says: "",
+        requirement: "",
         disposition: RuleDisposition::Implied(by),
     });
     let of = |prefix: &'static str, list: &'static [(&str, &[&str])]| {
         list.iter().flat_map(move |(why, ids)| {
             ids.iter().map(move |id| RuleEvidence {
                 id: format!("{prefix}{id}"),
-                says: "",
+                requirement: "",
                 disposition: RuleDisposition::NotChecked(why),
             })
         })
     };
-    let unchecked = of("VUID-StandaloneSpirv-", NOT_CHECKED).chain(of("VUID-RuntimeSpirv-", NOT_CHECKED_ON_DEVICES));
+    let unchecked =
+        of("VUID-StandaloneSpirv-", UNCHECKED_STANDALONE).chain(of("VUID-RuntimeSpirv-", UNCHECKED_RUNTIME));
     checked.chain(needs).chain(running).chain(implied).chain(unchecked).collect()
 }
 
@@ -235,7 +236,7 @@ fn case_evidence(suite: &'static dyn Suite) -> Result<Vec<CaseEvidence>, Coverag
                     add_words(&program.text, &mut words);
                 } else {
                     let name = format!("{}.{}", case.name, program.ending);
-                    let subject = Subject::read(&name, program.text.as_bytes());
+                    let subject = ShaderSource::read(&name, program.text.as_bytes());
                     let subject = subject.map_err(|error| wrong(error.to_string()))?;
                     let module = disassemble(subject.source.module.words(), Style::default());
                     add_words(&module.map_err(|error| wrong(error.to_string()))?, &mut words);
@@ -271,8 +272,11 @@ mod tests {
     #[test]
     fn vuids_are_found_by_number_and_clauses_by_name() {
         let id = "VUID-TileOffsetQCOM-TileOffsetQCOM-10626, TileDimensionQCOM-10629, TileApronSizeQCOM-10632";
-        assert_eq!(keys(id), ["10626", "10629", "10632"]);
-        assert_eq!(keys("SPV_KHR_8bit_storage, StoragePushConstant8"), ["SPV_KHR_8bit_storage, StoragePushConstant8"]);
+        assert_eq!(lookup_keys(id), ["10626", "10629", "10632"]);
+        assert_eq!(
+            lookup_keys("SPV_KHR_8bit_storage, StoragePushConstant8"),
+            ["SPV_KHR_8bit_storage, StoragePushConstant8"]
+        );
     }
 
     #[test]

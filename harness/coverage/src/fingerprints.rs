@@ -5,7 +5,7 @@
 
 /// Splits a text into its sentences, table cells and lines, in order and without duplicates. White
 /// space is normalised; units without letters and digits are omitted.
-pub fn units(text: &str) -> Vec<String> {
+pub fn text_units(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for line in text.lines() {
         let mut unit: Vec<&str> = Vec::new();
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_text_is_split_into_sentences_and_cells() {
         let text = "Heading\n\nOne. Two: Three\n| cell | other\n* * *\nOne.\n";
-        assert_eq!(units(text), ["Heading", "One.", "Two:", "Three", "| cell", "| other"]);
+        assert_eq!(text_units(text), ["Heading", "One.", "Two:", "Three", "| cell", "| other"]);
         assert_eq!(fingerprint(""), "4fd0bfc1");
         assert_ne!(fingerprint("One."), fingerprint("Two:"));
     }

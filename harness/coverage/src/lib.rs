@@ -7,8 +7,8 @@
 //! * [`Evidence`]: rules by their names in the text, programs by the instructions and enumerants in
 //!   their modules, precision cases by instruction and mode. It is collected from the crates that
 //!   define them.
-//! * [`Table`]: the result, one [`Row`] for each statement. [`Table::markdown`] is
-//!   `reports/coverage.md`.
+//! * [`CoverageTable`]: the result, one [`CoverageRow`] for each statement.
+//!   [`CoverageTable::markdown`] is `reports/coverage.md`.
 //!
 //! Evidence must be able to fail. A statement can therefore name modules that violate it, which its
 //! rules must refuse, driver faults under which its cases must fail, and tests that plant its
@@ -23,10 +23,12 @@ mod evidence;
 mod fingerprints;
 mod statement;
 
-pub use coverage_table::{DocumentRows, Row, RowStatus, Section, Table};
+pub use coverage_table::{CoverageRow, CoverageSection, CoverageTable, DocumentRows, RowStatus};
 pub use evidence::Evidence;
-pub use fingerprints::{fingerprint, units};
-pub use statement::{Document, List, NoStatement, NotApplicable, PlantedFault, Statement, StatementError, documents};
+pub use fingerprints::{fingerprint, text_units};
+pub use statement::{
+    Document, GeneratedList, NoStatement, NotApplicable, PlantedFault, Statement, StatementError, documents,
+};
 
 /// Reason why the table cannot be computed.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +73,6 @@ pub enum CoverageError {
 ///
 /// # Errors
 /// Built-in data is malformed or names something that does not exist; a test rules this out.
-pub fn table() -> Result<Table, CoverageError> {
-    Table::new(&documents()?, &Evidence::new()?)
+pub fn table() -> Result<CoverageTable, CoverageError> {
+    CoverageTable::new(&documents()?, &Evidence::new()?)
 }

@@ -17,7 +17,7 @@ pub struct Document {
     /// Lists that the project has as tables of its own, each row a statement, after the document's
     /// own statements.
     #[serde(default)]
-    pub lists: Vec<List>,
+    pub lists: Vec<GeneratedList>,
     /// Rows of these lists that no case declares, with reasons.
     #[serde(default)]
     pub without: Vec<NotApplicable>,
@@ -49,7 +49,7 @@ pub struct NotApplicable {
 /// A list of rows that are data elsewhere in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum List {
+pub enum GeneratedList {
     /// The capabilities that Vulkan allows.
     Capabilities,
     /// The SPIR-V extensions that Vulkan allows.

@@ -2,11 +2,11 @@
 //! rule of its row, has undefined behaviour, or does not run on a device with fewer features.
 //! `harness/cli/tests/it/shim.rs` plants driver faults under cases.
 
-use assay_check::{Check, CheckError, Options, Subject};
+use assay_check::{Check, CheckError, Options, ShaderSource};
 use assay_coverage::{Document, Evidence, Statement, documents};
-use assay_shim::Fault;
-use assay_spirv::inspect::Source;
-use assay_spirv::need::{ApiVersion, Have, Need};
+use assay_shim::DriverFault;
+use assay_spirv::inspect::ModuleSource;
+use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
 use assay_spirv::rules::{self, Environment};
 use assay_suite::NoDevice;
 use cases::Case;
@@ -28,14 +28,14 @@ fn case(name: &str, lines: &str) -> Case {
     cases::read(&format!(";; rule: {name}\n{lines}")).pop().unwrap_or_else(|| panic!("{name}: no lines"))
 }
 
-fn source(name: &str, text: &str) -> Source {
-    Source::read(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
+fn source(name: &str, text: &str) -> ModuleSource {
+    ModuleSource::read(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
 }
 
 /// Returns the names of the rules that a module violates.
 fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
     let module = source(name, text).module;
-    rules::violations(&module, Environment::of(&module)).iter().map(|violation| violation.rule.name).collect()
+    rules::violations(&module, Environment::of_module(&module)).iter().map(|violation| violation.rule.name).collect()
 }
 
 fn none(wrong: Vec<String>) {
@@ -113,11 +113,11 @@ fn a_module_that_violates_a_row_at_run_time_has_undefined_behaviour() {
         for lines in &statement.undefined {
             let case = case(name, lines);
             for is_broken in [true, false] {
-                let subject = Subject::read("row.spvasm", case.text(is_broken).as_bytes());
+                let subject = ShaderSource::read("row.spvasm", case.text(is_broken).as_bytes());
                 let subject = subject.unwrap_or_else(|error| panic!("{name}: {error}"));
                 let options = Options { groups: Some([1; 3]), ..Options::default() };
                 let check = Check::new(&subject, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
-                let found = check.hold(&NoDevice::default()).err();
+                let found = check.run_unconditionally(&NoDevice::default()).err();
                 if matches!(found, Some(CheckError::Undefined { .. })) != is_broken {
                     wrong.push(format!("{name}, broken: {is_broken}: {found:?}"));
                 }
@@ -136,15 +136,15 @@ fn a_module_that_violates_a_row_on_a_device_without_features_is_rejected_there()
             let missing = |is_broken| -> BTreeSet<String> {
                 let text = case.text(is_broken);
                 assert_eq!(broken(name, &text), BTreeSet::new(), "{name}");
-                let least = Have { api_version: ApiVersion { major: 1, minor: 3 }, ..Have::default() };
-                let verdict = Need::of(&source(name, &text).module).check(&least);
-                verdict.missing.into_iter().map(|missing| missing.item.because).collect()
+                let least = DeviceCaps { api_version: ApiVersion { major: 1, minor: 3 }, ..DeviceCaps::default() };
+                let verdict = Requirements::of(&source(name, &text).module).check(&least);
+                verdict.missing.into_iter().map(|missing| missing.item.imposed_by).collect()
             };
             if missing(true).is_subset(&missing(false)) {
                 wrong.push(format!("{name}: nothing is missing for\n{lines}"));
             }
-            if !statement.functions.iter().any(|function| function.starts_with("spirv::need::")) {
-                wrong.push(format!("{name} does not cite what derives the need of\n{lines}"));
+            if !statement.functions.iter().any(|function| function.starts_with("spirv::requirements::")) {
+                wrong.push(format!("{name} does not cite what derives the requirements of\n{lines}"));
             }
         }
     });
@@ -159,7 +159,7 @@ fn faults_are_planted_under_cases_that_the_row_cites() {
     each_statement(|name, statement| {
         let cited = evidence.cases_of(name, statement);
         for planted in &statement.faults {
-            if let Err(error) = planted.fault.parse::<Fault>() {
+            if let Err(error) = planted.fault.parse::<DriverFault>() {
                 wrong.push(format!("{name}: {error}"));
             }
             let unknown = planted.cases.iter().filter(|case| !cited.contains(case.as_str()));

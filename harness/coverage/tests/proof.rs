@@ -42,7 +42,7 @@ fn every_covered_row_has_a_planted_violation_or_a_reason_or_is_listed_as_left() 
 #[test]
 fn a_row_that_nothing_covers_has_no_planted_violation() {
     let table = assay_coverage::table().unwrap_or_else(|error| panic!("{error}"));
-    let planted = |row: &&assay_coverage::Row| !row.proofs.is_empty() || row.unplanted.is_some();
+    let planted = |row: &&assay_coverage::CoverageRow| !row.proofs.is_empty() || row.unplanted.is_some();
     let wrong: Vec<&str> = table
         .rows()
         .filter(planted)

@@ -1,6 +1,6 @@
 //! Tests that the table is complete and current, and accounts for every place in the documents.
 
-use assay_coverage::{Document, RowStatus, documents, fingerprint, units};
+use assay_coverage::{Document, RowStatus, documents, fingerprint, text_units};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ fn the_committed_table_is_current_and_has_no_hole() {
     let changed = committed.lines().zip(written.lines()).find(|(old, new)| old != new);
     assert!(committed == written, "run `assay coverage`; the first line that changed: {changed:#?}");
     let holes: Vec<&str> =
-        table.rows().filter(|row| row.status() == RowStatus::Hole).map(|row| row.name.as_str()).collect();
+        table.rows().filter(|row| row.status() == RowStatus::Uncovered).map(|row| row.name.as_str()).collect();
     assert_eq!(holes, [""; 0], "neither covered nor explained");
 }
 
@@ -78,7 +78,8 @@ fn every_place_of_the_documents_is_accounted_for() {
             eprintln!("skipped: {file} is not available, so its places are not compared");
             continue;
         };
-        let there: BTreeMap<String, String> = units(&text).into_iter().map(|unit| (fingerprint(&unit), unit)).collect();
+        let there: BTreeMap<String, String> =
+            text_units(&text).into_iter().map(|unit| (fingerprint(&unit), unit)).collect();
         let forgotten: Vec<_> = there.iter().filter(|(place, _)| !stated.contains(*place)).collect();
         assert!(forgotten.is_empty(), "{file}: {forgotten:#?}");
         let gone: Vec<_> = stated.iter().filter(|place| !there.contains_key(*place)).collect();

@@ -10,19 +10,19 @@ use std::io::{self, BufRead, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Largest size of a shader in bytes, as text or as words.
-pub const SHADER: u64 = 256 << 20;
+pub const MAX_SHADER_BYTES: u64 = 256 << 20;
 
 /// Largest size of a case file in bytes. Reading TOML takes about 80 bytes of memory per byte.
-pub const CASE: u64 = 8 << 20;
+pub const MAX_CASE_BYTES: u64 = 8 << 20;
 
 /// Largest size of a waiver file, manifest or device description in bytes.
-pub const DESCRIPTION: u64 = 64 << 20;
+pub const MAX_DESCRIPTION_BYTES: u64 = 64 << 20;
 
 /// Largest size of a buffer's contents, a list of cases or a table of results in bytes.
-pub const DATA: u64 = 1 << 30;
+pub const MAX_DATA_BYTES: u64 = 1 << 30;
 
 /// Longest line of a result file in bytes.
-pub const LINE: u64 = 64 << 20;
+pub const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Opens a regular file for reading, or a descriptor that this process was started with.
 ///
@@ -48,11 +48,11 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Checked before any contents are read into memory.
     let length = file.metadata()?.len();
     if length > limit {
-        return Err(too_long(limit));
+        return Err(too_long_error(limit));
     }
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(limit + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit { Err(too_long(limit)) } else { Ok(bytes) }
+    if bytes.len() as u64 > limit { Err(too_long_error(limit)) } else { Ok(bytes) }
 }
 
 /// Reads a regular file of at most `limit` bytes of UTF-8.
@@ -87,7 +87,7 @@ pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, limit: u64) -> i
 ///
 /// # Errors
 /// The path is absolute, contains `..`, or leaves the folder through a link.
-pub fn below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
+pub fn resolve_below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let outside = |how: &str| {
         let (named, folder) = (named.display(), folder.display());
@@ -112,7 +112,7 @@ pub fn below(folder: &Path, named: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// The file is not regular, or does not exist.
-pub fn length(path: &Path) -> io::Result<u64> {
+pub fn regular_file_length(path: &Path) -> io::Result<u64> {
     let there = fs::metadata(path)?;
     must_be_regular(&there)?;
     Ok(there.len())
@@ -127,7 +127,7 @@ fn must_be_regular(there: &fs::Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{what}; expected a regular file")))
 }
 
-fn too_long(limit: u64) -> io::Error {
+fn too_long_error(limit: u64) -> io::Error {
     let what = format!("it is longer than {limit} bytes, the limit for such files");
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
@@ -154,7 +154,7 @@ mod tests {
         assert!(error.to_string().contains("longer than 3 bytes"), "{error}");
         // The length of a sparse file is rejected before a buffer of that size is allocated.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        assert_eq!(read(&path, DATA).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(read(&path, MAX_DATA_BYTES).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         fs::write(&path, b"a\xff").unwrap();
         assert!(read_text(&path, 4).unwrap_err().to_string().contains("byte 1 is not UTF-8"));
     }
@@ -170,7 +170,7 @@ mod tests {
         for (path, what) in
             [(&link, "not a regular file"), (&fifo, "not a regular file"), (&dir.path().into(), "a directory")]
         {
-            for error in [read(path, 4).unwrap_err(), open(path).unwrap_err(), length(path).unwrap_err()] {
+            for error in [read(path, 4).unwrap_err(), open(path).unwrap_err(), regular_file_length(path).unwrap_err()] {
                 assert!(error.to_string().contains(what), "{}: {error}", path.display());
             }
         }
@@ -210,7 +210,7 @@ mod tests {
         fs::write(inside.join("sub/shader"), "shader").unwrap();
         std::os::unix::fs::symlink(&outside, inside.join("link")).unwrap();
         std::os::unix::fs::symlink(inside.join("sub"), inside.join("there")).unwrap();
-        let of = |named: &str| below(&inside, Path::new(named));
+        let of = |named: &str| resolve_below(&inside, Path::new(named));
         for named in ["sub/shader", "./sub/shader", "there/shader", "gone"] {
             assert_eq!(of(named).unwrap(), inside.join(named), "{named}");
         }
@@ -218,6 +218,6 @@ mod tests {
             let error = of(named).unwrap_err().to_string();
             assert!(error.contains("leads out of the folder") && error.contains(named), "{named}: {error}");
         }
-        assert_eq!(below(Path::new(""), Path::new("gone")).unwrap(), Path::new("gone"));
+        assert_eq!(resolve_below(Path::new(""), Path::new("gone")).unwrap(), Path::new("gone"));
     }
 }

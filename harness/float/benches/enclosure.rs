@@ -1,6 +1,6 @@
 //! Cost of single operations: `cargo bench -p assay-float`.
 
-use assay_float::{Big, Dyadic, Enclosure, F32, Fast, Function};
+use assay_float::{BigEnclosure, Dyadic, Enclosure, F32, F64Enclosure, Function};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use std::{hint::black_box, time::Duration};
 
@@ -48,9 +48,9 @@ fn operations<R: Enclosure>(group: &mut BenchmarkGroup<'_, WallTime>, precision:
 }
 
 fn enclosures(criterion: &mut Criterion) {
-    operations::<Fast>(&mut criterion.benchmark_group("fast"), ());
-    operations::<Big>(&mut criterion.benchmark_group("big96"), 96);
-    operations::<Big>(&mut criterion.benchmark_group("big400"), 400);
+    operations::<F64Enclosure>(&mut criterion.benchmark_group("fast"), ());
+    operations::<BigEnclosure>(&mut criterion.benchmark_group("big96"), 96);
+    operations::<BigEnclosure>(&mut criterion.benchmark_group("big400"), 400);
 }
 
 criterion_group!(benches, enclosures);

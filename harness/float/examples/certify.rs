@@ -6,7 +6,7 @@
 //! CORE-MATH's `f64` functions are correctly rounded, hence within one unit of 2^-53 of the exact
 //! value; the measured error is increased by that unit.
 
-use assay_float::kernels;
+use assay_float::f64_kernels;
 use std::{
     io::Write,
     process::ExitCode,
@@ -30,24 +30,24 @@ const ABOVE_ONE: f64 = 1.0 + f64::EPSILON;
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
 
 const KERNELS: [Kernel; 18] = [
-    row("exp", kernels::exp, core_math::exp, -708.0, 709.7),
-    row("exp2", kernels::exp2, core_math::exp2, -1022.0, 1023.9),
-    row("ln", kernels::ln, core_math::log, f64::MIN_POSITIVE, f64::MAX),
-    row("ln_1p", kernels::ln_1p, core_math::log1p, -BELOW_ONE, f64::MAX),
-    row("log2", kernels::log2, core_math::log2, f64::MIN_POSITIVE, f64::MAX),
-    row("sin", kernels::sin, core_math::sin, -4.0, 4.0),
-    row("cos", kernels::cos, core_math::cos, -4.0, 4.0),
-    row("tan", kernels::tan, core_math::tan, -4.0, 4.0),
-    row("asin", kernels::asin, core_math::asin, -1.0, 1.0),
-    row("acos", kernels::acos, core_math::acos, -1.0, BELOW_ONE),
-    row("atan", kernels::atan, core_math::atan, f64::MIN, f64::MAX),
+    row("exp", f64_kernels::exp, core_math::exp, -708.0, 709.7),
+    row("exp2", f64_kernels::exp2, core_math::exp2, -1022.0, 1023.9),
+    row("ln", f64_kernels::ln, core_math::log, f64::MIN_POSITIVE, f64::MAX),
+    row("ln_1p", f64_kernels::ln_1p, core_math::log1p, -BELOW_ONE, f64::MAX),
+    row("log2", f64_kernels::log2, core_math::log2, f64::MIN_POSITIVE, f64::MAX),
+    row("sin", f64_kernels::sin, core_math::sin, -4.0, 4.0),
+    row("cos", f64_kernels::cos, core_math::cos, -4.0, 4.0),
+    row("tan", f64_kernels::tan, core_math::tan, -4.0, 4.0),
+    row("asin", f64_kernels::asin, core_math::asin, -1.0, 1.0),
+    row("acos", f64_kernels::acos, core_math::acos, -1.0, BELOW_ONE),
+    row("atan", f64_kernels::atan, core_math::atan, f64::MIN, f64::MAX),
     row("atan2", atan2_kernel, atan2_reference, f64::MIN, f64::MAX),
-    row("sinh", kernels::sinh, core_math::sinh, -709.0, 709.0),
-    row("cosh", kernels::cosh, core_math::cosh, -708.0, 708.0),
-    row("tanh", kernels::tanh, core_math::tanh, -350.0, 350.0),
-    row("asinh", kernels::asinh, core_math::asinh, f64::MIN, f64::MAX),
-    row("acosh", kernels::acosh, core_math::acosh, ABOVE_ONE, f64::MAX),
-    row("atanh", kernels::atanh, core_math::atanh, -BELOW_ONE, BELOW_ONE),
+    row("sinh", f64_kernels::sinh, core_math::sinh, -709.0, 709.0),
+    row("cosh", f64_kernels::cosh, core_math::cosh, -708.0, 708.0),
+    row("tanh", f64_kernels::tanh, core_math::tanh, -350.0, 350.0),
+    row("asinh", f64_kernels::asinh, core_math::asinh, f64::MIN, f64::MAX),
+    row("acosh", f64_kernels::acosh, core_math::acosh, ABOVE_ONE, f64::MAX),
+    row("atanh", f64_kernels::atanh, core_math::atanh, -BELOW_ONE, BELOW_ONE),
 ];
 
 /// Second coordinate of similar magnitude that depends on the first, so that all quadrants occur.
@@ -59,7 +59,7 @@ fn other(x: f64) -> f64 {
 }
 
 fn atan2_kernel(y: f64) -> f64 {
-    kernels::atan2(y, other(y))
+    f64_kernels::atan2(y, other(y))
 }
 
 fn atan2_reference(y: f64) -> f64 {
@@ -136,7 +136,7 @@ fn main() -> ExitCode {
             names.push(argument);
         }
     }
-    let bound = kernels::ERROR_BOUND / (f64::EPSILON / 2.0);
+    let bound = f64_kernels::ERROR_BOUND / (f64::EPSILON / 2.0);
     let mut holds = true;
     for kernel in KERNELS.iter().filter(|kernel| names.is_empty() || names.iter().any(|name| name == kernel.name)) {
         let (worst, at, count) = certify(kernel, stride);

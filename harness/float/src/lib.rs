@@ -4,20 +4,23 @@
 //!   `u64`, right-aligned. Every format has one total order of its patterns, the [`Rank`].
 //! * [`Set`]: the set of bit patterns that a rule permits: ordered disjoint ranges of ranks, with
 //!   flags for NaN and for anything.
-//! * [`Enclosure`]: an interval with certified ends around one real number, in `f64` ([`Fast`]) or
-//!   with any number of bits ([`Big`]). [`decide`] answers a question with increasing precision
-//!   until the answer is certain (Ziv's strategy).
+//! * [`Enclosure`]: an interval with certified ends around one real number, in `f64`
+//!   ([`F64Enclosure`]) or with any number of bits ([`BigEnclosure`]). [`decide`] answers a
+//!   question with increasing precision until the answer is certain (Ziv's strategy).
 
-mod decide;
 mod dyadic;
 mod enclosure;
 mod format;
-mod set;
+mod permitted_set;
 mod text;
+mod ziv;
 
-pub use decide::{Question, decide};
 pub use dyadic::Dyadic;
-pub use enclosure::{Enclosure, Function, Undecided, big::Big, fast::Fast, fast::kernels};
+pub use enclosure::{
+    Enclosure, Function, Undecided, big_enclosure::BigEnclosure, f64_enclosure::F64Enclosure,
+    f64_enclosure::f64_kernels,
+};
 pub use format::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format, Rank, Specials};
-pub use set::{RankRange, Set};
+pub use permitted_set::{RankRange, Set};
 pub use text::{Number, NumberError};
+pub use ziv::{EnclosureQuery, decide};

@@ -1,46 +1,46 @@
 //! The coordinator: distributes cases to workers, monitors them, and ensures that every case gets
 //! one result.
 
-mod crew;
+mod worker_pool;
 
 use crate::{
-    inquiry::{Inquiry, Next},
-    message::{Order, PROTOCOL, Refusal, Said},
-    process::{Heard, Launch, from_outside, how},
+    child_process::{Launch, WorkerEvent, describe_end, may_be_external},
+    confirmation::{Confirmation, ConfirmationStep},
+    message::{Order, PROTOCOL, Refusal, WorkerMessage},
 };
 use assay_runner::{DeviceInfo, Event, Status};
-use crew::{Crew, Job, Trouble, Worker};
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use worker_pool::{Worker, WorkerFailure, WorkerJob, WorkerPool};
 
 /// Interval at which limits and interruptions are checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Longest time for workers to end after an interruption.
-const STOPPING: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Number of consecutive failed starts after which the run is aborted.
-const ATTEMPTS: u32 = 3;
+const MAX_FAILED_STARTS: u32 = 3;
 
 /// Delay before another start: a lost device may need time to recover.
-const PAUSE: Duration = Duration::from_secs(1);
+const RESTART_DELAY: Duration = Duration::from_secs(1);
 
 /// Number of times that a run is repeated because an external signal ended it.
-const OUTSIDE: u32 = 5;
+const MAX_EXTERNAL_ENDS: u32 = 5;
 
 /// Largest number of messages that are processed before limits are checked.
-const BACKLOG: usize = 1 << 14;
+const MAX_BACKLOG: usize = 1 << 14;
 
 /// Reason for the failure of a case that its worker skipped.
 const NO_RESULT: &str = "the worker gave no result for it";
 
 /// Limits of worker processes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct WorkerLimits {
     /// Longest time for one call into the driver.
     pub call: Duration,
     /// Longest time for opening the device.
@@ -55,13 +55,13 @@ pub struct Limits {
 
 /// Settings of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct CoordinatorSettings {
     /// Number of concurrent worker processes.
     pub workers: usize,
     /// Largest number of cases that a worker gets at once.
     pub batch: usize,
     /// Limits of the workers.
-    pub limits: Limits,
+    pub limits: WorkerLimits,
     /// Set to confirm failures by running them again alone.
     pub confirm: bool,
 }
@@ -72,7 +72,7 @@ pub trait Cases {
     fn name(&self, case: u32) -> &str;
 
     /// Returns a result for a case that has none of its own.
-    fn blank(&self, case: u32, status: Status, reason: String) -> Event;
+    fn not_run(&self, case: u32, status: Status, reason: String) -> Event;
 }
 
 /// Reason for aborting a run. Events reported until then remain valid.
@@ -97,7 +97,7 @@ pub enum IsolateError {
 
 /// Outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunOutcome {
     /// Set if the run was interrupted, so that cases are missing.
     pub interrupted: bool,
     /// Number of worker processes that were started.
@@ -105,14 +105,14 @@ pub struct Ended {
 }
 
 /// Returns the current number of workers to use, for a run that shares its machine with others.
-pub type Room = Box<dyn Fn() -> usize>;
+pub type WorkerCount = Box<dyn Fn() -> usize>;
 
 /// Runs cases in worker processes.
 pub struct Coordinator {
-    crew: Crew,
-    settings: Settings,
+    pool: WorkerPool,
+    settings: CoordinatorSettings,
     device: DeviceInfo,
-    room: Option<Room>,
+    worker_count: Option<WorkerCount>,
 }
 
 impl Coordinator {
@@ -120,32 +120,32 @@ impl Coordinator {
     ///
     /// # Errors
     /// It cannot be started, or it cannot open the device.
-    pub fn start(launch: Launch, settings: Settings) -> Result<Coordinator, IsolateError> {
-        let mut crew = Crew::new(launch);
-        crew.start(None).map_err(IsolateError::Spawn)?;
+    pub fn start(launch: Launch, settings: CoordinatorSettings) -> Result<Coordinator, IsolateError> {
+        let mut pool = WorkerPool::new(launch);
+        pool.start(None).map_err(IsolateError::Spawn)?;
         let mut killed = 0;
         loop {
-            match crew.hear(TICK) {
-                Some((_, Heard::Said(said))) => match *said {
-                    Said::Ready { protocol: PROTOCOL, device } => {
-                        crew.workers[0].ready();
-                        return Ok(Coordinator { crew, settings, device: *device, room: None });
+            match pool.receive(TICK) {
+                Some((_, WorkerEvent::Message(message))) => match *message {
+                    WorkerMessage::Ready { protocol: PROTOCOL, device } => {
+                        pool.workers[0].on_ready();
+                        return Ok(Coordinator { pool, settings, device: *device, worker_count: None });
                     }
-                    Said::Refused(refusal) => return Err(IsolateError::Refused(refusal)),
+                    WorkerMessage::Refused(refusal) => return Err(IsolateError::Refused(refusal)),
                     _ => {}
                 },
-                Some((_, Heard::Broken(what))) => return Err(IsolateError::Start(what)),
-                Some((_, Heard::Closed)) => {
-                    crew.workers[0].await_end();
-                    let (words, status, _) = crew.bury(0);
-                    killed += u32::from(from_outside(status));
+                Some((_, WorkerEvent::Broken(what))) => return Err(IsolateError::Start(what)),
+                Some((_, WorkerEvent::Closed)) => {
+                    pool.workers[0].await_end();
+                    let (words, status, _) = pool.kill(0);
+                    killed += u32::from(may_be_external(status));
                     // A kill from outside is not the fault of the device.
-                    if !from_outside(status) || killed > OUTSIDE {
-                        return Err(IsolateError::Start(format!("{}: {words}", how(status))));
+                    if !may_be_external(status) || killed > MAX_EXTERNAL_ENDS {
+                        return Err(IsolateError::Start(format!("{}: {words}", describe_end(status))));
                     }
-                    crew.start(None).map_err(IsolateError::Spawn)?;
+                    pool.start(None).map_err(IsolateError::Spawn)?;
                 }
-                None if crew.workers[0].age() > settings.limits.start => {
+                None if pool.workers[0].age() > settings.limits.start => {
                     return Err(IsolateError::Start(format!("it takes more than {:?}", settings.limits.start)));
                 }
                 None => {}
@@ -161,16 +161,16 @@ impl Coordinator {
     /// Uses another command for further workers and other settings from here on, for example ones
     /// that depend on the device.
     #[must_use]
-    pub fn adapt(mut self, launch: Launch, settings: Settings) -> Coordinator {
-        self.crew.relaunch(launch);
+    pub fn reconfigure(mut self, launch: Launch, settings: CoordinatorSettings) -> Coordinator {
+        self.pool.set_launch(launch);
         Coordinator { settings, ..self }
     }
 
-    /// Limits the number of concurrent workers by `room` instead of the settings. `room` is called
-    /// whenever there is work to assign.
+    /// Limits the number of concurrent workers by `worker_count` instead of the settings.
+    /// `worker_count` is called whenever there is work to assign.
     #[must_use]
-    pub fn within(self, room: Room) -> Coordinator {
-        Coordinator { room: Some(room), ..self }
+    pub fn with_worker_count(self, worker_count: WorkerCount) -> Coordinator {
+        Coordinator { worker_count: Some(worker_count), ..self }
     }
 
     /// Runs these cases and reports the beginning, the progress and, exactly once, the end of each.
@@ -178,36 +178,36 @@ impl Coordinator {
     /// that were cut short are marked as partial.
     ///
     /// # Errors
-    /// Workers can no longer be started, or `tell` fails.
+    /// Workers can no longer be started, or `report` fails.
     pub fn run(
         mut self,
         cases: &dyn Cases,
         todo: Vec<u32>,
-        tell: &mut dyn FnMut(&Event) -> io::Result<()>,
+        report: &mut dyn FnMut(&Event) -> io::Result<()>,
         interrupted: &AtomicBool,
-    ) -> Result<Ended, IsolateError> {
-        self.crew.mark();
-        let run = Run {
-            crew: &mut self.crew,
+    ) -> Result<RunOutcome, IsolateError> {
+        self.pool.reset_message_times();
+        let run = RunState {
+            pool: &mut self.pool,
             settings: self.settings,
-            room: self.room.as_ref(),
+            worker_count: self.worker_count.as_ref(),
             device: &self.device,
             cases,
-            tell,
+            report,
             todo: todo.into(),
-            inquiries: BTreeMap::new(),
-            jobs: VecDeque::new(),
+            confirmations: BTreeMap::new(),
+            confirmation_runs: VecDeque::new(),
             incidents: BTreeMap::new(),
-            ended_outside: BTreeMap::new(),
-            numbers: 0,
-            failures: 0,
-            not_before: None,
-            barren: 0,
-            stopping: None,
+            external_ends: BTreeMap::new(),
+            last_number: 0,
+            failed_starts: 0,
+            next_start: None,
+            caseless_ends: 0,
+            stopping_since: None,
         };
         let ended = run.run(interrupted);
-        self.crew.dismiss_all();
-        ended.map(|interrupted| Ended { interrupted, processes: self.crew.started() })
+        self.pool.dismiss_all();
+        ended.map(|interrupted| RunOutcome { interrupted, processes: self.pool.started_count() })
     }
 }
 
@@ -215,99 +215,99 @@ impl Coordinator {
 #[derive(Debug, Default)]
 struct Incident {
     /// Number of suspects that have not been run alone yet.
-    waiting: usize,
+    untested: usize,
     /// Set if a suspect reproduced it alone.
     reproduced: bool,
     /// Set if the cause may be external, or all cases together. Then only a case that reproduces it
-    /// alone is accused.
-    blameless: bool,
+    /// alone is held responsible.
+    may_be_external: bool,
     /// Confirmations of suspects that did not fail alone; the likeliest first.
-    held: Vec<u64>,
+    not_reproduced: Vec<u64>,
 }
 
-struct Open {
-    inquiry: Inquiry,
+struct OpenConfirmation {
+    confirmation: Confirmation,
     incident: Option<u64>,
     /// Number of consecutive runs that an external signal ended.
-    outside: u32,
+    external_ends: u32,
 }
 
-struct Run<'a> {
-    crew: &'a mut Crew,
-    settings: Settings,
-    room: Option<&'a Room>,
+struct RunState<'a> {
+    pool: &'a mut WorkerPool,
+    settings: CoordinatorSettings,
+    worker_count: Option<&'a WorkerCount>,
     device: &'a DeviceInfo,
     cases: &'a dyn Cases,
-    tell: &'a mut dyn FnMut(&Event) -> io::Result<()>,
+    report: &'a mut dyn FnMut(&Event) -> io::Result<()>,
     todo: VecDeque<u32>,
-    inquiries: BTreeMap<u64, Open>,
+    confirmations: BTreeMap<u64, OpenConfirmation>,
     /// Runs that confirmations request: the confirmation, and the cases to run before its case.
-    jobs: VecDeque<(u64, Vec<u32>)>,
+    confirmation_runs: VecDeque<(u64, Vec<u32>)>,
     incidents: BTreeMap<u64, Incident>,
     /// For each case without a confirmation, the number of times that an external signal ended its
     /// process.
-    ended_outside: BTreeMap<u32, u32>,
-    numbers: u64,
+    external_ends: BTreeMap<u32, u32>,
+    last_number: u64,
     /// Number of consecutive failed starts.
-    failures: u32,
-    not_before: Option<Instant>,
+    failed_starts: u32,
+    next_start: Option<Instant>,
     /// Number of consecutive workers that ended between cases.
-    barren: u32,
-    stopping: Option<Instant>,
+    caseless_ends: u32,
+    stopping_since: Option<Instant>,
 }
 
-impl Run<'_> {
+impl RunState<'_> {
     fn run(mut self, interrupted: &AtomicBool) -> Result<bool, IsolateError> {
         let mut ticked = Instant::now();
         loop {
-            if self.stopping.is_none() && interrupted.load(Ordering::Relaxed) {
+            if self.stopping_since.is_none() && interrupted.load(Ordering::Relaxed) {
                 self.stop()?;
             }
             self.assign()?;
-            if self.crew.workers.iter().all(|worker| worker.job.is_none())
-                && (self.stopping.is_some() || self.is_done())
+            if self.pool.workers.iter().all(|worker| worker.job.is_none())
+                && (self.stopping_since.is_some() || self.is_done())
             {
-                return Ok(self.stopping.is_some());
+                return Ok(self.stopping_since.is_some());
             }
-            if let Some((number, heard)) = self.crew.hear(TICK) {
-                self.take(number, heard)?;
+            if let Some((number, worker_event)) = self.pool.receive(TICK) {
+                self.on_message(number, worker_event)?;
             }
             if ticked.elapsed() >= TICK {
                 ticked = Instant::now();
-                self.look()?;
+                self.check_limits()?;
             }
         }
     }
 
     fn is_done(&self) -> bool {
-        self.todo.is_empty() && self.jobs.is_empty() && self.inquiries.is_empty()
+        self.todo.is_empty() && self.confirmation_runs.is_empty() && self.confirmations.is_empty()
     }
 
-    fn number(&mut self) -> u64 {
-        self.numbers += 1;
-        self.numbers
+    fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
     }
 
     fn name(&self, case: u32) -> String {
         self.cases.name(case).to_owned()
     }
 
-    fn tell(&mut self, event: &Event) -> Result<(), IsolateError> {
-        (self.tell)(event).map_err(IsolateError::Report)
+    fn report(&mut self, event: &Event) -> Result<(), IsolateError> {
+        (self.report)(event).map_err(IsolateError::Report)
     }
 
     /// Assigns work to idle and new workers.
     fn assign(&mut self) -> Result<(), IsolateError> {
-        if self.stopping.is_some() || self.not_before.is_some_and(|then| Instant::now() < then) {
+        if self.stopping_since.is_some() || self.next_start.is_some_and(|then| Instant::now() < then) {
             return Ok(());
         }
-        let workers = self.room.map_or(self.settings.workers, |room| room()).max(1);
-        while self.crew.busy() < workers {
-            let (cases, inquiry, chunks) = match self.jobs.pop_front() {
-                Some((inquiry, mut before)) => {
-                    let of = &self.inquiries[&inquiry].inquiry;
+        let workers = self.worker_count.map_or(self.settings.workers, |worker_count| worker_count()).max(1);
+        while self.pool.busy_count() < workers {
+            let (cases, confirmation, chunks) = match self.confirmation_runs.pop_front() {
+                Some((confirmation, mut before)) => {
+                    let of = &self.confirmations[&confirmation].confirmation;
                     before.push(of.case);
-                    (before, Some(inquiry), of.chunks())
+                    (before, Some(confirmation), of.chunks())
                 }
                 None if self.todo.is_empty() => return Ok(()),
                 None => {
@@ -317,238 +317,259 @@ impl Run<'_> {
                 }
             };
             let names = cases.iter().map(|&case| (self.name(case), case)).collect();
-            self.crew.give(Job { cases, left: names, inquiry, chunks }).map_err(IsolateError::Spawn)?;
+            self.pool
+                .assign(WorkerJob { cases, unfinished: names, confirmation, chunks })
+                .map_err(IsolateError::Spawn)?;
         }
         Ok(())
     }
 
     /// Processes a message or event of a worker.
-    fn take(&mut self, number: u64, heard: Heard) -> Result<(), IsolateError> {
+    fn on_message(&mut self, number: u64, worker_event: WorkerEvent) -> Result<(), IsolateError> {
         // Further messages of a worker that was killed are ignored.
-        let Some(at) = self.crew.find(number) else { return Ok(()) };
-        let worker = &mut self.crew.workers[at];
-        let said = match heard {
-            Heard::Said(said) => *said,
-            Heard::Broken(what) => return self.lose(at, Trouble::Broken(what)),
-            Heard::Closed => return self.lose(at, Trouble::Ended),
+        let Some(at) = self.pool.find(number) else { return Ok(()) };
+        let worker = &mut self.pool.workers[at];
+        let message = match worker_event {
+            WorkerEvent::Message(message) => *message,
+            WorkerEvent::Broken(what) => return self.on_worker_failure(at, WorkerFailure::Broken(what)),
+            WorkerEvent::Closed => return self.on_worker_failure(at, WorkerFailure::Ended),
         };
-        worker.heard = Instant::now();
-        match said {
-            Said::Ready { protocol: _, device } => {
+        worker.last_message = Instant::now();
+        match message {
+            WorkerMessage::Ready { protocol: _, device } => {
                 if (&device.uuid, &device.name, &device.driver_info)
                     != (&self.device.uuid, &self.device.name, &self.device.driver_info)
                 {
                     return Err(IsolateError::OtherDevice(self.device.name.clone(), device.name.clone()));
                 }
-                self.failures = 0;
-                worker.ready();
+                self.failed_starts = 0;
+                worker.on_ready();
                 Ok(())
             }
-            Said::Refused(refusal) if worker.is_starting() => self.lose(at, Trouble::Refused(refusal)),
-            Said::Refused(refusal) => Err(IsolateError::Refused(refusal)),
-            Said::Enter { call, case, doing } => match worker.begin(&case) {
+            WorkerMessage::Refused(refusal) if worker.is_starting() => {
+                self.on_worker_failure(at, WorkerFailure::Refused(refusal))
+            }
+            WorkerMessage::Refused(refusal) => Err(IsolateError::Refused(refusal)),
+            WorkerMessage::Enter { call, case, doing } => match worker.begin(&case) {
                 Some(case) => {
                     worker.calls.insert(call, (case, doing, Instant::now()));
                     Ok(())
                 }
-                None => self.lose(at, Trouble::Broken(format!("about case `{case}`, which it was not assigned"))),
+                None => self.on_worker_failure(
+                    at,
+                    WorkerFailure::Broken(format!("about case `{case}`, which it was not assigned")),
+                ),
             },
-            Said::Leave { call } => {
+            WorkerMessage::Leave { call } => {
                 worker.calls.remove(&call);
                 Ok(())
             }
-            Said::Event { event } => self.event(at, *event),
-            Said::Done => self.done(at),
-            Said::Beat => Ok(()),
+            WorkerMessage::Event { event } => self.on_event(at, *event),
+            WorkerMessage::Done => self.on_job_done(at),
+            WorkerMessage::Beat => Ok(()),
         }
     }
 
-    fn event(&mut self, at: usize, event: Event) -> Result<(), IsolateError> {
+    fn on_event(&mut self, at: usize, event: Event) -> Result<(), IsolateError> {
         match &event {
-            Event::CaseStarted { name, .. } | Event::CaseProgress { name, .. } => self.begun(at, &event, name),
+            Event::CaseStarted { name, .. } | Event::CaseProgress { name, .. } => {
+                self.on_case_progress(at, &event, name)
+            }
             // A partial result is progress.
-            Event::CheckFinished(check) if check.partial => self.begun(at, &event, &check.name),
+            Event::CheckFinished(check) if check.partial => self.on_case_progress(at, &event, &check.name),
             Event::CaseFinished(_) | Event::CheckFinished(_) => {
-                let name = event.ended().map(|(name, ..)| name).unwrap_or_default();
-                match self.crew.workers[at].finish(name) {
-                    Some((case, before)) => self.result(at, case, before, event),
-                    None => {
-                        self.lose(at, Trouble::Broken(format!("a result of case `{name}`, which it was not assigned")))
-                    }
+                let name = event.case_end().map(|(name, ..)| name).unwrap_or_default();
+                match self.pool.workers[at].finish(name) {
+                    Some((case, before)) => self.on_result(at, case, before, event),
+                    None => self.on_worker_failure(
+                        at,
+                        WorkerFailure::Broken(format!("a result of case `{name}`, which it was not assigned")),
+                    ),
                 }
             }
             Event::RunStarted(_) | Event::RunFinished { .. } => {
-                self.lose(at, Trouble::Broken("an event of a run".to_owned()))
+                self.on_worker_failure(at, WorkerFailure::Broken("an event of a run".to_owned()))
             }
         }
     }
 
     /// Processes the beginning or the progress of a case.
-    fn begun(&mut self, at: usize, event: &Event, name: &str) -> Result<(), IsolateError> {
-        let worker = &mut self.crew.workers[at];
-        let inquiring = worker.job.as_ref().is_some_and(|job| job.inquiry.is_some());
+    fn on_case_progress(&mut self, at: usize, event: &Event, name: &str) -> Result<(), IsolateError> {
+        let worker = &mut self.pool.workers[at];
+        let confirming = worker.job.as_ref().is_some_and(|job| job.confirmation.is_some());
         match worker.begin(name) {
-            Some(_) if inquiring => Ok(()),
-            Some(_) => self.tell(event),
-            None => self.lose(at, Trouble::Broken(format!("about case `{name}`, which it was not assigned"))),
+            Some(_) if confirming => Ok(()),
+            Some(_) => self.report(event),
+            None => self.on_worker_failure(
+                at,
+                WorkerFailure::Broken(format!("about case `{name}`, which it was not assigned")),
+            ),
         }
     }
 
     /// Processes the result of a case.
-    fn result(&mut self, at: usize, case: u32, before: Vec<u32>, mut event: Event) -> Result<(), IsolateError> {
-        self.barren = 0;
-        let status = event.ended().map_or(Status::InternalError, |(_, status, _)| status);
+    fn on_result(&mut self, at: usize, case: u32, before: Vec<u32>, mut event: Event) -> Result<(), IsolateError> {
+        self.caseless_ends = 0;
+        let status = event.case_end().map_or(Status::InternalError, |(_, status, _)| status);
         // The state of the device or the process is not trustworthy, so later results do not count.
         let tainted = matches!(status, Status::DeviceLost | Status::Timeout);
-        let inquiry = self.crew.workers[at].job.as_ref().and_then(|job| job.inquiry);
-        if let Some(number) = inquiry {
-            if self.inquiries.get(&number).is_some_and(|open| open.inquiry.case == case) {
-                self.crew.dismiss(at);
-                return self.outcome(number, Some(event));
+        let confirmation = self.pool.workers[at].job.as_ref().and_then(|job| job.confirmation);
+        if let Some(number) = confirmation {
+            if self.confirmations.get(&number).is_some_and(|open| open.confirmation.case == case) {
+                self.pool.dismiss(at);
+                return self.on_confirmation_outcome(number, Some(event));
             }
             if tainted {
-                self.crew.bury(at);
-                return self.outcome(number, None);
+                self.pool.kill(at);
+                return self.on_confirmation_outcome(number, None);
             }
             return Ok(());
         }
-        if self.stopping.is_some() {
+        if self.stopping_since.is_some() {
             if status.is_failure() && self.settings.confirm {
                 event.set_partial();
             }
-            self.tell(&event)?;
+            self.report(&event)?;
         } else if status.is_failure() && self.settings.confirm {
-            self.inquire(Inquiry::new(case, event, true, before), None);
+            self.open_confirmation(Confirmation::new(case, event, true, before), None);
         } else {
-            self.tell(&event)?;
+            self.report(&event)?;
         }
         if status == Status::DeviceLost {
             // Other workers of the device may have lost it as well, and would attribute the loss to
             // innocent cases.
-            for at in (0..self.crew.workers.len()).rev() {
-                if self.crew.workers[at].job.as_ref().is_none_or(|job| job.inquiry.is_none()) {
-                    self.give_up(at);
+            for at in (0..self.pool.workers.len()).rev() {
+                if self.pool.workers[at].job.as_ref().is_none_or(|job| job.confirmation.is_none()) {
+                    self.abandon_worker(at);
                 }
             }
         } else if tainted {
-            self.give_up(at);
+            self.abandon_worker(at);
         }
         Ok(())
     }
 
     /// Kills a worker; its remaining cases are run by another.
-    fn give_up(&mut self, at: usize) {
-        let (_, _, job) = self.crew.bury(at);
+    fn abandon_worker(&mut self, at: usize) {
+        let (_, _, job) = self.pool.kill(at);
         let Some(job) = job else { return };
-        self.put_back(&job, &[]);
+        self.requeue(&job, &[]);
     }
 
-    fn put_back(&mut self, job: &Job, but: &[u32]) {
-        let left = job.cases.iter().rev().filter(|case| !but.contains(case) && job.left.values().any(|c| c == *case));
+    fn requeue(&mut self, job: &WorkerJob, but: &[u32]) {
+        let left =
+            job.cases.iter().rev().filter(|case| !but.contains(case) && job.unfinished.values().any(|c| c == *case));
         for &case in left {
             self.todo.push_front(case);
         }
     }
 
     /// Processes the end of a worker's job.
-    fn done(&mut self, at: usize) -> Result<(), IsolateError> {
-        let Some(job) = self.crew.workers[at].job.take() else { return Ok(()) };
-        let stopping = self.stopping.is_some();
-        self.crew.workers[at].calls.clear();
-        if let Some(number) = job.inquiry {
-            self.crew.dismiss(at);
-            let subject = job.cases.last().copied().filter(|case| job.left.values().any(|left| left == case));
+    fn on_job_done(&mut self, at: usize) -> Result<(), IsolateError> {
+        let Some(job) = self.pool.workers[at].job.take() else { return Ok(()) };
+        let stopping = self.stopping_since.is_some();
+        self.pool.workers[at].calls.clear();
+        if let Some(number) = job.confirmation {
+            self.pool.dismiss(at);
+            let subject = job.cases.last().copied().filter(|case| job.unfinished.values().any(|left| left == case));
             let reason = NO_RESULT.to_owned();
-            let outcome = subject.map(|case| self.cases.blank(case, Status::InternalError, reason));
-            return self.outcome(number, outcome);
+            let outcome = subject.map(|case| self.cases.not_run(case, Status::InternalError, reason));
+            return self.on_confirmation_outcome(number, outcome);
         }
-        for &case in job.cases.iter().filter(|case| !stopping && job.left.values().any(|left| left == *case)) {
-            let event = self.cases.blank(case, Status::InternalError, NO_RESULT.to_owned());
-            self.inquire(Inquiry::new(case, event, true, Vec::new()), None);
+        for &case in job.cases.iter().filter(|case| !stopping && job.unfinished.values().any(|left| left == *case)) {
+            let event = self.cases.not_run(case, Status::InternalError, NO_RESULT.to_owned());
+            self.open_confirmation(Confirmation::new(case, event, true, Vec::new()), None);
         }
         Ok(())
     }
 
-    fn inquire(&mut self, inquiry: Inquiry, incident: Option<u64>) {
-        let number = self.number();
-        self.inquiries.insert(number, Open { inquiry, incident, outside: 0 });
-        self.jobs.push_back((number, Vec::new()));
+    fn open_confirmation(&mut self, confirmation: Confirmation, incident: Option<u64>) {
+        let number = self.next_number();
+        self.confirmations.insert(number, OpenConfirmation { confirmation, incident, external_ends: 0 });
+        self.confirmation_runs.push_back((number, Vec::new()));
     }
 
     /// Processes the result of a run that a confirmation requested.
-    fn outcome(&mut self, number: u64, outcome: Option<Event>) -> Result<(), IsolateError> {
+    fn on_confirmation_outcome(&mut self, number: u64, outcome: Option<Event>) -> Result<(), IsolateError> {
         let cases = self.cases;
         let name = |case: u32| cases.name(case).to_owned();
-        let Some(open) = self.inquiries.get_mut(&number) else { return Ok(()) };
-        open.outside = 0;
+        let Some(open) = self.confirmations.get_mut(&number) else { return Ok(()) };
+        open.external_ends = 0;
         let failed =
-            outcome.as_ref().is_none_or(|event| event.ended().is_some_and(|(_, status, _)| status.is_failure()));
-        let incident = open.incident.filter(|_| open.inquiry.is_alone());
-        let next = open.inquiry.next(outcome, &name);
-        let held = next == Next::Hold;
+            outcome.as_ref().is_none_or(|event| event.case_end().is_some_and(|(_, status, _)| status.is_failure()));
+        let incident = open.incident.filter(|_| open.confirmation.is_alone());
+        let next = open.confirmation.next(outcome, &name);
+        let awaits = next == ConfirmationStep::AwaitSuspects;
         if incident.is_some() {
             open.incident = None;
         }
-        self.step(number, next)?;
+        self.apply_step(number, next)?;
         let Some(incident) = incident else { return Ok(()) };
         let Some(of) = self.incidents.get_mut(&incident) else { return Ok(()) };
-        of.waiting -= 1;
+        of.untested -= 1;
         of.reproduced |= failed;
-        if held {
-            of.held.push(number);
+        if awaits {
+            of.not_reproduced.push(number);
         }
-        if of.waiting > 0 {
+        if of.untested > 0 {
             return Ok(());
         }
-        let Incident { reproduced, blameless, mut held, .. } = self.incidents.remove(&incident).unwrap_or_default();
-        held.sort_unstable();
-        for (place, number) in held.into_iter().enumerate() {
-            let Some(open) = self.inquiries.get_mut(&number) else { continue };
-            let next = if reproduced || blameless || place > 0 { open.inquiry.acquit() } else { open.inquiry.accuse() };
-            self.step(number, next)?;
+        let Incident { reproduced, may_be_external, not_reproduced: mut awaits, .. } =
+            self.incidents.remove(&incident).unwrap_or_default();
+        awaits.sort_unstable();
+        for (place, number) in awaits.into_iter().enumerate() {
+            let Some(open) = self.confirmations.get_mut(&number) else { continue };
+            let next = if reproduced || may_be_external || place > 0 {
+                open.confirmation.accept_run_alone()
+            } else {
+                open.confirmation.run_after_predecessors()
+            };
+            self.apply_step(number, next)?;
         }
         Ok(())
     }
 
-    fn step(&mut self, number: u64, next: Next) -> Result<(), IsolateError> {
+    fn apply_step(&mut self, number: u64, next: ConfirmationStep) -> Result<(), IsolateError> {
         match next {
-            Next::Run(before) => self.jobs.push_back((number, before)),
-            Next::Hold => {}
-            Next::Ended(event) => {
-                self.inquiries.remove(&number);
-                self.tell(&event)?;
+            ConfirmationStep::Run(before) => self.confirmation_runs.push_back((number, before)),
+            ConfirmationStep::AwaitSuspects => {}
+            ConfirmationStep::Finish(event) => {
+                self.confirmations.remove(&number);
+                self.report(&event)?;
             }
         }
         Ok(())
     }
 
     /// Processes the failure of a worker.
-    fn lose(&mut self, at: usize, trouble: Trouble) -> Result<(), IsolateError> {
-        let worker = &self.crew.workers[at];
-        let (starting, suspects) = (worker.is_starting(), worker.suspects(&trouble));
-        if matches!(trouble, Trouble::Ended) {
+    fn on_worker_failure(&mut self, at: usize, failure: WorkerFailure) -> Result<(), IsolateError> {
+        let worker = &self.pool.workers[at];
+        let (starting, suspects) = (worker.is_starting(), worker.suspects(&failure));
+        if matches!(failure, WorkerFailure::Ended) {
             worker.await_end();
         }
-        let histories: Vec<Vec<u32>> = suspects.iter().map(|(case, _)| worker.before(*case)).collect();
-        let (mut words, status, job) = self.crew.bury(at);
-        let outside = matches!(trouble, Trouble::Ended) && from_outside(status);
-        let (did, what) = match &trouble {
-            Trouble::Ended => (Status::Crash, how(status)),
-            Trouble::Refused(refusal) => (Status::Crash, refusal.reason.clone()),
-            Trouble::Broken(what) => (
+        let histories: Vec<Vec<u32>> = suspects.iter().map(|(case, _)| worker.predecessors(*case)).collect();
+        let (mut words, status, job) = self.pool.kill(at);
+        let outside = matches!(failure, WorkerFailure::Ended) && may_be_external(status);
+        let (did, what) = match &failure {
+            WorkerFailure::Ended => (Status::Crash, describe_end(status)),
+            WorkerFailure::Refused(refusal) => (Status::Crash, refusal.reason.clone()),
+            WorkerFailure::Broken(what) => (
                 Status::Crash,
                 format!(
                     "the worker sent an invalid message (it wrote {what}); the driver may have corrupted its memory \
                      or written to its pipe"
                 ),
             ),
-            Trouble::Hang(_, limit) => (Status::Timeout, format!("no end within {limit:?}, so its process was killed")),
-            Trouble::Silent => (Status::Timeout, "its process stopped answering, and was killed".to_owned()),
-            Trouble::Memory(limit) => (
+            WorkerFailure::Hang(_, limit) => {
+                (Status::Timeout, format!("no end within {limit:?}, so its process was killed"))
+            }
+            WorkerFailure::Silent => (Status::Timeout, "its process stopped answering, and was killed".to_owned()),
+            WorkerFailure::Memory(limit) => (
                 Status::Crash,
                 format!("its process exceeded the limit of --memory, {} MiB, and was killed", limit >> 20),
             ),
-            Trouble::Flood(limit) => {
+            WorkerFailure::Flood(limit) => {
                 (Status::Crash, format!("its process wrote more than {limit} bytes of messages, and was killed"))
             }
         };
@@ -556,60 +577,60 @@ impl Run<'_> {
             words = format!("; it wrote: {words}");
         }
         if starting {
-            return self.did_not_start(trouble, what + &words, job);
+            return self.on_failed_start(failure, what + &words, job);
         }
         let Some(job) = job else { return Ok(()) };
-        let blank = |case: u32, doing: &str| {
+        let not_run = |case: u32, doing: &str| {
             let doing = if doing.is_empty() { String::new() } else { format!(", while {doing}") };
-            self.cases.blank(case, did, format!("{what}{doing}{words}"))
+            self.cases.not_run(case, did, format!("{what}{doing}{words}"))
         };
-        if let Some(number) = job.inquiry {
-            let Some(open) = self.inquiries.get_mut(&number) else { return Ok(()) };
-            if outside && open.outside < OUTSIDE {
-                open.outside += 1;
+        if let Some(number) = job.confirmation {
+            let Some(open) = self.confirmations.get_mut(&number) else { return Ok(()) };
+            if outside && open.external_ends < MAX_EXTERNAL_ENDS {
+                open.external_ends += 1;
                 let before = job.cases[..job.cases.len() - 1].to_vec();
-                self.jobs.push_front((number, before));
+                self.confirmation_runs.push_front((number, before));
                 return Ok(());
             }
-            let case = open.inquiry.case;
-            let outcome = suspects.iter().find(|(suspect, _)| *suspect == case).map(|(_, doing)| blank(case, doing));
-            return self.outcome(number, outcome);
+            let case = open.confirmation.case;
+            let outcome = suspects.iter().find(|(suspect, _)| *suspect == case).map(|(_, doing)| not_run(case, doing));
+            return self.on_confirmation_outcome(number, outcome);
         }
-        if self.stopping.is_some() {
+        if self.stopping_since.is_some() {
             return Ok(());
         }
-        let mut accused: Vec<(u32, Event)> =
-            suspects.iter().map(|(case, doing)| (*case, blank(*case, doing))).collect();
-        if accused.is_empty() {
-            self.barren += 1;
+        let mut candidates: Vec<(u32, Event)> =
+            suspects.iter().map(|(case, doing)| (*case, not_run(*case, doing))).collect();
+        if candidates.is_empty() {
+            self.caseless_ends += 1;
             // It ends repeatedly before any case begins: the first case is then tested alone.
-            if let Some(&first) = job.cases.iter().find(|case| job.left.values().any(|c| c == *case))
-                && self.barren >= ATTEMPTS
+            if let Some(&first) = job.cases.iter().find(|case| job.unfinished.values().any(|c| c == *case))
+                && self.caseless_ends >= MAX_FAILED_STARTS
             {
-                accused.push((first, blank(first, "")));
+                candidates.push((first, not_run(first, "")));
             }
         } else {
-            self.barren = 0;
+            self.caseless_ends = 0;
         }
-        let cases: Vec<u32> = accused.iter().map(|(case, _)| *case).collect();
-        self.put_back(&job, &cases);
-        if accused.is_empty() {
+        let cases: Vec<u32> = candidates.iter().map(|(case, _)| *case).collect();
+        self.requeue(&job, &cases);
+        if candidates.is_empty() {
             return Ok(());
         }
         if !self.settings.confirm {
-            // The likeliest suspect is accused, and the others are run again.
-            for (place, (case, event)) in accused.into_iter().enumerate() {
+            // The likeliest suspect is held responsible, and the others are run again.
+            for (place, (case, event)) in candidates.into_iter().enumerate() {
                 let charged = place == 0 && (!outside || self.ended_too_often(case));
-                if charged { self.tell(&event)? } else { self.todo.push_front(case) }
+                if charged { self.report(&event)? } else { self.todo.push_front(case) }
             }
             return Ok(());
         }
-        let number = self.number();
-        let blameless = outside || matches!(trouble, Trouble::Memory(_));
-        self.incidents.insert(number, Incident { waiting: accused.len(), blameless, ..Incident::default() });
-        for (place, (case, event)) in accused.into_iter().enumerate() {
+        let number = self.next_number();
+        let may_be_external = outside || matches!(failure, WorkerFailure::Memory(_));
+        self.incidents.insert(number, Incident { untested: candidates.len(), may_be_external, ..Incident::default() });
+        for (place, (case, event)) in candidates.into_iter().enumerate() {
             let before = histories.get(place).cloned().unwrap_or_default();
-            self.inquire(Inquiry::new(case, event, false, before), Some(number));
+            self.open_confirmation(Confirmation::new(case, event, false, before), Some(number));
         }
         Ok(())
     }
@@ -617,51 +638,58 @@ impl Run<'_> {
     /// Counts an external signal that ended the process of a case; returns true if the case may not
     /// be run again.
     fn ended_too_often(&mut self, case: u32) -> bool {
-        let ended = self.ended_outside.entry(case).or_default();
+        let ended = self.external_ends.entry(case).or_default();
         *ended += 1;
-        *ended > OUTSIDE
+        *ended > MAX_EXTERNAL_ENDS
     }
 
-    fn did_not_start(&mut self, trouble: Trouble, what: String, job: Option<Job>) -> Result<(), IsolateError> {
-        self.failures += 1;
+    fn on_failed_start(
+        &mut self,
+        failure: WorkerFailure,
+        what: String,
+        job: Option<WorkerJob>,
+    ) -> Result<(), IsolateError> {
+        self.failed_starts += 1;
         match job {
-            Some(Job { inquiry: Some(number), mut cases, .. }) => {
+            Some(WorkerJob { confirmation: Some(number), mut cases, .. }) => {
                 cases.pop();
-                self.jobs.push_front((number, cases));
+                self.confirmation_runs.push_front((number, cases));
             }
-            Some(job) => self.put_back(&job, &[]),
+            Some(job) => self.requeue(&job, &[]),
             None => {}
         }
-        if self.failures < ATTEMPTS || self.stopping.is_some() {
-            self.not_before = Some(Instant::now() + PAUSE);
+        if self.failed_starts < MAX_FAILED_STARTS || self.stopping_since.is_some() {
+            self.next_start = Some(Instant::now() + RESTART_DELAY);
             return Ok(());
         }
-        Err(match trouble {
-            Trouble::Refused(refusal) => IsolateError::Refused(refusal),
-            Trouble::Hang(..) | Trouble::Silent => {
+        Err(match failure {
+            WorkerFailure::Refused(refusal) => IsolateError::Refused(refusal),
+            WorkerFailure::Hang(..) | WorkerFailure::Silent => {
                 IsolateError::Start(format!("it takes more than {:?}", self.settings.limits.start))
             }
-            Trouble::Ended | Trouble::Broken(_) | Trouble::Memory(_) | Trouble::Flood(_) => IsolateError::Start(what),
+            WorkerFailure::Ended | WorkerFailure::Broken(_) | WorkerFailure::Memory(_) | WorkerFailure::Flood(_) => {
+                IsolateError::Start(what)
+            }
         })
     }
 
     /// Checks the limits of the workers.
-    fn look(&mut self) -> Result<(), IsolateError> {
+    fn check_limits(&mut self) -> Result<(), IsolateError> {
         // Pending messages are processed first, so that a delay of the coordinator does not count
         // as a hang.
-        for _ in 0..BACKLOG {
-            let Some((number, heard)) = self.crew.hear(Duration::ZERO) else { break };
-            self.take(number, heard)?;
+        for _ in 0..MAX_BACKLOG {
+            let Some((number, worker_event)) = self.pool.receive(Duration::ZERO) else { break };
+            self.on_message(number, worker_event)?;
         }
         let limits = self.settings.limits;
-        for at in (0..self.crew.workers.len()).rev() {
-            if let Some(trouble) = self.crew.workers[at].trouble(&limits) {
-                self.lose(at, trouble)?;
+        for at in (0..self.pool.workers.len()).rev() {
+            if let Some(failure) = self.pool.workers[at].failure(&limits) {
+                self.on_worker_failure(at, failure)?;
             }
         }
-        self.crew.see_off();
-        if self.stopping.is_some_and(|since| since.elapsed() > STOPPING) {
-            (0..self.crew.workers.len()).rev().for_each(|at| _ = self.crew.bury(at));
+        self.pool.reap();
+        if self.stopping_since.is_some_and(|since| since.elapsed() > STOP_TIMEOUT) {
+            (0..self.pool.workers.len()).rev().for_each(|at| _ = self.pool.kill(at));
         }
         Ok(())
     }
@@ -669,20 +697,20 @@ impl Run<'_> {
     /// Interrupts the run: current work is cut short, and results that wait for their confirmation
     /// are reported without it.
     fn stop(&mut self) -> Result<(), IsolateError> {
-        self.stopping = Some(Instant::now());
+        self.stopping_since = Some(Instant::now());
         self.todo.clear();
-        self.jobs.clear();
-        for at in (0..self.crew.workers.len()).rev() {
-            let worker: &Worker = &self.crew.workers[at];
+        self.confirmation_runs.clear();
+        for at in (0..self.pool.workers.len()).rev() {
+            let worker: &Worker = &self.pool.workers[at];
             match &worker.job {
-                Some(job) if job.inquiry.is_none() && !worker.is_starting() => worker.order(&Order::Stop),
-                _ => _ = self.crew.bury(at),
+                Some(job) if job.confirmation.is_none() && !worker.is_starting() => worker.send(&Order::Stop),
+                _ => _ = self.pool.kill(at),
             }
         }
-        for (_, open) in std::mem::take(&mut self.inquiries) {
-            if let Some(mut event) = open.inquiry.own_result() {
+        for (_, open) in std::mem::take(&mut self.confirmations) {
+            if let Some(mut event) = open.confirmation.own_result() {
                 event.set_partial();
-                self.tell(&event)?;
+                self.report(&event)?;
             }
         }
         Ok(())

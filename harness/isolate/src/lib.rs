@@ -1,12 +1,12 @@
 //! Runs cases in worker processes and attributes failures of a process to the case that caused
 //! them.
 //! ```text
-//! Coordinator ---- orders: set up, run these cases, stop ---->  serve(Bench)
+//! Coordinator ---- orders: set up, run these cases, stop ---->  serve(backend)
 //!  (no driver)  <--- ready, calls into the driver, events ---   (one device)
 //! ```
 //!
 //! The [`Coordinator`] never loads a driver. A worker ([`serve`]) holds one device and runs many
-//! cases; a [`Bench`] does its work and can use [`run_plan`] for cases of the runner.
+//! cases; a [`WorkerBackend`] does its work and can use [`run_plan`] for cases of the runner.
 //!
 //! The end of a worker (a signal, an exit, a hang, a limit, a malformed message) is attributed to a
 //! case only after that case has reproduced it alone, in a process of its own. A case whose result
@@ -16,16 +16,16 @@
 //!
 //! Unix only, because it needs process groups and `/proc`.
 
+mod announced_executor;
+mod child_process;
+mod confirmation;
 mod coordinator;
-mod frame;
-mod inquiry;
 mod message;
-mod pipeline;
-mod process;
-mod worker;
+mod message_frame;
+mod serve;
 
-pub use coordinator::{Cases, Coordinator, Ended, IsolateError, Limits, Room, Settings};
+pub use announced_executor::run_plan;
+pub use child_process::Launch;
+pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, RunOutcome, WorkerCount, WorkerLimits};
 pub use message::{Refusal, Task};
-pub use pipeline::run_plan;
-pub use process::Launch;
-pub use worker::{Bench, Call, ServeError, Teller, serve};
+pub use serve::{DriverCall, EventSender, ServeError, WorkerBackend, serve};

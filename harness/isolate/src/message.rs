@@ -12,7 +12,7 @@ pub(crate) const PROTOCOL: u32 = 2;
 pub(crate) enum Order {
     /// First message: the data for opening the device.
     SetUp { protocol: u32, setup: serde_json::Value },
-    /// Runs these cases. The next one comes only after [`Said::Done`].
+    /// Runs these cases. The next one comes only after [`WorkerMessage::Done`].
     Run { cases: Vec<Task> },
     /// Ends the worker's cases after the current work.
     Stop,
@@ -31,7 +31,7 @@ pub struct Task {
 /// Message from a worker to the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case")]
-pub(crate) enum Said {
+pub(crate) enum WorkerMessage {
     /// The device is open.
     Ready { protocol: u32, device: Box<DeviceInfo> },
     /// The device cannot be opened; or, later, the request itself is invalid, independently of the

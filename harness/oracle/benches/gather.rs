@@ -3,8 +3,8 @@
 
 use assay_oracle::sample::{GatherReference, Verdict};
 use assay_oracle::{Filtering, Image};
-use assay_spirv::sampling::{AddressMode, GatherMode, Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::{AddressMode, GatherMode, ImageView, Sampler};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -14,7 +14,16 @@ const SIDE: u32 = 256;
 fn image(format: ImageFormat, bytes: usize) -> Image {
     let data = (0..SIDE as usize * SIDE as usize * bytes).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 13) as u8 & 0x3b);
     let extent = [SIDE, SIDE, 1];
-    Image { dim: Dim::Dim2D, extent, layers: 1, levels: 1, format, depth: false, view: View::ALL, data: data.collect() }
+    Image {
+        dim: Dim::Dim2D,
+        extent,
+        layers: 1,
+        levels: 1,
+        format,
+        depth: false,
+        view: ImageView::ALL,
+        data: data.collect(),
+    }
 }
 
 /// Gathered texels of a correct device, computed in plain Rust, at places around and inside the
@@ -41,7 +50,7 @@ fn reference(c: &mut Criterion) {
         for address in [AddressMode::Repeat, AddressMode::ClampToBorder] {
             let sampler = Sampler {
                 address: [address; 3],
-                border: assay_spirv::sampling::BorderColor::IntTransparentBlack,
+                border: assay_spirv::texture_addressing::BorderColor::IntTransparentBlack,
                 ..Sampler::NEAREST
             };
             let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };

@@ -1,6 +1,6 @@
 //! Atomic histories: the values that atomic instructions found on a device.
 
-use assay_spirv::module::Index;
+use assay_spirv::module::InstructionIndex;
 use std::collections::HashMap;
 
 /// The atomic history of one dispatch: the values that atomic instructions on integers found, and
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// that there is one ([`Outcome::disorder`](crate::Outcome::disorder)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtomicHistory {
-    executions: HashMap<(Index, u64), Vec<AtomicExecution>>,
+    executions: HashMap<(InstructionIndex, u64), Vec<AtomicExecution>>,
 }
 
 /// One execution of an atomic instruction by an invocation. Bits are right-aligned.
@@ -26,12 +26,12 @@ pub struct AtomicExecution {
 impl AtomicHistory {
     /// Sets all executions of an instruction by an invocation, in order. Invocations are numbered
     /// by workgroups along x, then y, then z, and within a workgroup by local indices.
-    pub fn insert(&mut self, instruction: Index, invocation: u64, executions: Vec<AtomicExecution>) {
+    pub fn insert(&mut self, instruction: InstructionIndex, invocation: u64, executions: Vec<AtomicExecution>) {
         self.executions.insert((instruction, invocation), executions);
     }
 
     /// The execution number `time`, from 0, of an instruction by an invocation.
-    pub(crate) fn get(&self, instruction: Index, invocation: u64, time: usize) -> Option<AtomicExecution> {
+    pub(crate) fn get(&self, instruction: InstructionIndex, invocation: u64, time: usize) -> Option<AtomicExecution> {
         self.executions.get(&(instruction, invocation))?.get(time).copied()
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::atomic_history::AtomicHistory;
 use crate::subgroup_layout::SubgroupLayout;
-use assay_spirv::kernel::KernelCall;
-use assay_spirv::sampling::{Sampler, View};
+use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::{ImageView, Sampler};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ pub struct Image {
     /// Set for the depth aspect of a depth format, stored as `R32f`.
     pub depth: bool,
     /// The part of the image that the shader sees.
-    pub view: View,
+    pub view: ImageView,
     /// Texels before the dispatch: level by level, then layer by layer, then row by row, without
     /// padding.
     pub data: Vec<u8>,

@@ -1,13 +1,13 @@
 //! Errors: modules that cannot be interpreted, and dispatches that cannot be run.
 
 use crate::Slot;
-use assay_spirv::module::Index;
+use assay_spirv::module::InstructionIndex;
 
 /// A place in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Index of the instruction in the module.
-    pub instruction: Index,
+    pub instruction: InstructionIndex,
     /// Line in the source, if the module has line information.
     pub line: Option<u32>,
 }

@@ -1,9 +1,9 @@
 //! Instruction set of the interpreter. Registers hold scalars, one column of lanes each.
 
 use crate::ty::{Kind, Leaf};
-use assay_spirv::kernel::HandleKind;
-use assay_spirv::sampling::GatherMode;
+use assay_spirv::kernel_call::HandleKind;
 use assay_spirv::tables::{Dim, Op, Scope};
+use assay_spirv::texture_addressing::GatherMode;
 
 /// A register: one scalar of a value, for every lane.
 pub(crate) type Reg = u32;

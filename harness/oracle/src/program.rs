@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::ty::{Fmt, Kind, Leaf};
 use assay_precision::{FastMath, Specification};
 use assay_spirv::Module;
-use assay_spirv::module::Index;
+use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ pub struct Program {
     /// Registers of pointers into arrays of push constants, with indices that are not constant.
     pub(crate) pushed: BTreeSet<Reg>,
     /// The texel types that accesses to images without a format expect, by instruction.
-    pub(crate) unformatted: BTreeMap<Index, Numbers>,
+    pub(crate) unformatted: BTreeMap<InstructionIndex, Numbers>,
     /// `TileShadingQCOM`.
     pub(crate) tiled: bool,
     /// `TileShadingRateQCOM`.

@@ -27,7 +27,7 @@ use RuleEnforcement::{Cannot, Elsewhere, Enforced, Followed, Open, Refused};
 const ONE_OF: &str = "oracle::run::control::uniformity::chosen_uniformly";
 const SAME: &str = "oracle::run::control::uniformity::same_in_subgroup";
 const OFFSET: &str = "oracle::run::control::uniformity::offset_within";
-const ATTACHMENTS: &str = "vulkan::tile::check::attachments";
+const ATTACHMENTS: &str = "vulkan::tile::pass_rules::attachments";
 const MATRICES: &str = "cooperative matrices";
 const VECTORS: &str = "cooperative vectors";
 const BARRIERS: &str = "split barriers";

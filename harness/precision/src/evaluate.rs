@@ -22,7 +22,7 @@ use crate::{
     table::{self, Accuracy, Inputs},
     undefined_operands, wgsl,
 };
-use assay_float::{Dyadic, Enclosure, F16, F32, F64, Format, Question, RankRange, Set, Undecided, decide};
+use assay_float::{Dyadic, Enclosure, EnclosureQuery, F16, F32, F64, Format, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
 use std::{cell::Cell, cmp::Ordering};
 
@@ -817,10 +817,10 @@ struct RealAnswer {
     margin: Option<f64>,
 }
 
-impl Question for RealQuery<'_> {
+impl EnclosureQuery for RealQuery<'_> {
     type Answer = RealAnswer;
 
-    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<RealAnswer, Undecided> {
+    fn evaluate<R: Enclosure>(&self, precision: R::Precision) -> Result<RealAnswer, Undecided> {
         self.evaluation.derivation.rewind(self.mark);
         match self.point::<R>(precision).and_then(|point| Ok(self.describe(point, precision)?)) {
             Ok(found) => Ok(found),

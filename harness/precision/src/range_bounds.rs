@@ -9,7 +9,7 @@
 //! most two values has only corners.
 
 use crate::rank_interval::{RankInterval, Stop};
-use assay_float::{Big, Enclosure, Fast, Question, Rank, Undecided, decide};
+use assay_float::{BigEnclosure, Enclosure, EnclosureQuery, F64Enclosure, Rank, Undecided, decide};
 use smallvec::{SmallVec, smallvec};
 
 /// Question to certified enclosures whose answer may be that there is no range.
@@ -24,10 +24,10 @@ pub(crate) trait RangeQuestion {
 /// operation of a formula asks separately, so that one hard case does not slow the others.
 pub(crate) fn decide_range<A: RangeQuestion>(ask: &A) -> Result<A::Answer, Stop> {
     struct DecideRange<'a, A>(&'a A);
-    impl<A: RangeQuestion> Question for DecideRange<'_, A> {
+    impl<A: RangeQuestion> EnclosureQuery for DecideRange<'_, A> {
         type Answer = Result<A::Answer, Stop>;
 
-        fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
+        fn evaluate<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
             match self.0.ask::<R>(precision) {
                 Err(Stop::Undecided) => Err(Undecided),
                 answer => Ok(answer),
@@ -42,12 +42,12 @@ pub(crate) fn decide_range<A: RangeQuestion>(ask: &A) -> Result<A::Answer, Stop>
 /// its answer may be too wide to be of use.
 pub(crate) fn try_decide_range<A: RangeQuestion>(ask: &A, finely: bool) -> Result<A::Answer, Stop> {
     const PRECISIONS: [u32; 2] = [200, 600];
-    let mut answer = if finely { Err(Stop::Undecided) } else { ask.ask::<Fast>(()) };
+    let mut answer = if finely { Err(Stop::Undecided) } else { ask.ask::<F64Enclosure>(()) };
     for bits in PRECISIONS {
         if answer != Err(Stop::Undecided) {
             break;
         }
-        answer = ask.ask::<Big>(bits);
+        answer = ask.ask::<BigEnclosure>(bits);
     }
     answer
 }

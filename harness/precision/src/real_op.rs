@@ -17,7 +17,7 @@ use crate::{
     table::Lists,
     wgsl,
 };
-use assay_float::{Dyadic, Enclosure, Format, Function, Question, Rank, Undecided, decide};
+use assay_float::{Dyadic, Enclosure, EnclosureQuery, Format, Function, Rank, Undecided, decide};
 use std::cmp::Ordering;
 
 /// Operation that is judged by its distance from a real number.
@@ -533,10 +533,10 @@ struct FusedQuestion {
     rounding: Rounding,
 }
 
-impl Question for FusedQuestion {
+impl EnclosureQuery for FusedQuestion {
     type Answer = RankInterval;
 
-    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<RankInterval, Undecided> {
+    fn evaluate<R: Enclosure>(&self, precision: R::Precision) -> Result<RankInterval, Undecided> {
         let [a, b] = self.factors.map(|factor| R::exact(factor, precision));
         let exact = a.mul(&b).add(&R::exact(self.addend, precision));
         round(&exact, &self.env, self.rounding, precision)

@@ -10,7 +10,7 @@ use crate::{
     rank_interval::{RankInterval, Stop, convert_rank, rank_of_representable},
     real_op::{Bound, RealOp, neighbours},
 };
-use assay_float::{Enclosure, F16, F32, Question, RankRange, Set, Undecided, decide};
+use assay_float::{Enclosure, EnclosureQuery, F16, F32, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;
 
 /// Least non-zero magnitude with a stated precision, `2^-14`. Below it are the denormals of a half.
@@ -204,10 +204,10 @@ struct CoverQuestion<'a> {
     intervals: &'a [RankInterval],
 }
 
-impl Question for CoverQuestion<'_> {
+impl EnclosureQuery for CoverQuestion<'_> {
     type Answer = Result<RankInterval, Stop>;
 
-    fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
+    fn evaluate<R: Enclosure>(&self, precision: R::Precision) -> Result<Self::Answer, Undecided> {
         let env = self.slot.env.with_bound_format(F16);
         let x: SmallVec<[R; 8]> = self.intervals.iter().map(|s| s.reals(F32, precision)).collect();
         // Correctly rounded results may err by one ulp in either direction even if the exact result

@@ -187,18 +187,18 @@ pub struct FailedChunk {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Repeat {
     /// Conclusion from all runs.
-    pub verdict: Repeated,
+    pub verdict: RepeatVerdict,
     /// The runs in chronological order; the first one ran among other cases.
-    pub runs: Vec<OneRun>,
-    /// For [`Repeated::InCompany`]: the cases that must run before it in the same process, in this
-    /// order.
+    pub runs: Vec<RepeatRun>,
+    /// For [`RepeatVerdict::InCompany`]: the cases that must run before it in the same process, in
+    /// this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
 }
 
 /// Conclusion from several runs of the same case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub enum Repeated {
+pub enum RepeatVerdict {
     /// The case fails alone as it does among others. If the failing inputs and bits are known, they
     /// are equal.
     Same,
@@ -210,7 +210,7 @@ pub enum Repeated {
 
 /// Outcome of one run of a case.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct OneRun {
+pub struct RepeatRun {
     /// Number of cases that began in the same process before it.
     pub after: u64,
     /// Inputs that were run: fewer than in the first run if only the failing chunks were run again.
@@ -225,7 +225,7 @@ pub struct OneRun {
 impl CaseResult {
     /// Returns the result of a case without any run, for native Vulkan; the caller sets what
     /// describes the case.
-    pub fn blank(name: String, status: Status, seed: u64) -> CaseResult {
+    pub fn not_run(name: String, status: Status, seed: u64) -> CaseResult {
         CaseResult {
             name,
             status,
@@ -353,12 +353,12 @@ pub struct RunInfo {
     pub selection: String,
     /// The part of a larger run that this run is; `None` for a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Part>,
+    pub part: Option<RunPart>,
 }
 
 /// Part of a larger run, with the information needed to join parts.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
-pub struct Part {
+pub struct RunPart {
     /// `hash:2/4`; several, in the order of their numbers, if parts were joined already.
     pub of: Vec<String>,
     /// Number of cases in all parts together.
@@ -406,7 +406,7 @@ pub enum Event {
 
 impl Event {
     /// Returns name, status and reason of a case or check that ended; `None` for other events.
-    pub fn ended(&self) -> Option<(&str, Status, Option<&str>)> {
+    pub fn case_end(&self) -> Option<(&str, Status, Option<&str>)> {
         match self {
             Event::CaseFinished(case) => Some((&case.name, case.status, case.reason.as_deref())),
             Event::CheckFinished(check) => Some((&check.name, check.status, check.reason.as_deref())),

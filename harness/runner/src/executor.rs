@@ -5,43 +5,49 @@ use crate::{DeviceInfo, Status};
 use assay_case::{Case, Columns};
 use std::time::Duration;
 
-/// Computes the results of cases. Threads share it: several build kernels while one runs.
+/// Computes the results of cases. Threads share it: several prepare cases while one runs.
 pub trait Executor: Sync {
     /// Returns the description of the device.
     fn info(&self) -> &DeviceInfo;
 
     /// Returns the requirements of the case that this executor does not meet, in the words of
-    /// [`Verdict`](assay_spirv::need::Verdict), or `None` if it can run the case.
+    /// [`RequirementCheck`](assay_spirv::requirements::RequirementCheck), or `None` if it can run
+    /// the case.
     fn missing(&self, case: &Case) -> Option<String>;
 
     /// Prepares a case for columns of that capacity. `constants` contains the operands of a case
-    /// with constant operands, whose kernel runs on exactly these; it is `None` for other cases.
+    /// with constant operands, which runs on exactly these; it is `None` for other cases.
     ///
     /// # Errors
     /// The shader or pipeline could not be created.
-    fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble>;
+    fn build(
+        &self,
+        case: &Case,
+        capacity: usize,
+        constants: Option<&Columns>,
+    ) -> Result<Box<dyn PreparedCase>, ExecError>;
 
-    /// Reopens the device after [`Trouble::DeviceLost`] or [`Trouble::Timeout`]. Kernels built
+    /// Reopens the device after [`ExecError::DeviceLost`] or [`ExecError::Timeout`]. Cases prepared
     /// before are not run again.
     ///
     /// # Errors
     /// The device cannot be reopened.
-    fn recover(&self) -> Result<(), Trouble>;
+    fn recover(&self) -> Result<(), ExecError>;
 }
 
 /// A prepared case.
-pub trait Kernel: Send {
+pub trait PreparedCase: Send {
     /// Computes one result row for each operand row, and returns the time that the device took.
     /// `results` has the same capacity as `operands` and receives as many rows.
     ///
     /// # Errors
     /// The device failed, or exceeded the time limit.
-    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, Trouble>;
+    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError>;
 }
 
 /// Reason why a case has no results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Trouble {
+pub enum ExecError {
     /// The device was lost.
     #[error("{0}")]
     DeviceLost(String),
@@ -59,16 +65,16 @@ pub enum Trouble {
     Internal(String),
 }
 
-impl Trouble {
+impl ExecError {
     /// Returns the status of a case that ended for this reason.
     pub fn status(&self) -> Status {
         match self {
-            Trouble::DeviceLost(_) => Status::DeviceLost,
-            Trouble::Timeout(_) => Status::Timeout,
-            Trouble::OutOfMemory(_) => Status::Undetermined,
+            ExecError::DeviceLost(_) => Status::DeviceLost,
+            ExecError::Timeout(_) => Status::Timeout,
+            ExecError::OutOfMemory(_) => Status::Undetermined,
             // A driver that refuses a valid shader does not conform.
-            Trouble::Pipeline(_) => Status::Fail,
-            Trouble::Internal(_) => Status::InternalError,
+            ExecError::Pipeline(_) => Status::Fail,
+            ExecError::Internal(_) => Status::InternalError,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Selection of the cases of a run.
 
-use crate::{DeviceInfo, Executor, Part, RunInfo, SCHEMA};
-use assay_case::{Budget, Case, Filters, InputRange, Partition, RangeError, stable_hash};
+use crate::{DeviceInfo, Executor, RunInfo, RunPart, SCHEMA};
+use assay_case::{Budget, Case, InputRange, NameFilters, Partition, RangeError, stable_hash};
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct RunOptions {
 
 /// One case of a plan.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PlannedCase {
     /// The case.
     pub case: Case,
     /// Missing requirements of the device; with these the case is `NotSupported`.
@@ -37,13 +37,13 @@ pub struct Planned {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The cases that the pipeline runs.
-    pub cases: Vec<Planned>,
-    /// Names of the cases that follow and are run by [`More`](crate::More).
+    pub cases: Vec<PlannedCase>,
+    /// Names of the cases that follow and are run by [`ProgramRunner`](crate::ProgramRunner).
     pub programs: Vec<String>,
     /// Number of cases that match the filters but that the quick budget leaves out.
     pub thinned: usize,
     /// The part of the cases that these are, if not all of them.
-    pub part: Option<Part>,
+    pub part: Option<RunPart>,
 }
 
 /// Reason why no plan could be made.
@@ -68,16 +68,16 @@ pub enum PlanError {
 }
 
 /// A case of any kind that can be selected by name.
-pub trait Choice {
+pub trait Selectable {
     /// The case's name.
     fn name(&self) -> &str;
     /// Returns true if the quick budget includes it even if no filter names it.
     fn is_quick(&self) -> bool;
     /// Makes the quick budget include it.
-    fn include(&mut self);
+    fn make_quick(&mut self);
 }
 
-impl Choice for Case {
+impl Selectable for Case {
     fn name(&self) -> &str {
         &self.name
     }
@@ -86,7 +86,7 @@ impl Choice for Case {
         self.quick
     }
 
-    fn include(&mut self) {
+    fn make_quick(&mut self) {
         self.quick = true;
     }
 }
@@ -99,7 +99,7 @@ pub struct Selection<T> {
     /// Number of cases that match the filters but that the quick budget leaves out.
     pub thinned: usize,
     /// The part of the cases that these are, if not all of them.
-    pub part: Option<Part>,
+    pub part: Option<RunPart>,
 }
 
 /// Returns the end of the message that a name is unknown.
@@ -115,20 +115,20 @@ pub fn suggestion(nearest: &[String]) -> String {
 ///
 /// # Errors
 /// The first filter without a match, with similar names.
-pub fn must_match<T: Choice>(filters: &Filters, cases: &[T]) -> Result<(), PlanError> {
-    let names = || cases.iter().map(Choice::name);
-    match filters.without_match(names()).first() {
+pub fn must_match<T: Selectable>(filters: &NameFilters, cases: &[T]) -> Result<(), PlanError> {
+    let names = || cases.iter().map(Selectable::name);
+    match filters.unmatched(names()).first() {
         None => Ok(()),
-        Some(one) => Err(PlanError::NoMatch { filter: one.pattern().to_owned(), nearest: one.nearest(names()) }),
+        Some(one) => Err(PlanError::NoMatch { filter: one.pattern().to_owned(), nearest: one.similar_names(names()) }),
     }
 }
 
 /// Selects the cases that match any of the filters (all cases without filters), in the given order.
 /// The quick budget leaves out further cases, unless a filter names them exactly. A partition then
 /// keeps its part of the remaining cases.
-pub fn choose<T: Choice>(
+pub fn choose<T: Selectable>(
     cases: Vec<T>,
-    filters: &Filters,
+    filters: &NameFilters,
     budget: Budget,
     partition: Option<Partition>,
 ) -> Selection<T> {
@@ -155,7 +155,7 @@ pub fn choose<T: Choice>(
 /// A filter matches no case, or the range contains no value of a case's first operand.
 pub fn plan(
     cases: Vec<Case>,
-    filters: &Filters,
+    filters: &NameFilters,
     executor: &dyn Executor,
     options: &RunOptions,
 ) -> Result<Plan, PlanError> {
@@ -168,15 +168,15 @@ pub fn plan(
 ///
 /// # Errors
 /// A filter matches no case, or the range contains no value of a case's first operand.
-pub fn select(cases: Vec<Case>, filters: &Filters, options: &RunOptions) -> Result<Plan, PlanError> {
+pub fn select(cases: Vec<Case>, filters: &NameFilters, options: &RunOptions) -> Result<Plan, PlanError> {
     must_match(filters, &cases)?;
-    Plan::chosen(choose(cases, filters, options.budget, options.partition), options)
+    Plan::from_selection(choose(cases, filters, options.budget, options.partition), options)
 }
 
 impl Plan {
     /// Returns a plan that runs these cases.
-    pub fn of(cases: impl IntoIterator<Item = Case>) -> Plan {
-        let cases = cases.into_iter().map(|case| Planned { case, missing: None, chunks: None }).collect();
+    pub fn from_cases(cases: impl IntoIterator<Item = Case>) -> Plan {
+        let cases = cases.into_iter().map(|case| PlannedCase { case, missing: None, chunks: None }).collect();
         Plan { cases, programs: Vec::new(), thinned: 0, part: None }
     }
 
@@ -184,14 +184,14 @@ impl Plan {
     ///
     /// # Errors
     /// The range contains no value of a case's first operand.
-    pub fn chosen(selection: Selection<Case>, options: &RunOptions) -> Result<Plan, PlanError> {
+    pub fn from_selection(selection: Selection<Case>, options: &RunOptions) -> Result<Plan, PlanError> {
         let Selection { cases, thinned, part } = selection;
         for case in &cases {
             if let (Some(range), Some(first)) = (&options.range, case.call.operand_slots().next()) {
                 range.positions(first).map_err(|source| PlanError::Range { case: case.name.clone(), source })?;
             }
         }
-        Ok(Plan { thinned, part, ..Plan::of(cases) })
+        Ok(Plan { thinned, part, ..Plan::from_cases(cases) })
     }
 
     /// Returns the number of cases of all kinds.
@@ -252,10 +252,10 @@ impl Plan {
 }
 
 /// Keeps the cases of the partition, and returns which part they are.
-fn divide<T: Choice>(cases: &mut Vec<T>, partition: Partition) -> Part {
-    let names: Vec<&str> = cases.iter().map(Choice::name).collect();
+fn divide<T: Selectable>(cases: &mut Vec<T>, partition: Partition) -> RunPart {
+    let names: Vec<&str> = cases.iter().map(Selectable::name).collect();
     let selection = format!("{:016x}", stable_hash(names.join("\n").as_bytes()));
-    let part = Part { of: vec![partition.to_string()], cases: cases.len(), selection };
+    let part = RunPart { of: vec![partition.to_string()], cases: cases.len(), selection };
     let mut place = 0..;
     cases.retain(|case| place.next().is_some_and(|place| partition.holds(case.name(), place)));
     part

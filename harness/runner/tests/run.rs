@@ -1,9 +1,9 @@
 //! The runner on synthetic devices: correct, wrong, lost, slow and interrupted ones.
 
-use assay_case::{Budget, Case, Columns, Filters, Partition};
+use assay_case::{Budget, Case, Columns, NameFilters, Partition};
 use assay_runner::{
-    CaseResult, DeviceInfo, Event, Executor, Kernel, Plan, PlanError, Reporter, RunError, RunOptions, Status, Summary,
-    Trouble, plan, run,
+    CaseResult, DeviceInfo, Event, ExecError, Executor, Plan, PlanError, PreparedCase, Reporter, RunError, RunOptions,
+    Status, Summary, plan, run,
 };
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ struct Fake {
     info: Option<DeviceInfo>,
     compute: Option<Compute>,
     /// Error when the case of this name is run.
-    trouble: Option<(&'static str, Trouble)>,
+    failure: Option<(&'static str, ExecError)>,
     /// Name of the case whose pipeline it refuses.
     refuses: Option<&'static str>,
     cannot_recover: bool,
@@ -28,7 +28,7 @@ struct Fake {
 
 struct FakeKernel {
     compute: Compute,
-    trouble: Option<Trouble>,
+    failure: Option<ExecError>,
 }
 
 impl Fake {
@@ -43,32 +43,38 @@ impl Executor for Fake {
     }
 
     fn missing(&self, case: &Case) -> Option<String> {
-        let need = case.need().expect("our shaders are modules");
-        let lacks = need.items.iter().find(|item| item.because.starts_with("execution mode DenormPreserve"))?;
+        let requirements = case.requirements().expect("our shaders are modules");
+        let lacks =
+            requirements.items.iter().find(|item| item.imposed_by.starts_with("execution mode DenormPreserve"))?;
         Some(lacks.expression.to_string())
     }
 
-    fn build(&self, case: &Case, capacity: usize, constants: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
-        assert_eq!(constants.is_some(), case.source != assay_case::Source::Buffer);
+    fn build(
+        &self,
+        case: &Case,
+        capacity: usize,
+        constants: Option<&Columns>,
+    ) -> Result<Box<dyn PreparedCase>, ExecError> {
+        assert_eq!(constants.is_some(), case.source != assay_case::OperandSource::Buffer);
         assert!(constants.is_none_or(|constants| constants.capacity() == capacity));
         self.built.fetch_add(1, Ordering::SeqCst);
         if self.refuses.is_some_and(|name| name == case.name) {
-            return Err(Trouble::Pipeline("VK_ERROR_UNKNOWN".into()));
+            return Err(ExecError::Pipeline("VK_ERROR_UNKNOWN".into()));
         }
-        let trouble = self.trouble.as_ref().filter(|(name, _)| *name == case.name).map(|(_, trouble)| trouble.clone());
-        Ok(Box::new(FakeKernel { compute: self.compute.expect("every fake computes"), trouble }))
+        let failure = self.failure.as_ref().filter(|(name, _)| *name == case.name).map(|(_, failure)| failure.clone());
+        Ok(Box::new(FakeKernel { compute: self.compute.expect("every fake computes"), failure }))
     }
 
-    fn recover(&self) -> Result<(), Trouble> {
+    fn recover(&self) -> Result<(), ExecError> {
         self.recovered.fetch_add(1, Ordering::SeqCst);
-        if self.cannot_recover { Err(Trouble::DeviceLost("it is gone".into())) } else { Ok(()) }
+        if self.cannot_recover { Err(ExecError::DeviceLost("it is gone".into())) } else { Ok(()) }
     }
 }
 
-impl Kernel for FakeKernel {
-    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, Trouble> {
-        if let Some(trouble) = &self.trouble {
-            return Err(trouble.clone());
+impl PreparedCase for FakeKernel {
+    fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
         }
         results.set_rows(operands.rows());
         let mut row = vec![0; operands.slots()];
@@ -114,7 +120,7 @@ fn options(budget: Budget) -> RunOptions {
 }
 
 fn planned(device: &Fake, names: &[&str], options: &RunOptions) -> Plan {
-    let filters = Filters::new(names);
+    let filters = NameFilters::new(names);
     plan(assay_case::load().unwrap(), &filters, device, options).unwrap()
 }
 
@@ -236,10 +242,11 @@ fn chunks_that_failed_are_named_and_fail_with_the_same_bits_when_run_again() {
 
 #[test]
 fn a_lost_device_is_opened_again_and_costs_one_case() {
-    for (trouble, status) in
-        [(Trouble::DeviceLost("gone".into()), Status::DeviceLost), (Trouble::Timeout("slow".into()), Status::Timeout)]
-    {
-        let device = Fake { trouble: Some((NEGATE, trouble)), ..Fake::computing(negate) };
+    for (failure, status) in [
+        (ExecError::DeviceLost("gone".into()), Status::DeviceLost),
+        (ExecError::Timeout("slow".into()), Status::Timeout),
+    ] {
+        let device = Fake { failure: Some((NEGATE, failure)), ..Fake::computing(negate) };
         let (_, results) = ran(&device, &[NEGATE], Budget::Quick);
         assert_eq!(results[0].status, status);
         assert!(results[0].reason.as_ref().unwrap().contains("ended after 0 of"));
@@ -247,7 +254,7 @@ fn a_lost_device_is_opened_again_and_costs_one_case() {
         assert_eq!(device.recovered.load(Ordering::SeqCst), 1);
     }
     let device = Fake {
-        trouble: Some((NEGATE, Trouble::DeviceLost("gone".into()))),
+        failure: Some((NEGATE, ExecError::DeviceLost("gone".into()))),
         cannot_recover: true,
         ..Fake::computing(negate)
     };
@@ -258,11 +265,11 @@ fn a_lost_device_is_opened_again_and_costs_one_case() {
 
 #[test]
 fn other_troubles_are_statuses() {
-    for (trouble, status) in [
-        (Trouble::OutOfMemory("full".into()), Status::Undetermined),
-        (Trouble::Internal("validation error: VUID".into()), Status::InternalError),
+    for (failure, status) in [
+        (ExecError::OutOfMemory("full".into()), Status::Undetermined),
+        (ExecError::Internal("validation error: VUID".into()), Status::InternalError),
     ] {
-        let device = Fake { trouble: Some((NEGATE, trouble)), ..Fake::computing(negate) };
+        let device = Fake { failure: Some((NEGATE, failure)), ..Fake::computing(negate) };
         assert_eq!(ran(&device, &[NEGATE], Budget::Quick).1[0].status, status);
         assert_eq!(device.recovered.load(Ordering::SeqCst), 0);
     }
@@ -335,22 +342,22 @@ fn plans_are_thinned_filtered_and_checked() {
     let device = Fake::computing(negate);
     let cases = assay_case::load().unwrap();
     let quick = options(Budget::Quick);
-    let whole = plan(cases.clone(), &Filters::default(), &device, &quick).unwrap();
+    let whole = plan(cases.clone(), &NameFilters::default(), &device, &quick).unwrap();
     assert_eq!(whole.cases.len() + whole.thinned, cases.len());
     // A case that the quick budget leaves out is run if a filter names it.
     let thinned = cases.iter().find(|case| !case.quick).unwrap();
     assert_eq!(planned(&device, &[&thinned.name], &quick).cases.len(), 1);
-    let sampled = plan(cases.clone(), &Filters::default(), &device, &options(Budget::Sampled)).unwrap();
+    let sampled = plan(cases.clone(), &NameFilters::default(), &device, &options(Budget::Sampled)).unwrap();
     assert_eq!((sampled.cases.len(), sampled.thinned), (cases.len(), 0));
 
-    let no_match = plan(cases.clone(), &Filters::new(["precision.f32.expp2"]), &device, &quick);
+    let no_match = plan(cases.clone(), &NameFilters::new(["precision.f32.expp2"]), &device, &quick);
     let Err(PlanError::NoMatch { nearest, .. }) = no_match else { panic!("{no_match:?}") };
     assert!(nearest[0].starts_with("precision.f32.exp"), "{nearest:?}");
 
     let range = RunOptions { range: Some("0x3f800000..2".parse().unwrap()), ..quick };
-    assert!(plan(cases.clone(), &Filters::new([NEGATE]), &device, &range).is_ok());
+    assert!(plan(cases.clone(), &NameFilters::new([NEGATE]), &device, &range).is_ok());
     assert!(matches!(
-        plan(cases, &Filters::new(["precision.f16.fnegate"]), &device, &range),
+        plan(cases, &NameFilters::new(["precision.f16.fnegate"]), &device, &range),
         Err(PlanError::Range { .. })
     ));
 }

@@ -2,7 +2,7 @@
 
 use crate::floats::{FloatChange, Masks, changed_constant};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::Instruction;
 use assay_spirv::tables::{Decoration, Op};
 
@@ -35,15 +35,16 @@ pub(crate) fn value(
 }
 
 /// Returns a scalar or vector type of floats, and its masks.
-fn floats(module: &Module, ty: u32) -> Option<(Plain, Masks)> {
-    let plain = Plain::of(module, module.type_declared(ty)?).filter(|plain| plain.kind == PlainKind::Float)?;
+fn floats(module: &Module, ty: u32) -> Option<(ScalarOrVector, Masks)> {
+    let plain =
+        ScalarOrVector::of(module, module.type_declared(ty)?).filter(|plain| plain.kind == ComponentKind::Float)?;
     Some((plain, Masks::of(plain.width)?))
 }
 
 /// Returns the member types of a matrix, an array or a structure, as words, because two types may
 /// differ only in decorations.
 fn members(module: &Module, ty: u32) -> Option<Vec<u32>> {
-    let definition = module.definition_of_word(ty)?;
+    let definition = module.definition_of(ty)?;
     let operands = definition.operands();
     let alike = |of: u32, count: usize| (count <= MEMBERS).then(|| vec![of; count]);
     match (definition.op?, operands) {
@@ -60,7 +61,7 @@ pub(crate) fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: Flo
     let module = editor.module();
     let (mut words, mut code) = (i.words.to_vec(), Vec::new());
     for word in words.iter_mut().skip(3) {
-        let Some(part) = module.definition_of_word(*word) else { continue };
+        let Some(part) = module.definition_of(*word) else { continue };
         let is_specialized = module.decorations(*word).any(|d| d.decoration == Some(Decoration::SpecId));
         if is_specialized || !matches!(part.op, Some(Op::Constant | Op::SpecConstant)) {
             continue;
@@ -84,7 +85,7 @@ pub(crate) fn constant(editor: &mut Editor<'_>, i: &Instruction<'_>, change: Flo
 pub(crate) fn memory(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
     let &[to, from] = i.operands() else { return None };
     let module = editor.module();
-    let ty = module.pointee(module.definition_of_word(from)?)?;
+    let ty = module.pointee(module.definition_of(from)?)?;
     let [loaded, changed] = [editor.id(), editor.id()];
     let mut code = instruction(Op::Load, &[ty, loaded, from]);
     code.extend(value(editor, ty, change, (loaded, changed))?);
@@ -95,8 +96,8 @@ pub(crate) fn memory(editor: &mut Editor<'_>, i: &Instruction<'_>, change: Float
 
 #[cfg(test)]
 mod tests {
-    use crate::Fault;
-    use assay_spirv::inspect::{Report, Source};
+    use crate::DriverFault;
+    use assay_spirv::inspect::{ModuleSource, Report};
     use assay_spirv::{Module, assemble};
 
     /// A shader that moves a structure with an array of matrices, copies memory, and stores a
@@ -163,15 +164,15 @@ mod tests {
         let module = Module::parse(assemble(SHADER).unwrap()).unwrap();
         for change in ["flush", "positive-zero", "plain-nan", "finite"] {
             for op in ["OpLoad", "OpStore", "OpCopyMemory", "OpTranspose", "OpConstantComposite"] {
-                let fault: Fault = format!("{change}@{op}").parse().unwrap();
+                let fault: DriverFault = format!("{change}@{op}").parse().unwrap();
                 let planted = fault.plant(&module);
                 assert_ne!(planted, module.words(), "{fault}");
                 let bytes: Vec<u8> = planted.iter().flat_map(|word| word.to_le_bytes()).collect();
-                let report = Report::new(&Source::read(&bytes).unwrap());
+                let report = Report::new(&ModuleSource::read(&bytes).unwrap());
                 assert!(report.is_legal(), "{fault}: {:?}", report.violations);
             }
             // The shader has no such instruction.
-            let nowhere: Fault = format!("{change}@OpCopyObject").parse().unwrap();
+            let nowhere: DriverFault = format!("{change}@OpCopyObject").parse().unwrap();
             assert_eq!(nowhere.plant(&module), module.words());
         }
     }

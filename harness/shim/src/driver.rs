@@ -1,6 +1,6 @@
 //! The wrapped driver and the fault, from the environment.
 
-use crate::{DRIVER, FAULT, Fault, UnknownFault};
+use crate::{DRIVER_VARIABLE, DriverFault, FAULT_VARIABLE, UnknownFault};
 use ash::vk;
 use libloading::Library;
 use std::ffi::{OsString, c_char};
@@ -21,19 +21,19 @@ pub(crate) struct Driver {
 /// The wrapped driver and the planted fault.
 pub(crate) struct Shim {
     pub(crate) driver: Driver,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<DriverFault>,
 }
 
 /// An error in the configuration of the shim.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ShimError {
-    #[error("{DRIVER} is not set: set it to the manifest of the driver to be wrapped")]
+    #[error("{DRIVER_VARIABLE} is not set: set it to the manifest of the driver to be wrapped")]
     NoDriver,
     #[error("the manifest {path} cannot be read: {why}")]
     Manifest { path: String, why: String },
     #[error("the driver {library}: {source}")]
     Library { library: String, source: libloading::Error },
-    #[error("{FAULT}: {0}")]
+    #[error("{FAULT_VARIABLE}: {0}")]
     Fault(#[from] UnknownFault),
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn shim() -> Result<&'static Shim, &'static ShimError> {
 
 fn load() -> Result<Shim, ShimError> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let fault = set(FAULT).map(|name| name.to_string_lossy().parse()).transpose()?;
-    let manifest = PathBuf::from(set(DRIVER).ok_or(ShimError::NoDriver)?);
+    let fault = set(FAULT_VARIABLE).map(|name| name.to_string_lossy().parse()).transpose()?;
+    let manifest = PathBuf::from(set(DRIVER_VARIABLE).ok_or(ShimError::NoDriver)?);
     let library = library(&manifest)?;
     // SAFETY: a driver that the loader would load in the same way.
     let driver = unsafe { Driver::load(&library) };

@@ -12,15 +12,15 @@ use std::str::FromStr;
 
 /// A fault to plant in a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault(pub(crate) Kind);
+pub struct DriverFault(pub(crate) FaultKind);
 
 /// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FaultKind {
     /// An instruction changes floats whose bits it must preserve.
     Floats { change: FloatChange, op: Op },
     /// `shader64BitIndexing` is offered.
-    Indexing(Indexing),
+    Indexing(IndexingFault),
     /// Push constants beyond the first bytes are lost.
     ShortPush,
     /// Samplers treat unnormalised coordinates as normalised.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 
 /// Implementation of `shader64BitIndexing`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Indexing {
+pub(crate) enum IndexingFault {
     /// Correct: the wrapped driver lacks the feature, and this is not a fault.
     Right,
     /// Indices are truncated to 32 bits.
@@ -41,13 +41,13 @@ pub(crate) enum Indexing {
 }
 
 /// Faults whose names do not contain an instruction.
-const NAMED: [(&str, Kind); 6] = [
-    ("64bit-indexing", Kind::Indexing(Indexing::Right)),
-    ("cut-64bit-indices", Kind::Indexing(Indexing::CutIndices)),
-    ("loose-64bit-lengths", Kind::Indexing(Indexing::LooseLengths)),
-    ("short-push", Kind::ShortPush),
-    ("normalized-samplers", Kind::NormalizedSamplers),
-    ("reversed-depth-gathers", Kind::ReversedDepthGathers),
+const NAMED_FAULTS: [(&str, FaultKind); 6] = [
+    ("64bit-indexing", FaultKind::Indexing(IndexingFault::Right)),
+    ("cut-64bit-indices", FaultKind::Indexing(IndexingFault::CutIndices)),
+    ("loose-64bit-lengths", FaultKind::Indexing(IndexingFault::LooseLengths)),
+    ("short-push", FaultKind::ShortPush),
+    ("normalized-samplers", FaultKind::NormalizedSamplers),
+    ("reversed-depth-gathers", FaultKind::ReversedDepthGathers),
 ];
 
 /// Changes of floats, whose names are combined with that of an instruction.
@@ -62,49 +62,49 @@ const CHANGES: [(&str, FloatChange); 4] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a fault: expected {names}, or CHANGE@INSTRUCTION, CHANGE one of {changes}",
-    names = NAMED.map(|(name, _)| name).join(", "),
+    names = NAMED_FAULTS.map(|(name, _)| name).join(", "),
     changes = CHANGES.map(|(name, _)| name).join(", ")
 )]
 pub struct UnknownFault(String);
 
-impl FromStr for Fault {
+impl FromStr for DriverFault {
     type Err = UnknownFault;
 
-    fn from_str(text: &str) -> Result<Fault, UnknownFault> {
-        let plain = NAMED.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind);
+    fn from_str(text: &str) -> Result<DriverFault, UnknownFault> {
+        let plain = NAMED_FAULTS.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind);
         let of_floats = || {
             let (name, op) = text.split_once('@')?;
             let (_, change) = CHANGES.iter().find(|(known, _)| *known == name)?;
-            Some(Kind::Floats { change: *change, op: instruction_named(op)?.op })
+            Some(FaultKind::Floats { change: *change, op: instruction_named(op)?.op })
         };
-        plain.or_else(of_floats).map(Fault).ok_or_else(|| UnknownFault(text.to_owned()))
+        plain.or_else(of_floats).map(DriverFault).ok_or_else(|| UnknownFault(text.to_owned()))
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DriverFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Kind::Floats { change, op } = self.0 {
+        if let FaultKind::Floats { change, op } = self.0 {
             let name = CHANGES.iter().find(|(_, of)| *of == change).map_or("", |(name, _)| name);
             return write!(f, "{name}@{}", op.name());
         }
-        f.write_str(NAMED.iter().find(|(_, kind)| *kind == self.0).map_or("", |(name, _)| name))
+        f.write_str(NAMED_FAULTS.iter().find(|(_, kind)| *kind == self.0).map_or("", |(name, _)| name))
     }
 }
 
-impl Fault {
+impl DriverFault {
     /// Returns the words of a module as the wrapped driver receives them.
     pub fn plant(self, module: &Module) -> Vec<u32> {
         match self.0 {
-            Kind::Floats { change, op } => floats::change_all(module, change, op),
-            Kind::Indexing(indexing) if indices::declares(module) => indices::lower(module, indexing),
-            Kind::ReversedDepthGathers => reverse_depth_gathers(module),
-            Kind::Indexing(_) | Kind::ShortPush | Kind::NormalizedSamplers => module.words().to_vec(),
+            FaultKind::Floats { change, op } => floats::change_all(module, change, op),
+            FaultKind::Indexing(indexing) if indices::declares(module) => indices::lower(module, indexing),
+            FaultKind::ReversedDepthGathers => reverse_depth_gathers(module),
+            FaultKind::Indexing(_) | FaultKind::ShortPush | FaultKind::NormalizedSamplers => module.words().to_vec(),
         }
     }
 
     /// Returns true if the device offers `shader64BitIndexing`.
     pub(crate) fn offers_indexing(self) -> bool {
-        matches!(self.0, Kind::Indexing(_))
+        matches!(self.0, FaultKind::Indexing(_))
     }
 }
 
@@ -117,7 +117,7 @@ fn reverse_depth_gathers(module: &Module) -> Vec<u32> {
         Some(matches!(module.ty(image), Type::Image(image) if image.depth == 1))
     };
     for i in module.instructions().filter(|i| i.op == Some(Op::ImageGather) && of_depths(i) == Some(true)) {
-        editor.divert(&i, |_, kept, result| {
+        editor.wrap_result(&i, |_, kept, result| {
             Some(instruction(Op::VectorShuffle, &[i.result_type()?, result, kept, kept, 3, 2, 1, 0]))
         });
     }
@@ -128,16 +128,16 @@ fn reverse_depth_gathers(module: &Module) -> Vec<u32> {
 mod tests {
     use super::*;
     use assay_spirv::assemble;
-    use assay_spirv::inspect::{Report, Source};
+    use assay_spirv::inspect::{ModuleSource, Report};
 
     #[test]
     fn fault_names_survive_parsing() {
-        for (name, _) in NAMED {
-            assert_eq!(name.parse::<Fault>().unwrap().to_string(), name);
+        for (name, _) in NAMED_FAULTS {
+            assert_eq!(name.parse::<DriverFault>().unwrap().to_string(), name);
         }
-        assert_eq!("flush@OpBitcast".parse::<Fault>().unwrap().to_string(), "flush@OpBitcast");
+        assert_eq!("flush@OpBitcast".parse::<DriverFault>().unwrap().to_string(), "flush@OpBitcast");
         for wrong in ["", "flush", "flush@", "flush@OpNothing", "drain@OpBitcast"] {
-            let said = wrong.parse::<Fault>().unwrap_err().to_string();
+            let said = wrong.parse::<DriverFault>().unwrap_err().to_string();
             assert!(said.contains(&format!("`{wrong}` is not a fault")), "{said}");
         }
     }
@@ -176,12 +176,12 @@ mod tests {
             let module = Module::parse(assemble(&copies(width)).unwrap()).unwrap();
             for (change, _) in CHANGES {
                 for op in ["OpLoad", "OpCopyObject", "OpStore", "OpFAdd", "OpConstant"] {
-                    let fault: Fault = format!("{change}@{op}").parse().unwrap();
+                    let fault: DriverFault = format!("{change}@{op}").parse().unwrap();
                     let planted = fault.plant(&module);
                     // 0.5 is not among the values that are changed.
                     assert_eq!(planted == module.words(), op == "OpConstant", "{fault}");
                     let bytes: Vec<u8> = planted.iter().flat_map(|word| word.to_le_bytes()).collect();
-                    let report = Report::new(&Source::read(&bytes).unwrap());
+                    let report = Report::new(&ModuleSource::read(&bytes).unwrap());
                     assert!(report.is_legal(), "{fault}: {:?}", report.violations);
                 }
             }

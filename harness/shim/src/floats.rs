@@ -2,7 +2,7 @@
 
 use crate::composites;
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::Instruction;
 use assay_spirv::tables::Op;
 
@@ -62,8 +62,8 @@ pub(crate) fn change_all(module: &Module, change: FloatChange, op: Op) -> Vec<u3
 }
 
 /// Returns type and masks of a scalar or vector of floats.
-fn floats(module: &Module, value: u32) -> Option<(Plain, Masks)> {
-    let plain = Plain::of_value(module, value).filter(|plain| plain.kind == PlainKind::Float)?;
+fn floats(module: &Module, value: u32) -> Option<(ScalarOrVector, Masks)> {
+    let plain = ScalarOrVector::of_value(module, value).filter(|plain| plain.kind == ComponentKind::Float)?;
     Some((plain, Masks::of(plain.width)?))
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn changed_constant(module: &Module, i: &Instruction<'_>, change: Flo
 /// Lets the instruction define a new id, and its result as the changed value of that.
 fn result(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) -> Option<()> {
     let ty = i.result_type()?;
-    editor.divert(i, |editor, kept, result| composites::value(editor, ty, change, (kept, result)))
+    editor.wrap_result(i, |editor, kept, result| composites::value(editor, ty, change, (kept, result)))
 }
 
 /// Replaces the instruction's operand by a changed one.
@@ -101,7 +101,7 @@ fn operand(editor: &mut Editor<'_>, i: &Instruction<'_>, change: FloatChange) ->
     let is_whole = i.result().is_none();
     let (at, mut code) = (first..i.words.len()).find_map(|at| {
         let value = i.words[at];
-        let ty = module.definition_of_word(value)?.result_type()?;
+        let ty = module.definition_of(value)?.result_type()?;
         let of = is_whole || floats(module, value).is_some();
         Some((at, of.then(|| composites::value(editor, ty, change, (value, new)))??))
     })?;
@@ -130,11 +130,11 @@ impl FloatChange {
     pub(crate) fn code(
         self,
         editor: &mut Editor<'_>,
-        (plain, masks): (Plain, Masks),
+        (plain, masks): (ScalarOrVector, Masks),
         value: u32,
         result: u32,
     ) -> Vec<u32> {
-        let Plain { ty, width, count, .. } = plain;
+        let ScalarOrVector { ty, width, count, .. } = plain;
         let (uint, bool) = (editor.uint(width), editor.bool());
         let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
         let mut constant = |bits: u64| {

@@ -1,7 +1,7 @@
 //! Functions that replace those of the wrapped driver.
 
 use crate::driver::{Shim, shim};
-use crate::fault::{Fault, Kind};
+use crate::fault::{DriverFault, FaultKind};
 use crate::{complain, record};
 use ash::vk;
 use assay_spirv::Module;
@@ -16,7 +16,7 @@ struct Hook {
     names: &'static [&'static CStr],
     ours: fn() -> Function,
     /// Returns true if the fault needs the hook.
-    wanted: fn(Option<Fault>) -> bool,
+    wanted: fn(Option<DriverFault>) -> bool,
     own: OnceLock<Function>,
 }
 
@@ -49,9 +49,9 @@ static GET_DEVICE: Hook = hook!(&[c"vkGetDeviceProcAddr"], get_device, vk::PFN_v
 static SHADER_MODULE: Hook =
     hook!(&[c"vkCreateShaderModule"], create_shader_module, vk::PFN_vkCreateShaderModule, |fault| fault.is_some());
 static PUSH: Hook = hook!(&[c"vkCmdPushConstants"], push_constants, vk::PFN_vkCmdPushConstants, |fault| fault
-    == Some(Fault(Kind::ShortPush)));
+    == Some(DriverFault(FaultKind::ShortPush)));
 static SAMPLER: Hook = hook!(&[c"vkCreateSampler"], create_sampler, vk::PFN_vkCreateSampler, |fault| fault
-    == Some(Fault(Kind::NormalizedSamplers)));
+    == Some(DriverFault(FaultKind::NormalizedSamplers)));
 static EXTENSIONS: Hook = hook!(
     &[c"vkEnumerateDeviceExtensionProperties"],
     extensions,
@@ -68,8 +68,8 @@ static CREATE_DEVICE: Hook = hook!(&[c"vkCreateDevice"], create_device, vk::PFN_
 
 static HOOKS: [&Hook; 7] = [&GET_DEVICE, &SHADER_MODULE, &PUSH, &SAMPLER, &EXTENSIONS, &FEATURES, &CREATE_DEVICE];
 
-fn offers_indexing(fault: Option<Fault>) -> bool {
-    fault.is_some_and(Fault::offers_indexing)
+fn offers_indexing(fault: Option<DriverFault>) -> bool {
+    fault.is_some_and(DriverFault::offers_indexing)
 }
 
 /// Returns the function for callers of a command: the wrapped driver's, or its replacement.

@@ -1,7 +1,7 @@
 //! Implementation of `shader64BitIndexing` on a driver with 32-bit indices, correct or with a
 //! fault.
 
-use crate::fault::Indexing;
+use crate::fault::IndexingFault;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Instruction, Section, Type};
@@ -12,11 +12,11 @@ const EXTENSION: &str = "SPV_EXT_shader_64bit_indexing";
 
 /// An index beyond the end of every buffer of the suites, whose product with any of their strides
 /// is less than 2^32.
-const BEYOND: u64 = 0x00ff_ffff;
+const CLAMPED_INDEX: u64 = 0x00ff_ffff;
 
 /// Returns the module without the capability, with 64-bit indices and lengths replaced by 32-bit
 /// ones.
-pub(crate) fn lower(module: &Module, indexing: Indexing) -> Vec<u32> {
+pub(crate) fn lower(module: &Module, indexing: IndexingFault) -> Vec<u32> {
     let mut editor = Editor::new(module);
     for i in module.instructions() {
         let declares = match i.op {
@@ -27,7 +27,7 @@ pub(crate) fn lower(module: &Module, indexing: Indexing) -> Vec<u32> {
         };
         match i.op {
             _ if declares => editor.replace(i.at, Vec::new()),
-            Some(op) if is_chain(op) && is_address(module, &i) && indexing == Indexing::CutIndices => {
+            Some(op) if is_chain(op) && is_address(module, &i) && indexing == IndexingFault::CutIndices => {
                 cut_address(&mut editor, &i);
             }
             Some(Op::AccessChain | Op::InBoundsAccessChain) if !is_address(module, &i) => {
@@ -48,7 +48,7 @@ fn wide(module: &Module, value: u32) -> Option<u32> {
 
 /// Narrows the 64-bit indices of an access chain to 32 bits. They are clamped first, unless the fault
 /// is to cut them.
-fn chain(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
+fn chain(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: IndexingFault) {
     let module = editor.module();
     let (mut words, mut code) = (i.words.to_vec(), Vec::new());
     // The indices follow the result type, the result and the base.
@@ -56,8 +56,8 @@ fn chain(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
         let Some(ty) = wide(module, *word) else { continue };
         let narrow = editor.uint(32);
         let mut index = *word;
-        if indexing != Indexing::CutIndices {
-            let (bool, beyond) = (editor.bool(), editor.constant(ty, 64, BEYOND));
+        if indexing != IndexingFault::CutIndices {
+            let (bool, beyond) = (editor.bool(), editor.constant(ty, 64, CLAMPED_INDEX));
             let [is_inside, clamped] = [editor.id(), editor.id()];
             code.extend(instruction(Op::ULessThan, &[bool, is_inside, index, beyond]));
             code.extend(instruction(Op::Select, &[ty, clamped, is_inside, index, beyond]));
@@ -104,9 +104,9 @@ fn cut_address(editor: &mut Editor<'_>, i: &Instruction<'_>) {
 /// Returns the largest stride of a chain's base: of its pointer type, and of the arrays in the
 /// structure that it points to.
 fn stride(module: &Module, i: &Instruction<'_>) -> u32 {
-    let base = i.operand(0).and_then(|base| module.definition_of_word(base));
+    let base = i.operand(0).and_then(|base| module.definition_of(base));
     let types = base.and_then(|base| Some([base.result_type()?, module.pointee(base)?]));
-    let pointee = types.and_then(|[_, pointee]| module.definition_of_word(pointee));
+    let pointee = types.and_then(|[_, pointee]| module.definition_of(pointee));
     let members =
         pointee.filter(|pointee| pointee.op == Some(Op::TypeStruct)).map_or(&[][..], |pointee| pointee.operands());
     let strides = types.iter().flatten().chain(members).flat_map(|ty| module.decorations(*ty));
@@ -114,9 +114,9 @@ fn stride(module: &Module, i: &Instruction<'_>) -> u32 {
     strides.filter_map(|d| d.operands.first().copied()).max().unwrap_or(1)
 }
 
-/// Makes `OpArrayLength` return 32 bits and extends the result. [`Indexing::LooseLengths`] sets its
-/// upper half.
-fn length(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
+/// Makes `OpArrayLength` return 32 bits and extends the result. [`IndexingFault::LooseLengths`]
+/// sets its upper half.
+fn length(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: IndexingFault) {
     let (Some(ty), Some(result)) = (i.result().and_then(|result| wide(editor.module(), result)), i.result()) else {
         return;
     };
@@ -124,9 +124,9 @@ fn length(editor: &mut Editor<'_>, i: &Instruction<'_>, indexing: Indexing) {
     let mut words = i.words.to_vec();
     (words[1], words[2]) = (narrow, short);
     // Lengths are less than 2^31, so sign extension is correct.
-    let long = if indexing == Indexing::LooseLengths { editor.id() } else { result };
+    let long = if indexing == IndexingFault::LooseLengths { editor.id() } else { result };
     words.extend(instruction(Op::SConvert, &[ty, long, short]));
-    if indexing == Indexing::LooseLengths {
+    if indexing == IndexingFault::LooseLengths {
         let upper = editor.constant(ty, 64, u64::MAX << 32);
         words.extend(instruction(Op::BitwiseOr, &[ty, result, long, upper]));
     }

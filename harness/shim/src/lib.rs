@@ -2,9 +2,9 @@
 //! named fault in shaders and calls. A suite thus runs on a driver with the defect that it exists
 //! to find, and everything between the suite and the driver is as in any run.
 //!
-//! The loader finds the library by its [`manifest`]. [`DRIVER`] gives the wrapped driver's
-//! manifest, [`FAULT`] the [`Fault`]. Without a fault every call reaches the wrapped driver
-//! unchanged.
+//! The loader finds the library by its [`manifest`]. [`DRIVER_VARIABLE`] gives the wrapped driver's
+//! manifest, [`FAULT_VARIABLE`] the [`DriverFault`]. Without a fault every call reaches the wrapped
+//! driver unchanged.
 //!
 //! Handles are those of the wrapped driver. Only the functions that a fault needs are replaced, so
 //! a fault sees only the modules and the arguments of single calls.
@@ -16,7 +16,7 @@ mod floats;
 mod hooks;
 mod indices;
 
-pub use fault::{Fault, UnknownFault};
+pub use fault::{DriverFault, UnknownFault};
 
 use ash::vk;
 use std::ffi::{CStr, c_char};
@@ -24,18 +24,18 @@ use std::io::Write;
 use std::path::Path;
 
 /// Environment variable with the path of the wrapped driver's manifest.
-pub const DRIVER: &str = "ASSAY_SHIM_DRIVER";
+pub const DRIVER_VARIABLE: &str = "ASSAY_SHIM_DRIVER";
 
 /// Environment variable with the name of the fault.
-pub const FAULT: &str = "ASSAY_SHIM_FAULT";
+pub const FAULT_VARIABLE: &str = "ASSAY_SHIM_FAULT";
 
 /// Environment variable with the path of a file, to which the shim appends a byte for every module
 /// and every call that the fault changes; optional. Without a byte in it, the fault was not planted
 /// anywhere, and the results of the run show nothing.
-pub const RECORD: &str = "ASSAY_SHIM_RECORD";
+pub const RECORD_VARIABLE: &str = "ASSAY_SHIM_RECORD";
 
 /// The library's file name, next to the programs that depend on this crate.
-pub const LIBRARY: &str = "libassay_shim.so";
+pub const LIBRARY_FILE: &str = "libassay_shim.so";
 
 /// Returns the manifest for the library at a path.
 pub fn manifest(library: &Path) -> String {
@@ -95,10 +95,10 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
 
 /// Records that the fault has changed a module or a call.
 pub(crate) fn record() {
-    let Some(path) = std::env::var_os(RECORD).filter(|path| !path.is_empty()) else { return };
+    let Some(path) = std::env::var_os(RECORD_VARIABLE).filter(|path| !path.is_empty()) else { return };
     let file = std::fs::OpenOptions::new().append(true).create(true).open(&path);
     if let Err(error) = file.and_then(|mut file| file.write_all(b".")) {
-        complain(format_args!("cannot write {}, the path in {RECORD}: {error}", path.display()));
+        complain(format_args!("cannot write {}, the path in {RECORD_VARIABLE}: {error}", path.display()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::grammar::{self, Category, ExtendedSet, Instruction, Kind, Op, Operand, Quantifier};
+use crate::grammar::{self, ExtendedSet, Instruction, Kind, Op, Operand, OperandEncoding, Quantifier};
 use crate::id_table::IdTable;
 use crate::number::NumberType;
 use crate::words;
@@ -82,7 +82,7 @@ impl Context {
 
 /// One operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedOperand {
     /// Its kind; never a composite, whose parts are separate operands.
     pub kind: Kind,
     /// Index of its first word in the instruction.
@@ -95,7 +95,7 @@ pub struct Decoded {
 
 /// A deviation of an instruction's words from the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Anomaly {
+pub enum GrammarViolation {
     /// The words end before a required operand.
     #[error("operand {} is missing", kind.info().name)]
     Missing {
@@ -124,11 +124,11 @@ pub(crate) fn operands(
     instruction: &Instruction,
     words: &[u32],
     context: &Context,
-    visit: &mut impl FnMut(Decoded),
-) -> Result<(), Anomaly> {
+    visit: &mut impl FnMut(DecodedOperand),
+) -> Result<(), GrammarViolation> {
     let mut walk = OperandWalk { words, at: 1, context, visit, set: None, selector: None };
     walk.list(instruction.operands)?;
-    if walk.at < words.len() { Err(Anomaly::TooMany { at: walk.at }) } else { Ok(()) }
+    if walk.at < words.len() { Err(GrammarViolation::TooMany { at: walk.at }) } else { Ok(()) }
 }
 
 struct OperandWalk<'a, V> {
@@ -142,8 +142,8 @@ struct OperandWalk<'a, V> {
     selector: Option<NumberType>,
 }
 
-impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
-    fn list(&mut self, operands: &[Operand]) -> Result<(), Anomaly> {
+impl<V: FnMut(DecodedOperand)> OperandWalk<'_, V> {
+    fn list(&mut self, operands: &[Operand]) -> Result<(), GrammarViolation> {
         for operand in operands {
             match operand.quantifier {
                 Quantifier::One => self.one(operand.kind)?,
@@ -159,9 +159,9 @@ impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
         Ok(())
     }
 
-    fn one(&mut self, kind: Kind) -> Result<(), Anomaly> {
-        let Some(&word) = self.words.get(self.at) else { return Err(Anomaly::Missing { kind }) };
-        let unreadable = Anomaly::Unreadable { at: self.at, kind };
+    fn one(&mut self, kind: Kind) -> Result<(), GrammarViolation> {
+        let Some(&word) = self.words.get(self.at) else { return Err(GrammarViolation::Missing { kind }) };
+        let unreadable = GrammarViolation::Unreadable { at: self.at, kind };
         match kind {
             // The selector precedes the literals whose width it determines.
             Kind::PairLiteralIntegerIdRef => {
@@ -183,7 +183,7 @@ impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
             }
             Kind::LiteralString => {
                 let (_, len) = words::string(&self.words[self.at..]).ok_or(unreadable)?;
-                (self.visit)(Decoded { kind, at: self.at, len, number: None });
+                (self.visit)(DecodedOperand { kind, at: self.at, len, number: None });
                 self.at += len;
                 Ok(())
             }
@@ -196,7 +196,7 @@ impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
                 self.word(kind, None)?;
                 self.list(extended.operands)?;
                 // An unexpected extra operand gives the same anomaly as in other instructions.
-                if self.at < self.words.len() { Err(Anomaly::TooMany { at: self.at }) } else { Ok(()) }
+                if self.at < self.words.len() { Err(GrammarViolation::TooMany { at: self.at }) } else { Ok(()) }
             }
             Kind::LiteralSpecConstantOpInteger => {
                 let opcode = u16::try_from(word).map_err(|_| unreadable)?;
@@ -204,8 +204,8 @@ impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
                 self.word(kind, None)?;
                 self.list(&inner.operands[2..])
             }
-            _ => match kind.info().category {
-                Category::Id => {
+            _ => match kind.info().encoding {
+                OperandEncoding::Id => {
                     if kind == Kind::IdRef {
                         self.set = self.context.set(word).or(self.set);
                     }
@@ -214,12 +214,12 @@ impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
                     }
                     self.word(kind, None)
                 }
-                Category::Value(_) => {
+                OperandEncoding::Value(_) => {
                     let enumerant = kind.enumerant(word).ok_or(unreadable)?;
                     self.word(kind, None)?;
                     self.list(enumerant.parameters)
                 }
-                Category::Mask(rows) => {
+                OperandEncoding::Mask(rows) => {
                     let known = rows.iter().fold(0, |bits, row| bits | row.value);
                     if word & !known != 0 {
                         return Err(unreadable);
@@ -230,31 +230,31 @@ impl<V: FnMut(Decoded)> OperandWalk<'_, V> {
                     }
                     Ok(())
                 }
-                Category::Composite(bases) => bases.iter().try_for_each(|&base| self.one(base)),
-                Category::Literal => self.word(kind, None),
+                OperandEncoding::Composite(bases) => bases.iter().try_for_each(|&base| self.one(base)),
+                OperandEncoding::Literal => self.word(kind, None),
             },
         }
     }
 
-    fn rest_ids(&mut self) -> Result<(), Anomaly> {
+    fn rest_ids(&mut self) -> Result<(), GrammarViolation> {
         while self.at < self.words.len() {
             self.one(Kind::IdRef)?;
         }
         Ok(())
     }
 
-    fn word(&mut self, kind: Kind, number: Option<NumberType>) -> Result<(), Anomaly> {
-        (self.visit)(Decoded { kind, at: self.at, len: 1, number });
+    fn word(&mut self, kind: Kind, number: Option<NumberType>) -> Result<(), GrammarViolation> {
+        (self.visit)(DecodedOperand { kind, at: self.at, len: 1, number });
         self.at += 1;
         Ok(())
     }
 
-    fn number(&mut self, number: NumberType, asked: Kind, kind: Kind) -> Result<(), Anomaly> {
+    fn number(&mut self, number: NumberType, asked: Kind, kind: Kind) -> Result<(), GrammarViolation> {
         let len = number.words();
         if self.at + len > self.words.len() {
-            return Err(Anomaly::Missing { kind: asked });
+            return Err(GrammarViolation::Missing { kind: asked });
         }
-        (self.visit)(Decoded { kind, at: self.at, len, number: Some(number) });
+        (self.visit)(DecodedOperand { kind, at: self.at, len, number: Some(number) });
         self.at += len;
         Ok(())
     }
@@ -308,7 +308,7 @@ impl OperandLayout {
     }
 
     fn new(operands: &[Operand]) -> OperandLayout {
-        let is_id = |o: &Operand| matches!(o.kind.info().category, Category::Id);
+        let is_id = |o: &Operand| matches!(o.kind.info().encoding, OperandEncoding::Id);
         let is_literal = |o: &Operand| matches!(o.kind, Kind::LiteralInteger);
         // These operands determine the kinds of those after them.
         let decides = |kind| matches!(kind, Kind::LiteralExtInstInteger | Kind::LiteralSpecConstantOpInteger);

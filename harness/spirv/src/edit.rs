@@ -172,7 +172,7 @@ impl<'a> Editor<'a> {
 
     /// Redeclares a variable in another storage class, without an initialiser and with a pointer
     /// type of its own. Access chains based on it get matching pointer types.
-    pub fn reclass(&mut self, variable: Instruction<'_>, class: StorageClass) {
+    pub fn set_storage_class(&mut self, variable: Instruction<'_>, class: StorageClass) {
         let module = self.module;
         let word = variable.result().unwrap_or_default();
         let pointee = module.pointee(variable).unwrap_or_default();
@@ -190,7 +190,7 @@ impl<'a> Editor<'a> {
 
     /// Removes names and decorations of removed ids, and the ids from the interfaces of entry
     /// points.
-    pub fn forget(&mut self, gone: &BTreeSet<u32>) {
+    pub fn remove_references(&mut self, gone: &BTreeSet<u32>) {
         let module = self.module;
         for section in [Section::Names, Section::Annotations] {
             for i in module.section(section).filter(|i| i.operand(0).is_some_and(|id| gone.contains(&id))) {
@@ -235,7 +235,7 @@ impl<'a> Editor<'a> {
 
     /// Appends a type, constant or variable to the globals added so far. `operands` includes the
     /// result.
-    pub fn global(&mut self, op: Op, operands: &[u32]) {
+    pub fn append_global(&mut self, op: Op, operands: &[u32]) {
         self.globals.extend(instruction(op, operands));
     }
 
@@ -245,7 +245,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Copies the decorations of one id to another.
-    pub fn decorate_alike(&mut self, from: u32, to: u32) {
+    pub fn copy_decorations(&mut self, from: u32, to: u32) {
         let module = self.module;
         for decorated in module.decorations(from).filter(|d| d.member.is_none()) {
             let Some(decoration) = decorated.decoration else { continue };
@@ -258,7 +258,7 @@ impl<'a> Editor<'a> {
     /// Lets an instruction define a new id, and inserts code after it that defines the
     /// instruction's result. `define` returns that code for the new id and the result. Nothing
     /// changes if it returns `None`, or if the instruction has no result type.
-    pub fn divert(
+    pub fn wrap_result(
         &mut self,
         i: &Instruction<'_>,
         define: impl FnOnce(&mut Self, u32, u32) -> Option<Vec<u32>>,
@@ -268,8 +268,8 @@ impl<'a> Editor<'a> {
         let mut words = i.words.to_vec();
         *words.get_mut(2)? = new;
         self.replace(i.at, words);
-        self.decorate_alike(result, new);
-        self.after(i.at, &code);
+        self.copy_decorations(result, new);
+        self.insert_after(i.at, &code);
         Some(())
     }
 
@@ -279,7 +279,7 @@ impl<'a> Editor<'a> {
     }
 
     /// Inserts words after an instruction, and after all words inserted there before.
-    pub fn after(&mut self, at: usize, words: &[u32]) {
+    pub fn insert_after(&mut self, at: usize, words: &[u32]) {
         self.after.entry(at).or_default().extend_from_slice(words);
     }
 
@@ -367,13 +367,13 @@ impl<'a> Editor<'a> {
 
 /// A numeric or boolean scalar or vector type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plain {
+pub struct ScalarOrVector {
     /// The raw id of the type.
     pub ty: u32,
     /// The raw id of the component type.
     pub component: u32,
     /// Kind of a component.
-    pub kind: PlainKind,
+    pub kind: ComponentKind,
     /// Width of a component in bits; 1 for booleans.
     pub width: u32,
     /// Number of components.
@@ -382,7 +382,7 @@ pub struct Plain {
 
 /// Kind of a numeric or boolean component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlainKind {
+pub enum ComponentKind {
     /// A boolean.
     Bool,
     /// An integer.
@@ -394,25 +394,25 @@ pub enum PlainKind {
     Float,
 }
 
-impl Plain {
+impl ScalarOrVector {
     /// Classifies a type; `None` for other types and encodings.
-    pub fn of(module: &Module, ty: TypeId) -> Option<Plain> {
+    pub fn of(module: &Module, ty: TypeId) -> Option<ScalarOrVector> {
         let word = |ty: TypeId| module.type_definition(ty).result();
         let (component, count) = match *module.ty(ty) {
             Type::Vector { component, count } => (component, count),
             _ => (ty, 1),
         };
         let (kind, width) = match *module.ty(component) {
-            Type::Bool => (PlainKind::Bool, 1),
-            Type::Int { width, signed } => (PlainKind::Int { signed }, width),
-            Type::Float { width, encoding: None } => (PlainKind::Float, width),
+            Type::Bool => (ComponentKind::Bool, 1),
+            Type::Int { width, signed } => (ComponentKind::Int { signed }, width),
+            Type::Float { width, encoding: None } => (ComponentKind::Float, width),
             _ => return None,
         };
-        Some(Plain { ty: word(ty)?, component: word(component)?, kind, width, count })
+        Some(ScalarOrVector { ty: word(ty)?, component: word(component)?, kind, width, count })
     }
 
     /// Classifies the type of a value, given by its raw id.
-    pub fn of_value(module: &Module, word: u32) -> Option<Plain> {
-        Plain::of(module, module.type_of(word)?)
+    pub fn of_value(module: &Module, word: u32) -> Option<ScalarOrVector> {
+        ScalarOrVector::of(module, module.type_of(word)?)
     }
 }

@@ -91,7 +91,7 @@ pub(crate) const fn any(kind: Kind, name: &'static str) -> Operand {
 /// Chapters of instructions in the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are the specification's")]
-pub enum Class {
+pub enum InstructionClass {
     Miscellaneous,
     Debug,
     Annotation,
@@ -133,7 +133,7 @@ pub struct Instruction {
     /// Alternative names.
     pub aliases: &'static [&'static str],
     /// Its chapter.
-    pub class: Class,
+    pub class: InstructionClass,
     /// Its operands in order, including result type and result.
     pub operands: &'static [Operand],
     /// Capabilities, any one of which enables it; empty if it needs none.
@@ -150,7 +150,7 @@ pub(crate) const INSTRUCTION: Instruction = Instruction {
     op: Op::Nop,
     name: "",
     aliases: &[],
-    class: Class::Miscellaneous,
+    class: InstructionClass::Miscellaneous,
     operands: &[],
     capabilities: &[],
     extensions: &[],
@@ -218,7 +218,7 @@ pub struct ExtendedInstruction {
 
 /// Encoding of an operand kind.
 #[derive(Clone, Copy, Debug)]
-pub enum Category {
+pub enum OperandEncoding {
     /// A word of named bits, which may be combined.
     Mask(&'static [Enumerant]),
     /// A word with one of several named values.
@@ -239,7 +239,7 @@ pub struct KindInfo {
     /// Its name.
     pub name: &'static str,
     /// Its encoding.
-    pub category: Category,
+    pub encoding: OperandEncoding,
 }
 
 impl Kind {
@@ -251,9 +251,9 @@ impl Kind {
     /// Returns the named values of the kind, in ascending order; empty for ids, literals and
     /// composites.
     pub fn enumerants(self) -> &'static [Enumerant] {
-        match self.info().category {
-            Category::Mask(rows) | Category::Value(rows) => rows,
-            Category::Id | Category::Literal | Category::Composite(_) => &[],
+        match self.info().encoding {
+            OperandEncoding::Mask(rows) | OperandEncoding::Value(rows) => rows,
+            OperandEncoding::Id | OperandEncoding::Literal | OperandEncoding::Composite(_) => &[],
         }
     }
 
@@ -394,7 +394,7 @@ impl ExtendedSet {
 
 /// A condition under which a Vulkan device supports a capability or a SPIR-V extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Enabling {
+pub enum EnablingCondition {
     /// The device supports Vulkan 1.N.
     Version(u32),
     /// The device supports a Vulkan extension.
@@ -427,28 +427,28 @@ pub enum Enabling {
 
 /// The conditions under which a device supports a capability.
 #[derive(Debug)]
-pub struct CapabilityEnabling {
+pub struct CapabilityConditions {
     /// The capability's name.
     pub name: &'static str,
     /// The capability; `None` if the grammar does not define the name.
     pub capability: Option<Capability>,
     /// Conditions, any one of which suffices.
-    pub any_of: &'static [Enabling],
+    pub any_of: &'static [EnablingCondition],
 }
 
 /// The conditions under which a device supports a SPIR-V extension.
 #[derive(Debug)]
-pub struct ExtensionEnabling {
+pub struct ExtensionConditions {
     /// The extension's name.
     pub name: &'static str,
     /// Conditions, any one of which suffices.
-    pub any_of: &'static [Enabling],
+    pub any_of: &'static [EnablingCondition],
 }
 
 impl Capability {
     /// Returns the conditions under which a Vulkan device supports it; `None` if Vulkan does not
     /// list it.
-    pub fn enabling(self) -> Option<&'static [Enabling]> {
+    pub fn enabling_conditions(self) -> Option<&'static [EnablingCondition]> {
         let row = CAPABILITY_ENABLING.iter().find(|row| row.capability == Some(self));
         row.map(|row| row.any_of)
     }
@@ -456,7 +456,7 @@ impl Capability {
 
 /// Returns the conditions under which a Vulkan device supports a SPIR-V extension; `None` if Vulkan
 /// does not list it.
-pub fn extension_enabling(name: &str) -> Option<&'static [Enabling]> {
+pub fn extension_conditions(name: &str) -> Option<&'static [EnablingCondition]> {
     let row = EXTENSION_ENABLING.binary_search_by_key(&name, |row| row.name).ok();
     row.map(|row| EXTENSION_ENABLING[row].any_of)
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::module::{Module, ModuleError, Section};
-use crate::need::{Have, Need};
 use crate::reflect::Reflection;
+use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use crate::tables::Capability;
 use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position};
@@ -17,7 +17,7 @@ pub const SCHEMA: u32 = 1;
 
 /// A module, with the text that it was assembled from, if any.
 #[derive(Debug)]
-pub struct Source {
+pub struct ModuleSource {
     /// The module.
     pub module: Module,
     text: Option<(String, Spans)>,
@@ -71,29 +71,29 @@ pub enum InspectError {
     },
 }
 
-impl Source {
+impl ModuleSource {
     /// Reads a file's bytes: as words if they start with the magic number in either byte order,
     /// otherwise as text.
     ///
     /// # Errors
     /// The bytes are neither a module nor the text of one.
-    pub fn read(bytes: &[u8]) -> Result<Source, InspectError> {
-        Source::read_for(bytes, None)
+    pub fn read(bytes: &[u8]) -> Result<ModuleSource, InspectError> {
+        ModuleSource::read_for(bytes, None)
     }
 
     /// Reads a file's bytes. Text is assembled for the target environment, which overrides a
     /// version in its first comment.
     ///
     /// # Errors
-    /// As [`Source::read`]; also if `target` is given for words, which declare their version.
-    pub fn read_for(bytes: &[u8], target: Option<TargetEnv>) -> Result<Source, InspectError> {
+    /// As [`ModuleSource::read`]; also if `target` is given for words, which declare their version.
+    pub fn read_for(bytes: &[u8], target: Option<TargetEnv>) -> Result<ModuleSource, InspectError> {
         let magic = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
         if bytes.get(..4).is_some_and(|start| magic.iter().any(|m| m == start)) {
             if target.is_some() {
                 return Err(InspectError::TargetOfWords);
             }
             let module = Module::parse(words_from_bytes(bytes)?)?;
-            return Ok(Source { module, text: None, origin: None });
+            return Ok(ModuleSource { module, text: None, origin: None });
         }
         if bytes.is_empty() {
             return Err(InspectError::Empty);
@@ -103,7 +103,7 @@ impl Source {
             (Ok(text), &[a, b, c, d, ..]) if text.contains('\0') => {
                 Err(InspectError::Magic { found: u32::from_le_bytes([a, b, c, d]) })
             }
-            (Ok(text), _) => Source::from_text_for(text, target),
+            (Ok(text), _) => ModuleSource::from_text_for(text, target),
             (Err(error), _) => Err(InspectError::Neither { at: error.valid_up_to() }),
         }
     }
@@ -112,17 +112,17 @@ impl Source {
     ///
     /// # Errors
     /// The text does not assemble, or its words do not form a module.
-    pub fn from_text(text: &str) -> Result<Source, InspectError> {
-        Source::from_text_for(text, None)
+    pub fn from_text(text: &str) -> Result<ModuleSource, InspectError> {
+        ModuleSource::from_text_for(text, None)
     }
 
-    fn from_text_for(text: &str, target: Option<TargetEnv>) -> Result<Source, InspectError> {
+    fn from_text_for(text: &str, target: Option<TargetEnv>) -> Result<ModuleSource, InspectError> {
         let (mut words, spans) = assemble_with_spans(text)?;
         if let (Some(target), Some(version)) = (target, words.get_mut(1)) {
             *version = target.version().word();
         }
         match Module::parse(words) {
-            Ok(module) => Ok(Source { module, text: Some((text.to_owned(), spans)), origin: None }),
+            Ok(module) => Ok(ModuleSource { module, text: Some((text.to_owned(), spans)), origin: None }),
             Err(error) => {
                 let at = spans.of(error.at).map_or(text.len(), |span| span.start);
                 let (line, column) = position(text, at);
@@ -133,8 +133,8 @@ impl Source {
 
     /// Reads words that were compiled from text in another language. Positions are those of
     /// `OpLine`.
-    pub fn compiled(words: Vec<u32>, origin: &str) -> Result<Source, InspectError> {
-        Ok(Source { module: Module::parse(words)?, text: None, origin: Some(origin.to_owned()) })
+    pub fn from_compiled(words: Vec<u32>, origin: &str) -> Result<ModuleSource, InspectError> {
+        Ok(ModuleSource { module: Module::parse(words)?, text: None, origin: Some(origin.to_owned()) })
     }
 
     /// Returns the module as text.
@@ -143,15 +143,17 @@ impl Source {
     }
 
     /// Returns the position of the instruction whose first word is word `at` of the module.
-    pub fn place(&self, at: usize) -> Place {
+    pub fn position_of(&self, at: usize) -> SourcePosition {
         let spanned = self.text.as_ref().and_then(|(text, spans)| {
             let span = spans.of(at)?;
             let (line, column) = position(text, span.start);
             Some((line, column, text.get(span)?.to_owned()))
         });
         match spanned.or_else(|| self.line_of_origin(at)) {
-            Some((line, column, text)) => Place { word: at, line: Some(line), column: Some(column), text: Some(text) },
-            None => Place { word: at, line: None, column: None, text: self.instruction_text(at) },
+            Some((line, column, text)) => {
+                SourcePosition { word: at, line: Some(line), column: Some(column), text: Some(text) }
+            }
+            None => SourcePosition { word: at, line: None, column: None, text: self.instruction_text(at) },
         }
     }
 
@@ -174,7 +176,7 @@ impl Source {
 
 /// Position of an instruction.
 #[derive(Clone, Debug, Serialize)]
-pub struct Place {
+pub struct SourcePosition {
     /// Index of the instruction's first word in the module.
     pub word: usize,
     /// Line in the text, counted from 1.
@@ -187,7 +189,7 @@ pub struct Place {
 
 /// An entry point.
 #[derive(Clone, Debug, Serialize)]
-pub struct EntryPointLine {
+pub struct EntryPointEntry {
     /// Its name.
     pub name: String,
     /// Its execution model.
@@ -195,12 +197,12 @@ pub struct EntryPointLine {
     /// Its workgroup size, if it declares one.
     pub workgroup_size: Option<[u32; 3]>,
     /// Its resources, by set and binding.
-    pub bindings: Vec<BindingLine>,
+    pub bindings: Vec<BindingEntry>,
 }
 
 /// A resource.
 #[derive(Clone, Debug, Serialize)]
-pub struct BindingLine {
+pub struct BindingEntry {
     /// Descriptor set.
     pub set: u32,
     /// Binding in the set.
@@ -213,7 +215,7 @@ pub struct BindingLine {
 
 /// A device requirement of the module.
 #[derive(Clone, Debug, Serialize)]
-pub struct NeedLine {
+pub struct RequirementEntry {
     /// The part of the module that imposes it.
     pub because: String,
     /// The condition.
@@ -221,12 +223,12 @@ pub struct NeedLine {
     /// The rule that it follows from; `None` if it follows from a table.
     pub rule: Option<String>,
     /// The instruction that imposes it.
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 /// A violation of a rule.
 #[derive(Clone, Debug, Serialize)]
-pub struct ViolationLine {
+pub struct ViolationEntry {
     /// The rule's short name.
     pub name: String,
     /// Its name in the specification.
@@ -239,7 +241,7 @@ pub struct ViolationLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The offending instruction.
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 /// Complete report on a module.
@@ -258,25 +260,25 @@ pub struct Report {
     /// Declared extensions.
     pub extensions: Vec<String>,
     /// Entry points.
-    pub entry_points: Vec<EntryPointLine>,
+    pub entry_points: Vec<EntryPointEntry>,
     /// Specialisation constants: `SpecId` and debug name.
     pub spec_constants: Vec<(u32, Option<String>)>,
     /// Number of instructions with parts newer than the tables, which are not checked.
     pub unknown: u32,
     /// Device requirements.
-    pub needs: Vec<NeedLine>,
+    pub needs: Vec<RequirementEntry>,
     /// Violations of rules.
-    pub violations: Vec<ViolationLine>,
+    pub violations: Vec<ViolationEntry>,
     /// Violations that do not make the module illegal.
-    pub warnings: Vec<ViolationLine>,
+    pub warnings: Vec<ViolationEntry>,
 }
 
 impl Report {
     /// Inspects a module.
-    pub fn new(source: &Source) -> Report {
+    pub fn new(source: &ModuleSource) -> Report {
         let module = &source.module;
         let reflection = Reflection::new(module);
-        let environment = Environment::of(module);
+        let environment = Environment::of_module(module);
         let declared = |section| {
             let names = module.section(section).map(move |i| match section {
                 Section::Extensions => module.string_at(i, 0),
@@ -284,14 +286,14 @@ impl Report {
             });
             names.collect()
         };
-        let entry_points = reflection.entry_points.iter().map(|entry| EntryPointLine {
+        let entry_points = reflection.entry_points.iter().map(|entry| EntryPointEntry {
             name: entry.name.clone(),
             model: entry.model.map_or_else(|| "unknown".to_owned(), |m| m.to_string()),
             workgroup_size: entry.workgroup_size.map(|s| s.size),
             bindings: entry
                 .bindings
                 .iter()
-                .map(|b| BindingLine {
+                .map(|b| BindingEntry {
                     set: b.set,
                     binding: b.binding,
                     kind: b.kind.map_or_else(|| "unknown".to_owned(), |k| format!("{k:?}")),
@@ -299,25 +301,25 @@ impl Report {
                 })
                 .collect(),
         });
-        let needs = Need::of(module).items.into_iter().map(|item| NeedLine {
+        let needs = Requirements::of(module).items.into_iter().map(|item| RequirementEntry {
             needs: item.expression.to_string(),
             rule: item.rule.map(str::to_owned),
-            place: source.place(item.at),
-            because: item.because,
+            place: source.position_of(item.at),
+            because: item.imposed_by,
         });
-        let line = |v: Violation| ViolationLine {
+        let line = |v: Violation| ViolationEntry {
             name: v.rule.name.to_owned(),
             rule: v.rule.id.to_owned(),
-            says: v.rule.says.to_owned(),
+            says: v.rule.requirement.to_owned(),
             why: match v.rule.severity {
                 Severity::Error => None,
-                Severity::Warning { why } => Some(why.to_owned()),
+                Severity::Warning { reason } => Some(reason.to_owned()),
             },
-            place: source.place(v.at),
+            place: source.position_of(v.word_index),
             message: match source.origin {
                 // Languages other than SPIR-V have no decorations, so their authors cannot remove
                 // one.
-                Some(_) if v.rule.name == rules::LAYOUT_NOT_ALLOWED => format!(
+                Some(_) if v.rule.name == rules::LAYOUT_NOT_ALLOWED_RULE => format!(
                     "{}. The translation to SPIR-V added it because a buffer has the same type; in the shader, give \
                      the variable its own type, such as a structure",
                     v.message
@@ -326,9 +328,10 @@ impl Report {
             },
         };
         let found = rules::violations(module, environment).into_iter();
-        let (violations, warnings): (Vec<Violation>, Vec<Violation>) = found.partition(Violation::refuses);
+        let (violations, warnings): (Vec<Violation>, Vec<Violation>) = found.partition(Violation::is_error);
         let declared_capabilities = || module.section(Section::Capabilities).filter_map(|i| i.operand(0));
-        let unlisted = declared_capabilities().filter_map(Capability::from_word).filter(|c| c.enabling().is_none());
+        let unlisted =
+            declared_capabilities().filter_map(Capability::from_word).filter(|c| c.enabling_conditions().is_none());
         Report {
             schema: SCHEMA,
             version: module.version().to_string(),
@@ -363,13 +366,19 @@ impl Report {
 
     /// Returns the report as text for people. `name` is the file's name; the module's requirements
     /// are compared with each of `devices`.
-    pub fn render(&self, name: &str, need: &Need, devices: &[(String, Have)]) -> String {
+    pub fn render(&self, name: &str, requirements: &Requirements, devices: &[(String, DeviceCaps)]) -> String {
         let mut out = String::new();
-        self.render_into(&mut out, name, need, devices).expect("writing to a string");
+        self.render_into(&mut out, name, requirements, devices).expect("writing to a string");
         out
     }
 
-    fn render_into(&self, out: &mut String, name: &str, need: &Need, devices: &[(String, Have)]) -> std::fmt::Result {
+    fn render_into(
+        &self,
+        out: &mut String,
+        name: &str,
+        requirements: &Requirements,
+        devices: &[(String, DeviceCaps)],
+    ) -> std::fmt::Result {
         writeln!(out, "{name}: SPIR-V {}", self.version)?;
         writeln!(out, "  capabilities: {}", self.capabilities.join(", "))?;
         if !self.extensions.is_empty() {
@@ -406,8 +415,8 @@ impl Report {
                 render_source(out, number, place.column.unwrap_or(1), text)?;
             }
             writeln!(out, "  {}\n  rule: {}", line.rule, line.says)?;
-            if let Some(why) = &line.why {
-                writeln!(out, "  a violation with --strict only: {why}")?;
+            if let Some(reason) = &line.why {
+                writeln!(out, "  a violation with --strict only: {reason}")?;
             }
         }
         if self.environment == "other" {
@@ -434,8 +443,8 @@ impl Report {
             (count, 0) => writeln!(out, "\n{}", pluralised(count, "violation"))?,
             (count, _) => writeln!(out, "\n{}, {warnings}", pluralised(count, "violation"))?,
         }
-        for (device, have) in devices {
-            writeln!(out, "{device}: {}", need.check(have))?;
+        for (device, caps) in devices {
+            writeln!(out, "{device}: {}", requirements.check(caps))?;
         }
         Ok(())
     }
@@ -446,7 +455,7 @@ fn pluralised(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-fn at(name: &str, place: &Place) -> String {
+fn at(name: &str, place: &SourcePosition) -> String {
     match (place.line, place.column) {
         (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
         _ => format!("word {} ({})", place.word, place.text.as_deref().unwrap_or("header")),

@@ -8,20 +8,20 @@ use std::collections::BTreeSet;
 
 use assay_spirv::lower::without_forbidden_layout;
 use assay_spirv::module::Type;
-use assay_spirv::need::Need;
-use assay_spirv::rules::{self, Environment, LAYOUT_NOT_ALLOWED};
+use assay_spirv::requirements::Requirements;
+use assay_spirv::rules::{self, Environment, LAYOUT_NOT_ALLOWED_RULE};
 use assay_spirv::{Module, Style, assemble, disassemble};
 
 /// Rules that modules of naga 30 violate: group operations were added in SPIR-V 1.3, and arrays in
 /// workgroup memory may not have a stride.
 const NAGA: [(&str, &str); 7] = [
     ("subgroups as SPIR-V 1.0", "version-or-extension"),
-    ("matrix_multiply as SPIR-V 1.0", LAYOUT_NOT_ALLOWED),
-    ("matrix_multiply as SPIR-V 1.3", LAYOUT_NOT_ALLOWED),
-    ("matrix_multiply as SPIR-V 1.4", LAYOUT_NOT_ALLOWED),
-    ("workgroup_memory as SPIR-V 1.0", LAYOUT_NOT_ALLOWED),
-    ("workgroup_memory as SPIR-V 1.3", LAYOUT_NOT_ALLOWED),
-    ("workgroup_memory as SPIR-V 1.4", LAYOUT_NOT_ALLOWED),
+    ("matrix_multiply as SPIR-V 1.0", LAYOUT_NOT_ALLOWED_RULE),
+    ("matrix_multiply as SPIR-V 1.3", LAYOUT_NOT_ALLOWED_RULE),
+    ("matrix_multiply as SPIR-V 1.4", LAYOUT_NOT_ALLOWED_RULE),
+    ("workgroup_memory as SPIR-V 1.0", LAYOUT_NOT_ALLOWED_RULE),
+    ("workgroup_memory as SPIR-V 1.3", LAYOUT_NOT_ALLOWED_RULE),
+    ("workgroup_memory as SPIR-V 1.4", LAYOUT_NOT_ALLOWED_RULE),
 ];
 
 #[test]
@@ -38,7 +38,7 @@ fn modules_of_naga_are_legal_and_survive_text() {
         assert!(names.iter().eq(&expected), "{name}: {broken:?}\n{}", shown());
         // Removing the layout repairs the module, and changes no other module.
         let repaired = without_forbidden_layout(&module);
-        assert_eq!(repaired.is_some(), expected.contains(&LAYOUT_NOT_ALLOWED), "{name}");
+        assert_eq!(repaired.is_some(), expected.contains(&LAYOUT_NOT_ALLOWED_RULE), "{name}");
         if let Some(words) = repaired {
             let again = rules::violations(&Module::parse(words).unwrap(), Environment::Vulkan);
             assert!(again.is_empty(), "{name}, repaired: {again:?}");
@@ -46,7 +46,7 @@ fn modules_of_naga_are_legal_and_survive_text() {
         let text = disassemble(&words, Style::Plain).unwrap();
         let again = assemble(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(again[5..] == words[5..], "{name}: words change by way of text");
-        capabilities.extend(Need::of(&module).items.into_iter().map(|item| item.because));
+        capabilities.extend(Requirements::of(&module).items.into_iter().map(|item| item.imposed_by));
     }
     assert!(capabilities.contains("capability GroupNonUniformBallot"), "{capabilities:?}");
 }
@@ -118,6 +118,6 @@ fn values_that_cannot_be_converted_keep_their_layout_and_are_reported() {
         let again = Module::parse(without_forbidden_layout(&module).unwrap_or(words)).unwrap();
         let broken = rules::violations(&again, Environment::Vulkan);
         assert_eq!(broken.is_empty(), repaired, "{broken:?}");
-        assert!(broken.iter().all(|v| v.rule.name == LAYOUT_NOT_ALLOWED), "{broken:?}");
+        assert!(broken.iter().all(|v| v.rule.name == LAYOUT_NOT_ALLOWED_RULE), "{broken:?}");
     }
 }

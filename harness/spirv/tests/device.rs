@@ -1,7 +1,7 @@
 //! Reflection, and device requirements of modules.
 
-use assay_spirv::need::{ApiVersion, Have, Need};
-use assay_spirv::reflect::{Count, DescriptorKind, Reflection, Shape};
+use assay_spirv::reflect::{DescriptorCount, DescriptorKind, Reflection, TypeLayout};
+use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
 use assay_spirv::{Module, assemble};
 
 const SHADER: &str = r#"
@@ -98,21 +98,21 @@ fn resources_of_called_functions_are_found_with_their_layout() {
     assert_eq!(main.push_constants.as_ref().unwrap().size(), 16);
     let [images, bytes] = &main.bindings[..] else { panic!("{:?}", main.bindings) };
     assert_eq!((images.set, images.binding, images.kind), (0, 1, Some(DescriptorKind::StorageImage)));
-    assert_eq!(images.count, Count::Fixed(2));
+    assert_eq!(images.count, DescriptorCount::Fixed(2));
     assert_eq!((bytes.set, bytes.binding, bytes.kind), (1, 3, Some(DescriptorKind::StorageBuffer)));
     assert_eq!(bytes.name.as_deref(), Some("bytes"));
-    let Shape::Struct { name, members, .. } = &**bytes.block.as_ref().unwrap() else { panic!("not a structure") };
+    let TypeLayout::Struct { name, members, .. } = &**bytes.block.as_ref().unwrap() else { panic!("not a structure") };
     assert_eq!(name.as_deref(), Some("Bytes"));
     assert_eq!(members[0].name.as_deref(), Some("head"));
     assert_eq!(members[1].shape.size(), 60, "three strides of 16 and a last column of 12");
-    assert!(matches!(*members[2].shape, Shape::Array { count: None, stride: Some(1), .. }));
+    assert!(matches!(*members[2].shape, TypeLayout::Array { count: None, stride: Some(1), .. }));
     assert_eq!(bytes.block.as_ref().unwrap().size(), 80);
     let spec = &reflection.spec_constants[0];
     assert_eq!((spec.spec_id, spec.default), (7, 5));
 }
 
 /// A device that satisfies all requirements of the shader.
-fn device() -> Have {
+fn device() -> DeviceCaps {
     let features = ["shaderInt8", "shaderInt64", "shaderBufferInt64Atomics", "storageBuffer8BitAccess"];
     let properties = [
         ("shaderDenormPreserveFloat32", 1),
@@ -125,7 +125,7 @@ fn device() -> Have {
         ("maxComputeSharedMemorySize", 16384),
         ("maxPushConstantsSize", 128),
     ];
-    Have {
+    DeviceCaps {
         api_version: ApiVersion::v1(3),
         features: features.map(str::to_owned).into(),
         extensions: ["VK_KHR_8bit_storage".to_owned()].into(),
@@ -135,19 +135,19 @@ fn device() -> Have {
 
 #[test]
 fn sufficient_device_may_run_the_module() {
-    let verdict = Need::of(&module()).check(&device());
+    let verdict = Requirements::of(&module()).check(&device());
     assert!(verdict.may_run(), "{verdict}");
 }
 
 #[test]
 fn each_missing_capability_is_named() {
-    let need = Need::of(&module());
-    let lacking = |change: fn(&mut Have)| {
-        let mut have = device();
-        change(&mut have);
-        need.check(&have).to_string()
+    let requirements = Requirements::of(&module());
+    let lacking = |change: fn(&mut DeviceCaps)| {
+        let mut caps = device();
+        change(&mut caps);
+        requirements.check(&caps).to_string()
     };
-    type Change = fn(&mut Have);
+    type Change = fn(&mut DeviceCaps);
     let cases: [(Change, &str); 8] = [
         (|h| h.api_version = ApiVersion::v1(2), "SPIR-V 1.6 needs Vulkan 1.3 (the device has 1.2)"),
         (
@@ -202,14 +202,14 @@ fn each_missing_capability_is_named() {
     }
 }
 
-fn need_of(text: &str) -> Need {
-    Need::of(&Module::parse(assemble(text).unwrap()).unwrap())
+fn need_of(text: &str) -> Requirements {
+    Requirements::of(&Module::parse(assemble(text).unwrap()).unwrap())
 }
 
 #[test]
 fn unlisted_capabilities_and_extensions_are_never_supported() {
-    let need = need_of("OpCapability Kernel\nOpCapability Shader\nOpExtension \"SPV_INTEL_bindless_images\"");
-    let verdict = need.check(&device());
+    let requirements = need_of("OpCapability Kernel\nOpCapability Shader\nOpExtension \"SPV_INTEL_bindless_images\"");
+    let verdict = requirements.check(&device());
     assert_eq!(
         verdict.to_string(),
         "capability Kernel needs an API other than Vulkan, which does not list it; \
@@ -227,8 +227,8 @@ fn float_modes_that_differ_by_width_require_independence() {
         )
     };
     let independence = |modes: &str| {
-        let need = need_of(&shader(modes));
-        need.items.iter().find(|i| i.because.contains("differ by width")).map(|i| i.expression.to_string())
+        let requirements = need_of(&shader(modes));
+        requirements.items.iter().find(|i| i.imposed_by.contains("differ by width")).map(|i| i.expression.to_string())
     };
     let both = "OpExecutionMode %main RoundingModeRTE 16\nOpExecutionMode %main RoundingModeRTE 32";
     assert_eq!(independence(both), None);
@@ -263,7 +263,7 @@ fn fast_math_that_preserves_special_values_is_a_requirement() {
 /// Returns the rules behind the requirements of a compute shader with these lines; `%u0` to `%u8`
 /// are the constants 0 to 8.
 fn rules_of(capabilities: &str, globals: &str, body: &str) -> Vec<&'static str> {
-    let need = need_of(&format!(
+    let requirements = need_of(&format!(
         "; SPIR-V\n; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical GLSL450\n\
          OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
          {}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%long = OpTypeInt 64 0\n%float = OpTypeFloat 32\n\
@@ -273,7 +273,8 @@ fn rules_of(capabilities: &str, globals: &str, body: &str) -> Vec<&'static str> 
         if globals.contains("%Block") { "OpDecorate %Block Block\n" } else { "" }
     ));
     let common = ["06429", "06430", "06431", "06432"];
-    need.items
+    requirements
+        .items
         .iter()
         .filter_map(|item| item.rule)
         .filter(|rule| !common.iter().any(|number| rule.ends_with(number)))
@@ -325,7 +326,7 @@ fn device_scope_of_memory_accesses_is_a_requirement() {
         );
         let items = need_of(&format!("{head}{body}OpReturn\nOpFunctionEnd")).items.into_iter();
         let scopes = items.filter(|item| item.rule == Some("VUID-RuntimeSpirv-vulkanMemoryModel-06265"));
-        scopes.map(|item| item.because).collect::<Vec<_>>()
+        scopes.map(|item| item.imposed_by).collect::<Vec<_>>()
     };
     let because = |op: &str| format!("{op} of scope Device in the Vulkan memory model");
     assert_eq!(needs("%one"), [because("OpLoad"), because("OpStore"), because("OpCopyMemory")]);
@@ -337,7 +338,7 @@ fn stores_of_fragment_shaders_are_a_requirement() {
     let needs = |text: &str| {
         let items =
             need_of(text).items.into_iter().filter(|item| item.rule == Some("VUID-RuntimeSpirv-NonWritable-06340"));
-        items.map(|item| item.because).collect::<Vec<_>>()
+        items.map(|item| item.imposed_by).collect::<Vec<_>>()
     };
     // The shader stores to a buffer, but not to its attachments.
     let text = include_str!("lower/fragment.spvasm");

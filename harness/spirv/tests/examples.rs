@@ -1,7 +1,7 @@
 //! The shaders of `shaders/inspect`: they are legal, and each of a dozen changes violates the
 //! expected rule.
 
-use assay_spirv::need::{ApiVersion, Have, Need};
+use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, assemble};
 
@@ -16,7 +16,7 @@ fn module(text: &str) -> Module {
 
 fn broken(text: &str) -> Vec<&'static str> {
     let module = module(text);
-    rules::violations(&module, Environment::of(&module)).iter().map(|v| v.rule.name).collect()
+    rules::violations(&module, Environment::of_module(&module)).iter().map(|v| v.rule.name).collect()
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn each_illegal_variant_violates_its_rule() {
 
 #[test]
 fn requirements_of_examples_are_reported() {
-    let nothing = Have { api_version: ApiVersion::v1(4), ..Have::default() };
-    let missing = |text: &str| Need::of(&module(text)).check(&nothing).to_string();
+    let nothing = DeviceCaps { api_version: ApiVersion::v1(4), ..DeviceCaps::default() };
+    let missing = |text: &str| Requirements::of(&module(text)).check(&nothing).to_string();
     assert!(missing(GATHER).contains("capability ImageGatherLinearQCOM needs feature imageGatherLinear"));
     assert!(missing(TILE).contains("capability TileShadingQCOM needs feature tileShading"));
     assert!(missing(TILE).contains("tile shading rate 2 in x needs property maxTileShadingRateX of at least 2"));
@@ -117,8 +117,8 @@ fn pointees_of_physical_pointers_are_requirements() {
             OpFunctionEnd"
         )
     };
-    let nothing = Have { api_version: ApiVersion::v1(4), ..Have::default() };
-    let missing = |width, used| Need::of(&module(&text(width, used))).check(&nothing).to_string();
+    let nothing = DeviceCaps { api_version: ApiVersion::v1(4), ..DeviceCaps::default() };
+    let missing = |width, used| Requirements::of(&module(&text(width, used))).check(&nothing).to_string();
     let whole = "%inner = OpConvertUToPtr %physical %address\n%value = OpLoad %Inner %inner Aligned 4";
     let one = "%first = OpConvertUToPtr %physical_uint %address\n%value = OpLoad %uint %first Aligned 4";
     for (width, feature) in [(8, "storageBuffer8BitAccess"), (16, "storageBuffer16BitAccess")] {
@@ -153,7 +153,7 @@ fn equal_missing_requirements_are_reported_once() {
         OpReturn
         OpFunctionEnd"
     );
-    let nothing = Have { api_version: ApiVersion::v1(3), ..Have::default() };
-    let missing = Need::of(&module(&text)).check(&nothing).to_string();
+    let nothing = DeviceCaps { api_version: ApiVersion::v1(3), ..DeviceCaps::default() };
+    let missing = Requirements::of(&module(&text)).check(&nothing).to_string();
     assert_eq!(missing.matches("needs feature shaderSubgroupRotateClustered").count(), 1, "{missing}");
 }

@@ -1,20 +1,20 @@
 //! Reports: positions in text and in words, and errors for unreadable files.
 
 use assay_spirv::TargetEnv;
-use assay_spirv::inspect::{Report, Source};
-use assay_spirv::need::{ApiVersion, Have, Need};
+use assay_spirv::inspect::{ModuleSource, Report};
+use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
 
 const BYTES: &str = include_str!("../../../shaders/inspect/storage_8bit.spvasm");
 
 #[test]
 fn report_names_line_and_rule() {
     let text = BYTES.replace("OpDecorate %from Binding 0", "");
-    let source = Source::read(text.as_bytes()).unwrap();
+    let source = ModuleSource::read(text.as_bytes()).unwrap();
     let report = Report::new(&source);
     assert!(!report.is_legal());
-    let need = Need::of(&source.module);
-    let device = ("a device".to_owned(), Have { api_version: ApiVersion::v1(1), ..Have::default() });
-    let shown = report.render("bytes.spvasm", &need, &[device]);
+    let requirements = Requirements::of(&source.module);
+    let device = ("a device".to_owned(), DeviceCaps { api_version: ApiVersion::v1(1), ..DeviceCaps::default() });
+    let shown = report.render("bytes.spvasm", &requirements, &[device]);
     let expected = "violation: %from has no DescriptorSet or no Binding\n  at bytes.spvasm:36:8\n     |\n  36 |        %from = OpVariable %pointer StorageBuffer\n     |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  VUID-StandaloneSpirv-UniformConstant-06677\n";
     assert!(shown.contains(expected), "{shown}");
     assert!(
@@ -27,13 +27,13 @@ fn report_names_line_and_rule() {
 
 #[test]
 fn positions_in_binary_modules_are_word_indices() {
-    let source = Source::read(BYTES.as_bytes()).unwrap();
+    let source = ModuleSource::read(BYTES.as_bytes()).unwrap();
     let bytes: Vec<u8> = source.module.words().iter().flat_map(|w| w.to_be_bytes()).collect();
-    let source = Source::read(&bytes).unwrap();
+    let source = ModuleSource::read(&bytes).unwrap();
     let report = Report::new(&source);
     assert!(report.is_legal());
     assert_eq!(report.capabilities, ["Shader", "StorageBuffer8BitAccess"]);
-    let shown = report.render("bytes.spv", &Need::of(&source.module), &[]);
+    let shown = report.render("bytes.spv", &Requirements::of(&source.module), &[]);
     assert!(
         shown.contains(
             "capability StorageBuffer8BitAccess: feature storageBuffer8BitAccess\n    at word 7 (OpCapability)"
@@ -54,19 +54,19 @@ fn unreadable_files_give_one_message_with_a_position() {
             "byte 2 is not UTF-8, and the file does not start with the magic number 0x07230203: expected binary SPIR-V or its text",
         ),
     ] {
-        assert_eq!(Source::read(bytes).unwrap_err().to_string(), expected);
+        assert_eq!(ModuleSource::read(bytes).unwrap_err().to_string(), expected);
     }
 }
 
 /// Returns a compute shader with an invalid workgroup size of 0, and with extra capabilities.
-fn shader_beside(capabilities: &str, model: &str) -> Source {
+fn shader_beside(capabilities: &str, model: &str) -> ModuleSource {
     let text = format!(
         "; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical {model}\n\
          OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 0 0 0\n\
          %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n%label = OpLabel\n\
          OpReturn\nOpFunctionEnd"
     );
-    Source::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    ModuleSource::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 #[test]
@@ -107,16 +107,16 @@ const KERNEL: &str = "OpCapability Kernel\nOpCapability Addresses\nOpMemoryModel
 
 #[test]
 fn report_of_a_kernel_names_the_capabilities_of_another_api() {
-    let source = Source::from_text(KERNEL).unwrap();
+    let source = ModuleSource::from_text(KERNEL).unwrap();
     let report = Report::new(&source);
     assert_eq!((report.environment.as_str(), report.is_legal()), ("other", true));
     assert_eq!(report.unlisted, ["Kernel", "Addresses"]);
-    let shown = report.render("kernel.spvasm", &Need::of(&source.module), &[]);
+    let shown = report.render("kernel.spvasm", &Requirements::of(&source.module), &[]);
     assert!(shown.contains("does not target Vulkan, which does not list Kernel, Addresses: only the rules"), "{shown}");
     // A library for the same API has no entry point that would identify it.
     let library: Vec<&str> = KERNEL.lines().filter(|line| !line.contains("OpEntryPoint")).collect();
     let library = library.join("\n").replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Linkage");
-    assert_eq!(Report::new(&Source::from_text(&library).unwrap()).environment, "other");
+    assert_eq!(Report::new(&ModuleSource::from_text(&library).unwrap()).environment, "other");
 }
 
 /// A shader that indexes an array of storage buffers with the invocation index, without the
@@ -153,13 +153,13 @@ OpFunctionEnd";
 
 #[test]
 fn warnings_are_errors_only_when_strict() {
-    let source = Source::from_text(INDEXED).unwrap();
+    let source = ModuleSource::from_text(INDEXED).unwrap();
     let report = Report::new(&source);
     assert!(report.is_legal(), "{:?}", report.violations);
     let names: Vec<&str> = report.warnings.iter().map(|line| line.name.as_str()).collect();
     assert_eq!(names, ["storage-buffer-index"]);
-    let need = Need::of(&source.module);
-    let shown = report.render("indexed.spvasm", &need, &[]);
+    let requirements = Requirements::of(&source.module);
+    let shown = report.render("indexed.spvasm", &requirements, &[]);
     let expected = "warning: descriptor array indexed with a non-constant; this requires StorageBufferArrayDynamicIndexing\n  at indexed.spvasm:26:1\n";
     assert!(shown.contains(expected), "{shown}");
     assert!(shown.contains("\nlegal, with 1 warning (--strict rejects the module): "), "{shown}");
@@ -170,7 +170,7 @@ fn warnings_are_errors_only_when_strict() {
     );
     let strict = report.strict();
     assert!(!strict.is_legal() && strict.warnings.is_empty());
-    let shown = strict.render("indexed.spvasm", &need, &[]);
+    let shown = strict.render("indexed.spvasm", &requirements, &[]);
     assert!(shown.contains("\nviolation: descriptor array") && shown.ends_with("\n1 violation\n"), "{shown}");
 }
 
@@ -178,7 +178,7 @@ fn warnings_are_errors_only_when_strict() {
 fn target_environment_determines_the_version() {
     let version = |text: &str, target: Option<&str>| {
         let target = target.map(|name| name.parse().unwrap());
-        Source::read_for(text.as_bytes(), target).unwrap().module.version().to_string()
+        ModuleSource::read_for(text.as_bytes(), target).unwrap().module.version().to_string()
     };
     let bare = INDEXED.replace("; Version: 1.3\n", "");
     for (text, target, expected) in [
@@ -195,8 +195,8 @@ fn target_environment_determines_the_version() {
         assert_eq!(version(text, target), expected, "{target:?}");
     }
     let words: Vec<u8> =
-        Source::from_text(INDEXED).unwrap().module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
-    let refused = Source::read_for(&words, Some("spv1.0".parse().unwrap())).unwrap_err().to_string();
+        ModuleSource::from_text(INDEXED).unwrap().module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+    let refused = ModuleSource::read_for(&words, Some("spv1.0".parse().unwrap())).unwrap_err().to_string();
     assert_eq!(
         refused,
         "a binary module declares its own version of SPIR-V; a target environment applies to text only"

@@ -4,8 +4,8 @@ use assay_spirv::lower::fragment::{self, ColorImage, Draw};
 use assay_spirv::lower::gather::{self, GatherStates};
 use assay_spirv::lower::{LowerError, tile};
 use assay_spirv::rules::{self, Environment};
-use assay_spirv::sampling::AddressMode;
 use assay_spirv::tables::{Capability, ImageFormat};
+use assay_spirv::texture_addressing::AddressMode;
 use assay_spirv::{Module, assemble};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ fn module(text: &str) -> Module {
 /// Returns the violations of a module.
 fn broken(words: &[u32]) -> Vec<String> {
     let module = Module::parse(words.to_vec()).unwrap();
-    rules::violations(&module, Environment::of(&module)).iter().map(ToString::to_string).collect()
+    rules::violations(&module, Environment::of_module(&module)).iter().map(ToString::to_string).collect()
 }
 
 /// Returns the message with which spirv-val rejects a module; `None` if it accepts it or is not
@@ -58,7 +58,7 @@ fn lowered_tile_module_is_core() {
     assert!(text.contains("LocalSize 8 4 1") && !text.contains("TileShading"), "{text}");
     // The 20 bytes of the native module, then the tile's push constants at the next multiple of 16.
     assert_eq!(lowered.push_bytes(), 32 + 44);
-    let values = tile::TileValues { offset: [16, 32], size: [7, 9, 2], apron: [3, 1] };
+    let values = tile::TilePushConstants { offset: [16, 32], size: [7, 9, 2], apron: [3, 1] };
     let words = |bytes: Vec<u8>| -> Vec<u32> {
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
     };
@@ -73,9 +73,9 @@ fn lowered_tile_module_is_core() {
 fn unsupported_features_are_named_in_errors() {
     let core = "OpCapability Shader\nOpMemoryModel Logical GLSL450";
     let nothing = tile::lower(&module(core), [1; 3]).unwrap_err();
-    assert_eq!(nothing, LowerError::NothingToDo(Capability::TileShadingQCOM));
+    assert_eq!(nothing, LowerError::UnusedExtension(Capability::TileShadingQCOM));
     let twice = TILE.replace("OpExecutionMode", "OpEntryPoint GLCompute %main \"again\"\nOpExecutionMode");
-    assert_eq!(tile::lower(&module(&twice), [1; 3]).unwrap_err(), LowerError::EntryPoints(2));
+    assert_eq!(tile::lower(&module(&twice), [1; 3]).unwrap_err(), LowerError::EntryPointCount(2));
     let whole = TILE.replace("%area_at = ", "%whole = OpLoad %Push %push\n%area_at = ");
     let error = tile::lower(&module(&whole), [1; 3]).unwrap_err().to_string();
     assert!(error.contains("the whole block of push constants"), "{error}");
@@ -145,7 +145,7 @@ fn features_of_rasterisation_are_named_in_errors() {
         assert!(error.contains(expected), "{expected}: {error}");
     }
     let core = drawn("OpCapability Shader\nOpMemoryModel Logical GLSL450", 0, true).unwrap_err();
-    assert_eq!(core, LowerError::NothingToDo(Capability::TileShadingQCOM));
+    assert_eq!(core, LowerError::UnusedExtension(Capability::TileShadingQCOM));
 }
 
 fn gather(call: &str) -> Module {
@@ -196,7 +196,7 @@ fn unsupported_gathers_are_named_in_errors() {
     let states = GatherStates { address: [AddressMode::Repeat; 2], unnormalized: false, border: [0; 4], offsets: None };
     let error = |module: &Module| gather::lower(module, &states).unwrap_err();
     let core = module("OpCapability Shader\nOpMemoryModel Logical GLSL450");
-    assert!(matches!(error(&core), LowerError::NothingToDo(_)));
+    assert!(matches!(error(&core), LowerError::UnusedExtension(_)));
     let lod = gather("OpImageGatherQCOM %v4uint %both %at %component %uint_1 Lod %offset");
     assert!(error(&lod).to_string().contains("image operands"));
     let five = gather("OpImageGatherQCOM %v4uint %both %at %component %offset_y");

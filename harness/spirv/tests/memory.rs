@@ -2,7 +2,7 @@
 //! a process.
 
 use assay_spirv::Module;
-use assay_spirv::need::Need;
+use assay_spirv::requirements::Requirements;
 use assay_spirv::rules::{self, Environment};
 
 /// Returns a field of `/proc/self/status` in KiB.
@@ -46,7 +46,7 @@ fn module_takes_at_most_six_times_the_memory_of_its_words() {
     };
     let module = Module::parse(words).unwrap();
     assert!(rules::violations(&module, Environment::Vulkan).is_empty());
-    let _need = Need::of(&module);
+    let _need = Requirements::of(&module);
     let peak = kibibytes("VmHWM").unwrap();
     assert!(module.len() > 1_000_000 && peak > peak_before, "{peak_before} {peak}");
     let taken = (peak - before) * 1024 + size;

@@ -106,7 +106,7 @@ fn structured_control_flow_is_parsed() {
     let (entry, looping, body, then, joined, next, done) =
         (block(0), block(1), block(2), block(3), block(4), block(5), block(6));
     assert_eq!(module.block(looping).merge, Some(Merge::Loop { merge: done, continue_target: next }));
-    let kind = |b| flow.innermost(b).map(|c| flow.constructs()[c].kind);
+    let kind = |b| flow.innermost_construct(b).map(|c| flow.constructs()[c].kind);
     assert_eq!(kind(entry), None);
     assert_eq!(kind(looping), Some(ConstructKind::Loop));
     assert_eq!(kind(body), Some(ConstructKind::Selection));

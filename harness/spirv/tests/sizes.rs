@@ -1,12 +1,12 @@
 //! Layouts of types that are larger than their declarations: each type is measured once.
 
-use assay_spirv::inspect::{Report, Source};
-use assay_spirv::need::Need;
+use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::reflect::Reflection;
+use assay_spirv::requirements::Requirements;
 
 /// Returns a module with a variable of storage class `class` whose type nests structures of two
 /// equal members, `levels` deep.
-fn doubled(levels: u32, class: &str) -> Source {
+fn doubled(levels: u32, class: &str) -> ModuleSource {
     let offset = |level: u32| 4u32.checked_shl(level).unwrap_or(u32::MAX - 3);
     let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
         OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %b Block\nOpDecorate %v DescriptorSet 0\nOpDecorate %v Binding 0\n\
@@ -24,7 +24,7 @@ fn doubled(levels: u32, class: &str) -> Source {
         "%b = OpTypeStruct %s{levels}\n%p = OpTypePointer {class} %b\n%v = OpVariable %p {class}\n\
          %main = OpFunction %void None %fn\n%l = OpLabel\nOpReturn\nOpFunctionEnd"
     );
-    Source::from_text(&text).unwrap()
+    ModuleSource::from_text(&text).unwrap()
 }
 
 /// Without storing sizes, the time doubled with each level: 24 levels took half a second.
@@ -33,7 +33,7 @@ fn nested_structures_take_linear_time() {
     for class in ["StorageBuffer", "Uniform", "Private", "PushConstant"] {
         let source = doubled(200, class);
         Report::new(&source);
-        Need::of(&source.module);
+        Requirements::of(&source.module);
         Reflection::new(&source.module);
     }
 }
@@ -42,7 +42,7 @@ fn nested_structures_take_linear_time() {
 fn sizes_are_exact_unless_they_overflow() {
     let source = doubled(20, "StorageBuffer");
     let mut layouts = assay_spirv::reflect::Layouts::new(&source.module);
-    let sizes = |ty| layouts.shape(ty);
+    let sizes = |ty| layouts.type_layout(ty);
     let shapes: Vec<_> = source.module.types().map(|(ty, _)| ty).collect::<Vec<_>>().into_iter().map(sizes).collect();
     let largest = shapes.iter().map(|shape| shape.size()).max();
     assert_eq!(largest, Some(4 << 21));

@@ -1,7 +1,7 @@
 //! Buffer contents, and moves of bytes between buffers: the independent reference of the memory
 //! suites.
 
-use assay_check::{AddressWord, BindingName, CheckError, Options, PointedForm, Source, pointed_slot};
+use assay_check::{AddressWord, AddressedBuffer, BindingName, BindingSource, CheckError, Options, addressed_slot};
 use assay_oracle::{Dispatch, Resource, Slot};
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ pub(crate) fn pattern(bytes: u32, seed: u32) -> Vec<u8> {
 }
 
 /// Contents of a binding of set 0, as options take them.
-pub(crate) fn bytes_input(binding: u32, bytes: Vec<u8>) -> (BindingName, Source) {
-    (binding_name(binding), Source::Bytes(bytes))
+pub(crate) fn bytes_input(binding: u32, bytes: Vec<u8>) -> (BindingName, BindingSource) {
+    (binding_name(binding), BindingSource::Bytes(bytes))
 }
 
 /// The name by which options refer to a binding of set 0.
@@ -26,12 +26,12 @@ pub(crate) fn binding_name(binding: u32) -> BindingName {
 /// The 64-bit address is at byte `at` of the push constants and points to byte `into` of the
 /// buffer.
 pub(crate) fn add_addressed_buffer(options: &mut Options, name: &str, bytes: Vec<u8>, (at, into): (u32, u32)) -> Slot {
-    let slot = pointed_slot(options.buffers.len() as u32);
-    let form: Result<PointedForm, CheckError> = format!("{}*u8", bytes.len()).parse();
+    let slot = addressed_slot(options.buffers.len() as u32);
+    let form: Result<AddressedBuffer, CheckError> = format!("{}*u8", bytes.len()).parse();
     options.buffers.push((name.to_owned(), form.expect("a byte count is a valid buffer description")));
     let word = AddressWord::parse(&format!("push@{at}"), &format!("{name}+{into}"));
     options.addresses.push(word.expect("the address word is well-formed"));
-    options.inputs.push((name.parse().expect("a name names a buffer"), Source::Bytes(bytes)));
+    options.inputs.push((name.parse().expect("a name names a buffer"), BindingSource::Bytes(bytes)));
     slot
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn apply_moves_to(
         for ByteMove { from, at: (at, wide), to: (to, bytes), signed } in &moves {
             let source = match from {
                 MoveSource::Binding(binding) => contents_before(dispatch, *binding),
-                MoveSource::Pointed(number) => buffer_contents(dispatch, pointed_slot(*number)),
+                MoveSource::Pointed(number) => buffer_contents(dispatch, addressed_slot(*number)),
                 MoveSource::Push => &dispatch.push_constants,
             };
             let value = source.get(*at as usize..(at + wide) as usize).unwrap_or_default();

@@ -61,7 +61,7 @@ impl FromStr for RunPath {
 
 /// Subject of a case, for reports and the coverage table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct About {
+pub struct CaseSubject {
     /// The instruction under test, as SPIR-V spells it: `OpLoad`.
     pub instruction: &'static str,
     /// Types of results and operands, as reports print them: `u32 <- u8`.
@@ -78,7 +78,7 @@ pub type Reference = Box<dyn Fn(&Dispatch) -> BTreeMap<Slot, Vec<u8>> + Send + S
 
 /// A lowered module, which a device runs in place of the program's own.
 #[derive(Clone, Debug)]
-pub struct Lowered {
+pub struct LoweredModule {
     /// The module as text.
     pub text: String,
     /// Features that the program's own module requires and this one does not.
@@ -99,7 +99,7 @@ pub struct Program {
     pub reference: Option<Reference>,
     /// Lowered modules, best first; a device gets the first that it can run. Empty if the program
     /// is not lowered.
-    pub lowered: Vec<Lowered>,
+    pub lowered: Vec<LoweredModule>,
 }
 
 impl Program {
@@ -121,7 +121,7 @@ impl Program {
 
     /// Sets the lowered modules: a device gets the first that it can run. The permitted results
     /// remain those of the program's own module.
-    pub fn lowered(self, lowered: Vec<Lowered>) -> Program {
+    pub fn with_lowered(self, lowered: Vec<LoweredModule>) -> Program {
         Program { lowered, ..self }
     }
 
@@ -155,7 +155,7 @@ pub struct Case {
     /// Set if the quick budget includes the case.
     pub quick: bool,
     /// The subject.
-    pub about: About,
+    pub subject: CaseSubject,
     /// Names of the statements (`harness/coverage/statements`) that the case covers, where its
     /// module does not show that.
     pub covers: Vec<&'static str>,
@@ -166,19 +166,19 @@ pub struct Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Case").field("name", &self.name).field("about", &self.about).finish_non_exhaustive()
+        f.debug_struct("Case").field("name", &self.name).field("subject", &self.subject).finish_non_exhaustive()
     }
 }
 
 impl Case {
     /// A case of core Vulkan. There is nothing to lower: it has one program, which runs natively or
     /// as the reference.
-    pub fn core(name: String, about: About, make: impl Fn() -> Program + Send + Sync + 'static) -> Case {
+    pub fn core(name: String, subject: CaseSubject, make: impl Fn() -> Program + Send + Sync + 'static) -> Case {
         const PATHS: [RunPath; 2] = [RunPath::Native, RunPath::Reference];
         Case {
             name,
             quick: true,
-            about,
+            subject,
             covers: Vec::new(),
             paths: &PATHS,
             body: CaseBody::Program(Arc::new(move |_| make())),
@@ -186,11 +186,15 @@ impl Case {
     }
 
     /// A case of an extension that can be lowered, with one program for each path.
-    pub fn extension(name: String, about: About, make: impl Fn(RunPath) -> Program + Send + Sync + 'static) -> Case {
+    pub fn extension(
+        name: String,
+        subject: CaseSubject,
+        make: impl Fn(RunPath) -> Program + Send + Sync + 'static,
+    ) -> Case {
         Case {
             name,
             quick: true,
-            about,
+            subject,
             covers: Vec::new(),
             paths: &RunPath::ALL,
             body: CaseBody::Program(Arc::new(make)),
@@ -200,13 +204,13 @@ impl Case {
     /// A case that runs a tile-shading render pass.
     pub fn tiles(
         name: String,
-        about: About,
+        subject: CaseSubject,
         make: impl Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync + 'static,
     ) -> Case {
         Case {
             name,
             quick: true,
-            about,
+            subject,
             covers: Vec::new(),
             paths: &RunPath::ALL,
             body: CaseBody::Pass(Arc::new(make)),

@@ -2,7 +2,7 @@
 //! driver or translator gets wrong. A shader that requires particular inputs has a case file next
 //! to it.
 
-use crate::{About, Case, Program, Suite};
+use crate::{Case, CaseSubject, Program, Suite};
 use assay_check::{CaseFile, Options};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ impl Suite for Compute {
         "compute"
     }
 
-    fn why(&self) -> &'static str {
+    fn purpose(&self) -> &'static str {
         "hand-written shaders: integers, control flow, pointers, layouts, workgroup memory, atomics, images, and complete programs"
     }
 
@@ -30,9 +30,10 @@ impl Suite for Compute {
 fn case(path: &'static str, text: &'static str, file: Option<&'static str>) -> Case {
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
     let (group, _) = stem.split_once('/').unwrap_or((stem, ""));
-    let about = About { instruction: group, types: language(ending).to_owned(), rule: purpose(text), clause: "SPIR-V" };
+    let subject =
+        CaseSubject { instruction: group, types: language(ending).to_owned(), rule: purpose(text), clause: "SPIR-V" };
     let name = format!("compute.{}", stem.replace('/', "."));
-    Case::core(name, about, move || Program::from_text(text, ending, options(path, file)))
+    Case::core(name, subject, move || Program::from_text(text, ending, options(path, file)))
 }
 
 /// Returns the purpose of a shader: the comment on its first line.

@@ -3,12 +3,13 @@
 //!
 //! * [`all`]: the suites. A [`Suite`] lists its [`Case`]s. A case is only a name and a subject
 //!   until [`Case::program`] builds its [`Program`].
-//! * [`Unit`]: a precision case or a program, so that both are selected and run together.
-//! * [`Programs`]: runs cases on a target and emits the events of a run.
+//! * [`AnyCase`]: a precision case or a program, so that both are selected and run together.
+//! * [`ProgramSet`]: runs cases on a target and emits the events of a run.
 //!
-//! A program's requirements are derived from its module alone (`assay_spirv::need`), and its
-//! permitted results come from the oracle. A suite may provide an independent reference, plain Rust
-//! for the meaning of its program; the tests and the reference path compare the oracle with it.
+//! A program's requirements are derived from its module alone (`assay_spirv::requirements`), and
+//! its permitted results come from the oracle. A suite may provide an independent reference, plain
+//! Rust for the meaning of its program; the tests and the reference path compare the oracle with
+//! it.
 
 mod any_case;
 mod bindless;
@@ -24,11 +25,11 @@ mod run;
 mod storage8;
 pub mod tile;
 
-pub use any_case::Unit;
-pub use case::{About, Case, Lowered, Program, Reference, RunPath, UnknownPath};
+pub use any_case::AnyCase;
+pub use case::{Case, CaseSubject, LoweredModule, Program, Reference, RunPath, UnknownPath};
 pub use no_device::NoDevice;
-pub use result::blank;
-pub use run::{Programs, RunWith};
+pub use result::not_run;
+pub use run::{ProgramSet, ProgramSettings};
 
 /// A group of cases that share the first component of their names.
 pub trait Suite: Sync {
@@ -36,7 +37,7 @@ pub trait Suite: Sync {
     fn name(&self) -> &'static str;
 
     /// The purpose of the suite, in one sentence.
-    fn why(&self) -> &'static str;
+    fn purpose(&self) -> &'static str;
 
     /// The cases, always in the same order. Names are unique and keep their meaning.
     fn cases(&self) -> Vec<Case>;

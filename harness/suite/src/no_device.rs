@@ -1,16 +1,16 @@
 //! A target without a device, for the reference path.
 
 use assay_case::{Case, Columns};
-use assay_check::{Job, Left, Target, TargetError};
-use assay_runner::{DeviceInfo, Executor, Kernel, Trouble};
-use assay_spirv::need::Have;
+use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_runner::{DeviceInfo, ExecError, Executor, PreparedCase};
+use assay_spirv::requirements::DeviceCaps;
 use std::collections::BTreeMap;
 
 /// A target that runs nothing: every request fails with a reason.
 #[derive(Debug)]
 pub struct NoDevice {
     info: DeviceInfo,
-    have: Have,
+    caps: DeviceCaps,
 }
 
 const WHY: &str = "the reference path uses no device, and the case has no independent reference";
@@ -39,10 +39,10 @@ impl Default for NoDevice {
             },
             // `maintenance8` defines results that are undefined without it. A subgroup size above 1
             // makes the subgroup instructions exchange values.
-            have: Have {
+            caps: DeviceCaps {
                 features: ["maintenance8".to_owned()].into(),
                 properties: [("subgroupSize".to_owned(), 8)].into(),
-                ..Have::default()
+                ..DeviceCaps::default()
             },
         }
     }
@@ -53,12 +53,12 @@ impl Target for NoDevice {
         &self.info
     }
 
-    fn have(&self) -> &Have {
-        &self.have
+    fn capabilities(&self) -> &DeviceCaps {
+        &self.caps
     }
 
-    fn run(&self, _: &Job<'_>) -> Result<Left, TargetError> {
-        Err(TargetError::Lacks(WHY.to_owned()))
+    fn run(&self, _: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        Err(TargetError::Unsupported(WHY.to_owned()))
     }
 }
 
@@ -71,11 +71,11 @@ impl Executor for NoDevice {
         Some(WHY.to_owned())
     }
 
-    fn build(&self, _: &Case, _: usize, _: Option<&Columns>) -> Result<Box<dyn Kernel>, Trouble> {
-        Err(Trouble::Internal(WHY.to_owned()))
+    fn build(&self, _: &Case, _: usize, _: Option<&Columns>) -> Result<Box<dyn PreparedCase>, ExecError> {
+        Err(ExecError::Internal(WHY.to_owned()))
     }
 
-    fn recover(&self) -> Result<(), Trouble> {
+    fn recover(&self) -> Result<(), ExecError> {
         Ok(())
     }
 }

@@ -6,16 +6,16 @@ use assay_oracle::CauseKind;
 use assay_runner::{CaseResult, CheckResult, Mismatch, Status};
 
 /// The result of a case that was not run.
-pub fn blank(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
+pub fn not_run(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
     CaseResult {
         reason: Some(reason),
-        instruction: case.about.instruction.to_owned(),
-        types: case.about.types.clone(),
+        instruction: case.subject.instruction.to_owned(),
+        types: case.subject.types.clone(),
         api: if path == RunPath::Reference { "none" } else { "vulkan" }.to_owned(),
         path: path.to_string(),
-        rule: case.about.rule.to_owned(),
-        clause: case.about.clause.to_owned(),
-        ..CaseResult::blank(case.name.clone(), status, seed)
+        rule: case.subject.rule.to_owned(),
+        clause: case.subject.clause.to_owned(),
+        ..CaseResult::not_run(case.name.clone(), status, seed)
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         classes: check.classes,
         times: check.times,
         picture: check.picture,
-        ..blank(case, path, status, String::new(), check.seed)
+        ..not_run(case, path, status, String::new(), check.seed)
     }
 }
 
@@ -68,7 +68,7 @@ fn status(check: &CheckResult) -> (Status, Option<String>) {
     }
     let first = check.mismatches.iter().find(|m| m.status == check.status);
     let reason = match (&check.reason, first) {
-        (Some(reason), Some(first)) => Some(format!("{reason}; {} got {}", first.place(), got(first))),
+        (Some(reason), Some(first)) => Some(format!("{reason}; {} got {}", first.position_text(), got(first))),
         (reason, _) => reason.clone(),
     };
     (check.status, reason)

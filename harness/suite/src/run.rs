@@ -1,11 +1,14 @@
 //! Runs programs concurrently on one device and reports their results in the order of the cases.
 
-use crate::result::{blank, result};
-use crate::{Case, Lowered, Program, Reference, RunPath, tile};
-use assay_check::{Check, CheckError, Job, Left, Placed, Subject, Target, TargetError, made_up};
+use crate::result::{not_run, result};
+use crate::{Case, LoweredModule, Program, Reference, RunPath, tile};
+use assay_check::{
+    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
+    synthetic_addresses,
+};
 use assay_oracle::Resource;
-use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, More, Status, panic_message};
-use assay_spirv::need::{Have, Need};
+use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, ProgramRunner, Status, panic_message};
+use assay_spirv::requirements::{DeviceCaps, Requirements};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Settings for running programs.
 #[derive(Clone, Debug)]
-pub struct RunWith {
+pub struct ProgramSettings {
     /// The path; `None` selects the best one.
     pub path: Option<RunPath>,
     /// Seed of the inputs that programs do not fix.
@@ -23,21 +26,21 @@ pub struct RunWith {
     /// Number of programs that run concurrently.
     pub jobs: usize,
     /// Options with which `assay run` reproduces this run for one case: see
-    /// [`assay_runner::again`].
-    pub again: String,
+    /// [`assay_runner::rerun_options`].
+    pub rerun_options: String,
 }
 
 /// A set of programs to run on a target.
-pub struct Programs<'a> {
+pub struct ProgramSet<'a> {
     /// The cases.
     pub cases: &'a [Case],
     /// The target: a device, or [`NoDevice`](crate::NoDevice).
     pub target: &'a (dyn Target + Sync),
     /// The settings.
-    pub with: RunWith,
+    pub settings: ProgramSettings,
 }
 
-impl More for Programs<'_> {
+impl ProgramRunner for ProgramSet<'_> {
     fn run(&self, interrupted: &AtomicBool, tell: &mut dyn FnMut(Event) -> ControlFlow<()>) {
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         // A lost device fails all programs that run on it, so a case that loses it or times out is
@@ -46,7 +49,7 @@ impl More for Programs<'_> {
         let (sender, results) = mpsc::channel();
         let (next, stopped, alone) = (&next, &stopped, &alone);
         std::thread::scope(|scope| {
-            for _ in 0..self.with.jobs.clamp(1, self.cases.len().max(1)) {
+            for _ in 0..self.settings.jobs.clamp(1, self.cases.len().max(1)) {
                 let sender = sender.clone();
                 scope.spawn(move || {
                     while !stopped.load(Ordering::Relaxed) && !interrupted.load(Ordering::Relaxed) {
@@ -54,11 +57,11 @@ impl More for Programs<'_> {
                         let Some(case) = self.cases.get(index) else { return };
                         let mut result = {
                             let _together = alone.read().unwrap_or_else(PoisonError::into_inner);
-                            self.one(case)
+                            self.run_case(case)
                         };
-                        if matches!(result.status, Status::DeviceLost | Status::Timeout) && self.with.jobs > 1 {
+                        if matches!(result.status, Status::DeviceLost | Status::Timeout) && self.settings.jobs > 1 {
                             let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
-                            result = self.one(case);
+                            result = self.run_case(case);
                         }
                         if sender.send((index, result)).is_err() {
                             return;
@@ -83,11 +86,11 @@ impl More for Programs<'_> {
     }
 }
 
-impl Programs<'_> {
+impl ProgramSet<'_> {
     /// Runs one case on the requested path, or on the best path that the target supports.
-    pub fn one(&self, case: &Case) -> CaseResult {
+    pub fn run_case(&self, case: &Case) -> CaseResult {
         let best = [RunPath::Native, RunPath::Lowered];
-        let wanted: &[RunPath] = self.with.path.as_ref().map_or(&best, std::slice::from_ref);
+        let wanted: &[RunPath] = self.settings.path.as_ref().map_or(&best, std::slice::from_ref);
         let mut first: Option<CaseResult> = None;
         for &path in wanted {
             if !case.paths.contains(&path) {
@@ -110,7 +113,7 @@ impl Programs<'_> {
         first.unwrap_or_else(|| {
             let path = wanted.first().copied().unwrap_or(RunPath::Native);
             let why = format!("the case has no {path} path: it uses core Vulkan only, so there is nothing to lower");
-            blank(case, path, Status::NotSupported, why, self.with.seed)
+            not_run(case, path, Status::NotSupported, why, self.settings.seed)
         })
     }
 
@@ -120,22 +123,22 @@ impl Programs<'_> {
         // A panic is a defect of the oracle or the suite. It fails this case and does not end the
         // run.
         let ran = catch_unwind(AssertUnwindSafe(|| match case.pass(path) {
-            Some(pass) => pass.map(|pass| tile::run(case, &pass, path, self.target, self.with.seed)),
+            Some(pass) => pass.map(|pass| tile::run(case, &pass, path, self.target, self.settings.seed)),
             None => self.check(case, path).map(|check| result(case, path, check)),
         }));
         let mut found = match ran {
             Ok(Ok(found)) => found,
             // The programs are part of Assay, so an illegal, undefined or unsupported one is an
             // internal error, not the driver's fault.
-            Ok(Err(error)) => blank(case, path, Status::InternalError, error.to_string(), self.with.seed),
+            Ok(Err(error)) => not_run(case, path, Status::InternalError, error.to_string(), self.settings.seed),
             Err(panic) => {
                 let why = format!("the harness panicked: {}", panic_message(&*panic));
-                blank(case, path, Status::InternalError, why, self.with.seed)
+                not_run(case, path, Status::InternalError, why, self.settings.seed)
             }
         };
         found.times.wall = started.elapsed().as_secs_f64();
         for example in found.worst.iter_mut().chain(found.classes.iter_mut().flat_map(|class| &mut class.examples)) {
-            example.explain = format!("assay run {}{}", case.name, self.with.again);
+            example.explain = format!("assay run {}{}", case.name, self.settings.rerun_options);
         }
         found
     }
@@ -144,9 +147,9 @@ impl Programs<'_> {
         let Some(mut program) = case.program(path) else {
             return Err(CheckError::Option(format!("the case has no {path} path")));
         };
-        program.options.seed = self.with.seed;
+        program.options.seed = self.settings.seed;
         let started = Instant::now();
-        let subject = Subject::read(&format!("{}.{}", case.name, program.ending), program.text.as_bytes())?;
+        let subject = ShaderSource::read(&format!("{}.{}", case.name, program.ending), program.text.as_bytes())?;
         program.options.rules = self.target.rules();
         let check = Check::new(&subject, &program.options)?;
         let build = started.elapsed().as_secs_f64();
@@ -168,41 +171,41 @@ impl Programs<'_> {
 fn check_lowered(
     check: &Check<'_>,
     case: &Case,
-    (alternatives, kernel): (&[Lowered], bool),
+    (alternatives, kernel): (&[LoweredModule], bool),
     target: &dyn Target,
 ) -> Result<CheckResult, CheckError> {
-    let mut have = target.have().clone();
+    let mut caps = target.capabilities().clone();
     let mut words = Err("no lowered module".to_owned());
     for lowered in alternatives {
-        let subject = Subject::read(&format!("{}.lowered.spvasm", case.name), lowered.text.as_bytes())?;
+        let subject = ShaderSource::read(&format!("{}.lowered.spvasm", case.name), lowered.text.as_bytes())?;
         let _none = subject.must_be_legal(true)?;
-        let need = Need::of(&subject.source.module).check(target.have());
-        words = match need.may_run() {
+        let requirements = Requirements::of(&subject.source.module).check(target.capabilities());
+        words = match requirements.may_run() {
             true => Ok(subject.source.module.words().to_vec()),
-            false => Err(format!("in the lowered module, {need}")),
+            false => Err(format!("in the lowered module, {requirements}")),
         };
         // A device with the replaced feature also has the offset limits that the feature requires.
         if lowered.features.contains(&"shaderImageGatherExtended")
-            && !have.features.contains("shaderImageGatherExtended")
+            && !caps.features.contains("shaderImageGatherExtended")
         {
-            have.properties.remove("minTexelGatherOffset");
-            have.properties.remove("maxTexelGatherOffset");
+            caps.properties.remove("minTexelGatherOffset");
+            caps.properties.remove("maxTexelGatherOffset");
         }
-        have.features.extend(lowered.features.iter().map(|name| (*name).to_owned()));
-        have.extensions.extend(lowered.extensions.iter().map(|name| (*name).to_owned()));
+        caps.features.extend(lowered.features.iter().map(|name| (*name).to_owned()));
+        caps.extensions.extend(lowered.extensions.iter().map(|name| (*name).to_owned()));
         if words.is_ok() {
             break;
         }
     }
-    let stand_in = LoweredTarget { target, have, words };
+    let stand_in = LoweredTarget { target, caps, words };
     // No Vulkan device meets a kernel's requirements, so these are not checked.
-    if kernel { check.hold(&stand_in) } else { check.run(&stand_in) }
+    if kernel { check.run_unconditionally(&stand_in) } else { check.run(&stand_in) }
 }
 
 /// A device that runs a lowered module in place of each requested one.
 struct LoweredTarget<'a> {
     target: &'a dyn Target,
-    have: Have,
+    caps: DeviceCaps,
     /// The words of the lowered module, or the reason why the device cannot run it.
     words: Result<Vec<u32>, String>,
 }
@@ -212,25 +215,25 @@ impl Target for LoweredTarget<'_> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        &self.have
+    fn capabilities(&self) -> &DeviceCaps {
+        &self.caps
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        self.target.place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        self.target.allocate(request)
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         match &self.words {
-            Ok(words) => self.target.run(&Job { wgsl: None, words, ..*job }),
-            Err(lacks) => Err(TargetError::Lacks(lacks.clone())),
+            Ok(words) => self.target.run(&DispatchRequest { wgsl: None, words, ..*request }),
+            Err(lacks) => Err(TargetError::Unsupported(lacks.clone())),
         }
     }
 }
 
 /// Compares the oracle with the program's independent reference.
 fn check_reference(check: &Check<'_>, program: &Program, target: &dyn Target) -> Result<CheckResult, CheckError> {
-    let found = check.hold(&ReferenceTarget { reference: program.reference.as_ref(), target })?;
+    let found = check.run_unconditionally(&ReferenceTarget { reference: program.reference.as_ref(), target })?;
     Ok(match found.status {
         Status::NotSupported => CheckResult { status: Status::Undetermined, ..found },
         _ => found,
@@ -249,21 +252,21 @@ impl Target for ReferenceTarget<'_> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        self.target.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.target.capabilities()
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        Ok(Placed::at(made_up(job.descriptors)))
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         match self.reference {
             Some(reference) => {
-                let mut memory = reference(job.dispatch);
+                let mut memory = reference(request.dispatch);
                 // Resources that the reference does not cover keep their contents.
-                for descriptor in job.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
-                    let held = job.dispatch.bindings.get(&descriptor.slot);
+                for descriptor in request.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
+                    let held = request.dispatch.bindings.get(&descriptor.slot);
                     let bytes = || match held {
                         Some(Resource::Buffer(buffer)) => buffer.data.clone(),
                         Some(Resource::Image(image)) => image.data.clone(),
@@ -271,9 +274,9 @@ impl Target for ReferenceTarget<'_> {
                     };
                     memory.entry(descriptor.slot).or_insert_with(bytes);
                 }
-                Ok(Left { memory, taken: Duration::ZERO })
+                Ok(DispatchOutput { memory, duration: Duration::ZERO })
             }
-            None => Err(TargetError::Lacks(
+            None => Err(TargetError::Unsupported(
                 "only the oracle was run: the case has no independent reference to compare it with".to_owned(),
             )),
         }

@@ -1,13 +1,13 @@
 //! A Vulkan layer for tests, which is never installed. Above a driver that advertises the tile
 //! shading extensions without filling in their structures, it answers queries with the values of a
-//! plausible device ([`answers`]). It is loaded below the validation layer, which then checks
-//! native code as on such a device. It does not change other calls.
+//! plausible device ([`property_overrides`]). It is loaded below the validation layer, which then
+//! checks native code as on such a device. It does not change other calls.
 //!
-//! [`manifest`] returns the JSON file by which the loader finds the layer; [`NAME`] is its name
-//! there.
+//! [`manifest`] returns the JSON file by which the loader finds the layer; [`LAYER_NAME`] is its
+//! name there.
 
-pub mod answers;
 mod dispatch_chain;
+pub mod property_overrides;
 mod state;
 
 use ash::vk;
@@ -15,15 +15,15 @@ use std::ffi::{CStr, c_char};
 use std::path::Path;
 
 /// The layer's name.
-pub const NAME: &str = "VK_LAYER_ASSAY_tile_shading";
+pub const LAYER_NAME: &str = "VK_LAYER_ASSAY_tile_shading";
 
 /// The library's file name, next to the programs that depend on this crate.
-pub const LIBRARY: &str = "libassay_testlayer.so";
+pub const LIBRARY_FILE: &str = "libassay_testlayer.so";
 
 /// Returns the manifest for the library at a path.
 pub fn manifest(library: &Path) -> String {
     format!(
-        "{{\"file_format_version\": \"1.2.0\", \"layer\": {{\"name\": \"{NAME}\", \"type\": \"GLOBAL\", \
+        "{{\"file_format_version\": \"1.2.0\", \"layer\": {{\"name\": \"{LAYER_NAME}\", \"type\": \"GLOBAL\", \
          \"library_path\": \"{}\", \"api_version\": \"1.4.0\", \"implementation_version\": \"1\", \
          \"description\": \"Properties of a device with tile shading, for Assay's tests\"}}}}\n",
         library.display()
@@ -87,10 +87,10 @@ unsafe extern "system" fn get_instance_proc_addr(
         b"vkDestroyInstance" => function!(dispatch_chain::destroy_instance, vk::PFN_vkDestroyInstance),
         b"vkCreateDevice" => function!(dispatch_chain::create_device, vk::PFN_vkCreateDevice),
         b"vkGetPhysicalDeviceFeatures2" | b"vkGetPhysicalDeviceFeatures2KHR" => {
-            function!(answers::features, vk::PFN_vkGetPhysicalDeviceFeatures2)
+            function!(property_overrides::features, vk::PFN_vkGetPhysicalDeviceFeatures2)
         }
         b"vkGetPhysicalDeviceProperties2" | b"vkGetPhysicalDeviceProperties2KHR" => {
-            function!(answers::properties, vk::PFN_vkGetPhysicalDeviceProperties2)
+            function!(property_overrides::properties, vk::PFN_vkGetPhysicalDeviceProperties2)
         }
         _ => device_function(text).or_else(|| {
             let next = state::instance(instance)?;
@@ -115,10 +115,10 @@ fn device_function(name: &CStr) -> vk::PFN_vkVoidFunction {
         b"vkGetDeviceProcAddr" => function!(get_device_proc_addr, vk::PFN_vkGetDeviceProcAddr),
         b"vkDestroyDevice" => function!(dispatch_chain::destroy_device, vk::PFN_vkDestroyDevice),
         b"vkGetFramebufferTilePropertiesQCOM" => {
-            function!(answers::framebuffer_tiles, vk::PFN_vkGetFramebufferTilePropertiesQCOM)
+            function!(property_overrides::framebuffer_tiles, vk::PFN_vkGetFramebufferTilePropertiesQCOM)
         }
         b"vkGetDynamicRenderingTilePropertiesQCOM" => {
-            function!(answers::rendering_tiles, vk::PFN_vkGetDynamicRenderingTilePropertiesQCOM)
+            function!(property_overrides::rendering_tiles, vk::PFN_vkGetDynamicRenderingTilePropertiesQCOM)
         }
         _ => None,
     }

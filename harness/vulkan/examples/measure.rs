@@ -14,7 +14,7 @@ mod shader;
 use std::time::{Duration, Instant};
 
 use assay_vulkan::{
-    BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, Pipeline, PipelineDesc, Slot, SpecConstant,
+    BufferSpec, Device, DeviceOptions, Dispatch, DispatchSlot, Error, Instance, Pipeline, PipelineDesc, SpecConstant,
 };
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -78,7 +78,7 @@ fn compile(devices: &[&Device], count: u32, first_use: bool) -> Result<f64, Erro
 
 fn compile_some(device: &Device, numbers: impl Iterator<Item = u32>, first_use: bool) -> Result<(), Error> {
     let bytes = shader::LOCAL * 4;
-    let mut slot = device.slot(&[BufferSpec::input(bytes), BufferSpec::output(bytes)])?;
+    let mut slot = device.dispatch_slot(&[BufferSpec::input(bytes), BufferSpec::output(bytes)])?;
     let code = shader::exp2();
     for number in numbers {
         let values = [SpecConstant::bits32(0, number)];
@@ -93,7 +93,7 @@ fn compile_some(device: &Device, numbers: impl Iterator<Item = u32>, first_use: 
 /// Measures the time from writing 4096 words to reading the results.
 fn small(device: &Device, pipeline: &Pipeline) -> Result<(), Error> {
     const WORDS: usize = 4096;
-    let mut slot = device.slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
+    let mut slot = device.dispatch_slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
     let mut times = Vec::new();
     for round in 0..200_u32 {
         let start = Instant::now();
@@ -111,7 +111,7 @@ fn small(device: &Device, pipeline: &Pipeline) -> Result<(), Error> {
 /// Measures the throughput for 2^24 words.
 fn large(device: &Device, name: &str, pipeline: &Pipeline) -> Result<(), Error> {
     const WORDS: usize = 1 << 24;
-    let mut slot = device.slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
+    let mut slot = device.dispatch_slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
     for (i, word) in (0..).zip(slot.write::<u32>(0)?) {
         // Values from about 1.0 on, which no fast path for special values covers.
         *word = 0x3f80_0000 + i;
@@ -137,7 +137,7 @@ fn arithmetic(device: &Device) -> Result<(), Error> {
     const WORDS: usize = 1 << 18;
     const ROUNDS: u32 = 1000;
     let pipeline = device.pipeline(&description(&shader::rounds()))?;
-    let mut slot = device.slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
+    let mut slot = device.dispatch_slot(&[BufferSpec::input(WORDS * 4), BufferSpec::output(WORDS * 4)])?;
     let push = ROUNDS.to_ne_bytes();
     slot.submit(&pipeline, &Dispatch { groups: shader::groups(WORDS), push_constants: &push, clear: None })?;
     let wall = slot.wait(LIMIT)?.wall.as_secs_f64();
@@ -145,7 +145,7 @@ fn arithmetic(device: &Device) -> Result<(), Error> {
     Ok(())
 }
 
-fn run(slot: &mut Slot, pipeline: &Pipeline, words: usize) -> Result<assay_vulkan::Timing, Error> {
+fn run(slot: &mut DispatchSlot, pipeline: &Pipeline, words: usize) -> Result<assay_vulkan::Timing, Error> {
     slot.submit(pipeline, &Dispatch { groups: shader::groups(words), push_constants: &[0; 4], clear: None })?;
     slot.wait(LIMIT)
 }

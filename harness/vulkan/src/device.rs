@@ -10,17 +10,17 @@ use ash::vk;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 
-use crate::capabilities::Capabilities;
-use crate::error::{Error, allocating, during};
-use crate::features::{Enabled, is_known};
+use crate::device_capabilities::Capabilities;
+use crate::device_properties::Properties;
+use crate::dispatch_slot::{BufferSpec, DispatchSlot};
+use crate::error::{Error, allocation_error, command_error};
+use crate::features::{EnabledFeatures, is_known};
 use crate::identity::{DeviceType, Identity};
 use crate::instance::InstanceShared;
-use crate::layout::{LayoutKey, Layouts, Made};
-use crate::physical::{PhysicalDevice, QueueFamily};
+use crate::layout_cache::{LayoutCache, LayoutKey, PipelineLayouts};
+use crate::physical_device::{PhysicalDevice, QueueFamily};
 use crate::pipeline::{Pipeline, PipelineDesc};
-use crate::properties::Properties;
 use crate::resource::{Resource, ResourceSpec};
-use crate::slot::{BufferSpec, Slot};
 use crate::validation::ValidationMessage;
 
 /// Options for opening a device. The default enables every feature and extension of the device that
@@ -70,7 +70,7 @@ pub(crate) struct DeviceShared {
     /// Set if memory is allocated such that buffers can have device addresses.
     pub(crate) addresses: bool,
     pub(crate) family: QueueFamily,
-    pub(crate) layouts: Mutex<Layouts>,
+    pub(crate) layouts: Mutex<LayoutCache>,
     queue: Mutex<vk::Queue>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
     lost: AtomicBool,
@@ -111,7 +111,7 @@ impl Device {
                 return Err(lacks(format!("the feature {name}")));
             }
         }
-        let mut enabled = Enabled::choose(
+        let mut enabled = EnabledFeatures::choose(
             offered.api_version,
             &physical.features,
             &offered.extensions,
@@ -152,7 +152,8 @@ impl Device {
         let instance = &physical.instance;
         // SAFETY: the handle belongs to this instance; the device reported the extensions and
         // feature structures; everything that `info` points to lives until the call returns.
-        let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.map_err(during("vkCreateDevice"))?;
+        let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }
+            .map_err(command_error("vkCreateDevice"))?;
         // SAFETY: the device was created with this queue.
         let queue = unsafe { raw.get_device_queue(family.index, 0) };
         let addresses = capabilities.has_feature("bufferDeviceAddress");
@@ -174,7 +175,7 @@ impl Device {
             Err(error) => {
                 // SAFETY: no other object was created from the device.
                 unsafe { raw.destroy_device(None) };
-                return Err(allocating(error));
+                return Err(allocation_error(error));
             }
         };
         let staged = match options.staging {
@@ -241,11 +242,11 @@ impl Device {
         Pipeline::new(&self.shared, description)
     }
 
-    /// Creates a slot of storage buffers. Buffer `i` is bound to set 0, binding `i`.
+    /// Creates a dispatch slot of storage buffers. Buffer `i` is bound to set 0, binding `i`.
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::NotSupported`] (limits of the device), [`Error::OutOfMemory`].
-    pub fn slot(&self, buffers: &[BufferSpec]) -> Result<Slot, Error> {
+    pub fn dispatch_slot(&self, buffers: &[BufferSpec]) -> Result<DispatchSlot, Error> {
         let resource = |(binding, &buffer): (u32, &BufferSpec)| ResourceSpec {
             set: 0,
             binding,
@@ -253,17 +254,17 @@ impl Device {
             resource: Resource::StorageBuffer(buffer),
         };
         let resources: Vec<ResourceSpec> = (0..).zip(buffers).map(resource).collect();
-        Slot::new(&self.shared, &resources)
+        DispatchSlot::new(&self.shared, &resources)
     }
 
-    /// Creates a slot of any resources, with the sets, bindings and arrays that a shader declares.
-    /// The slot's methods identify a resource by its index in `resources`.
+    /// Creates a dispatch slot of any resources, with the sets, bindings and arrays that a shader
+    /// declares. The slot's methods identify a resource by its index in `resources`.
     ///
     /// # Errors
-    /// As for [`Device::slot`]; [`Error::NotSupported`] also for a format or an extent that the
-    /// device does not support.
-    pub fn slot_of(&self, resources: &[ResourceSpec]) -> Result<Slot, Error> {
-        Slot::new(&self.shared, resources)
+    /// As for [`Device::dispatch_slot`]; [`Error::NotSupported`] also for a format or an extent
+    /// that the device does not support.
+    pub fn dispatch_slot_of(&self, resources: &[ResourceSpec]) -> Result<DispatchSlot, Error> {
+        DispatchSlot::new(&self.shared, resources)
     }
 
     /// Creates a shader module from `code`, destroys it, and returns the messages of the validation
@@ -314,7 +315,7 @@ impl DeviceShared {
     }
 
     /// Returns the layouts of a key, creating them on first use.
-    pub(crate) fn layout(&self, key: &LayoutKey) -> Result<Made, Error> {
+    pub(crate) fn layout(&self, key: &LayoutKey) -> Result<PipelineLayouts, Error> {
         let mut stages = vk::ShaderStageFlags::COMPUTE;
         if self.capabilities.has_feature("tileShadingFragmentStage") {
             // Dispatches and draws of a pass share their descriptor sets.
@@ -325,7 +326,7 @@ impl DeviceShared {
 
     /// Submits one command buffer.
     pub(crate) fn submit(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<(), Error> {
-        self.alive("vkQueueSubmit")?;
+        self.check_alive("vkQueueSubmit")?;
         let commands = [commands];
         let info = vk::SubmitInfo::default().command_buffers(&commands);
         let queue = lock(&self.queue);
@@ -340,11 +341,11 @@ impl DeviceShared {
         if matches!(result, Err(vk::Result::ERROR_DEVICE_LOST)) {
             self.lost.store(true, Ordering::Relaxed);
         }
-        result.map_err(during(command))
+        result.map_err(command_error(command))
     }
 
     /// Returns an error if the device is known to be lost.
-    pub(crate) fn alive(&self, command: &'static str) -> Result<(), Error> {
+    pub(crate) fn check_alive(&self, command: &'static str) -> Result<(), Error> {
         if self.is_lost() { Err(Error::DeviceLost { during: command }) } else { Ok(()) }
     }
 
@@ -352,7 +353,7 @@ impl DeviceShared {
         self.lost.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn lacks(&self, what: impl Into<String>) -> Error {
+    pub(crate) fn unsupported(&self, what: impl Into<String>) -> Error {
         Error::NotSupported { device: self.identity.name.clone(), what: what.into() }
     }
 }

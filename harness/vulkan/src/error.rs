@@ -113,7 +113,7 @@ impl Error {
 }
 
 /// Turns a `VkResult` into an [`Error`], naming the command.
-pub(crate) fn during(command: &'static str) -> impl Fn(vk::Result) -> Error {
+pub(crate) fn command_error(command: &'static str) -> impl Fn(vk::Result) -> Error {
     move |result| match result {
         vk::Result::ERROR_DEVICE_LOST => Error::DeviceLost { during: command },
         vk::Result::ERROR_OUT_OF_HOST_MEMORY => Error::OutOfMemory { which: "host", during: command },
@@ -125,7 +125,7 @@ pub(crate) fn during(command: &'static str) -> impl Fn(vk::Result) -> Error {
 }
 
 /// Turns an error of the allocator into an [`Error`].
-pub(crate) fn allocating(error: AllocationError) -> Error {
+pub(crate) fn allocation_error(error: AllocationError) -> Error {
     const DURING: &str = "vkAllocateMemory";
     match error {
         AllocationError::OutOfMemory => Error::OutOfMemory { which: "device", during: DURING },
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn results_become_the_errors_that_callers_tell_apart() {
-        let error = |result| during("vkQueueSubmit")(result);
+        let error = |result| command_error("vkQueueSubmit")(result);
         assert!(matches!(error(vk::Result::ERROR_DEVICE_LOST), Error::DeviceLost { during: "vkQueueSubmit" }));
         assert!(error(vk::Result::ERROR_DEVICE_LOST).is_fatal());
         for (result, which) in [
@@ -149,7 +149,7 @@ mod tests {
             assert!(error(result).to_string().starts_with(which));
             assert!(!error(result).is_fatal());
         }
-        assert!(matches!(allocating(AllocationError::OutOfMemory), Error::OutOfMemory { which: "device", .. }));
+        assert!(matches!(allocation_error(AllocationError::OutOfMemory), Error::OutOfMemory { which: "device", .. }));
         let other = error(vk::Result::ERROR_FEATURE_NOT_PRESENT).to_string();
         assert_eq!(other, "vkQueueSubmit failed with ERROR_FEATURE_NOT_PRESENT");
     }

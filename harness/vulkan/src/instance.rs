@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use ash::{ext, khr, vk};
 
-use crate::error::{Error, during};
-use crate::physical::PhysicalDevice;
-use crate::select::select;
-use crate::validation::{Collector, LAYER, Messenger, ValidationMessage};
+use crate::device_selector::select;
+use crate::error::{Error, command_error};
+use crate::physical_device::PhysicalDevice;
+use crate::validation::{LAYER, MessageCollector, Messenger, ValidationMessage};
 use crate::version::ApiVersion;
 
 /// Access to the devices through the loader. It is cheap to clone; the underlying instances are
@@ -17,7 +17,7 @@ use crate::version::ApiVersion;
 pub struct Instance {
     /// One instance for each of [`VERSIONS`] that some driver accepts.
     shared: Vec<Arc<InstanceShared>>,
-    collector: Option<Arc<Collector>>,
+    collector: Option<Arc<MessageCollector>>,
 }
 
 /// The API versions that instances are created for. Drivers must accept versions newer than their
@@ -59,7 +59,7 @@ impl Instance {
         let entry = unsafe { ash::Entry::load() }.map_err(|e| Error::NoLoader { reason: e.to_string() })?;
         // SAFETY: the loader is loaded; this and the calls below read lists from it.
         let loader = unsafe { entry.try_enumerate_instance_version() }
-            .map_err(during("vkEnumerateInstanceVersion"))?
+            .map_err(command_error("vkEnumerateInstanceVersion"))?
             .map_or(ApiVersion { major: 1, minor: 0, patch: 0 }, ApiVersion::from_raw);
         if !loader.at_least(1, 1) {
             return Err(Error::NoLoader { reason: format!("it is of version {loader}; 1.1 or later is needed") });
@@ -67,12 +67,12 @@ impl Instance {
         if validation {
             // SAFETY: as above.
             let layers = unsafe { entry.enumerate_instance_layer_properties() }
-                .map_err(during("vkEnumerateInstanceLayerProperties"))?;
+                .map_err(command_error("vkEnumerateInstanceLayerProperties"))?;
             if !layers.iter().any(|l| l.layer_name_as_c_str() == Ok(LAYER)) {
                 return Err(Error::NoValidationLayer);
             }
         }
-        let collector = validation.then(Arc::<Collector>::default);
+        let collector = validation.then(Arc::<MessageCollector>::default);
         let mut shared = Vec::new();
         for version in VERSIONS {
             shared.extend(InstanceShared::new(&entry, version, collector.as_ref())?.map(Arc::new));
@@ -91,7 +91,7 @@ impl Instance {
             // SAFETY: the instance is alive.
             let handles = match unsafe { shared.raw.enumerate_physical_devices() } {
                 Err(vk::Result::ERROR_INITIALIZATION_FAILED) => Vec::new(),
-                other => other.map_err(during("vkEnumeratePhysicalDevices"))?,
+                other => other.map_err(command_error("vkEnumeratePhysicalDevices"))?,
             };
             // Identical devices of one instance are distinct; a device that a later instance
             // repeats is the same device.
@@ -129,7 +129,11 @@ impl Instance {
 
 impl InstanceShared {
     /// Creates an instance for `version`; returns `None` if no driver accepts it.
-    fn new(entry: &ash::Entry, version: ApiVersion, collector: Option<&Arc<Collector>>) -> Result<Option<Self>, Error> {
+    fn new(
+        entry: &ash::Entry,
+        version: ApiVersion,
+        collector: Option<&Arc<MessageCollector>>,
+    ) -> Result<Option<Self>, Error> {
         let mut layers = Vec::new();
         let mut extensions = Vec::new();
         let mut flags = vk::InstanceCreateFlags::empty();
@@ -170,7 +174,7 @@ impl InstanceShared {
         // the instance.
         let raw = match unsafe { entry.create_instance(&info, None) } {
             Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => return Ok(None),
-            other => other.map_err(during("vkCreateInstance"))?,
+            other => other.map_err(command_error("vkCreateInstance"))?,
         };
         match collector.map(|c| Messenger::new(entry, &raw, c.clone())).transpose() {
             Ok(messenger) => Ok(Some(Self { _entry: entry.clone(), raw, version, messenger })),
@@ -190,6 +194,6 @@ impl InstanceShared {
 fn extension_names(entry: &ash::Entry, layer: Option<&CStr>) -> Result<Vec<std::ffi::CString>, Error> {
     // SAFETY: the loader is loaded, and the layer, if any, is in its list.
     let list = unsafe { entry.enumerate_instance_extension_properties(layer) }
-        .map_err(during("vkEnumerateInstanceExtensionProperties"))?;
+        .map_err(command_error("vkEnumerateInstanceExtensionProperties"))?;
     Ok(list.iter().filter_map(|e| e.extension_name_as_c_str().ok().map(CStr::to_owned)).collect())
 }

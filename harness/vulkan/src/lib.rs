@@ -20,7 +20,7 @@
 //! // Two slots: the device works on one while the host checks the other.
 //! let bytes = 4096 * 4;
 //! let buffers = [BufferSpec::input(bytes), BufferSpec::output(bytes)];
-//! let mut slots = [device.slot(&buffers)?, device.slot(&buffers)?];
+//! let mut slots = [device.dispatch_slot(&buffers)?, device.dispatch_slot(&buffers)?];
 //! for (i, slot) in slots.iter_mut().enumerate() {
 //!     slot.write::<u32>(0)?.fill(7);
 //!     let push = (i as u32).to_ne_bytes();
@@ -35,45 +35,45 @@
 //! # }
 //! ```
 
-mod capabilities;
-mod descriptors;
+mod buffer_memory;
 mod device;
+mod device_capabilities;
+mod device_properties;
+mod device_selector;
+mod dispatch_commands;
+mod dispatch_slot;
 mod error;
 mod features;
 mod identity;
-mod image;
+mod image_objects;
 mod instance;
-mod layout;
-mod memory;
-mod physical;
+mod layout_cache;
+mod physical_device;
 mod pipeline;
-mod properties;
-mod record;
 mod resource;
-mod select;
-mod slot;
+mod slot_objects;
 mod tile;
 mod validation;
 mod version;
 
-pub use capabilities::{Capabilities, PropertyValue};
 pub use device::{Device, DeviceOptions, Staging};
+pub use device_capabilities::{Capabilities, PropertyValue};
+pub use device_properties::{FloatControls, Independence, Limits, PerWidth, Properties, RobustAlignment, Subgroup};
+pub use device_selector::select;
+pub use dispatch_slot::{BufferSpec, Dispatch, DispatchSlot, Role, Timing};
 pub use error::Error;
 pub use identity::{DeviceType, Identity, Uuid};
 pub use instance::Instance;
-pub use physical::PhysicalDevice;
+pub use physical_device::PhysicalDevice;
 pub use pipeline::{Bindings, Pipeline, PipelineDesc, SpecConstant};
-pub use properties::{FloatControls, Independence, Limits, PerWidth, Properties, RobustAlignment, Subgroup};
 pub use resource::{
-    AddressMode, BindingLayout, BorderColor, CompareOp, ImageDim, ImageSpec, Resource, ResourceSpec, SamplerSpec,
-    TexelFormat, View,
+    AddressMode, BindingLayout, BorderColor, CompareOp, ImageDim, ImageSpec, ImageView, Resource, ResourceSpec,
+    SamplerSpec, TexelFormat,
 };
-pub use select::select;
-pub use slot::{BufferSpec, Dispatch, Role, Slot, Timing};
 #[doc(hidden)]
 pub use tile::Mistake;
 pub use tile::{
-    AttachmentRole, PassForm, Recording, TileAttachment, TileBuffer, TileGrid, TilePass, TilePassLeft, TileStep,
+    AttachmentRole, PassForm, PassRecording, TileAttachment, TileBuffer, TileGrid, TilePass, TilePassOutput, TileStep,
 };
 pub use validation::{Severity, ValidationMessage};
 pub use version::ApiVersion;

@@ -9,7 +9,7 @@ use assay_spirv::tables::{ExecutionMode, Op};
 
 use crate::device::DeviceShared;
 use crate::error::Error;
-use crate::layout::{LayoutKey, descriptor_type};
+use crate::layout_cache::{LayoutKey, descriptor_type};
 use crate::resource::BindingLayout;
 
 /// The value of one specialisation constant.
@@ -131,7 +131,7 @@ fn shading_depth(code: &[u32]) -> Option<u32> {
 
 impl Pipeline {
     pub(crate) fn new(device: &Arc<DeviceShared>, description: &PipelineDesc<'_>) -> Result<Self, Error> {
-        device.alive("vkCreateComputePipelines")?;
+        device.check_alive("vkCreateComputePipelines")?;
         let entry = check(device, description)?;
         let key = match description.bindings {
             Bindings::Buffers(count) => LayoutKey::buffers(count, description.push_constants),
@@ -214,7 +214,7 @@ fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CStrin
         )));
     }
     if description.push_constants > limits.max_push_constants {
-        return Err(device.lacks(format!(
+        return Err(device.unsupported(format!(
             "{} bytes of push constants (maxPushConstantsSize is {})",
             description.push_constants, limits.max_push_constants
         )));
@@ -230,10 +230,12 @@ fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CStrin
                 && vk::ShaderStageFlags::from_raw(s.required_size_stages).contains(vk::ShaderStageFlags::COMPUTE)
         });
         let Some(subgroup) = subgroup else {
-            return Err(device.lacks("a required subgroup size (subgroupSizeControl, requiredSubgroupSizeStages)"));
+            return Err(
+                device.unsupported("a required subgroup size (subgroupSizeControl, requiredSubgroupSizeStages)")
+            );
         };
         if !size.is_power_of_two() || size < subgroup.min_size || size > subgroup.max_size {
-            return Err(device.lacks(format!(
+            return Err(device.unsupported(format!(
                 "subgroups of {size} (a power of two from {} to {})",
                 subgroup.min_size, subgroup.max_size
             )));
@@ -260,7 +262,7 @@ fn check_bindings(device: &DeviceShared, bindings: Bindings<'_>) -> Result<(), E
                     return Err(Error::invalid(format!("{place}: this program makes no {:?}", b.kind)));
                 }
                 if b.set >= limits.max_sets {
-                    return Err(device.lacks(format!("{place} (maxBoundDescriptorSets is {})", limits.max_sets)));
+                    return Err(device.unsupported(format!("{place} (maxBoundDescriptorSets is {})", limits.max_sets)));
                 }
             }
             let storage = bindings.iter().filter(|b| b.kind == DescriptorKind::StorageBuffer);
@@ -273,11 +275,13 @@ fn check_bindings(device: &DeviceShared, bindings: Bindings<'_>) -> Result<(), E
     };
     if buffers > limits.max_storage_buffers {
         let most = limits.max_storage_buffers;
-        return Err(device.lacks(format!("{buffers} storage buffers (maxPerStageDescriptorStorageBuffers is {most})")));
+        return Err(
+            device.unsupported(format!("{buffers} storage buffers (maxPerStageDescriptorStorageBuffers is {most})"))
+        );
     }
     if all > limits.max_resources {
         let most = limits.max_resources;
-        return Err(device.lacks(format!("{all} descriptors (maxPerStageResources is {most})")));
+        return Err(device.unsupported(format!("{all} descriptors (maxPerStageResources is {most})")));
     }
     Ok(())
 }

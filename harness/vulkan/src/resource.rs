@@ -2,11 +2,11 @@
 //! images and samplers.
 
 use assay_spirv::reflect::DescriptorKind;
-pub use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, Sampler as SamplerSpec, View};
 use assay_spirv::tables::ImageFormat;
+pub use assay_spirv::texture_addressing::{AddressMode, BorderColor, CompareOp, ImageView, Sampler as SamplerSpec};
 
+use crate::dispatch_slot::{BufferSpec, Role};
 use crate::error::Error;
-use crate::slot::{BufferSpec, Role};
 
 /// One descriptor: its binding and its resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +50,8 @@ pub enum Resource {
     /// A sampler.
     Sampler(SamplerSpec),
     /// A buffer without a descriptor: shaders access it by its device address
-    /// ([`Slot::address`](crate::Slot::address)). It needs `bufferDeviceAddress`. Set, binding and
-    /// element have no meaning.
+    /// ([`DispatchSlot::address`](crate::DispatchSlot::address)). It needs `bufferDeviceAddress`.
+    /// Set, binding and element have no meaning.
     Addressed {
         /// Bytes that the shader may access; not zero.
         bytes: usize,
@@ -216,7 +216,7 @@ pub struct ImageSpec {
     pub format: TexelFormat,
     /// Part of the image that the shader accesses. The view of a storage image shows one level and
     /// does not swizzle components.
-    pub view: View,
+    pub view: ImageView,
 }
 
 impl ImageSpec {
@@ -330,7 +330,7 @@ mod tests {
             layers: 2,
             levels: 3,
             format: TexelFormat::Color(ImageFormat::Rgba8),
-            view: View::ALL,
+            view: ImageView::ALL,
         };
         assert_eq!([0, 1, 2, 3].map(|l| image.offset(l).unwrap()), [0, 120, 136, 144]);
         assert!(ImageSpec { extent: [u32::MAX; 3], ..image }.bytes().is_err());

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::{ext, vk};
 use serde::Serialize;
 
-use crate::error::{Error, during};
+use crate::error::{Error, command_error};
 
 pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -45,9 +45,9 @@ impl fmt::Display for ValidationMessage {
 
 /// The messages that the callback received.
 #[derive(Default)]
-pub(crate) struct Collector(Mutex<Vec<ValidationMessage>>);
+pub(crate) struct MessageCollector(Mutex<Vec<ValidationMessage>>);
 
-impl Collector {
+impl MessageCollector {
     pub(crate) fn take(&self) -> Vec<ValidationMessage> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -69,17 +69,21 @@ impl Collector {
 pub(crate) struct Messenger {
     functions: ext::debug_utils::Instance,
     handle: vk::DebugUtilsMessengerEXT,
-    pub(crate) collector: Arc<Collector>,
+    pub(crate) collector: Arc<MessageCollector>,
 }
 
 impl Messenger {
-    pub(crate) fn new(entry: &ash::Entry, instance: &ash::Instance, collector: Arc<Collector>) -> Result<Self, Error> {
+    pub(crate) fn new(
+        entry: &ash::Entry,
+        instance: &ash::Instance,
+        collector: Arc<MessageCollector>,
+    ) -> Result<Self, Error> {
         let functions = ext::debug_utils::Instance::new(entry, instance);
         let info = collector.messenger_info();
         // SAFETY: VK_EXT_debug_utils is enabled on the instance, and the collector lives as long as
         // the messenger.
         let handle = unsafe { functions.create_debug_utils_messenger(&info, None) }
-            .map_err(during("vkCreateDebugUtilsMessengerEXT"))?;
+            .map_err(command_error("vkCreateDebugUtilsMessengerEXT"))?;
         Ok(Self { functions, handle, collector })
     }
 
@@ -101,7 +105,7 @@ unsafe extern "system" fn callback(
 ) -> vk::Bool32 {
     // SAFETY: `user` is the collector of `messenger_info`, which outlives the messenger; `data` is
     // valid during the call.
-    let (collector, data) = unsafe { (user.cast::<Collector>().as_ref(), data.as_ref()) };
+    let (collector, data) = unsafe { (user.cast::<MessageCollector>().as_ref(), data.as_ref()) };
     if let (Some(collector), Some(data)) = (collector, data) {
         let text = |p: *const std::ffi::c_char| {
             if p.is_null() {

@@ -2,10 +2,10 @@
 //! SPIR-V in `harness/spirv/src/tables`, and those of Vulkan devices in
 //! `harness/vulkan/src/features`.
 
-mod devices;
-mod registry;
+mod device_tables;
 mod spec_sources;
-mod tables;
+mod spirv_tables;
+mod vulkan_registry;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,8 +46,8 @@ fn default_spec() -> PathBuf {
 /// Generates every file; the keys are paths relative to the root of the project.
 fn files(spec: &Path) -> Result<BTreeMap<String, String>> {
     let sources = spec_sources::load(spec)?;
-    let spirv = tables::generate(&sources)?.into_iter().map(|file| ("harness/spirv/src/tables", file));
-    let devices = devices::generate(&sources.registry, &sources.enabling)?;
+    let spirv = spirv_tables::generate(&sources)?.into_iter().map(|file| ("harness/spirv/src/tables", file));
+    let devices = device_tables::generate(&sources.registry, &sources.enabling)?;
     let devices = devices.into_iter().map(|file| ("harness/vulkan/src/features", file));
     Ok(spirv.chain(devices).map(|(folder, (name, text))| (format!("{folder}/{name}"), text)).collect())
 }

@@ -6,14 +6,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::registry::Registry;
+use crate::vulkan_registry::Registry;
 
 /// All inputs of the tables.
 pub(crate) struct SpecSources {
     pub(crate) core: CoreGrammar,
     pub(crate) glsl: ExtendedGrammar,
     pub(crate) opencl: ExtendedGrammar,
-    pub(crate) enabling: Enabling,
+    pub(crate) enabling: EnablingTable,
     /// `VK_SUBGROUP_FEATURE_*` names with their bits.
     pub(crate) subgroup_bits: BTreeMap<String, u64>,
     pub(crate) registry: Registry,
@@ -109,7 +109,7 @@ impl Value {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Enabling {
+pub(crate) struct EnablingTable {
     pub(crate) source: String,
     pub(crate) capabilities: BTreeMap<String, Vec<EnablingRow>>,
     pub(crate) extensions: BTreeMap<String, Vec<EnablingRow>>,

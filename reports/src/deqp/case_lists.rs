@@ -49,7 +49,7 @@ impl ListLine {
     }
 
     /// Returns the location as `file:3`.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         format!("{}:{}", self.path.display(), self.line)
     }
 }
@@ -58,16 +58,16 @@ impl ListLine {
 /// precedence.
 fn text(path: &Path) -> Result<String, ListError> {
     let read = |path: &Path| -> io::Result<Vec<u8>> {
-        let bytes = input::read(path, input::DATA)?;
+        let bytes = input::read(path, input::MAX_DATA_BYTES)?;
         if path.extension().is_none_or(|extension| extension != "zst") {
             return Ok(bytes);
         }
         let damaged = |error: &dyn std::fmt::Display| io::Error::other(format!("damaged zstd data: {error}"));
         let decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| damaged(&error))?;
         let mut whole = Vec::new();
-        decoder.take(input::DATA + 1).read_to_end(&mut whole).map_err(|error| damaged(&error))?;
-        if whole.len() as u64 > input::DATA {
-            let what = format!("the decompressed list exceeds the limit of {} bytes", input::DATA);
+        decoder.take(input::MAX_DATA_BYTES + 1).read_to_end(&mut whole).map_err(|error| damaged(&error))?;
+        if whole.len() as u64 > input::MAX_DATA_BYTES {
+            let what = format!("the decompressed list exceeds the limit of {} bytes", input::MAX_DATA_BYTES);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         Ok(whole)
@@ -128,7 +128,7 @@ pub fn case_list(path: &Path) -> Result<Vec<ListLine>, ListError> {
     let mut seen: HashMap<&str, &ListLine> = HashMap::new();
     for line in &names {
         if let Some(earlier) = seen.insert(&line.text, line) {
-            return Err(line.error(format!("duplicate case `{}`; first listed at {}", line.text, earlier.place())));
+            return Err(line.error(format!("duplicate case `{}`; first listed at {}", line.text, earlier.location())));
         }
     }
     Ok(names)
@@ -143,7 +143,7 @@ pub struct Patterns {
 
 impl Patterns {
     /// Returns an empty list.
-    pub fn none() -> Patterns {
+    pub fn empty() -> Patterns {
         Patterns { set: RegexSet::empty(), lines: Vec::new() }
     }
 
@@ -186,7 +186,7 @@ impl Patterns {
     }
 
     /// Returns true if the list has at least one pattern.
-    pub fn is_any(&self) -> bool {
+    pub fn has_patterns(&self) -> bool {
         !self.lines.is_empty()
     }
 
@@ -238,7 +238,7 @@ impl Baseline {
     }
 
     /// Returns the names of the baseline that are not in `known`, sorted.
-    pub fn unknown(&self, known: &HashSet<&str>) -> Vec<&str> {
+    pub fn unmatched(&self, known: &HashSet<&str>) -> Vec<&str> {
         let mut list: Vec<&str> = self.words.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
         list.sort_unstable();
         list
@@ -271,7 +271,7 @@ mod tests {
         fs::write(dir.path().join("sub/packed.txt.zst"), packed).unwrap();
         let list = case_list(&dir.path().join("main.txt")).unwrap();
         assert_eq!(list.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["a.b", "a.c", "a.d", "a.e"]);
-        assert!(list[2].place().ends_with("sub/most.txt:1"));
+        assert!(list[2].location().ends_with("sub/most.txt:1"));
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
             assert_eq!(skips.find(name).map(|found| found.line), line, "{name}");
             assert_eq!(skips.matches(name), line.is_some());
         }
-        assert!(!Patterns::none().matches(""));
+        assert!(!Patterns::empty().matches(""));
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
             (None, Some(DeqpStatus::Test(TestStatus::Timeout))),
             "not trimmed"
         );
-        assert_eq!(baseline.unknown(&HashSet::from(["a.b", "a.c"])), [" a.d"]);
+        assert_eq!(baseline.unmatched(&HashSet::from(["a.b", "a.c"])), [" a.d"]);
         for (text, said) in [
             ("a.b\n", "b.csv:1: `a.b` has no status"),
             ("a.b,Failed\n", "unknown status `Failed`"),

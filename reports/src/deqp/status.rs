@@ -88,7 +88,7 @@ impl DeqpStatus {
     }
 
     /// Compares a test status with its baseline entry, by deqp-runner's table.
-    pub fn against(did: TestStatus, baseline: Option<DeqpStatus>) -> DeqpStatus {
+    pub fn compare(did: TestStatus, baseline: Option<DeqpStatus>) -> DeqpStatus {
         use TestStatus::{Crash, Fail, Pass, Skip, Timeout, Warn};
         let Some(baseline) = baseline else { return DeqpStatus::Test(did) };
         let was = |list: &[TestStatus]| matches!(baseline, DeqpStatus::Test(b) if list.contains(&b));
@@ -191,11 +191,11 @@ mod tests {
             ("Timeout", "Timeout", "ExpectedFail"),
         ];
         for did in TestStatus::ALL {
-            assert_eq!(DeqpStatus::against(did, None), DeqpStatus::Test(did));
+            assert_eq!(DeqpStatus::compare(did, None), DeqpStatus::Test(did));
             for baseline in words() {
                 let row = changed.iter().find(|row| row.0 == did.name() && row.1 == baseline.to_string());
                 let outcome = row.map_or(did.name(), |row| row.2);
-                assert_eq!(DeqpStatus::against(did, Some(baseline)).to_string(), outcome, "{did:?} against {baseline}");
+                assert_eq!(DeqpStatus::compare(did, Some(baseline)).to_string(), outcome, "{did:?} against {baseline}");
             }
         }
     }

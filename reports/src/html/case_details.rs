@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     describe,
-    read::{Opened, ReadError},
+    read::{ReadError, ResultDir},
     scalar_types::{parse_types, result_type, value},
 };
 use assay_runner::{CaseResult, Event, Example, Profile, Status};
@@ -63,7 +63,7 @@ struct ExampleJson {
 /// The results of a run cannot be read again.
 pub(super) fn details(
     rows: &PageRows,
-    opened: &[Opened],
+    result_dir: &[ResultDir],
     derive: Derive<'_>,
 ) -> Result<(HashMap<u32, CaseDetail>, usize), ReadError> {
     let mut found: Vec<&DetailCandidate> = rows.interesting.iter().collect();
@@ -81,11 +81,11 @@ pub(super) fn details(
     let left_out = found.len().saturating_sub(DETAILS);
     found.truncate(DETAILS);
     let mut details = HashMap::new();
-    for (run, opened) in opened.iter().enumerate() {
+    for (run, result_dir) in result_dir.iter().enumerate() {
         let of_run: Vec<&DetailCandidate> =
             found.iter().copied().filter(|of| usize::from(row(of).run) == run).collect();
         let places: Vec<_> = of_run.iter().map(|of| of.place()).collect();
-        let pairs: Vec<_> = of_run.into_iter().zip(opened.read_events(&places)?).collect();
+        let pairs: Vec<_> = of_run.into_iter().zip(result_dir.read_events(&places)?).collect();
         details.par_extend(pairs.into_par_iter().filter_map(|(of, event)| match event {
             Event::CaseFinished(case) => Some((of.row, detail(&case, of.why.clone(), derive))),
             // A check has no such details; other events are not results.

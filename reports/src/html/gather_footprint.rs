@@ -1,7 +1,7 @@
 //! Pictures of the texels that gathers read, drawn from the table that the oracle and the lowering
 //! use ([`GatherMode::offsets`], [`GatherMode::origin`]).
 
-use assay_spirv::sampling::{GatherMode, Origin};
+use assay_spirv::texture_addressing::{FootprintOrigin, GatherMode};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ pub(super) struct Footprint {
 impl Footprint {
     /// Returns the pictures for the modes that occur among the case names, each once.
     pub(super) fn of_cases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<Footprint> {
-        let of = |mode: &GatherMode| names.clone().any(|name| name.starts_with(&mode.cases()));
+        let of = |mode: &GatherMode| names.clone().any(|name| name.starts_with(&mode.case_prefix()));
         GatherMode::ALL.into_iter().filter(of).map(Footprint::new).collect()
     }
 
@@ -42,14 +42,16 @@ impl Footprint {
         let title = mode.qcom().map_or_else(|| "OpImageGather".to_owned(), |qcom| format!("{qcom:?}"));
         let texels = COMPONENTS.iter().zip(mode.offsets()).map(|(name, offset)| format!("{name} is {}", pair(offset)));
         let origin = match mode.origin() {
-            Origin::Nearest => "floor(u), floor(v): the texel that contains the point",
-            Origin::Linear => "floor(u − ½), floor(v − ½): the upper left of the four texels nearest to the point",
+            FootprintOrigin::Nearest => "floor(u), floor(v): the texel that contains the point",
+            FootprintOrigin::Linear => {
+                "floor(u − ½), floor(v − ½): the upper left of the four texels nearest to the point"
+            }
         };
         let caption = format!(
             "{}. Dot: the sample point, which may be anywhere in the dashed square. Thick outline: the origin texel, at {origin}.",
             texels.collect::<Vec<_>>().join(", ")
         );
-        Footprint { cases: mode.cases(), svg: draw(mode, &title, &caption), title, caption }
+        Footprint { cases: mode.case_prefix(), svg: draw(mode, &title, &caption), title, caption }
     }
 }
 

@@ -10,9 +10,10 @@ mod page_data;
 mod page_rows;
 
 use crate::{
-    count, counted,
+    counted,
     diff::{ChangeKind, Diff, describe},
-    read::{Opened, ReadError},
+    group_digits,
+    read::{ReadError, ResultDir},
 };
 use std::{
     fmt::Write as _,
@@ -35,7 +36,7 @@ impl Page {
     ///
     /// # Errors
     /// The results of a run cannot be read.
-    pub fn read(runs: &[Opened], derive: Derive<'_>) -> Result<Page, ReadError> {
+    pub fn read(runs: &[ResultDir], derive: Derive<'_>) -> Result<Page, ReadError> {
         page_data::PageData::read(runs, derive).map(Page)
     }
 
@@ -77,17 +78,17 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     let (colour, verdict) = if diff.is_worse() { ("Fail", "Worse") } else { ("Pass", "Not worse") };
     _ = write!(body, "<div class=\"verdict\" style=\"--c:var(--{colour})\"><strong>{verdict}</strong>");
     for kind in ChangeKind::ALL {
-        _ = write!(body, "<br>{}", kind.counted(diff.of(kind).count()));
+        _ = write!(body, "<br>{}", kind.counted(diff.changes_of(kind).count()));
     }
-    _ = writeln!(body, "<br>{} unchanged</div>", count(diff.unchanged));
+    _ = writeln!(body, "<br>{} unchanged</div>", group_digits(diff.unchanged));
     for kind in ChangeKind::ALL {
-        let all = diff.of(kind).count();
+        let all = diff.changes_of(kind).count();
         if all == 0 {
             continue;
         }
         let class = if kind.is_worse() { "up" } else { "" };
         _ = writeln!(body, "<h2 class=\"{class}\">{}</h2>\n<div class=\"scroll\"><table>", kind.counted(all));
-        for change in diff.of(kind).take(LISTED) {
+        for change in diff.changes_of(kind).take(LISTED) {
             let (name, what) = (escape(&change.name), escape(&describe(change)));
             _ = writeln!(body, "<tr><td class=\"mono\">{name}</td><td>{what}</td></tr>");
         }
@@ -96,7 +97,7 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
             _ = writeln!(
                 body,
                 "<p class=\"dim\">and {} more; <code>assay diff --json</code> lists all</p>",
-                count(all - LISTED)
+                group_digits(all - LISTED)
             );
         }
     }
@@ -185,7 +186,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let hostile = "p.f32.</script><b>&{{script}}";
         let cases = [case("p.f32.a", Status::Pass), case(hostile, Status::Fail), case("p.f16.c", Status::NotSupported)];
-        let run = Opened::open(folder(dir.path(), &cases)).unwrap();
+        let run = ResultDir::open(folder(dir.path(), &cases)).unwrap();
         let page = Page::read(&[run], &|command| Some(format!("derived by {command}"))).unwrap();
         let page = written(|out| page.write(out).unwrap());
         for elsewhere in ["src=", "http://", "https://", "@import", "url("] {
@@ -214,7 +215,7 @@ mod tests {
             folder(&dir.path().join("monday"), &[case("p.a", Status::Pass)]),
             folder(&dir.path().join("tuesday"), &[case("p.a", Status::Pass), cut]),
         ];
-        let runs = paths.map(|path| Opened::open(path).unwrap());
+        let runs = paths.map(|path| ResultDir::open(path).unwrap());
         let page = written(|out| Page::read(&runs, &|_| None).unwrap().write(out).unwrap());
         let data = data(&page);
         for (run, day) in ["monday", "tuesday"].into_iter().enumerate() {
@@ -228,7 +229,7 @@ mod tests {
     #[test]
     fn two_results_of_one_case_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let run = Opened::open(folder(dir.path(), &[case("p.a", Status::Pass), case("p.a", Status::Fail)])).unwrap();
+        let run = ResultDir::open(folder(dir.path(), &[case("p.a", Status::Pass), case("p.a", Status::Fail)])).unwrap();
         let error = Page::read(&[run], &|_| None).err().expect("an error").to_string();
         assert!(error.contains("results.jsonl") && error.contains("`p.a`"), "{error}");
     }
@@ -236,8 +237,8 @@ mod tests {
     #[test]
     fn a_diff_can_be_written_as_a_page() {
         let dir = tempfile::tempdir().unwrap();
-        let old = Opened::open(folder(&dir.path().join("old"), &[case("p.a<", Status::Pass)])).unwrap();
-        let new = Opened::open(folder(&dir.path().join("new"), &[case("p.a<", Status::Fail)])).unwrap();
+        let old = ResultDir::open(folder(&dir.path().join("old"), &[case("p.a<", Status::Pass)])).unwrap();
+        let new = ResultDir::open(folder(&dir.path().join("new"), &[case("p.a<", Status::Fail)])).unwrap();
         let diff = crate::diff::diff(&old, &new, Default::default()).unwrap();
         let page = written(|out| diff_page(out, &diff).unwrap());
         assert!(page.contains("<strong>Worse</strong>") && page.contains("p.a&lt;") && page.contains("1 new failure<"));

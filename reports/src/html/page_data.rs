@@ -8,8 +8,8 @@ use super::{
     page_rows::{PageRow, PageRows, RunTotals, STANDINGS, STATUSES},
 };
 use crate::{
-    Outcome, Standing, count, counted, plural,
-    read::{Opened, ReadError},
+    Outcome, Standing, counted, group_digits, plural,
+    read::{ReadError, ResultDir},
     seconds,
 };
 use assay_runner::Status;
@@ -124,20 +124,20 @@ impl PageData {
     ///
     /// # Errors
     /// The results cannot be read.
-    pub(super) fn read(opened: &[Opened], derive: Derive<'_>) -> Result<PageData, ReadError> {
+    pub(super) fn read(result_dir: &[ResultDir], derive: Derive<'_>) -> Result<PageData, ReadError> {
         let (mut rows, mut runs) = (PageRows::default(), Vec::new());
-        for (index, run) in opened.iter().enumerate() {
+        for (index, run) in result_dir.iter().enumerate() {
             let sum = rows.read(run, index)?;
             runs.push(PageRun::new(run, sum)?);
         }
-        tell_apart(&mut runs, opened);
+        tell_apart(&mut runs, result_dir);
         let order = rows.order();
         let key = |row: u32| (rows.rows[row as usize].run, rows.names.get(row as usize));
         if let Some(twice) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
             let (run, name) = key(twice[0]);
-            return Err(ReadError::Twice { path: opened[usize::from(run)].file(), name: name.to_owned() });
+            return Err(ReadError::Twice { path: result_dir[usize::from(run)].file(), name: name.to_owned() });
         }
-        let (details, details_left_out) = details(&rows, opened, derive)?;
+        let (details, details_left_out) = details(&rows, result_dir, derive)?;
         Ok(PageData { order, runs, rows, details, details_left_out })
     }
 
@@ -188,19 +188,19 @@ pub(super) fn greater(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 }
 
 /// Appends the directory to the name of a device that several runs share.
-fn tell_apart(runs: &mut [PageRun], opened: &[Opened]) {
+fn tell_apart(runs: &mut [PageRun], result_dir: &[ResultDir]) {
     let names: Vec<String> = runs.iter().map(|run| run.device.clone()).collect();
-    for (run, opened) in runs.iter_mut().zip(opened) {
+    for (run, result_dir) in runs.iter_mut().zip(result_dir) {
         if names.iter().filter(|name| **name == run.device).count() > 1 {
-            run.device += &format!(" ({})", opened.path.display());
+            run.device += &format!(" ({})", result_dir.path.display());
         }
     }
 }
 
 impl PageRun {
-    fn new(opened: &Opened, sum: RunTotals) -> Result<PageRun, ReadError> {
-        let waivers = opened.waivers_left()?;
-        let (info, ended) = (&opened.info, opened.ended());
+    fn new(result_dir: &ResultDir, sum: RunTotals) -> Result<PageRun, ReadError> {
+        let waivers = result_dir.waivers_left()?;
+        let (info, ended) = (&result_dir.run, result_dir.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
         let RunTotals { cases, failing, ended: unjudged, fixed, judged, checked, skipped_failures } = sum;
@@ -208,7 +208,7 @@ impl PageRun {
         // The same counts as in the last line of the console.
         let mut failures = Vec::new();
         if failing > 0 {
-            failures.push(format!("{} of {}", count(failing), counted(judged, "checked case")));
+            failures.push(format!("{} of {}", group_digits(failing), counted(judged, "checked case")));
         }
         if unjudged > 0 {
             failures.push(format!("{} ended without a verdict", counted(unjudged, "case")));
@@ -225,16 +225,16 @@ impl PageRun {
         } else if missing > 0 || ended.interrupted {
             (Outcome::Incomplete, format!("INCOMPLETE: nothing failed in {}", counted(judged, "checked case")))
         } else if info.cases == 0 && info.part.is_some() {
-            (Outcome::Empty, "EMPTY: no case falls into this part".to_owned())
+            (Outcome::EmptyPart, "EMPTY: no case falls into this part".to_owned())
         } else if checked == 0 {
             (Outcome::NothingChecked, "NOTHING CHECKED: this is not a pass".to_owned())
         } else {
-            (Outcome::Clean, format!("PASS: {}", counted(checked, "checked case")))
+            (Outcome::Pass, format!("PASS: {}", counted(checked, "checked case")))
         };
         let colour = match outcome {
             Outcome::Failures => Status::Fail,
             Outcome::Incomplete | Outcome::NothingChecked => Status::QualityWarning,
-            Outcome::Clean | Outcome::Empty => Status::Pass,
+            Outcome::Pass | Outcome::EmptyPart => Status::Pass,
         };
         let on = match device.api.as_str() {
             "none" => device.name.clone(),
@@ -258,7 +258,7 @@ impl PageRun {
             ("specification", info.specification.clone()),
             ("started", info.started.clone()),
             ("command", info.command.join(" ")),
-            ("folder", opened.path.display().to_string()),
+            ("folder", result_dir.path.display().to_string()),
             ("driver", driver.clone()),
             ("driverVersion", device.driver_version.to_string()),
             ("vendorID", format!("{:#x}", device.vendor_id)),
@@ -269,7 +269,7 @@ impl PageRun {
             ("type", device.kind.clone()),
             ("processor", device.host_cpu.clone()),
         ]);
-        let again = assay_runner::again(&info.command, &device, &info.budget, info.seed);
+        let again = assay_runner::rerun_options(&info.command, &device, &info.budget, info.seed);
         let (environment, properties) = (device.environment, device.properties);
         Ok(PageRun {
             device: device.name,

@@ -2,8 +2,8 @@
 
 use super::error_plots::Plots;
 use crate::{
-    Names, Standing,
-    read::{LineRange, Opened, ReadError},
+    NameArena, Standing,
+    read::{LineRange, ReadError, ResultDir},
     suite,
 };
 use assay_runner::{Profile, Status};
@@ -93,7 +93,7 @@ impl DetailCandidate {
 /// All cases of a page.
 #[derive(Default)]
 pub(super) struct PageRows {
-    pub(super) names: Names,
+    pub(super) names: NameArena,
     pub(super) rows: Vec<PageRow>,
     pub(super) suites: TextTable,
     pub(super) instructions: TextTable,
@@ -156,8 +156,8 @@ fn is_interesting(status: Status) -> bool {
 
 impl PageRows {
     /// Reads the cases of a run.
-    pub(super) fn read(&mut self, opened: &Opened, run: usize) -> Result<RunTotals, ReadError> {
-        let mut standings = opened.standings()?;
+    pub(super) fn read(&mut self, result_dir: &ResultDir, run: usize) -> Result<RunTotals, ReadError> {
+        let mut standings = result_dir.standings()?;
         let mut sum = RunTotals::default();
         let take = |line: crate::read::LocatedLine<'_>| {
             let place = line.place();
@@ -186,7 +186,7 @@ impl PageRows {
                 place,
             }
         };
-        opened.each(take, |some| {
+        result_dir.each(take, |some| {
             for read in some {
                 let line = standings.remove(&read.name);
                 let standing = match &line {

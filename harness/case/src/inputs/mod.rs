@@ -1,23 +1,23 @@
 //! Choice of the inputs of a case.
 
 mod budget;
-mod random;
-mod range;
+mod input_range;
+mod memory_values;
+mod random_rows;
 mod rng;
-mod specials;
-mod values;
+mod special_values;
 
 pub use budget::{Budget, UnknownBudget};
-pub use range::{InputRange, RangeError, position};
-pub use values::{Mixture, Values};
+pub use input_range::{InputRange, RangeError, position};
+pub use memory_values::{MemoryValues, Mixture};
 
 use crate::Columns;
-use crate::case::{Case, Source};
+use crate::case::{Case, OperandSource};
 use assay_precision::{Call, Scalar};
+use input_range::at_position;
 use num_bigint::BigUint;
-use range::at_position;
 use rng::{Rng, key};
-use specials::Pool;
+use special_values::SpecialValues;
 
 /// Inputs of a case: rows of operand bits, in chunks that can be computed independently of each
 /// other.
@@ -31,23 +31,23 @@ use specials::Pool;
 pub struct Inputs {
     call: Call,
     slots: Vec<Scalar>,
-    /// For each slot, the index into `pools`.
-    pool_of: Vec<usize>,
-    pools: Vec<Pool>,
+    /// For each slot, the index into `specials`.
+    specials_of: Vec<usize>,
+    specials: Vec<SpecialValues>,
     /// The special values of the first slot, restricted to the range.
     first: Vec<u64>,
     range: Option<(i128, i128)>,
-    parts: Parts,
+    origins: RowOrigins,
     key: u64,
     chunk_rows: usize,
     possible: String,
     /// Set if some operands have undefined behaviour.
-    careful: bool,
+    has_undefined_rows: bool,
 }
 
 /// Origin of the rows, in their order.
 #[derive(Clone, Copy, Debug)]
-enum Parts {
+enum RowOrigins {
     /// All possible rows.
     All(u64),
     /// A sample.
@@ -93,16 +93,17 @@ impl Inputs {
         let slots: Vec<Scalar> = call.operand_slots().collect();
         let range = range.map(|range| range.positions(slots[0])).transpose()?;
         let mut kinds: Vec<Scalar> = Vec::new();
-        let mut pool_of = Vec::new();
+        let mut specials_of = Vec::new();
         for &slot in &slots {
             let known = kinds.iter().position(|&kind| kind == slot);
-            pool_of.push(known.unwrap_or(kinds.len()));
+            specials_of.push(known.unwrap_or(kinds.len()));
             if known.is_none() {
                 kinds.push(slot);
             }
         }
-        let pools: Vec<Pool> = kinds.into_iter().map(|scalar| Pool::new(call, scalar)).collect();
-        let mut first = pools[0].core.clone();
+        let specials: Vec<SpecialValues> =
+            kinds.into_iter().map(|scalar| SpecialValues::for_call(call, scalar)).collect();
+        let mut first = specials[0].core.clone();
         if let Some((lo, hi)) = range {
             first.retain(|&bits| position(bits, slots[0]).is_some_and(|at| (lo..=hi).contains(&at)));
             first.extend([lo, hi].map(|end| at_position(end, slots[0])));
@@ -113,48 +114,48 @@ impl Inputs {
         // If operands of a type can have undefined behaviour, a special value has: NaN, for
         // conversions to integers.
         let mut row = vec![0; slots.len()];
-        let careful = pools[0].core.iter().any(|&bits| {
+        let has_undefined_rows = specials[0].core.iter().any(|&bits| {
             row.fill(bits);
             !call.is_defined(&row)
         });
         let mut inputs = Inputs {
             call: call.clone(),
-            pool_of,
-            pools,
+            specials_of,
+            specials,
             first,
             range,
-            parts: Parts::All(0),
+            origins: RowOrigins::All(0),
             // The key ignores the environment and the source, so that cases which differ only in
             // these have the same inputs.
             key: key(&format!("{} {}", call.op, types(call)), seed),
             chunk_rows: (CHUNK_WORDS / width).clamp(1 << 10, 1 << 20).next_multiple_of(Columns::ALIGN),
             possible: possible.to_string(),
-            careful,
+            has_undefined_rows,
             slots,
         };
-        inputs.parts = inputs.divide(case.source, budget, u64::try_from(possible).unwrap_or(u64::MAX));
+        inputs.origins = inputs.divide(case.source, budget, u64::try_from(possible).unwrap_or(u64::MAX));
         inputs.chunk_rows = match case.source {
-            Source::Buffer => inputs.chunk_rows.min((inputs.len() as usize).next_multiple_of(Columns::ALIGN)),
+            OperandSource::Buffer => inputs.chunk_rows.min((inputs.len() as usize).next_multiple_of(Columns::ALIGN)),
             // Each chunk has its own module, which many operands make long.
-            Source::Constant | Source::SpecConstant => (256 / inputs.slots.len()).clamp(8, 64),
+            OperandSource::Constant | OperandSource::SpecConstant => (256 / inputs.slots.len()).clamp(8, 64),
         };
         Ok(inputs)
     }
 
-    fn divide(&self, source: Source, budget: Budget, possible: u64) -> Parts {
-        let constant = source != Source::Buffer;
+    fn divide(&self, source: OperandSource, budget: Budget, possible: u64) -> RowOrigins {
+        let constant = source != OperandSource::Buffer;
         if possible <= if constant { budget.constants() } else { budget.complete() } {
-            return Parts::All(possible);
+            return RowOrigins::All(possible);
         }
         let sizes = self.slots.iter().enumerate().map(|(slot, _)| self.core(slot).len() as u64);
         let full = sizes.fold(1u64, u64::saturating_mul);
         let lists: u64 =
-            if self.range.is_some() { 0 } else { self.pools.iter().map(|pool| pool.all.len() as u64).sum() };
+            if self.range.is_some() { 0 } else { self.specials.iter().map(|values| values.all.len() as u64).sum() };
         if constant {
             // There are too few rows for all combinations: they contain random special values, then
             // values of the lists, then random values.
             let total = budget.constants();
-            return Parts::Sample {
+            return RowOrigins::Sample {
                 cross: (total / 2).min(full),
                 complete: false,
                 lists: (total / 4).min(lists),
@@ -166,14 +167,14 @@ impl Inputs {
         let complete = full <= most;
         let cross = if complete { full } else { most / 4 };
         let lists = lists.min(sample / 4);
-        Parts::Sample { cross, complete, lists, total: sample.max(cross + lists + sample / 4) }
+        RowOrigins::Sample { cross, complete, lists, total: sample.max(cross + lists + sample / 4) }
     }
 
     /// Returns the number of rows, including those that are left out because their behaviour is
     /// undefined.
     pub fn len(&self) -> u64 {
-        match self.parts {
-            Parts::All(total) | Parts::Sample { total, .. } => total,
+        match self.origins {
+            RowOrigins::All(total) | RowOrigins::Sample { total, .. } => total,
         }
     }
 
@@ -190,7 +191,7 @@ impl Inputs {
 
     /// Returns a description of the part of the possible inputs.
     pub fn coverage(&self) -> String {
-        let Parts::Sample { cross, complete, lists, total } = self.parts else { return "every input".into() };
+        let RowOrigins::Sample { cross, complete, lists, total } = self.origins else { return "every input".into() };
         let specials = match (self.slots.len(), complete) {
             (1, _) => "specials".to_owned(),
             (_, true) => format!("{cross} of every special with every special"),
@@ -231,7 +232,8 @@ impl Inputs {
     pub fn fill(&self, chunk: u64, columns: &mut Columns) {
         let start = chunk * self.chunk_rows as u64;
         let end = start + self.rows_of(chunk);
-        if let (Parts::All(_), [slot], None, false) = (self.parts, &self.slots[..], self.range, self.careful)
+        if let (RowOrigins::All(_), [slot], None, false) =
+            (self.origins, &self.slots[..], self.range, self.has_undefined_rows)
             && slot.width() <= 32
         {
             let words = &mut columns.words_mut()[..(end - start) as usize];
@@ -242,14 +244,14 @@ impl Inputs {
             columns.pad();
             return;
         }
-        let pools: [&Pool; MAX_SLOTS] =
-            std::array::from_fn(|slot| &self.pools[self.pool_of.get(slot).copied().unwrap_or(0)]);
-        let (pools, mut row) = (&pools[..self.slots.len()], [0; MAX_SLOTS]);
+        let specials: [&SpecialValues; MAX_SLOTS] =
+            std::array::from_fn(|slot| &self.specials[self.specials_of.get(slot).copied().unwrap_or(0)]);
+        let (specials, mut row) = (&specials[..self.slots.len()], [0; MAX_SLOTS]);
         let row = &mut row[..self.slots.len()];
         let mut rows = 0;
         for index in start..end {
-            self.row(index, pools, row);
-            if self.careful && !self.call.is_defined(row) {
+            self.row(index, specials, row);
+            if self.has_undefined_rows && !self.call.is_defined(row) {
                 continue;
             }
             columns.set_row(rows, row);
@@ -260,14 +262,14 @@ impl Inputs {
     }
 
     fn core(&self, slot: usize) -> &[u64] {
-        if slot == 0 { &self.first } else { &self.pools[self.pool_of[slot]].core }
+        if slot == 0 { &self.first } else { &self.specials[self.specials_of[slot]].core }
     }
 
-    fn row(&self, index: u64, pools: &[&Pool], row: &mut [u64]) {
+    fn row(&self, index: u64, specials: &[&SpecialValues], row: &mut [u64]) {
         let mut rng = Rng::new(self.key, index);
-        match self.parts {
-            Parts::All(_) => self.enumerated(index, row),
-            Parts::Sample { cross, complete: true, .. } if index < cross => {
+        match self.origins {
+            RowOrigins::All(_) => self.enumerated(index, row),
+            RowOrigins::Sample { cross, complete: true, .. } if index < cross => {
                 let mut rest = index;
                 for (slot, bits) in row.iter_mut().enumerate() {
                     let core = self.core(slot);
@@ -275,16 +277,16 @@ impl Inputs {
                     rest /= core.len() as u64;
                 }
             }
-            Parts::Sample { cross, .. } if index < cross => {
+            RowOrigins::Sample { cross, .. } if index < cross => {
                 for (slot, bits) in row.iter_mut().enumerate() {
                     *bits = rng.pick(self.core(slot));
                 }
             }
-            Parts::Sample { cross, lists, .. } if index - cross < lists => {
+            RowOrigins::Sample { cross, lists, .. } if index - cross < lists => {
                 self.listed(index - cross, lists, &mut rng, row);
             }
-            Parts::Sample { .. } => {
-                random::row(&self.call, &self.slots, pools, &mut rng, row);
+            RowOrigins::Sample { .. } => {
+                random_rows::row(&self.call, &self.slots, specials, &mut rng, row);
                 if let Some((lo, hi)) = self.range
                     && !position(row[0], self.slots[0]).is_some_and(|at| (lo..=hi).contains(&at))
                 {
@@ -317,20 +319,20 @@ impl Inputs {
     /// Writes a value of a longer list to one slot, and special values to the others. If `rows` is
     /// too small for the whole lists, their values are taken at equal distances.
     fn listed(&self, index: u64, rows: u64, rng: &mut Rng, row: &mut [u64]) {
-        let total: u64 = self.pools.iter().map(|pool| pool.all.len() as u64).sum();
+        let total: u64 = self.specials.iter().map(|values| values.all.len() as u64).sum();
         let mut at = (u128::from(index) * u128::from(total) / u128::from(rows)) as usize;
-        let mut pool = 0;
-        while at >= self.pools[pool].all.len() {
-            at -= self.pools[pool].all.len();
-            pool += 1;
+        let mut values = 0;
+        while at >= self.specials[values].all.len() {
+            at -= self.specials[values].all.len();
+            values += 1;
         }
         for (slot, bits) in row.iter_mut().enumerate() {
             *bits = rng.pick(self.core(slot));
         }
-        let taking = self.pool_of.iter().filter(|&&of| of == pool).count() as u64;
+        let taking = self.specials_of.iter().filter(|&&of| of == values).count() as u64;
         let chosen = rng.below(taking) as usize;
-        if let Some((slot, _)) = self.pool_of.iter().enumerate().filter(|&(_, &of)| of == pool).nth(chosen) {
-            row[slot] = self.pools[pool].all[at];
+        if let Some((slot, _)) = self.specials_of.iter().enumerate().filter(|&(_, &of)| of == values).nth(chosen) {
+            row[slot] = self.specials[values].all[at];
         }
     }
 }
@@ -387,7 +389,7 @@ mod tests {
         let rows = rows(&inputs);
         assert_eq!(rows.len() as u64, inputs.len());
         assert_eq!(inputs.possible(), (1u128 << 64).to_string());
-        let core = &inputs.pools[0].core;
+        let core = &inputs.specials[0].core;
         assert!(core.len() >= 40 && core.iter().any(|&bits| F32.is_denormal(bits)) && core.contains(&0x8000_0000));
         for &a in core {
             for &b in core {
@@ -424,7 +426,7 @@ mod tests {
             let inputs = Inputs::new(case, Budget::Quick, 0, None).unwrap();
             let rows = rows(&inputs);
             assert!(
-                inputs.careful && !rows.is_empty() && rows.iter().all(|row| case.call.is_defined(row)),
+                inputs.has_undefined_rows && !rows.is_empty() && rows.iter().all(|row| case.call.is_defined(row)),
                 "{}",
                 case.name
             );

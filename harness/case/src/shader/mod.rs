@@ -1,19 +1,19 @@
 //! Shaders of the precision cases: templates from `shaders/precision/` with filled placeholders.
 
-mod module;
-mod need;
-mod operation;
-mod values;
+mod case_requirements;
+mod module_text;
+mod scalar_access;
+mod tested_instruction;
 
-pub use need::ShaderError;
-pub(crate) use operation::{Form, form};
+pub use case_requirements::ShaderError;
+pub(crate) use tested_instruction::{TestForm, test_form};
 
-use crate::case::{Case, Source};
+use crate::case::{Case, OperandSource};
 use crate::columns::Columns;
 use assay_precision::{Call, Op, Scalar, Type};
-use module::{Module, literal};
-use operation::Computed;
-use values::Layout;
+use module_text::{ModuleText, literal};
+use scalar_access::ColumnLayout;
+use tested_instruction::ComputedResults;
 
 const BUFFER: &str = include_str!("../../../../shaders/precision/buffer.spvasm");
 const CONSTANT: &str = include_str!("../../../../shaders/precision/constant.spvasm");
@@ -22,7 +22,7 @@ const SUBGROUP: &str = include_str!("../../../../shaders/precision/subgroup.spva
 /// A shader that computes the results of a case row by row. It has two storage buffers in set 0
 /// with the layout of [`Columns`]: operands (binding 0) and results (binding 1).
 #[derive(Clone, Debug)]
-pub struct Shader {
+pub struct CaseShader {
     /// SPIR-V assembly.
     pub text: String,
     /// Values of specialisation constants.
@@ -42,57 +42,57 @@ pub struct Specialization {
 }
 
 /// Returns the reason why no case runs an instruction; `None` if one can.
-pub(crate) fn why_without(op: Op) -> Option<&'static str> {
-    match form(op) {
-        Form::None(why) => Some(why),
+pub(crate) fn exclusion_reason(op: Op) -> Option<&'static str> {
+    match test_form(op) {
+        TestForm::None(why) => Some(why),
         _ => None,
     }
 }
 
 /// Returns true if an instruction can be tested with operands from that source. Subgroup operations
 /// and atomics need values of invocations or memory.
-pub(crate) fn takes_source(op: Op, source: Source) -> bool {
-    match form(op) {
-        Form::None(_) => false,
-        Form::Subgroup | Form::Atomic => source == Source::Buffer,
-        Form::Core | Form::Glsl | Form::GlslPointer | Form::GlslStruct | Form::GlslPack => true,
+pub(crate) fn takes_source(op: Op, source: OperandSource) -> bool {
+    match test_form(op) {
+        TestForm::None(_) => false,
+        TestForm::Subgroup | TestForm::Atomic => source == OperandSource::Buffer,
+        TestForm::Core | TestForm::Glsl | TestForm::GlslPointer | TestForm::GlslStruct | TestForm::GlslPack => true,
     }
 }
 
-impl Shader {
+impl CaseShader {
     /// Returns the shader of a case with operands from a buffer, for columns of that capacity.
-    pub fn buffer(case: &Case, capacity: usize) -> Shader {
+    pub fn buffer(case: &Case, capacity: usize) -> CaseShader {
         let call = &case.call;
-        let operands = Layout::new(call.operand_slots(), capacity as u32);
-        let results = Layout::new(call.result_slots(), capacity as u32);
-        if form(call.op) == Form::Subgroup {
+        let operands = ColumnLayout::new(call.operand_slots(), capacity as u32);
+        let results = ColumnLayout::new(call.result_slots(), capacity as u32);
+        if test_form(call.op) == TestForm::Subgroup {
             return subgroup(call, &operands, &results);
         }
-        let mut module = Module::new(BUFFER);
-        operation::declare(&mut module, call);
+        let mut module = ModuleText::new(BUFFER);
+        tested_instruction::declare(&mut module, call);
         let mut load = String::new();
-        let computed = if form(call.op) == Form::Atomic {
+        let computed = if test_form(call.op) == TestForm::Atomic {
             // The second result is the value left in memory.
             atomic(&mut module, call, &operands, &results)
         } else {
             let values = load_operands(&mut module, call, &operands);
             load = module.take_text();
-            operation::emit(&mut module, call, &values)
+            tested_instruction::emit(&mut module, call, &values)
         };
         let operation = module.take_text();
         store_results(&mut module, call, &results, "%row", &computed);
         let store = module.take_text();
         let text = module.fill(&[("load", &load), ("operation", &operation), ("store", &store)]);
-        Shader { text, specialization: Vec::new(), rows_per_group: Some(64) }
+        CaseShader { text, specialization: Vec::new(), rows_per_group: Some(64) }
     }
 
     /// Returns the shader of a case with constant operands. It computes all rows in use of
     /// `constants`, with results in columns of the same capacity.
-    pub fn constant(case: &Case, constants: &Columns) -> Shader {
+    pub fn constant(case: &Case, constants: &Columns) -> CaseShader {
         let call = &case.call;
-        let mut module = Module::new(CONSTANT);
-        operation::declare(&mut module, call);
-        let results = Layout::new(call.result_slots(), constants.capacity() as u32);
+        let mut module = ModuleText::new(CONSTANT);
+        tested_instruction::declare(&mut module, call);
+        let results = ColumnLayout::new(call.result_slots(), constants.capacity() as u32);
         let mut specialization = Vec::new();
         let mut bits = vec![0; constants.slots()];
         for row in 0..constants.rows() {
@@ -103,18 +103,18 @@ impl Shader {
                 let bits = &bits[slot..slot + ty.len()];
                 slot += ty.len();
                 operands.push(match case.source {
-                    Source::SpecConstant => spec_constant(&mut module, ty, bits, &mut specialization),
-                    Source::Buffer | Source::Constant => constant(&mut module, ty, bits),
+                    OperandSource::SpecConstant => spec_constant(&mut module, ty, bits, &mut specialization),
+                    OperandSource::Buffer | OperandSource::Constant => constant(&mut module, ty, bits),
                 });
             }
             module.line(&format!("; row {row}"));
-            let computed = operation::emit(&mut module, call, &operands);
+            let computed = tested_instruction::emit(&mut module, call, &operands);
             let row = module.word(row as u32);
             store_results(&mut module, call, &results, &row, &computed);
         }
         let operation = module.take_text();
         let text = module.fill(&[("operation", &operation)]);
-        Shader { text, specialization, rows_per_group: None }
+        CaseShader { text, specialization, rows_per_group: None }
     }
 
     /// Returns the number of workgroups for that many rows. They may also compute further rows, up
@@ -124,35 +124,35 @@ impl Shader {
     }
 }
 
-fn load_operands(module: &mut Module, call: &Call, layout: &Layout) -> Vec<String> {
+fn load_operands(module: &mut ModuleText, call: &Call, layout: &ColumnLayout) -> Vec<String> {
     let mut slot = 0;
     let mut values = Vec::new();
     for &ty in &call.operands {
         let scalars: Vec<String> =
-            (0..ty.len()).map(|i| values::load(module, layout, slot + i, "%row", ty.scalar)).collect();
+            (0..ty.len()).map(|i| scalar_access::load(module, layout, slot + i, "%row", ty.scalar)).collect();
         slot += ty.len();
-        values.push(values::compose(module, ty, &scalars));
+        values.push(scalar_access::compose(module, ty, &scalars));
     }
     values
 }
 
-fn store_results(module: &mut Module, call: &Call, layout: &Layout, row: &str, computed: &Computed) {
+fn store_results(module: &mut ModuleText, call: &Call, layout: &ColumnLayout, row: &str, computed: &ComputedResults) {
     let values = match computed {
-        Computed::Values(values) => values,
-        Computed::Packed(word) => {
+        ComputedResults::Values(values) => values,
+        ComputedResults::Packed(word) => {
             let slots: Vec<Scalar> = call.result_slots().collect();
             for (slot, scalar) in slots.into_iter().enumerate() {
                 let (offset, count) = (module.word(slot as u32 * scalar.width()), module.word(scalar.width()));
                 let part = module.value("OpBitFieldUExtract", "%u32", &format!("{word} {offset} {count}"));
-                values::store_word(module, layout, slot, row, &part);
+                scalar_access::store_word(module, layout, slot, row, &part);
             }
             return;
         }
     };
     let mut slot = 0;
     for (&ty, value) in call.results.iter().zip(values) {
-        for scalar in values::decompose(module, ty, value) {
-            values::store(module, layout, slot, row, ty.scalar, &scalar);
+        for scalar in scalar_access::decompose(module, ty, value) {
+            scalar_access::store(module, layout, slot, row, ty.scalar, &scalar);
             slot += 1;
         }
     }
@@ -161,7 +161,7 @@ fn store_results(module: &mut Module, call: &Call, layout: &Layout, row: &str, c
 /// Writes an atomic instruction on the result slot that contains the value in memory; the returned
 /// value is the first result. The memory is set as an integer word, and the instruction accesses it
 /// through a second view of the buffer.
-fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout) -> Computed {
+fn atomic(module: &mut ModuleText, call: &Call, operands: &ColumnLayout, results: &ColumnLayout) -> ComputedResults {
     let scalar = call.operands[0].scalar;
     let id = module.scalar(scalar);
     let bytes = scalar.width() / 8;
@@ -177,9 +177,9 @@ fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout)
     module.declare("%element_block_ptr".into(), || "OpTypePointer StorageBuffer %element_block".into());
     module.declare("%element_ptr".into(), || format!("OpTypePointer StorageBuffer {id}"));
     module.declare("%memory".into(), || "OpVariable %element_block_ptr StorageBuffer".into());
-    values::copy(module, operands, 0, results, 1, "%row");
+    scalar_access::copy(module, operands, 0, results, 1, "%row");
     let others: Vec<String> =
-        (1..call.operands.len()).map(|slot| values::load(module, operands, slot, "%row", scalar)).collect();
+        (1..call.operands.len()).map(|slot| scalar_access::load(module, operands, slot, "%row", scalar)).collect();
     // Elements of 64 bits are pairs of words, and elements of 16 bits are halves.
     let base = module.word(results.offset(1) * 4 / bytes);
     let row = match scalar.width() {
@@ -193,14 +193,14 @@ fn atomic(module: &mut Module, call: &Call, operands: &Layout, results: &Layout)
     let device = module.word(1);
     let semantics = if call.op == Op::AtomicCompareExchange { format!("{zero} {zero}") } else { zero };
     let operands = [pointer, device, semantics].into_iter().chain(others).collect::<Vec<_>>();
-    operation::emit(module, call, &operands)
+    tested_instruction::emit(module, call, &operands)
 }
 
 /// Returns the shader of a subgroup operation. Both invocations of a pair load both operands, and
 /// each contributes one.
-fn subgroup(call: &Call, operands: &Layout, results: &Layout) -> Shader {
-    let mut module = Module::new(SUBGROUP);
-    operation::declare(&mut module, call);
+fn subgroup(call: &Call, operands: &ColumnLayout, results: &ColumnLayout) -> CaseShader {
+    let mut module = ModuleText::new(SUBGROUP);
+    tested_instruction::declare(&mut module, call);
     let values = load_operands(&mut module, call, operands);
     let ty = call.operands[0];
     let id = module.ty(ty);
@@ -213,22 +213,22 @@ fn subgroup(call: &Call, operands: &Layout, results: &Layout) -> Shader {
     };
     let own = module.value("OpSelect", &id, &format!("{condition} {} {}", values[0], values[1]));
     let load = module.take_text();
-    let computed = operation::emit(&mut module, call, &[own]);
+    let computed = tested_instruction::emit(&mut module, call, &[own]);
     let operation = module.take_text();
     store_results(&mut module, call, results, "%row", &computed);
     let store = module.take_text();
     let text = module.fill(&[("load", &load), ("operation", &operation), ("store", &store)]);
-    Shader { text, specialization: Vec::new(), rows_per_group: Some(32) }
+    CaseShader { text, specialization: Vec::new(), rows_per_group: Some(32) }
 }
 
 /// Returns a value as a constant of the module.
-fn constant(module: &mut Module, ty: Type, bits: &[u64]) -> String {
+fn constant(module: &mut ModuleText, ty: Type, bits: &[u64]) -> String {
     let scalars: Vec<String> = bits.iter().map(|&bits| module.constant(ty.scalar, bits)).collect();
     composite(module, "OpConstantComposite", ty, &scalars)
 }
 
 /// Returns a value as specialisation constants, one for each scalar.
-fn spec_constant(module: &mut Module, ty: Type, bits: &[u64], values: &mut Vec<Specialization>) -> String {
+fn spec_constant(module: &mut ModuleText, ty: Type, bits: &[u64], values: &mut Vec<Specialization>) -> String {
     let id = module.scalar(ty.scalar);
     let scalars: Vec<String> = bits
         .iter()
@@ -246,8 +246,8 @@ fn spec_constant(module: &mut Module, ty: Type, bits: &[u64], values: &mut Vec<S
     composite(module, "OpSpecConstantComposite", ty, &scalars)
 }
 
-fn composite(module: &mut Module, opcode: &str, ty: Type, scalars: &[String]) -> String {
-    let declare = |module: &mut Module, ty: Type, parts: &[String]| {
+fn composite(module: &mut ModuleText, opcode: &str, ty: Type, scalars: &[String]) -> String {
+    let declare = |module: &mut ModuleText, ty: Type, parts: &[String]| {
         let id = module.ty(ty);
         // Named after its parts, so that equal constants are shared.
         let name = format!("%k_{}_{}", &id[1..], parts.iter().map(|part| &part[1..]).collect::<Vec<_>>().join("_"));
@@ -277,9 +277,9 @@ mod tests {
     fn needs_are_those_of_the_module() {
         let cases = cases();
         let needs = |name: &str| {
-            let need = cases[name].need().unwrap();
-            let rest = need.items.iter().filter(|item| !item.because.starts_with("workgroup size"));
-            rest.map(|item| format!("{}: {}", item.because, item.expression)).collect::<Vec<_>>()
+            let requirements = cases[name].requirements().unwrap();
+            let rest = requirements.items.iter().filter(|item| !item.imposed_by.starts_with("workgroup size"));
+            rest.map(|item| format!("{}: {}", item.imposed_by, item.expression)).collect::<Vec<_>>()
         };
         let every = ["SPIR-V 1.3: Vulkan 1.1", "capability Shader: Vulkan 1.0"];
         assert_eq!(needs("precision.f32.packsnorm4x8.scalar.default"), every);
@@ -288,27 +288,29 @@ mod tests {
             "capability Float16: extension VK_AMD_gpu_shader_half_float or feature shaderFloat16",
             "property shaderSignedZeroInfNanPreserveFloat16",
         ] {
-            assert!(fast.iter().any(|need| need.contains(expected)), "{expected}: {fast:?}");
+            assert!(fast.iter().any(|requirements| requirements.contains(expected)), "{expected}: {fast:?}");
         }
         let subgroup = needs("precision.f32.groupnonuniformfmin.scalar.default");
         let sizes = "a shader for subgroups of at most 64 invocations: property maxSubgroupSize of at most 64";
-        assert!(subgroup.iter().any(|need| need == sizes), "{subgroup:?}");
+        assert!(subgroup.iter().any(|requirements| requirements == sizes), "{subgroup:?}");
     }
 
     #[test]
     fn every_case_has_a_module_and_asks_for_nothing_that_no_device_has() {
         // A subset that contains each kind, because there are a hundred thousand cases.
         for (name, case) in cases().into_iter().step_by(23) {
-            let need = case.need().unwrap_or_else(|error| panic!("{name}: {error}"));
-            let never =
-                need.items.iter().find(|item| matches!(item.expression, assay_spirv::need::Expression::Never(_)));
+            let requirements = case.requirements().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let never = requirements
+                .items
+                .iter()
+                .find(|item| matches!(item.expression, assay_spirv::requirements::Condition::Unsatisfiable(_)));
             assert!(never.is_none(), "{name}: {never:?}");
         }
     }
 
     #[test]
     fn a_mode_is_declared_once_for_each_width() {
-        let shader = Shader::buffer(&cases()["precision.f32.packhalf2x16.scalar.rounding_mode_rte"], 64);
+        let shader = CaseShader::buffer(&cases()["precision.f32.packhalf2x16.scalar.rounding_mode_rte"], 64);
         for width in [16, 32] {
             assert_eq!(shader.text.matches(&format!("RoundingModeRTE {width}\n")).count(), 1);
         }

@@ -8,7 +8,7 @@
 
 mod generate;
 
-use assay_check::{Check, CheckError, Options, Subject, VulkanTarget};
+use assay_check::{Check, CheckError, Options, ShaderSource, VulkanTarget};
 use assay_runner::{CheckResult, Status};
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
@@ -139,10 +139,10 @@ fn main() -> ExitCode {
 }
 
 fn check(seed: u64, text: &str, target: &VulkanTarget) -> Result<CheckResult, CheckError> {
-    let subject = Subject::read(&format!("{seed}.wgsl"), text.as_bytes())?;
+    let shader = ShaderSource::read(&format!("{seed}.wgsl"), text.as_bytes())?;
     let reals = ("0.2".parse()?, "-8..8".parse()?);
     let options = Options { rounds: 1, seed, groups: Some([2, 1, 1]), inputs: vec![reals], ..Options::default() };
-    Check::new(&subject, &options)?.run(target)
+    Check::new(&shader, &options)?.run(target)
 }
 
 impl Sum {

@@ -2,8 +2,8 @@
 //! addresses of records.
 
 use super::recorded_value::{ScalarPart, ValueLayout};
-use crate::Setup;
-use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
+use crate::DispatchSetup;
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::Section;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
 
@@ -46,17 +46,17 @@ pub(super) fn to_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32,
     for (plain, scalar) in extract_scalars(editor, code, value, layout) {
         let id = editor.id();
         match (plain.kind, plain.width) {
-            (PlainKind::Bool, _) => {
+            (ComponentKind::Bool, _) => {
                 let (one, zero) = (editor.constant(uint, 32, 1), editor.constant(uint, 32, 0));
                 code.extend(instruction(Op::Select, &[uint, id, scalar, one, zero]));
                 words.push(id);
             }
-            (PlainKind::Int { signed: false }, 32) => words.push(scalar),
+            (ComponentKind::Int { signed: false }, 32) => words.push(scalar),
             (_, 32) => {
                 code.extend(instruction(Op::Bitcast, &[uint, id, scalar]));
                 words.push(id);
             }
-            (PlainKind::Float, 16) => {
+            (ComponentKind::Float, 16) => {
                 // Two halves make a word. A module with 16-bit floats need not declare 16-bit
                 // integers, so a bitcast to those is not an option.
                 let (halves, mask) = (editor.vector(plain.ty, 2), editor.constant(uint, 32, 0xffff));
@@ -66,7 +66,7 @@ pub(super) fn to_words(editor: &mut Editor<'_>, code: &mut Vec<u32>, value: u32,
                 code.extend(instruction(Op::BitwiseAnd, &[uint, id, bits, mask]));
                 words.push(id);
             }
-            (PlainKind::Int { .. }, 8 | 16) => {
+            (ComponentKind::Int { .. }, 8 | 16) => {
                 code.extend(instruction(Op::UConvert, &[uint, id, scalar]));
                 words.push(id);
             }
@@ -90,7 +90,7 @@ pub(super) fn extract_scalars(
     code: &mut Vec<u32>,
     value: u32,
     layout: &ValueLayout,
-) -> Vec<(Plain, u32)> {
+) -> Vec<(ScalarOrVector, u32)> {
     let mut scalars = Vec::new();
     for ScalarPart { path, plain, .. } in &layout.scalars {
         let mut scalar = value;
@@ -117,22 +117,22 @@ pub(super) fn from_words(
     for (ScalarPart { path, plain, word }, end) in layout.scalars.iter().zip(ends) {
         let id = if path.is_empty() { value } else { editor.id() };
         match (plain.kind, plain.width, &words[*word as usize..end as usize]) {
-            (PlainKind::Bool, _, [word, ..]) => {
+            (ComponentKind::Bool, _, [word, ..]) => {
                 let zero = editor.constant(uint, 32, 0);
                 code.extend(instruction(Op::INotEqual, &[plain.ty, id, *word, zero]));
             }
-            (PlainKind::Int { signed: false }, 32, [word, ..]) => {
+            (ComponentKind::Int { signed: false }, 32, [word, ..]) => {
                 // Adding zero copies the word.
                 let zero = editor.constant(uint, 32, 0);
                 code.extend(instruction(Op::IAdd, &[uint, id, *word, zero]));
             }
             (_, 32, [word, ..]) => code.extend(instruction(Op::Bitcast, &[plain.ty, id, *word])),
-            (PlainKind::Float, 16, [word, ..]) => {
+            (ComponentKind::Float, 16, [word, ..]) => {
                 let (halves, both) = (editor.vector(plain.ty, 2), editor.id());
                 code.extend(instruction(Op::Bitcast, &[halves, both, *word]));
                 code.extend(instruction(Op::CompositeExtract, &[plain.ty, id, both, 0]));
             }
-            (PlainKind::Int { signed }, 8 | 16, [word, ..]) => {
+            (ComponentKind::Int { signed }, 8 | 16, [word, ..]) => {
                 let convert = if signed { Op::SConvert } else { Op::UConvert };
                 code.extend(instruction(convert, &[plain.ty, id, *word]));
             }
@@ -159,7 +159,11 @@ pub(super) struct EmittedWord {
 
 /// Emits code that computes `stride` times the index of the invocation in the dispatch. Also
 /// returns the input variables that the code reads.
-pub(super) fn invocation_offset(editor: &mut Editor<'_>, setup: &Setup, stride: u32) -> (EmittedWord, Vec<u32>) {
+pub(super) fn invocation_offset(
+    editor: &mut Editor<'_>,
+    setup: &DispatchSetup,
+    stride: u32,
+) -> (EmittedWord, Vec<u32>) {
     let uint = editor.uint(32);
     let uint3 = editor.vector(uint, 3);
     let index = builtin(editor, BuiltIn::LocalInvocationIndex, uint);

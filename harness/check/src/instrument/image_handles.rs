@@ -7,7 +7,7 @@ use super::store_probes::{base_variable, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Type};
-use assay_spirv::reflect::Usage;
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(crate) enum WrittenImages {
 }
 
 impl WrittenImages {
-    pub(crate) fn find(module: &Module, usage: &Usage) -> WrittenImages {
+    pub(crate) fn find(module: &Module, usage: &EntryPointUses) -> WrittenImages {
         let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
         let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
         // A texel pointer counts as written, because any atomic may use it.
@@ -68,7 +68,7 @@ impl ImageHandle {
         if self.instructions.contains(&id) {
             return Some(());
         }
-        let i = module.definition_of_word(id)?;
+        let i = module.definition_of(id)?;
         match i.op? {
             Op::Load => {
                 let (variable, indices) = base_variable(module, i.operand(0)?)?;
@@ -76,7 +76,7 @@ impl ImageHandle {
                 (class == StorageClass::UniformConstant).then_some(())?;
                 self.chain(module, i.operand(0)?);
                 let inside =
-                    |id: &u32| module.definition_of_word(*id).is_some_and(|d| module.function_at(d.index).is_some());
+                    |id: &u32| module.definition_of(*id).is_some_and(|d| module.function_at(d.index).is_some());
                 self.indices.extend(indices.into_iter().filter(inside));
                 self.variables.push(variable);
             }
@@ -94,7 +94,7 @@ impl ImageHandle {
     /// Adds the access chains that lead to a pointer.
     fn chain(&mut self, module: &Module, pointer: u32) {
         let chain = |i: &Instruction<'_>| matches!(i.op, Some(Op::AccessChain | Op::InBoundsAccessChain));
-        if let Some(i) = module.definition_of_word(pointer).filter(chain) {
+        if let Some(i) = module.definition_of(pointer).filter(chain) {
             i.operand(0).into_iter().for_each(|base| self.chain(module, base));
             if !self.instructions.contains(&pointer) {
                 self.instructions.push(pointer);

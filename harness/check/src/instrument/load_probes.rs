@@ -4,21 +4,21 @@
 //! dispatch determines, or a variable with a shadow copy. A call is checked against the shadow copy
 //! of the value that the function returned.
 
-use super::Reading;
+use super::TraceReader;
 use super::emit::{Recorder, to_words};
 use super::record_layout::RecordPosition;
 use super::recorded_value::{RecordedValue, ValueLayout};
 use super::shadow_copy::ShadowCopies;
 use super::store_probes::{AccessIndex, base_variable, locate, slot_of};
 use crate::compare::{data_of, hex};
-use crate::memory_layout::walk;
-use crate::{Descriptor, Setup};
+use crate::memory_layout::walk_scalars;
+use crate::{Descriptor, DispatchSetup};
 use assay_oracle::Slot;
 use assay_runner::{Blame, BlameExample};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{Index, Instruction, Type};
-use assay_spirv::reflect::Usage;
+use assay_spirv::module::{Instruction, InstructionIndex, Type};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
 use std::collections::BTreeSet;
 
@@ -54,8 +54,8 @@ enum ExpectedSource {
 /// Returns the probes of the loads and calls that `wanted` selects, in the functions of an entry
 /// point. Their words start at `next`. Also returns the first word after them.
 pub(super) fn find(
-    (module, setup): (&Module, &Setup),
-    usage: &Usage,
+    (module, setup): (&Module, &DispatchSetup),
+    usage: &EntryPointUses,
     copies: &ShadowCopies,
     mut next: u32,
     wanted: impl Fn(u32) -> bool,
@@ -87,7 +87,7 @@ fn possibly_written<'m>(module: &'m Module, instructions: impl Iterator<Item = I
 }
 
 fn load(
-    (module, setup): (&Module, &Setup),
+    (module, setup): (&Module, &DispatchSetup),
     i: &Instruction<'_>,
     copies: &ShadowCopies,
     written: &BTreeSet<Slot>,
@@ -142,7 +142,7 @@ fn built_in(module: &Module, variable: u32) -> Option<BuiltIn> {
 
 /// Returns the value of a built-in for an invocation, numbered as in
 /// [`super::emit::invocation_offset`]. A scalar is repeated in all components.
-fn built_in_value(which: BuiltIn, setup: &Setup, invocation: u64) -> [u64; 3] {
+fn built_in_value(which: BuiltIn, setup: &DispatchSetup, invocation: u64) -> [u64; 3] {
     let along = |mut index: u64, sides: [u32; 3]| {
         sides.map(|side| {
             let at = index % u64::from(side.max(1));
@@ -197,25 +197,25 @@ impl LoadProbe {
         for (offset, word) in all {
             recorder.word(editor, &mut code, here.row, offset, word);
         }
-        editor.after(self.at, &code);
+        editor.insert_after(self.at, &code);
     }
 
     /// Returns the expected bits of each scalar in a row, where they are known.
-    fn expected(&self, reading: &Reading<'_>, row: u64) -> Vec<Option<u64>> {
-        let &Reading { traced, setup, .. } = reading;
+    fn expected(&self, reader: &TraceReader<'_>, row: u64) -> Vec<Option<u64>> {
+        let &TraceReader { instrumented, setup, .. } = reader;
         match &self.from {
             ExpectedSource::ShadowCopy(word) => {
-                if reading.is_out_of_bounds(row, self.executed, self.index) {
+                if reader.is_out_of_bounds(row, self.executed, self.index) {
                     return Vec::new();
                 }
                 let copy = RecordedValue { word: *word, ..self.value.clone() };
-                reading.scalars(row, &copy).map(|(_, bits)| Some(bits)).collect()
+                reader.scalars(row, &copy).map(|(_, bits)| Some(bits)).collect()
             }
             ExpectedSource::BuiltIn(which) => {
-                built_in_value(*which, setup, traced.rows.invocation(row)).map(Some).to_vec()
+                built_in_value(*which, setup, instrumented.rows.invocation(row)).map(Some).to_vec()
             }
             ExpectedSource::Buffer(slot, indices) => {
-                self.contents_before(reading, row, *slot, indices).unwrap_or_default()
+                self.contents_before(reader, row, *slot, indices).unwrap_or_default()
             }
         }
     }
@@ -223,29 +223,29 @@ impl LoadProbe {
     /// Returns the contents of the buffer before the dispatch at the loaded location.
     fn contents_before(
         &self,
-        reading: &Reading<'_>,
+        reader: &TraceReader<'_>,
         row: u64,
         slot: Slot,
         indices: &[AccessIndex],
     ) -> Option<Vec<Option<u64>>> {
-        let descriptor = reading.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?;
-        let indices = indices.iter().map(|index| index.value(|at| reading.word(row, at)));
+        let descriptor = reader.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?;
+        let indices = indices.iter().map(|index| index.value(|at| reader.word(row, at)));
         let (start, part) = locate(descriptor.block.as_ref()?, indices)?;
-        let data = data_of(reading.dispatch, slot)?.get(usize::try_from(start).ok()?..)?;
+        let data = data_of(reader.dispatch, slot)?.get(usize::try_from(start).ok()?..)?;
         let mut held = Vec::new();
-        walk(&part, part.size(), &mut |element, _| held.push(element.read(data)));
+        walk_scalars(&part, part.size(), &mut |element, _| held.push(element.read(data)));
         Some(held)
     }
 }
 
 /// Compares the recorded results of a load with their expected values. Returns a blame if any
 /// differs.
-pub(super) fn blame(load: &LoadProbe, reading: &Reading<'_>) -> Option<Blame> {
-    let rows = &reading.traced.rows;
+pub(super) fn blame(load: &LoadProbe, reader: &TraceReader<'_>) -> Option<Blame> {
+    let rows = &reader.instrumented.rows;
     let (mut wrong, mut count, mut example) = (0, 0, None);
-    for row in reading.executed(0..rows.count(), load.executed) {
+    for row in reader.executed(0..rows.count(), load.executed) {
         count += 1;
-        let scalars = reading.scalars(row, &load.value).zip(load.expected(reading, row)).enumerate();
+        let scalars = reader.scalars(row, &load.value).zip(load.expected(reader, row)).enumerate();
         let mut differing = scalars.filter_map(|(component, ((scalar, got), expected))| {
             expected.filter(|expected| got != *expected).map(|expected| (component, scalar, got, expected))
         });
@@ -262,8 +262,8 @@ pub(super) fn blame(load: &LoadProbe, reading: &Reading<'_>) -> Option<Blame> {
     }
     Some(Blame {
         instruction: load.index,
-        name: super::name(&reading.module.instruction(Index(load.index))),
-        place: (reading.place)(load.index),
+        name: super::name(&reader.module.instruction(InstructionIndex(load.index))),
+        place: (reader.place)(load.index),
         wrong,
         recorded: count,
         example: example?,

@@ -45,10 +45,10 @@
 //!
 //! The variant does not record control flow, stores by themselves, texels of images that the shader
 //! writes, subgroup operations in non-uniform control flow, and other operations between
-//! invocations; [`Traced::unseen`] lists the instructions that were left out. It is another program
-//! than the shader: an error that depends on contraction, register allocation or optimisation
-//! across instructions may not occur in it. If more executions than rows exist, the earlier ones
-//! are lost.
+//! invocations; [`InstrumentedModule::unrecorded`] lists the instructions that were left out. It is
+//! another program than the shader: an error that depends on contraction, register allocation or
+//! optimisation across instructions may not occur in it. If more executions than rows exist, the
+//! earlier ones are lost.
 
 mod emit;
 mod image_handles;
@@ -65,7 +65,7 @@ mod subgroup_probes;
 mod undef_analysis;
 
 pub(crate) use image_handles::WrittenImages;
-pub use store_probes::Writer;
+pub use store_probes::ElementStore;
 pub(crate) use store_probes::{base_variable, slot_of};
 
 use emit::Recorder;
@@ -80,15 +80,15 @@ use subgroup_probes::SubgroupRecord;
 
 use crate::composite_types::parts;
 use crate::memory_layout::read_bits;
-use crate::{Descriptor, Setup};
+use crate::{Descriptor, DispatchSetup};
 use assay_float::{F16, F32, F64};
 use assay_oracle::{AtomicExecution, AtomicHistory, Buffer, Dispatch, Resource, Slot};
 use assay_precision::Scalar;
-use assay_runner::{Blame, Derived};
+use assay_runner::{Blame, DerivationStep};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind};
-use assay_spirv::module::{Index, Instruction, Section};
-use assay_spirv::reflect::{DescriptorKind, Shape, Usage, usages};
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector};
+use assay_spirv::module::{Instruction, InstructionIndex, Section};
+use assay_spirv::reflect::{DescriptorKind, EntryPointUses, TypeLayout, static_uses};
 use assay_spirv::tables::{Capability, GlslStd450, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -104,7 +104,7 @@ pub struct TraceError(String);
 
 /// An instrumented variant of a module, with the layout of its records.
 #[derive(Debug)]
-pub struct Traced {
+pub struct InstrumentedModule {
     /// SPIR-V words of the variant.
     pub words: Vec<u32>,
     /// Descriptor of the record buffer.
@@ -124,7 +124,7 @@ pub struct Traced {
 /// Selection of the instructions to record. A device compiles a variant with few probes much
 /// faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recorded {
+pub enum ProbeSelection {
     /// Every instruction that can be checked.
     All,
     /// The instruction with this result id.
@@ -137,27 +137,31 @@ pub enum Recorded {
 ///
 /// # Errors
 /// No instruction can be recorded, or the records would be too large.
-pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<Traced, TraceError> {
+pub fn instrument(
+    module: &Module,
+    setup: &DispatchSetup,
+    recorded: ProbeSelection,
+) -> Result<InstrumentedModule, TraceError> {
     if module.version() < (assay_spirv::grammar::Version { major: 1, minor: 3 }) {
         return Err(TraceError("tracing requires SPIR-V 1.3 or later, which has storage buffers".into()));
     }
-    let usage = usages(module).into_iter().find(|u| u.name == setup.entry);
+    let usage = static_uses(module).into_iter().find(|u| u.name == setup.entry);
     let usage = usage.ok_or_else(|| TraceError("the entry point is missing".into()))?;
     let (all, only) = match recorded {
-        Recorded::All => (true, None),
-        Recorded::Result(id) => (false, Some(id)),
-        Recorded::Atomics => (false, None),
+        ProbeSelection::All => (true, None),
+        ProbeSelection::Result(id) => (false, Some(id)),
+        ProbeSelection::Atomics => (false, None),
     };
     let wanted = |id: u32| all || only == Some(id);
     let undefined = undef_analysis::find(module, &usage);
     let (probes, next) = match recorded {
-        Recorded::Atomics => probes::atomics(module, &usage),
+        ProbeSelection::Atomics => probes::atomics(module, &usage),
         _ => probes::find(module, &usage, &undefined, wanted),
     };
     let (stores, next) = if all { store_probes::find(module, &usage, next) } else { (Vec::new(), next) };
     // Shadow copies serve loads and calls only. Shared memory needs probes of all its accesses, or
     // none.
-    let op = only.and_then(|id| module.definition_of_word(id)?.op);
+    let op = only.and_then(|id| module.definition_of(id)?.op);
     let loads = all || load_probes::is_load_or_call(op);
     let (copies, next) =
         if loads { ShadowCopies::find(module, &usage, &undefined, next) } else { (ShadowCopies::default(), next) };
@@ -173,7 +177,7 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
     let stride = subgroups.map_or(next, |subgroups| subgroups.end());
     if probes.is_empty() && loads.is_empty() && shared.is_empty() {
         let what = match recorded {
-            Recorded::Atomics => "no integer atomic returns its old value",
+            ProbeSelection::Atomics => "no integer atomic returns its old value",
             _ => "the shader has no instruction that can be recorded",
         };
         return Err(TraceError(what.into()));
@@ -221,25 +225,36 @@ pub fn instrument(module: &Module, setup: &Setup, recorded: Recorded) -> Result<
     variables.extend(shared.record(&mut editor, &recorder, function, here));
     variables.push(buffer);
     editor.add_to_interface(usage.function, &found.inputs, &variables);
-    let word = Arc::new(Shape::Int { width: 32, signed: false });
-    let array = Shape::Array { element: word, count: None, stride: Some(4) };
+    let word = Arc::new(TypeLayout::Int { width: 32, signed: false });
+    let array = TypeLayout::Array { element: word, count: None, stride: Some(4) };
     let descriptor = Descriptor {
         slot,
         name: None,
         kind: DescriptorKind::StorageBuffer,
         block: Some(Arc::new(array)),
         texels: None,
-        compares: false,
-        changed: true,
+        compares_depth: false,
+        may_be_written: true,
         bytes,
     };
     let (words, first_out_of_bounds) = (editor.finish(), copies.first_out_of_bounds);
-    Ok(Traced { words, descriptor, rows, probes, loads, stores, shared, subgroups, first_out_of_bounds, unrecorded })
+    Ok(InstrumentedModule {
+        words,
+        descriptor,
+        rows,
+        probes,
+        loads,
+        stores,
+        shared,
+        subgroups,
+        first_out_of_bounds,
+        unrecorded,
+    })
 }
 
-impl Traced {
+impl InstrumentedModule {
     /// Returns the names of instructions that compute a value and have no probe.
-    pub fn unseen(&self) -> impl Iterator<Item = &str> {
+    pub fn unrecorded(&self) -> impl Iterator<Item = &str> {
         self.unrecorded.iter().map(String::as_str)
     }
 
@@ -254,35 +269,35 @@ impl Traced {
     /// Returns a reader of the records in `outputs`, the memory after a dispatch of the variant;
     /// `None` if the record buffer is missing. `dispatch` is the original one, without the record
     /// buffer. `place` gives the source location of an instruction.
-    pub fn read<'a>(
+    pub fn reader<'a>(
         &'a self,
         module: &'a Module,
-        setup: &'a Setup,
+        setup: &'a DispatchSetup,
         dispatch: &'a Dispatch,
         outputs: &'a BTreeMap<Slot, Vec<u8>>,
         place: &'a dyn Fn(u32) -> String,
-    ) -> Option<Reading<'a>> {
+    ) -> Option<TraceReader<'a>> {
         let recorded = outputs.get(&self.descriptor.slot)?;
-        Some(Reading { traced: self, module, setup, dispatch, outputs, recorded, place })
+        Some(TraceReader { instrumented: self, module, setup, dispatch, outputs, recorded, place })
     }
 }
 
 /// Reader of the records of one dispatch.
 #[derive(Clone, Copy)]
-pub struct Reading<'a> {
-    traced: &'a Traced,
+pub struct TraceReader<'a> {
+    instrumented: &'a InstrumentedModule,
     module: &'a Module,
-    setup: &'a Setup,
+    setup: &'a DispatchSetup,
     dispatch: &'a Dispatch,
     outputs: &'a BTreeMap<Slot, Vec<u8>>,
     recorded: &'a [u8],
     place: &'a dyn Fn(u32) -> String,
 }
 
-impl Reading<'_> {
+impl TraceReader<'_> {
     /// Returns a word of a row.
     fn word(&self, row: u64, offset: u32) -> u64 {
-        let stride = u64::from(self.traced.rows.stride);
+        let stride = u64::from(self.instrumented.rows.stride);
         read_bits(self.recorded, (row * stride + u64::from(offset)) * 4, 32).unwrap_or(0)
     }
 
@@ -307,22 +322,22 @@ impl Reading<'_> {
     /// may differ from use to use. The time of some instructions is that of their block, so ties
     /// are broken by the place in the module.
     fn is_out_of_bounds(&self, row: u64, executed: u32, instruction: u32) -> bool {
-        let rows = &self.traced.rows;
+        let rows = &self.instrumented.rows;
         let first = rows.of_invocation(rows.invocation(row)).start;
         let words = |word: u32| [self.word(first, word), self.word(first, word + 1)];
-        let [since, at] = self.traced.first_out_of_bounds.map_or([0; 2], words);
+        let [since, at] = self.instrumented.first_out_of_bounds.map_or([0; 2], words);
         since != 0 && [self.word(row, executed), instruction.into()] > [since, at]
     }
 
     /// Returns the derivation of a stored value in one invocation: the recorded instructions that
     /// it depends on, each with its operands, its result, and the permitted set for these operands.
-    pub fn derive(&self, writer: &Writer) -> Vec<Derived> {
+    pub fn derivation(&self, writer: &ElementStore) -> Vec<DerivationStep> {
         let slice = store_probes::slice(self.module, writer.value);
-        let recorded = self.traced.probes.iter().filter(|probe| slice.contains(&probe.result.id));
+        let recorded = self.instrumented.probes.iter().filter(|probe| slice.contains(&probe.result.id));
         let last = |probe: &Probe| {
             // If it was executed more than once, the last execution before the store.
             let time = |row: &u64| self.word(*row, probe.executed);
-            let executed = self.executed(self.traced.rows.of_invocation(writer.invocation), probe.executed);
+            let executed = self.executed(self.instrumented.rows.of_invocation(writer.invocation), probe.executed);
             executed.filter(|row| time(row) <= writer.time).max_by_key(time)
         };
         recorded.filter_map(|probe| Some(self.derived(probe, last(probe)?))).collect()
@@ -330,12 +345,12 @@ impl Reading<'_> {
 
     /// Returns the history of the recorded atomics. Executions of an invocation are left out if
     /// some of them may be lost.
-    pub fn observed(&self) -> AtomicHistory {
+    pub fn atomic_history(&self) -> AtomicHistory {
         let mut observed = AtomicHistory::default();
-        let rows = &self.traced.rows;
-        for probe in &self.traced.probes {
+        let rows = &self.instrumented.rows;
+        for probe in &self.instrumented.probes {
             let scalar = |row, value: &RecordedValue| Some(self.bits(row, value.word, value.layout.scalars.first()?));
-            let at = Index(probe.index);
+            let at = InstructionIndex(probe.index);
             let may_be_lost = rows.may_be_lost(self.module, at);
             for invocation in 0..rows.invocations {
                 let mut executed: Vec<u64> = self.executed(rows.of_invocation(invocation), probe.executed).collect();
@@ -355,9 +370,9 @@ impl Reading<'_> {
 
     /// Returns the instructions whose results are not permitted for their operands, in the order of
     /// the module.
-    pub fn judge(&self) -> Vec<Blame> {
-        let computed = self.traced.probes.iter().filter_map(|probe| self.blame(probe));
-        let loaded = self.traced.loads.iter().filter_map(|load| load_probes::blame(load, self));
+    pub fn blamed_instructions(&self) -> Vec<Blame> {
+        let computed = self.instrumented.probes.iter().filter_map(|probe| self.blame(probe));
+        let loaded = self.instrumented.loads.iter().filter_map(|load| load_probes::blame(load, self));
         let mut blamed: Vec<Blame> = computed.chain(loaded).chain(shared_memory::blame(self)).collect();
         blamed.sort_by_key(|blame| blame.instruction);
         blamed
@@ -365,13 +380,18 @@ impl Reading<'_> {
 }
 
 /// Returns the names of the wanted instructions that compute a value and are not in `seen`.
-fn unrecorded(module: &Module, usage: &Usage, seen: &BTreeSet<u32>, wanted: impl Fn(u32) -> bool) -> BTreeSet<String> {
+fn unrecorded(
+    module: &Module,
+    usage: &EntryPointUses,
+    seen: &BTreeSet<u32>,
+    wanted: impl Fn(u32) -> bool,
+) -> BTreeSet<String> {
     let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
     let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
     let makes = |i: &Instruction<'_>| {
         let passes = matches!(i.op, Some(Op::Function | Op::FunctionParameter | Op::Phi | Op::Undef));
         let ty = i.result().filter(|id| !passes && wanted(*id)).and_then(|id| module.type_of(id));
-        ty.is_some_and(|ty| Plain::of(module, ty).is_some() || parts(module, ty).is_some())
+        ty.is_some_and(|ty| ScalarOrVector::of(module, ty).is_some() || parts(module, ty).is_some())
     };
     instructions.filter(makes).filter(|i| !seen.contains(&i.index.0)).map(|i| name(&i)).collect()
 }
@@ -387,19 +407,19 @@ pub(crate) fn name(i: &Instruction<'_>) -> String {
 }
 
 /// Returns the type of a recorded scalar; booleans are recorded as words.
-fn scalar_of(plain: &Plain) -> Scalar {
+fn scalar_of(plain: &ScalarOrVector) -> Scalar {
     match (plain.kind, plain.width) {
-        (PlainKind::Float, 16) => Scalar::Float(F16),
-        (PlainKind::Float, 64) => Scalar::Float(F64),
-        (PlainKind::Float, _) => Scalar::Float(F32),
-        (PlainKind::Int { signed }, width) => Scalar::Int { width, signed },
-        (PlainKind::Bool, _) => Scalar::Int { width: 32, signed: false },
+        (ComponentKind::Float, 16) => Scalar::Float(F16),
+        (ComponentKind::Float, 64) => Scalar::Float(F64),
+        (ComponentKind::Float, _) => Scalar::Float(F32),
+        (ComponentKind::Int { signed }, width) => Scalar::Int { width, signed },
+        (ComponentKind::Bool, _) => Scalar::Int { width: 32, signed: false },
     }
 }
 
 /// Returns an unused descriptor slot, `number` bindings after the last one in use.
 fn free_slot(descriptors: &[Descriptor], number: u32) -> Slot {
-    let bound = || descriptors.iter().filter(|d| !d.is_pointed());
+    let bound = || descriptors.iter().filter(|d| !d.is_addressed());
     let set = bound().next().map_or(0, |d| d.slot.set);
     let used = bound().filter(|d| d.slot.set == set).map(|d| d.slot.binding + 1).max();
     Slot { set, binding: used.unwrap_or(0) + number, element: 0 }
@@ -407,7 +427,7 @@ fn free_slot(descriptors: &[Descriptor], number: u32) -> Slot {
 
 /// Returns whether values of a type can be converted to words. A module without the capability
 /// `Float16` can only load and store 16-bit floats, so these cannot.
-fn fits(module: &Module, plain: &Plain) -> bool {
+fn fits(module: &Module, plain: &ScalarOrVector) -> bool {
     let halves = |i: Instruction<'_>| i.op == Some(Op::Capability) && i.operand(0) == Some(Capability::Float16.word());
-    (plain.kind, plain.width) != (PlainKind::Float, 16) || module.section(Section::Capabilities).any(halves)
+    (plain.kind, plain.width) != (ComponentKind::Float, 16) || module.section(Section::Capabilities).any(halves)
 }

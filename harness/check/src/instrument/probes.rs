@@ -5,14 +5,14 @@ use super::image_handles::{ImageHandle, WrittenImages};
 use super::recheck;
 use super::record_layout::RecordPosition;
 use super::recorded_value::{RecordedValue, ValueLayout};
-use super::{Reading, name, subgroup_probes};
+use super::{TraceReader, name, subgroup_probes};
 use crate::compare::{hex, ranges};
 use assay_oracle::Standing;
-use assay_runner::{Blame, BlameExample, Derived};
+use assay_runner::{Blame, BlameExample, DerivationStep};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, PlainKind, instruction};
-use assay_spirv::module::{Index, Instruction, Section};
-use assay_spirv::reflect::Usage;
+use assay_spirv::edit::{ComponentKind, Editor, instruction};
+use assay_spirv::module::{Instruction, InstructionIndex, Section};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode, Kind, Op, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ impl Probe {
                 recorder.word(editor, &mut code, here.row, offset, word);
             }
         }
-        editor.after(self.at, &code);
+        editor.insert_after(self.at, &code);
     }
 
     /// Forbids contraction, which the recorded operands would not explain: in the fast-math flags
@@ -88,11 +88,11 @@ impl Probe {
     }
 }
 
-impl Reading<'_> {
+impl TraceReader<'_> {
     /// Checks the recorded results of an instruction for their recorded operands. Returns a blame
     /// if any is not permitted.
     pub(super) fn blame(&self, probe: &Probe) -> Option<Blame> {
-        let executed: Vec<u64> = self.executed(0..self.traced.rows.count(), probe.executed).collect();
+        let executed: Vec<u64> = self.executed(0..self.instrumented.rows.count(), probe.executed).collect();
         if executed.is_empty() {
             return None;
         }
@@ -106,7 +106,7 @@ impl Reading<'_> {
             let Some((component, scalar, got, permitted)) = outside else { continue };
             wrong += 1;
             example.get_or_insert_with(|| BlameExample {
-                invocation: self.traced.rows.invocation(row),
+                invocation: self.instrumented.rows.invocation(row),
                 operands: probe.operands.iter().map(|operand| self.hex(row, operand)).collect(),
                 component,
                 got: hex(scalar, got),
@@ -116,7 +116,7 @@ impl Reading<'_> {
         }
         Some(Blame {
             instruction: probe.index,
-            name: name(&self.module.instruction(Index(probe.index))),
+            name: name(&self.module.instruction(InstructionIndex(probe.index))),
             place: (self.place)(probe.index),
             wrong,
             recorded: executed.len() as u64,
@@ -125,7 +125,7 @@ impl Reading<'_> {
     }
 
     /// Returns the derivation step of an instruction in a row.
-    pub(super) fn derived(&self, probe: &Probe, row: u64) -> Derived {
+    pub(super) fn derived(&self, probe: &Probe, row: u64) -> DerivationStep {
         let results = recheck::permitted_results(self, probe);
         let mut within = Some(true);
         let mut permitted = Vec::new();
@@ -139,8 +139,8 @@ impl Reading<'_> {
             permitted.push(set.map_or_else(Vec::new, |set| ranges(scalar, &set.expected)));
         }
         let scalar = probe.result.layout.scalars.first().map(|part| part.scalar().to_string());
-        Derived {
-            name: name(&self.module.instruction(Index(probe.index))),
+        DerivationStep {
+            name: name(&self.module.instruction(InstructionIndex(probe.index))),
             place: (self.place)(probe.index),
             operands: probe.operands.iter().map(|operand| self.hex(row, operand)).collect(),
             result: self.hex(row, &probe.result),
@@ -164,7 +164,7 @@ impl Reading<'_> {
 /// device compiles.
 pub(super) fn find(
     module: &Module,
-    usage: &Usage,
+    usage: &EntryPointUses,
     undefined: &BTreeSet<u32>,
     wanted: impl Fn(u32) -> bool,
 ) -> (Vec<Probe>, u32) {
@@ -218,13 +218,13 @@ pub(super) fn find(
 
 /// Returns probes of the atomics on integers that have a result: of that result and of the value
 /// operand. Also returns the number of words in a row.
-pub(super) fn atomics(module: &Module, usage: &Usage) -> (Vec<Probe>, u32) {
+pub(super) fn atomics(module: &Module, usage: &EntryPointUses) -> (Vec<Probe>, u32) {
     let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
     let (mut probes, mut next) = (Vec::new(), 0);
     for i in functions.flat_map(|f| module.instructions_in(f.instructions.clone())) {
         let atomic = i.op.is_some_and(|op| op.name().starts_with("OpAtomic"));
         let found = i.result().filter(|_| atomic).and_then(|id| Some((id, ValueLayout::of_value(module, id)?)));
-        let integer = |layout: &ValueLayout| matches!(layout.scalars[..], [ref part] if matches!(part.plain.kind, PlainKind::Int { .. }));
+        let integer = |layout: &ValueLayout| matches!(layout.scalars[..], [ref part] if matches!(part.plain.kind, ComponentKind::Int { .. }));
         let Some((id, layout)) = found.filter(|(_, layout)| integer(layout)) else { continue };
         let executed = next;
         next += 1;
@@ -253,7 +253,7 @@ fn atomic_operand(module: &Module, atomic: &Instruction<'_>) -> Option<u32> {
     walked.ok()?;
     // The operand after the pointer, the first of two in a compare-exchange.
     let value = *ids.get(1)?;
-    module.definition_of_word(value).is_some_and(|made| module.function_at(made.index).is_some()).then_some(value)
+    module.definition_of(value).is_some_and(|made| module.function_at(made.index).is_some()).then_some(value)
 }
 
 /// Operands and result of an instruction that can be recorded.
@@ -286,7 +286,7 @@ fn recordable(module: &Module, i: &Instruction<'_>, written: &WrittenImages) -> 
     // A query depends on the image's size, not on its texels.
     let queries = op.name().starts_with("OpImageQuery");
     let layout = ValueLayout::of_value(module, i.result()?)?;
-    let inside = |id: u32| module.definition_of_word(id).is_some_and(|d| module.function_at(d.index).is_some());
+    let inside = |id: u32| module.definition_of(id).is_some_and(|d| module.function_at(d.index).is_some());
     let (mut numbers, mut handles) = (Vec::new(), Vec::new());
     let mut suits = true;
     let walked = module.operands(*i, |operand| {
@@ -329,7 +329,7 @@ fn recordable(module: &Module, i: &Instruction<'_>, written: &WrittenImages) -> 
 /// `NoContraction`.
 fn may_contract(module: &Module, probe: &Probe) -> bool {
     let arithmetic = matches!(
-        module.instruction(Index(probe.index)).op,
+        module.instruction(InstructionIndex(probe.index)).op,
         Some(
             Op::FAdd
                 | Op::FSub

@@ -5,14 +5,14 @@
 
 use super::emit::{extract_scalars, from_words, invocation_offset};
 use super::probes::Probe;
-use super::{Reading, Traced, free_slot};
-use crate::Setup;
+use super::{InstrumentedModule, TraceReader, free_slot};
+use crate::DispatchSetup;
 use crate::compare::Permitted;
 use assay_oracle::{Buffer, Dispatch, Limits, Memory, Resource, SubgroupLayout};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, PlainKind, instruction};
-use assay_spirv::module::Index;
-use assay_spirv::reflect::usages;
+use assay_spirv::edit::{ComponentKind, Editor, instruction};
+use assay_spirv::module::InstructionIndex;
+use assay_spirv::reflect::static_uses;
 use assay_spirv::tables::{Decoration, Op, StorageClass};
 use std::collections::BTreeSet;
 
@@ -44,30 +44,30 @@ impl PermittedResults {
 }
 
 /// Computes the permitted results; `None` if the oracle cannot.
-pub(super) fn permitted_results(reading: &Reading<'_>, probe: &Probe) -> Option<PermittedResults> {
-    let &Reading { traced, module, setup, dispatch, recorded, .. } = reading;
+pub(super) fn permitted_results(reader: &TraceReader<'_>, probe: &Probe) -> Option<PermittedResults> {
+    let &TraceReader { instrumented, module, setup, dispatch, recorded, .. } = reader;
     // One invocation for each row. For subgroup operations one for each invocation, so that
     // subgroups are as in the shader.
     let (rows_per_result, layout) = if probe.across_subgroup {
-        (traced.rows.rows_each, reading.subgroup_layout()?)
+        (instrumented.rows.rows_each, reader.subgroup_layout()?)
     } else {
         (1, SubgroupLayout::Unknown)
     };
-    let incomplete = if probe.across_subgroup { reading.incomplete_subgroups(probe, &layout) } else { BTreeSet::new() };
-    let parsed = Module::parse(isolated_module(module, setup, traced, probe, rows_per_result)?).ok()?;
+    let incomplete = if probe.across_subgroup { reader.incomplete_subgroups(probe, &layout) } else { BTreeSet::new() };
+    let parsed = Module::parse(isolated_module(module, setup, instrumented, probe, rows_per_result)?).ok()?;
     let program = setup.program(&parsed).ok()?;
     let slot = free_slot(&setup.descriptors, 1);
     let widths: Vec<u32> = probe.result.layout.scalars.iter().map(|part| part.scalar().width()).collect();
-    let bytes = traced.rows.count() / u64::from(rows_per_result) * widths.len() as u64 * u64::from(SCALAR_STRIDE);
+    let bytes = instrumented.rows.count() / u64::from(rows_per_result) * widths.len() as u64 * u64::from(SCALAR_STRIDE);
     let given = Buffer { data: recorded.to_vec(), address: None };
     let out = Buffer { data: vec![0; bytes as usize], address: None };
     // Images hold their initial contents, because the shader does not write those that the
     // instruction reads.
     let mut bindings = dispatch.bindings.clone();
     bindings.retain(|_, resource| !probe.handles.is_empty() && !matches!(resource, Resource::Buffer(_)));
-    bindings.extend([(traced.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))]);
+    bindings.extend([(instrumented.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))]);
     let [x, y, z] = dispatch.groups;
-    let groups = [x, y, z.saturating_mul(traced.rows.rows_each / rows_per_result)];
+    let groups = [x, y, z.saturating_mul(instrumented.rows.rows_each / rows_per_result)];
     let dispatch = Dispatch { bindings, groups, layout, ..dispatch.clone() };
     let mut outcome = program.run(&dispatch, &Limits::default()).ok()?;
     if outcome.fault_count > 0 {
@@ -81,19 +81,19 @@ pub(super) fn permitted_results(reading: &Reading<'_>, probe: &Probe) -> Option<
 /// `rows_per_result` rows.
 fn isolated_module(
     module: &Module,
-    setup: &Setup,
-    traced: &Traced,
+    setup: &DispatchSetup,
+    instrumented: &InstrumentedModule,
     probe: &Probe,
     rows_per_result: u32,
 ) -> Option<Vec<u32>> {
-    let usage = usages(module).into_iter().find(|u| u.name == setup.entry)?;
+    let usage = static_uses(module).into_iter().find(|u| u.name == setup.entry)?;
     let mut editor = Editor::new(module);
     let (uint, bool) = (editor.uint(32), editor.bool());
-    let slot = traced.descriptor.slot;
+    let slot = instrumented.descriptor.slot;
     let input = editor.storage_array(uint, 4, slot.set, slot.binding);
     // Booleans are stored as words.
     let parts = &probe.result.layout.scalars;
-    let stored = |kind: PlainKind, ty: u32| if kind == PlainKind::Bool { uint } else { ty };
+    let stored = |kind: ComponentKind, ty: u32| if kind == ComponentKind::Bool { uint } else { ty };
     let members: Vec<u32> = parts.iter().map(|part| stored(part.plain.kind, part.plain.ty)).collect();
     let element = editor.declare(Op::TypeStruct, &members);
     for (member, offset) in (0..members.len() as u32).zip((0..).step_by(SCALAR_STRIDE as usize)) {
@@ -105,12 +105,12 @@ fn isolated_module(
     editor.add_to_interface(usage.function, &inputs, &[input, output]);
     let pointer = editor.pointer(StorageClass::StorageBuffer, uint);
     let declared = module.function(usage.function)?.instructions.start;
-    let declaration = module.instruction(Index(declared));
+    let declaration = module.instruction(InstructionIndex(declared));
     let mut code = declaration.words.to_vec();
     let [entry, then, merge, base] = std::array::from_fn(|_| editor.id());
     code.extend(instruction(Op::Label, &[entry]));
     code.extend(place.code);
-    let stride = editor.constant(uint, 32, (traced.rows.stride * rows_per_result).into());
+    let stride = editor.constant(uint, 32, (instrumented.rows.stride * rows_per_result).into());
     code.extend(instruction(Op::IMul, &[uint, base, place.result, stride]));
     let zero = editor.constant(uint, 32, 0);
     let load = |editor: &mut Editor<'_>, code: &mut Vec<u32>, offset: u32| {
@@ -133,14 +133,14 @@ fn isolated_module(
         from_words(&mut editor, &mut code, &words, operand.id, &operand.layout);
     }
     for id in &probe.handles {
-        code.extend_from_slice(module.definition_of_word(*id)?.words);
+        code.extend_from_slice(module.definition_of(*id)?.words);
     }
-    let i = module.instruction(Index(probe.index));
+    let i = module.instruction(InstructionIndex(probe.index));
     code.extend_from_slice(i.words);
     probe.forbid_contraction(&mut editor);
     let scalars = extract_scalars(&mut editor, &mut code, probe.result.id, &probe.result.layout);
     for (member, (plain, mut value)) in (0..).zip(scalars) {
-        if plain.kind == PlainKind::Bool {
+        if plain.kind == ComponentKind::Bool {
             let (word, one) = (editor.id(), editor.constant(uint, 32, 1));
             code.extend(instruction(Op::Select, &[uint, word, value, one, zero]));
             value = word;
@@ -156,7 +156,7 @@ fn isolated_module(
     code.extend(instruction(Op::FunctionEnd, &[]));
     // Decorations of ids that are not in the module are dropped.
     let defined = |id: u32| {
-        let global = module.definition_of_word(id).is_some_and(|d| module.function_at(d.index).is_none());
+        let global = module.definition_of(id).is_some_and(|d| module.function_at(d.index).is_none());
         global || id == probe.result.id || id == usage.function || probe.handles.contains(&id)
     };
     Some(editor.finish_with(&code, |i| match i.op {

@@ -3,11 +3,11 @@
 //! The rows of an invocation form a ring; see [`super`] for the layout.
 
 use super::emit::{EmittedWord, invocation_offset};
-use crate::Setup;
+use crate::DispatchSetup;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{BlockIndex, ConstructKind, Function, Index, Instruction};
-use assay_spirv::reflect::Usage;
+use assay_spirv::module::{BlockIndex, ConstructKind, Function, Instruction, InstructionIndex};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub(super) struct RecordPosition {
 
 impl RecordLayout {
     /// Chooses the number of rows with `stride` words each.
-    pub(super) fn find(module: &Module, usage: &Usage, invocations: u64, stride: u32) -> RecordLayout {
+    pub(super) fn find(module: &Module, usage: &EntryPointUses, invocations: u64, stride: u32) -> RecordLayout {
         let repeated = repeated(module, usage);
         let row = invocations.saturating_mul(u64::from(stride) * 4).max(1);
         let most = if repeated.is_empty() { 1 } else { u64::from(MAX_ROWS).min(MAX_RING_BYTES / row).max(1) };
@@ -73,7 +73,7 @@ impl RecordLayout {
 
     /// Returns whether records of an instruction may have been overwritten, given that all rows of
     /// an invocation have one.
-    pub(super) fn may_be_lost(&self, module: &Module, at: Index) -> bool {
+    pub(super) fn may_be_lost(&self, module: &Module, at: InstructionIndex) -> bool {
         block_at(module, at).is_none_or(|block| self.repeated.contains(&block))
     }
 
@@ -82,7 +82,7 @@ impl RecordLayout {
     pub(super) fn locate(
         &self,
         editor: &mut Editor<'_>,
-        setup: &Setup,
+        setup: &DispatchSetup,
         entry: &Function,
         recording: &BTreeSet<usize>,
     ) -> Option<RecordPositions> {
@@ -109,7 +109,7 @@ impl RecordLayout {
             first.extend(instruction(Op::Store, &[*counter, zero]));
         }
         found.variables.extend(counters.values());
-        editor.after(insertion_point(module, BlockIndex(entry.blocks.start))?.at, &first);
+        editor.insert_after(insertion_point(module, BlockIndex(entry.blocks.start))?.at, &first);
         for block in blocks {
             let place = insertion_point(module, block)?;
             let (from, mut code) = (editor.id(), Vec::new());
@@ -119,14 +119,14 @@ impl RecordLayout {
                 None => from,
             };
             let mut here = RecordPosition { base: from, row, time: increment(editor, &mut code, clock) };
-            editor.after(place.at, &code);
+            editor.insert_after(place.at, &code);
             found.positions.insert(place.at, here);
             for i in module.instructions_in(module.block(block).instructions.clone()) {
                 if i.op == Some(Op::FunctionCall) {
                     // The called function has advanced the clock.
                     let mut code = Vec::new();
                     here.time = increment(editor, &mut code, clock);
-                    editor.after(i.at, &code);
+                    editor.insert_after(i.at, &code);
                 }
                 if recording.contains(&i.at) {
                     found.positions.insert(i.at, here);
@@ -175,7 +175,7 @@ pub(super) fn increment(editor: &mut Editor<'_>, code: &mut Vec<u32>, clock: u32
 }
 
 /// Returns the block that contains an instruction.
-fn block_at(module: &Module, at: Index) -> Option<BlockIndex> {
+fn block_at(module: &Module, at: InstructionIndex) -> Option<BlockIndex> {
     let blocks = module.function_at(at)?.blocks.clone();
     let mut inside = blocks.map(BlockIndex);
     inside.find(|block| module.block(*block).instructions.contains(&at.0))
@@ -191,13 +191,13 @@ pub(super) fn insertion_point(module: &Module, block: BlockIndex) -> Option<Inst
 
 /// Returns the blocks in an entry point's functions that an invocation may execute more than once:
 /// those in loops, and those of functions that are called more than once or from such a block.
-fn repeated(module: &Module, usage: &Usage) -> BTreeSet<BlockIndex> {
+fn repeated(module: &Module, usage: &EntryPointUses) -> BTreeSet<BlockIndex> {
     let functions = || usage.functions.iter().filter_map(|f| module.functions().get(*f));
     let mut repeated: BTreeSet<BlockIndex> = BTreeSet::new();
     for function in functions() {
         let flow = module.flow(function);
         let in_loop = |block: &BlockIndex| {
-            let mut around = flow.innermost(*block);
+            let mut around = flow.innermost_construct(*block);
             while let Some(construct) = around.and_then(|at| flow.constructs().get(at)) {
                 if construct.kind == ConstructKind::Loop {
                     return true;

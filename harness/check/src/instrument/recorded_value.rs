@@ -5,7 +5,7 @@ use super::{fits, scalar_of};
 use crate::composite_types::parts;
 use assay_precision::Scalar;
 use assay_spirv::Module;
-use assay_spirv::edit::Plain;
+use assay_spirv::edit::ScalarOrVector;
 use assay_spirv::module::TypeId;
 
 /// Largest number of words of a value with a shadow copy.
@@ -37,7 +37,7 @@ pub(super) struct ValueLayout {
 pub(super) struct ScalarPart {
     /// Indices that lead to it, as in `OpCompositeExtract`.
     pub(super) path: Vec<u32>,
-    pub(super) plain: Plain,
+    pub(super) plain: ScalarOrVector,
     /// First word within the value.
     pub(super) word: u32,
 }
@@ -59,7 +59,7 @@ impl ValueLayout {
 
     /// Returns whether a value is a matrix, an array or a structure.
     pub(super) fn is_aggregate(&self, module: &Module) -> bool {
-        module.type_declared(self.ty).is_some_and(|ty| Plain::of(module, ty).is_none())
+        module.type_declared(self.ty).is_some_and(|ty| ScalarOrVector::of(module, ty).is_none())
     }
 
     fn add(&mut self, module: &Module, ty: TypeId, path: &[u32], word: &mut u32) -> Option<()> {
@@ -69,7 +69,7 @@ impl ValueLayout {
             }
             return Some(());
         }
-        let plain = Plain::of(module, ty)?;
+        let plain = ScalarOrVector::of(module, ty)?;
         self.scalars.push(ScalarPart { path: path.to_vec(), plain, word: *word });
         *word += words_of(&plain);
         Some(())
@@ -102,12 +102,12 @@ fn count(module: &Module, ty: TypeId, words: &mut u32) -> Option<()> {
     match parts(module, ty) {
         Some(types) if types.is_empty() => return None,
         Some(types) => types.into_iter().try_for_each(|ty| count(module, ty, words))?,
-        None => *words += words_of(&Plain::of(module, ty).filter(|plain| fits(module, plain))?),
+        None => *words += words_of(&ScalarOrVector::of(module, ty).filter(|plain| fits(module, plain))?),
     }
     (*words <= MAX_WORDS).then_some(())
 }
 
 /// Returns the size of a scalar in words.
-fn words_of(plain: &Plain) -> u32 {
+fn words_of(plain: &ScalarOrVector) -> u32 {
     plain.width.div_ceil(32)
 }

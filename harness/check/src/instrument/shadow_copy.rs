@@ -16,9 +16,9 @@ use super::recorded_value::{MAX_WORDS, ValueLayout, words_in};
 use super::store_probes::base_variable;
 use crate::composite_types::length_of;
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, instruction};
-use assay_spirv::module::{BlockIndex, Function, Index, Instruction, Type, TypeId};
-use assay_spirv::reflect::Usage;
+use assay_spirv::edit::{Editor, ScalarOrVector, instruction};
+use assay_spirv::module::{BlockIndex, Function, Instruction, InstructionIndex, Type, TypeId};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ impl ShadowCopies {
     /// to return values. Values in `undefined` have none. Also returns the first word after them.
     pub(super) fn find(
         module: &Module,
-        usage: &Usage,
+        usage: &EntryPointUses,
         undefined: &BTreeSet<u32>,
         mut next: u32,
     ) -> (ShadowCopies, u32) {
@@ -137,10 +137,10 @@ impl ShadowCopies {
 
     /// Returns the places where shadow copies are updated: stores, initialisers at the start of the
     /// invocation or function, and returns.
-    pub(super) fn shadow_stores(&self, module: &Module, usage: &Usage) -> Vec<ShadowStore> {
+    pub(super) fn shadow_stores(&self, module: &Module, usage: &EntryPointUses) -> Vec<ShadowStore> {
         let first = |function: &Function| Some(insertion_point(module, BlockIndex(function.blocks.start))?.at);
         let begins = |variable: &u32| {
-            let definition = module.definition_of_word(*variable).filter(|d| d.op == Some(Op::Variable))?;
+            let definition = module.definition_of(*variable).filter(|d| d.op == Some(Op::Variable))?;
             let inside = module.function_at(definition.index).or_else(|| module.function(usage.function))?;
             Some(ShadowStore { at: first(inside)?, to: *variable, value: definition.operand(1)? })
         };
@@ -153,7 +153,7 @@ impl ShadowCopies {
         let returning = functions().filter(|f| self.copies.contains_key(&f.id));
         let returned = returning.flat_map(|f| returns(module, f).map(move |i| (f.id, i))).filter_map(|(to, i)| {
             // Code cannot follow the return, so it follows the instruction before it.
-            let before = module.instruction(Index(i.index.0.checked_sub(1)?));
+            let before = module.instruction(InstructionIndex(i.index.0.checked_sub(1)?));
             Some(ShadowStore { at: before.at, to, value: i.operand(0)? })
         });
         self.copies.keys().filter_map(begins).chain(stored).chain(returned).collect()
@@ -171,7 +171,7 @@ impl ShadowCopies {
         let mut code = Vec::new();
         let at = editor.module().instruction_at(stored.at).map_or(0, |i| i.index.0);
         part.store(editor, &mut code, recorder, (here, at), stored.value);
-        editor.after(stored.at, &code);
+        editor.insert_after(stored.at, &code);
     }
 }
 
@@ -313,7 +313,7 @@ fn resolve(module: &Module, from: u32) -> Option<(u32, CopiedPart)> {
             Some(index) if index < count => part.word = part.word.checked_add(index.checked_mul(words)?)?,
             Some(_) => return None,
             None => {
-                Plain::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
+                ScalarOrVector::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
                 part.indices.push(VariableIndex { id, count, words });
             }
         }

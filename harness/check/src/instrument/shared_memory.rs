@@ -4,7 +4,7 @@
 //! A variable is probed at every access that may change it, with the indices and values of the
 //! device, or not at all. [`super::memory_history`] checks the accesses to each scalar.
 
-use super::Reading;
+use super::TraceReader;
 use super::emit::{Recorder, to_words};
 use super::memory_history::{self, AccessEvent, Contradiction, Culprit, Effect};
 use super::record_layout::{RecordPosition, increment, insertion_point};
@@ -18,9 +18,9 @@ use assay_oracle::left_by_atomic;
 use assay_precision::Scalar;
 use assay_runner::{Blame, BlameExample};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind, instruction};
-use assay_spirv::module::{BlockIndex, Function, Index, Instruction, Type};
-use assay_spirv::reflect::Usage;
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
+use assay_spirv::module::{BlockIndex, Function, Instruction, InstructionIndex, Type};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Decoration, Op, Scope, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,7 +74,7 @@ impl SharedMemoryProbes {
     /// is left out if an aggregate in `undefined` is stored to it.
     pub(super) fn find(
         module: &Module,
-        usage: &Usage,
+        usage: &EntryPointUses,
         undefined: &BTreeSet<u32>,
         mut next: u32,
     ) -> (SharedMemoryProbes, u32) {
@@ -134,7 +134,7 @@ impl SharedMemoryProbes {
         let epochs = editor.variable(private, StorageClass::Private);
         let zero = editor.constant(uint, 32, 0);
         let first = insertion_point(editor.module(), BlockIndex(entry.blocks.start))?;
-        editor.after(first.at, &instruction(Op::Store, &[epochs, zero]));
+        editor.insert_after(first.at, &instruction(Op::Store, &[epochs, zero]));
         for access in &self.accesses {
             let Some(RecordPosition { row, time, .. }) = here(access.at) else { continue };
             let (mut code, epoch) = (Vec::new(), editor.id());
@@ -148,7 +148,7 @@ impl SharedMemoryProbes {
                     recorder.word(editor, &mut code, row, offset, word);
                 }
             }
-            editor.after(access.at, &code);
+            editor.insert_after(access.at, &code);
         }
         for barrier in &self.barriers {
             let Some(RecordPosition { row, time, .. }) = here(barrier.at) else { continue };
@@ -156,7 +156,7 @@ impl SharedMemoryProbes {
             let epoch = increment(editor, &mut code, epochs);
             recorder.word(editor, &mut code, row, barrier.executed, time);
             recorder.word(editor, &mut code, row, barrier.epoch, epoch);
-            editor.after(barrier.at, &code);
+            editor.insert_after(barrier.at, &code);
         }
         Some(epochs)
     }
@@ -312,7 +312,7 @@ fn kind(
         Op::Load => Some(AccessKind::Load(value(i.result()?)?)),
         Op::Store => {
             let stored = i.operand(1)?;
-            if module.definition_of_word(stored)?.op == Some(Op::ConstantNull) {
+            if module.definition_of(stored)?.op == Some(Op::ConstantNull) {
                 return Some(AccessKind::Clear);
             }
             Some(AccessKind::Store(value(stored)?))
@@ -327,7 +327,7 @@ fn kind(
                 _ => vec![i.operand(3)?],
             };
             let found = value(i.result()?)?;
-            matches!(Plain::of_value(module, found.id)?.kind, PlainKind::Int { .. }).then_some(())?;
+            matches!(ScalarOrVector::of_value(module, found.id)?.kind, ComponentKind::Int { .. }).then_some(())?;
             let given = given.into_iter().map(value).collect::<Option<_>>()?;
             Some(AccessKind::Atomic { op, found, given })
         }
@@ -353,18 +353,18 @@ struct LocationHistory {
 }
 
 /// Checks the recorded accesses to shared memory. Returns the instructions and barriers at fault.
-pub(super) fn blame(reading: &Reading<'_>) -> Vec<Blame> {
+pub(super) fn blame(reader: &TraceReader<'_>) -> Vec<Blame> {
     let mut blamed: BTreeMap<u32, (u64, Scalar, Contradiction)> = BTreeMap::new();
     let note = |blamed: &mut BTreeMap<_, (u64, _, _)>, instruction: u32, scalar: Scalar, wrong: Contradiction| {
         blamed.entry(instruction).or_insert((0, scalar, wrong)).0 += 1;
     };
     let mut at_barriers: Vec<(Vec<u32>, Scalar, Contradiction)> = Vec::new();
-    for (Location { variable, path, .. }, LocationHistory { scalar, width, events }) in reading.histories() {
-        let [first, last] = reading.known_contents(variable, &path, width).unwrap_or_default();
+    for (Location { variable, path, .. }, LocationHistory { scalar, width, events }) in reader.histories() {
+        let [first, last] = reader.known_contents(variable, &path, width).unwrap_or_default();
         for wrong in memory_history::contradictions(events, first, last) {
             match wrong.culprit {
                 Culprit::Instruction(instruction) => note(&mut blamed, instruction, scalar, wrong),
-                Culprit::Barrier(after, to) => at_barriers.push((reading.barriers(wrong.by, after, to), scalar, wrong)),
+                Culprit::Barrier(after, to) => at_barriers.push((reader.barriers(wrong.by, after, to), scalar, wrong)),
             }
         }
     }
@@ -388,10 +388,10 @@ pub(super) fn blame(reading: &Reading<'_>) -> Vec<Blame> {
     }
     let blame = |(instruction, (wrong, scalar, example)): (u32, (u64, Scalar, Contradiction))| Blame {
         instruction,
-        name: super::name(&reading.module.instruction(Index(instruction))),
-        place: (reading.place)(instruction),
+        name: super::name(&reader.module.instruction(InstructionIndex(instruction))),
+        place: (reader.place)(instruction),
         wrong,
-        recorded: reading.executions(instruction).max(wrong),
+        recorded: reader.executions(instruction).max(wrong),
         example: BlameExample {
             invocation: example.by,
             operands: Vec::new(),
@@ -410,7 +410,7 @@ fn most_frequent<'a>(all: impl Iterator<Item = &'a u32>) -> Option<u32> {
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(one, _)| one)
 }
 
-impl Reading<'_> {
+impl TraceReader<'_> {
     /// Returns the workgroup of an invocation.
     fn workgroup_of(&self, invocation: u64) -> u64 {
         invocation / self.setup.local.iter().map(|&side| u64::from(side)).product::<u64>().max(1)
@@ -430,14 +430,14 @@ impl Reading<'_> {
     fn histories(&self) -> BTreeMap<Location, LocationHistory> {
         let mut histories: BTreeMap<Location, LocationHistory> = BTreeMap::new();
         let (mut clears, mut lost, mut out_of_bounds) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for access in &self.traced.shared.accesses {
+        for access in &self.instrumented.shared.accesses {
             let of_group = slot_of(self.module, access.variable).is_none();
             let reads = matches!(access.kind, AccessKind::Load(_) | AccessKind::Atomic { op: Op::AtomicLoad, .. });
-            let may_be_lost = !reads && self.traced.rows.may_be_lost(self.module, Index(access.index));
-            for invocation in 0..self.traced.rows.invocations {
+            let may_be_lost = !reads && self.instrumented.rows.may_be_lost(self.module, InstructionIndex(access.index));
+            for invocation in 0..self.instrumented.rows.invocations {
                 let workgroup = if of_group { self.workgroup_of(invocation) } else { 0 };
-                let executed = || self.executed(self.traced.rows.of_invocation(invocation), access.executed);
-                let full = executed().count() == self.traced.rows.rows_each as usize;
+                let executed = || self.executed(self.instrumented.rows.of_invocation(invocation), access.executed);
+                let full = executed().count() == self.instrumented.rows.rows_each as usize;
                 if full && may_be_lost {
                     lost.push((workgroup, access.variable));
                 }
@@ -517,16 +517,17 @@ impl Reading<'_> {
             let epoch = self.word(row, barrier.epoch) as u32;
             self.word(row, barrier.executed) != 0 && (after + 1..=to).contains(&epoch)
         };
-        let through = |barrier: &&BarrierProbe| self.traced.rows.of_invocation(by).any(|row| between(row, barrier));
-        self.traced.shared.barriers.iter().filter(through).map(|barrier| barrier.index).collect()
+        let through =
+            |barrier: &&BarrierProbe| self.instrumented.rows.of_invocation(by).any(|row| between(row, barrier));
+        self.instrumented.shared.barriers.iter().filter(through).map(|barrier| barrier.index).collect()
     }
 
     /// Returns the number of recorded executions of an instruction.
     fn executions(&self, instruction: u32) -> u64 {
-        let shared = &self.traced.shared;
+        let shared = &self.instrumented.shared;
         let accesses = shared.accesses.iter().map(|access| (access.index, access.executed));
         let mut all = accesses.chain(shared.barriers.iter().map(|barrier| (barrier.index, barrier.executed)));
         let executed = all.find(|(index, _)| *index == instruction).map(|(_, executed)| executed);
-        executed.map_or(0, |executed| self.executed(0..self.traced.rows.count(), executed).count() as u64)
+        executed.map_or(0, |executed| self.executed(0..self.instrumented.rows.count(), executed).count() as u64)
     }
 }

@@ -1,16 +1,16 @@
 //! Probes of stores: the invocation that wrote an element, and the instructions that the written
 //! value depends on.
 
-use super::Reading;
+use super::TraceReader;
 use super::emit::{Recorder, to_words};
 use super::record_layout::RecordPosition;
 use super::recorded_value::ValueLayout;
 use crate::Descriptor;
 use assay_oracle::Slot;
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain};
+use assay_spirv::edit::{Editor, ScalarOrVector};
 use assay_spirv::module::Instruction;
-use assay_spirv::reflect::{Shape, Usage};
+use assay_spirv::reflect::{EntryPointUses, TypeLayout};
 use assay_spirv::tables::{Decoration, Kind, Op};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub(super) enum AccessIndex {
 
 /// The store that wrote an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Writer {
+pub struct ElementStore {
     /// Index of the invocation in the dispatch.
     pub invocation: u64,
     /// Id of the stored value.
@@ -50,7 +50,7 @@ pub struct Writer {
 
 /// Returns the probes of an entry point's stores into buffers, whose words start at `next`, and the
 /// first word after them.
-pub(super) fn find(module: &Module, usage: &Usage, mut next: u32) -> (Vec<StoreProbe>, u32) {
+pub(super) fn find(module: &Module, usage: &EntryPointUses, mut next: u32) -> (Vec<StoreProbe>, u32) {
     let mut stores = Vec::new();
     for function in &usage.functions {
         let Some(function) = module.functions().get(*function) else { continue };
@@ -80,7 +80,7 @@ pub(crate) fn base_variable(module: &Module, pointer: u32) -> Option<(u32, Vec<u
     let mut ids = Vec::new();
     let mut base = pointer;
     loop {
-        let definition = module.definition_of_word(base)?;
+        let definition = module.definition_of(base)?;
         match definition.op? {
             Op::AccessChain | Op::InBoundsAccessChain => {
                 let (first, indices) = definition.operands().split_first()?;
@@ -109,7 +109,7 @@ impl AccessIndex {
         let index = |&id: &u32| match module.constant_int(id).and_then(|n| u64::try_from(n).ok()) {
             Some(number) => Some(AccessIndex::Constant(number)),
             None => {
-                Plain::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
+                ScalarOrVector::of_value(module, id).filter(|plain| plain.width == 32 && plain.count == 1)?;
                 Some(AccessIndex::Recorded(id, next()))
             }
         };
@@ -140,44 +140,44 @@ impl StoreProbe {
         let mut code = Vec::new();
         recorder.word(editor, &mut code, here.row, self.executed, here.time);
         self.indices.iter().for_each(|index| index.record(editor, &mut code, recorder, here.row));
-        editor.after(self.at, &code);
+        editor.insert_after(self.at, &code);
     }
 }
 
-impl Reading<'_> {
+impl TraceReader<'_> {
     /// Returns the store that wrote the element at this offset of a buffer: in the first invocation
     /// for which one is recorded, its last execution.
-    pub fn writer(&self, slot: Slot, offset: u64) -> Option<Writer> {
+    pub fn store_of(&self, slot: Slot, offset: u64) -> Option<ElementStore> {
         let block = self.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?.block.as_ref()?;
-        let rows = &self.traced.rows;
+        let rows = &self.instrumented.rows;
         let writes = |store: &StoreProbe, row: u64| {
             let indices = store.indices.iter().map(|index| index.value(|at| self.word(row, at)));
             locate(block, indices).is_some_and(|(start, part)| (start..start + part.size()).contains(&offset))
         };
-        self.traced.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
+        self.instrumented.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
             let first = self.executed(0..rows.count(), store.executed).find(|row| writes(store, *row))?;
             let invocation = rows.invocation(first);
             let all = self.executed(rows.of_invocation(invocation), store.executed).filter(|row| writes(store, *row));
             let time = all.map(|row| self.word(row, store.executed)).max()?;
-            Some(Writer { invocation, value: store.value, time })
+            Some(ElementStore { invocation, value: store.value, time })
         })
     }
 }
 
 /// Returns offset and shape of the part that the indices select; `None` if an index exceeds a
 /// matrix, or the part is not contiguous.
-pub(super) fn locate(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> Option<(u64, Cow<'_, Shape>)> {
+pub(super) fn locate(shape: &TypeLayout, mut indices: impl Iterator<Item = u64>) -> Option<(u64, Cow<'_, TypeLayout>)> {
     let Some(index) = indices.next() else { return Some((0, Cow::Borrowed(shape))) };
     let (start, part) = match shape {
-        Shape::Struct { members, .. } => {
+        TypeLayout::Struct { members, .. } => {
             let member = members.get(usize::try_from(index).ok()?)?;
             (u64::from(member.offset?), &*member.shape)
         }
-        Shape::Array { element, stride, .. } => {
+        TypeLayout::Array { element, stride, .. } => {
             (stride.map_or(element.size(), u64::from).checked_mul(index)?, &**element)
         }
-        Shape::Vector { component, .. } => (component.size() * index, &**component),
-        Shape::Matrix { component, columns, rows, stride, row_major } => {
+        TypeLayout::Vector { component, .. } => (component.size() * index, &**component),
+        TypeLayout::Matrix { component, columns, rows, stride, row_major } => {
             let row = indices.next();
             if index >= u64::from(*columns) || row.is_some_and(|row| row >= u64::from(*rows)) {
                 return None;
@@ -188,13 +188,17 @@ pub(super) fn locate(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> O
                 (Some(row), true) => Some((row * stride + index * component.size(), Cow::Borrowed(&**component))),
                 (Some(row), false) => Some((index * stride + row * component.size(), Cow::Borrowed(&**component))),
                 (None, false) => {
-                    let column = Shape::Vector { component: component.clone(), count: *rows };
+                    let column = TypeLayout::Vector { component: component.clone(), count: *rows };
                     Some((index * stride, Cow::Owned(column)))
                 }
                 (None, true) => None,
             };
         }
-        Shape::Bool | Shape::Int { .. } | Shape::Float { .. } | Shape::Pointer { .. } | Shape::Opaque => return None,
+        TypeLayout::Bool
+        | TypeLayout::Int { .. }
+        | TypeLayout::Float { .. }
+        | TypeLayout::Pointer { .. }
+        | TypeLayout::Opaque => return None,
     };
     let (inner, part) = locate(part, indices)?;
     Some((start + inner, part))
@@ -205,7 +209,7 @@ pub(super) fn locate(shape: &Shape, mut indices: impl Iterator<Item = u64>) -> O
 pub(super) fn slice(module: &Module, value: u32) -> BTreeSet<u32> {
     let (mut slice, mut waiting) = (BTreeSet::new(), vec![value]);
     while let Some(id) = waiting.pop() {
-        let Some(definition) = module.definition_of_word(id) else { continue };
+        let Some(definition) = module.definition_of(id) else { continue };
         if module.function_at(definition.index).is_none() || !slice.insert(id) {
             continue;
         }

@@ -6,15 +6,15 @@
 //! is). Each invocation records its place in its subgroup. A subgroup in which some invocations did
 //! not execute the instruction is not checked.
 
-use super::Reading;
+use super::TraceReader;
 use super::emit::{Recorder, builtin};
 use super::probes::Probe;
 use super::record_layout::{RecordPosition, insertion_point};
 use assay_oracle::{SubgroupLayout, SubgroupPosition};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{BlockIndex, ConstructKind, Index};
-use assay_spirv::reflect::Usage;
+use assay_spirv::module::{BlockIndex, ConstructKind, InstructionIndex};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{BuiltIn, ExecutionModel, Op};
 use std::collections::BTreeSet;
 
@@ -33,20 +33,20 @@ pub(super) fn is_subgroup_operation(op: Op) -> bool {
 
 /// Returns whether all invocations that execute an instruction of the entry point do so together,
 /// and once.
-pub(super) fn is_uniform(module: &Module, usage: &Usage, at: Index) -> bool {
+pub(super) fn is_uniform(module: &Module, usage: &EntryPointUses, at: InstructionIndex) -> bool {
     // Kernels have unstructured control flow.
     let shader = usage.model == Some(ExecutionModel::GLCompute);
     let Some(function) = module.function_at(at).filter(|f| shader && f.id == usage.function) else { return false };
     let Some(block) = module.block_at(at) else { return false };
     let flow = module.flow(function);
     // The header of a selection belongs to the construct, but is executed before the branch.
-    let around = flow.innermost(block).and_then(|innermost| flow.constructs().get(innermost));
+    let around = flow.innermost_construct(block).and_then(|innermost| flow.constructs().get(innermost));
     around.is_none_or(|c| c.kind == ConstructKind::Selection && c.header == block && c.parent.is_none())
 }
 
 impl SubgroupRecord {
     /// Assigns the words from `next` on.
-    pub(super) fn find(module: &Module, usage: &Usage, next: u32) -> Option<SubgroupRecord> {
+    pub(super) fn find(module: &Module, usage: &EntryPointUses, next: u32) -> Option<SubgroupRecord> {
         let entry = module.function(usage.function)?.blocks.start;
         Some(SubgroupRecord { word: next, at: insertion_point(module, BlockIndex(entry))?.at })
     }
@@ -67,15 +67,15 @@ impl SubgroupRecord {
             code.extend(instruction(Op::Load, &[recorder.uint, value, variable]));
             recorder.word(editor, &mut code, here.base, offset, value);
         }
-        editor.after(self.at, &code);
+        editor.insert_after(self.at, &code);
         variables.map(|(variable, _)| variable)
     }
 }
 
-impl Reading<'_> {
+impl TraceReader<'_> {
     /// Returns the invocations in whose subgroup some did not execute an instruction.
     pub(super) fn incomplete_subgroups(&self, probe: &Probe, layout: &SubgroupLayout) -> BTreeSet<u64> {
-        let rows = &self.traced.rows;
+        let rows = &self.instrumented.rows;
         let lanes = self.setup.local.iter().map(|side| *side as usize).product::<usize>().max(1);
         let subgroup = |invocation: u64| {
             let (group, lane) = (invocation as usize / lanes, invocation as usize % lanes);
@@ -88,8 +88,8 @@ impl Reading<'_> {
 
     /// Returns the recorded subgroup layout; `None` if it is not recorded, or is impossible.
     pub(super) fn subgroup_layout(&self) -> Option<SubgroupLayout> {
-        let subgroups = self.traced.subgroups?;
-        let rows = &self.traced.rows;
+        let subgroups = self.instrumented.subgroups?;
+        let rows = &self.instrumented.rows;
         let seat = |invocation: u64| {
             let row = rows.of_invocation(invocation).start;
             SubgroupPosition {

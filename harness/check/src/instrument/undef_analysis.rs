@@ -8,14 +8,14 @@
 //! marked if any part of it may be undefined.
 
 use assay_spirv::Module;
-use assay_spirv::module::{Dominance, Index, Instruction};
-use assay_spirv::reflect::Usage;
+use assay_spirv::module::{Dominance, Instruction, InstructionIndex};
+use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the ids of values that may be undefined, and of variables and pointer parameters that
 /// hold such values, in the functions of an entry point.
-pub(super) fn find(module: &Module, usage: &Usage) -> BTreeSet<u32> {
+pub(super) fn find(module: &Module, usage: &EntryPointUses) -> BTreeSet<u32> {
     let search = UndefSearch::new(module, usage);
     let globals = || module.instructions().take_while(|i| i.op != Some(Op::Function));
     let mut found = BTreeSet::new();
@@ -34,17 +34,17 @@ struct UndefSearch<'m> {
     module: &'m Module,
     instructions: Vec<Instruction<'m>>,
     /// Stores to whole variables, by the variable.
-    stores: BTreeMap<u32, Vec<Index>>,
+    stores: BTreeMap<u32, Vec<InstructionIndex>>,
     /// Dominance by the ids of functions.
     dominance: BTreeMap<u32, Dominance>,
 }
 
 impl<'m> UndefSearch<'m> {
-    fn new(module: &'m Module, usage: &Usage) -> UndefSearch<'m> {
+    fn new(module: &'m Module, usage: &EntryPointUses) -> UndefSearch<'m> {
         let functions = || usage.functions.iter().filter_map(|f| module.functions().get(*f));
         let instructions: Vec<Instruction<'m>> =
             functions().flat_map(|f| module.instructions_in(f.instructions.clone())).collect();
-        let mut stores: BTreeMap<u32, Vec<Index>> = BTreeMap::new();
+        let mut stores: BTreeMap<u32, Vec<InstructionIndex>> = BTreeMap::new();
         for i in instructions.iter().filter(|i| i.op == Some(Op::Store)) {
             stores.entry(i.operand(0).unwrap_or(0)).or_default().push(i.index);
         }
@@ -101,7 +101,7 @@ impl<'m> UndefSearch<'m> {
         let (class, _) = self.module.pointer(self.module.type_of(pointer)?)?;
         [StorageClass::Function, StorageClass::Private].contains(&class).then_some(())?;
         loop {
-            let definition = self.module.definition_of_word(pointer)?;
+            let definition = self.module.definition_of(pointer)?;
             match definition.op? {
                 Op::Variable | Op::FunctionParameter => return Some(pointer),
                 Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => pointer = definition.operand(0)?,
@@ -112,19 +112,19 @@ impl<'m> UndefSearch<'m> {
 
     /// Returns whether a store to the whole variable certainly precedes the instruction `at`.
     /// Shared memory counts as initialised, because its bits are fixed even if they are unknown.
-    fn is_initialised(&self, pointer: u32, at: Index) -> bool {
+    fn is_initialised(&self, pointer: u32, at: InstructionIndex) -> bool {
         let Some(base) = self.base(pointer) else {
             let class = self.module.type_of(pointer).and_then(|ty| self.module.pointer(ty)).map(|(class, _)| class);
             return class.is_some_and(|class| ![StorageClass::Function, StorageClass::Private].contains(&class));
         };
         // Parameters are examined at the call.
-        let definition = self.module.definition_of_word(base);
+        let definition = self.module.definition_of(base);
         let initialised = definition.is_some_and(|d| d.op == Some(Op::FunctionParameter) || d.operand(1).is_some());
         initialised || self.stores.get(&base).into_iter().flatten().any(|store| self.precedes(*store, at))
     }
 
     /// Returns whether every path to `at` passes `first`.
-    fn precedes(&self, first: Index, at: Index) -> bool {
+    fn precedes(&self, first: InstructionIndex, at: InstructionIndex) -> bool {
         let [a, b] = [first, at].map(|index| self.module.function_at(index).map(|f| f.id));
         let Some(dominance) = a.filter(|_| a == b).and_then(|function| self.dominance.get(&function)) else {
             return false;

@@ -7,7 +7,7 @@
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{Block, Function, Index, Instruction, Merge};
+use assay_spirv::module::{Block, Function, Instruction, InstructionIndex, Merge};
 use assay_spirv::tables::{Kind, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ fn successors(module: &Module, block: &Block) -> Vec<u32> {
     let mut labels = Vec::new();
     let _newer = module.operands(end, |operand| {
         let word = end.words[operand.at];
-        let is_label = module.definition_of_word(word).is_some_and(|d| d.op == Some(Op::Label));
+        let is_label = module.definition_of(word).is_some_and(|d| d.op == Some(Op::Label));
         if operand.kind == Kind::IdRef && is_label && !labels.contains(&word) {
             labels.push(word);
         }
@@ -94,7 +94,7 @@ fn rewire(module: &Module, label: u32, goes: &BTreeMap<u32, u32>, unlooped: Opti
     };
     for block in blocks(module, function) {
         if block.merge.is_some() && !is_header(block) {
-            editor.replace(module.instruction(Index(block.instructions.end - 2)).at, Vec::new());
+            editor.replace(module.instruction(InstructionIndex(block.instructions.end - 2)).at, Vec::new());
         }
         if let Some(target) = goes.get(&block.label) {
             editor.replace(module.instruction(block.terminator()).at, instruction(Op::Branch, &[*target]));
@@ -164,7 +164,7 @@ fn rewire(module: &Module, label: u32, goes: &BTreeMap<u32, u32>, unlooped: Opti
     if dangling {
         return None;
     }
-    editor.forget(&gone);
+    editor.remove_references(&gone);
     Some(editor.finish())
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn merge_blocks(module: &Module) -> Option<Vec<u32>> {
     if gone.is_empty() {
         return None;
     }
-    editor.forget(&gone);
+    editor.remove_references(&gone);
     Some(editor.finish())
 }
 

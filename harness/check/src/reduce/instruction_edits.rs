@@ -1,8 +1,8 @@
 //! Edits that remove instructions from a module.
 
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, PlainKind};
-use assay_spirv::module::{BlockIndex, Index, Instruction, TypeId};
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector};
+use assay_spirv::module::{BlockIndex, Instruction, InstructionIndex, TypeId};
 use assay_spirv::tables::{Decoration, Kind, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub(super) enum Replacement {
     /// No replacement: the result is not used.
     Nothing,
     /// Zero.
-    Zero(Plain),
+    Zero(ScalarOrVector),
     /// Another value that was computed before it.
     Id(u32),
 }
@@ -32,12 +32,12 @@ pub(super) fn values(module: &Module, i: &Instruction<'_>) -> Option<Replacement
 }
 
 /// Returns the type of an instruction's result, if it is a computed scalar or vector.
-fn computed(module: &Module, i: &Instruction<'_>) -> Option<(TypeId, Plain)> {
+fn computed(module: &Module, i: &Instruction<'_>) -> Option<(TypeId, ScalarOrVector)> {
     if matches!(i.op?, Op::Phi | Op::FunctionParameter | Op::Variable | Op::Label | Op::Function) {
         return None;
     }
     let ty = module.type_of(i.result()?)?;
-    Some((ty, Plain::of(module, ty)?))
+    Some((ty, ScalarOrVector::of(module, ty)?))
 }
 
 /// Selects instructions whose result an operand of the same type can replace, or for a load, the
@@ -47,11 +47,11 @@ pub(super) fn operands(module: &Module, i: &Instruction<'_>) -> Option<Replaceme
     let alike = |id: &u32| module.type_of(*id) == Some(ty);
     if i.op != Some(Op::Load) {
         // Constants have been tried already.
-        let computed = |id: &u32| module.definition_of_word(*id).is_some_and(|d| module.function_at(d.index).is_some());
+        let computed = |id: &u32| module.definition_of(*id).is_some_and(|d| module.function_at(d.index).is_some());
         return module.id_operands(*i).into_iter().filter(computed).find(alike).map(Replacement::Id);
     }
     let root = |mut pointer: u32| {
-        while let Some(chain) = module.definition_of_word(pointer).filter(|d| d.op == Some(Op::AccessChain)) {
+        while let Some(chain) = module.definition_of(pointer).filter(|d| d.op == Some(Op::AccessChain)) {
             pointer = chain.operand(0)?;
         }
         Some(pointer)
@@ -78,7 +78,7 @@ pub(super) fn without(module: &Module, some: &[(u32, Replacement)]) -> Option<Ve
     let mut with = BTreeMap::new();
     let mut gone = BTreeSet::new();
     for (index, replacement) in some {
-        let i = module.instruction(Index(*index));
+        let i = module.instruction(InstructionIndex(*index));
         gone.insert(*index);
         let Some(result) = i.result() else { continue };
         match replacement {
@@ -102,7 +102,7 @@ pub(super) fn without(module: &Module, some: &[(u32, Replacement)]) -> Option<Ve
             }
         }
     }
-    editor.forget(&with.keys().copied().collect());
+    editor.remove_references(&with.keys().copied().collect());
     Some(editor.finish())
 }
 
@@ -125,16 +125,16 @@ pub(super) fn substituted(
 
 /// Returns a constant with these bits for each component; `None` if the number of components does
 /// not match.
-pub(super) fn constant(editor: &mut Editor<'_>, plain: &Plain, bits: &[u64]) -> Option<u32> {
+pub(super) fn constant(editor: &mut Editor<'_>, plain: &ScalarOrVector, bits: &[u64]) -> Option<u32> {
     let mut components = Vec::new();
     for bits in bits {
         components.push(match plain.kind {
-            PlainKind::Bool => editor.boolean(plain.component, *bits != 0),
-            PlainKind::Int { signed: true } if plain.width < 32 => {
+            ComponentKind::Bool => editor.boolean(plain.component, *bits != 0),
+            ComponentKind::Int { signed: true } if plain.width < 32 => {
                 let shift = 64 - plain.width;
                 editor.constant(plain.component, 32, ((*bits << shift) as i64 >> shift) as u64)
             }
-            PlainKind::Int { .. } | PlainKind::Float => editor.constant(plain.component, plain.width, *bits),
+            ComponentKind::Int { .. } | ComponentKind::Float => editor.constant(plain.component, plain.width, *bits),
         });
     }
     match (plain.count, &components[..]) {
@@ -171,7 +171,7 @@ pub(super) fn without_unused(module: &Module) -> Vec<u32> {
     let is_used = |id: u32| used.contains_key(&id) || entries.contains(&id);
     // The constant of the workgroup size takes effect without a use.
     let is_builtin = |id: u32| {
-        module.definition_of_word(id).is_some_and(|d| d.op != Some(Op::Variable))
+        module.definition_of(id).is_some_and(|d| d.op != Some(Op::Variable))
             && module.decorations(id).any(|d| d.decoration == Some(Decoration::BuiltIn))
     };
     let mut gone: BTreeSet<u32> = BTreeSet::new();
@@ -197,7 +197,7 @@ pub(super) fn without_unused(module: &Module) -> Vec<u32> {
             drop(&mut editor, &i);
         }
     }
-    editor.forget(&gone);
+    editor.remove_references(&gone);
     editor.finish()
 }
 
@@ -212,7 +212,7 @@ fn has_no_effect(op: Op) -> bool {
 mod tests {
     use super::super::instruction_count;
     use super::*;
-    use crate::{Check, Options, Subject};
+    use crate::{Check, Options, ShaderSource};
 
     #[test]
     fn removing_unused_definitions_keeps_the_module_legal() {
@@ -222,15 +222,15 @@ mod tests {
                 let y = data[id.x] + 1u;
                 data[id.x] = 7u;
             }";
-        let subject = Subject::read("a.wgsl", text.as_bytes()).unwrap();
-        let mut module = Module::parse(subject.source.module.words().to_vec()).unwrap();
+        let shader = ShaderSource::read("a.wgsl", text.as_bytes()).unwrap();
+        let mut module = Module::parse(shader.source.module.words().to_vec()).unwrap();
         let before = (instruction_count(&module), module.words().len());
         for _ in 0..10 {
             module = Module::parse(without_unused(&module)).unwrap();
         }
         assert!(instruction_count(&module) < before.0 && module.words().len() < before.1);
         let bytes: Vec<u8> = module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-        let small = Subject::read("a.spv", &bytes).unwrap();
+        let small = ShaderSource::read("a.spv", &bytes).unwrap();
         assert_eq!(small.must_be_legal(false).unwrap(), [""; 0]);
         assert!(Check::new(&small, &Options::default()).is_ok());
         assert!(!module.functions().is_empty() && functions(&module).any(|i| i.op == Some(Op::Store)));

@@ -24,14 +24,14 @@ mod instruction_edits;
 use crate::check::Check;
 use crate::compare::bytes_of;
 use crate::image_config::image_and_sampler;
-use crate::options::{Options, Source};
+use crate::options::{BindingSource, Options};
 use crate::target::Target;
-use crate::{BindingName, CheckError, Subject};
+use crate::{BindingName, CheckError, ShaderSource};
 use assay_oracle::Limits;
 use assay_runner::{CheckResult, Status};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, Plain, instruction};
-use assay_spirv::module::{Index, Instruction, Section};
+use assay_spirv::edit::{Editor, ScalarOrVector, instruction};
+use assay_spirv::module::{Instruction, InstructionIndex, Section};
 use assay_spirv::tables::{ExecutionMode, Kind, Op, StorageClass};
 use instruction_edits::{
     Replacement, constant, effects, functions, operands, substituted, values, without, without_unused,
@@ -43,9 +43,9 @@ use std::{
 
 /// Result of a reduction.
 #[derive(Debug)]
-pub struct Reduced {
+pub struct Reduction {
     /// The reduced shader.
-    pub subject: Subject,
+    pub shader: ShaderSource,
     /// Its options: one round with fixed inputs.
     pub options: Options,
     /// Its result.
@@ -60,7 +60,7 @@ pub struct Reduced {
 
 /// Limits of a reduction.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct ReductionLimits {
     /// Largest number of candidates.
     pub candidates: usize,
     /// Time after which no candidate is started.
@@ -94,15 +94,20 @@ impl BlamedInstruction {
 impl FailureSignature {
     fn of(module: &Module, result: &CheckResult) -> Option<FailureSignature> {
         let first = result.mismatches.iter().find(|m| m.is_against_the_specification())?;
-        let blamed = result.blamed.first().map(|b| BlamedInstruction::of(module.instruction(Index(b.instruction))));
+        let blamed =
+            result.blamed.first().map(|b| BlamedInstruction::of(module.instruction(InstructionIndex(b.instruction))));
         Some(FailureSignature { blamed, class: first.class.clone() })
     }
 
     /// Returns whether a smaller shader fails in the same way: the instruction is among those
     /// blamed, and the class among those of the elements.
     fn holds(&self, module: &Module, result: &CheckResult) -> bool {
-        let blamed =
-            |of| result.blamed.iter().any(|b| BlamedInstruction::of(module.instruction(Index(b.instruction))) == of);
+        let blamed = |of| {
+            result
+                .blamed
+                .iter()
+                .any(|b| BlamedInstruction::of(module.instruction(InstructionIndex(b.instruction))) == of)
+        };
         result.status == Status::Fail
             && self.blamed.is_none_or(blamed)
             && result.mismatches.iter().any(|m| m.class == self.class)
@@ -125,14 +130,14 @@ struct Reducer<'a> {
     name: String,
     best: Candidate,
     tried: usize,
-    effort: Effort,
+    effort: ReductionLimits,
     started: Instant,
     /// Reason if the last candidate ended the device.
     lost: Option<String>,
 }
 
 struct Candidate {
-    subject: Subject,
+    shader: ShaderSource,
     options: Options,
     result: CheckResult,
 }
@@ -146,13 +151,13 @@ pub fn reduce(
     check: &Check<'_>,
     result: &CheckResult,
     target: &dyn Target,
-    effort: Effort,
-) -> Result<Reduced, CheckError> {
-    let module = &check.subject.source.module;
+    effort: ReductionLimits,
+) -> Result<Reduction, CheckError> {
+    let module = &check.shader.source.module;
     let signature = FailureSignature::of(module, result)
         .ok_or_else(|| CheckError::option("nothing to reduce: the specification permits every element"))?;
     let options = fixed_options(check, result, target)?;
-    let name = format!("{}-reduced.spv", check.subject.name);
+    let name = format!("{}-reduced.spv", check.shader.name);
     let gone = || CheckError::option("nothing to reduce: the failing round does not fail in the same way again");
     // A variant that records one instruction compiles much faster, but may not fail as the full one
     // does.
@@ -160,7 +165,7 @@ pub fn reduce(
         CandidateOutcome::Fails(candidate) => Some(*candidate),
         CandidateOutcome::Rejected | CandidateOutcome::Aborted(_) => None,
     };
-    let holds = |c: &Candidate| signature.holds(&c.subject.source.module, &c.result);
+    let holds = |c: &Candidate| signature.holds(&c.shader.source.module, &c.result);
     let one = signature.result_id().and_then(|id| run(Some(id)).filter(holds));
     let (only, first) = if one.is_some() { (signature.result_id(), one) } else { (None, run(None).filter(holds)) };
     let before = instruction_count(module);
@@ -186,9 +191,9 @@ pub fn reduce(
     reducer.shrink_buffers();
     reducer.trace_all();
     let stopped = reducer.is_over();
-    let Reducer { best: Candidate { subject, options, result }, tried, .. } = reducer;
-    let instructions = [before, instruction_count(&subject.source.module)];
-    Ok(Reduced { subject, options, result, instructions, tried, stopped })
+    let Reducer { best: Candidate { shader, options, result }, tried, .. } = reducer;
+    let instructions = [before, instruction_count(&shader.source.module)];
+    Ok(Reduction { shader, options, result, instructions, tried, stopped })
 }
 
 /// Returns the failing round as options: one round with the same bytes.
@@ -218,10 +223,10 @@ fn fixed_options(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -
             options.samplers.push((to.parse()?, sampler));
         }
         let Some(data) = bytes_of(resource) else { continue };
-        options.inputs.push((to.parse()?, Source::Bytes(data.to_vec())));
+        options.inputs.push((to.parse()?, BindingSource::Bytes(data.to_vec())));
     }
     if !dispatch.push_constants.is_empty() {
-        options.push = Some(Source::Bytes(dispatch.push_constants));
+        options.push = Some(BindingSource::Bytes(dispatch.push_constants));
     }
     Ok(options)
 }
@@ -246,13 +251,13 @@ enum CandidateOutcome {
 
 fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> CandidateOutcome {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let Ok(subject) = Subject::read(name, &bytes) else { return CandidateOutcome::Rejected };
-    let Some(options) = fit_options(&subject, options) else { return CandidateOutcome::Rejected };
+    let Ok(shader) = ShaderSource::read(name, &bytes) else { return CandidateOutcome::Rejected };
+    let Some(options) = fit_options(&shader, options) else { return CandidateOutcome::Rejected };
     let result = {
-        let Ok(check) = Check::new(&subject, &options) else { return CandidateOutcome::Rejected };
+        let Ok(check) = Check::new(&shader, &options) else { return CandidateOutcome::Rejected };
         let is_shared =
             |i: Instruction| i.op == Some(Op::Variable) && i.operand(0) == Some(StorageClass::Workgroup as u32);
-        let shares = subject.source.module.instructions().any(is_shared);
+        let shares = shader.source.module.instructions().any(is_shared);
         let clear = || shares.then(|| target.clear_workgroup_memory());
         clear();
         let Ok(mut result) = check.run(target) else { return CandidateOutcome::Rejected };
@@ -270,14 +275,14 @@ fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: 
         }
         result
     };
-    CandidateOutcome::Fails(Box::new(Candidate { subject, options, result }))
+    CandidateOutcome::Fails(Box::new(Candidate { shader, options, result }))
 }
 
 /// Returns the options without those for bindings that no longer exist.
-fn fit_options(subject: &Subject, options: &Options) -> Option<Options> {
+fn fit_options(shader: &ShaderSource, options: &Options) -> Option<Options> {
     let none = Options { inputs: Vec::new(), samplers: Vec::new(), images: Vec::new(), push: None, ..options.clone() };
     let free = Options { addresses: Vec::new(), ..none };
-    let setup = crate::Setup::new(subject, &free).ok()?;
+    let setup = crate::DispatchSetup::new(shader, &free).ok()?;
     let mut fitting = options.clone();
     let is_there = |to: &BindingName| setup.descriptors.iter().any(|d| to.names(d.slot, d.name.as_deref()));
     fitting.inputs.retain(|(to, _)| is_there(to));
@@ -297,7 +302,7 @@ fn instruction_count(module: &Module) -> usize {
 
 impl Reducer<'_> {
     fn module(&self) -> &Module {
-        &self.best.subject.source.module
+        &self.best.shader.source.module
     }
 
     /// Runs a candidate, unless a limit is reached, and accepts it if it fails as before.
@@ -319,7 +324,7 @@ impl Reducer<'_> {
     fn run_candidate(&mut self, words: &[u32], options: &Options) -> bool {
         self.tried += 1;
         match run(&self.name, words, options, self.target, self.only) {
-            CandidateOutcome::Fails(found) if self.signature.holds(&found.subject.source.module, &found.result) => {
+            CandidateOutcome::Fails(found) if self.signature.holds(&found.shader.source.module, &found.result) => {
                 self.best = *found;
                 true
             }
@@ -400,7 +405,7 @@ impl Reducer<'_> {
         for at in 0..self.best.options.inputs.len() {
             loop {
                 let mut options = self.best.options.clone();
-                let Some((_, Source::Bytes(bytes))) = options.inputs.get_mut(at) else { break };
+                let Some((_, BindingSource::Bytes(bytes))) = options.inputs.get_mut(at) else { break };
                 let half = (bytes.len() / 2).next_multiple_of(4);
                 if half == 0 || half >= bytes.len() {
                     break;
@@ -418,11 +423,11 @@ impl Reducer<'_> {
     fn fix_operands(&mut self) {
         let Some(blame) = self.best.result.blamed.first().cloned() else { return };
         let module = self.module();
-        let i = module.instruction(Index(blame.instruction));
+        let i = module.instruction(InstructionIndex(blame.instruction));
         let mut operands: Vec<u32> = Vec::new();
         let _newer = module.operands(i, |operand| {
             let word = i.words[operand.at];
-            let inside = module.definition_of_word(word).is_some_and(|d| module.function_at(d.index).is_some());
+            let inside = module.definition_of(word).is_some_and(|d| module.function_at(d.index).is_some());
             if operand.kind == Kind::IdRef && inside && !operands.contains(&word) {
                 operands.push(word);
             }
@@ -430,7 +435,7 @@ impl Reducer<'_> {
         let mut editor = Editor::new(module);
         let mut with = BTreeMap::new();
         for (operand, bits) in operands.iter().zip(&blame.example.operands) {
-            let Some(plain) = Plain::of_value(module, *operand) else { return };
+            let Some(plain) = ScalarOrVector::of_value(module, *operand) else { return };
             let bits: Option<Vec<u64>> =
                 bits.iter().map(|b| u64::from_str_radix(b.trim_start_matches("0x"), 16).ok()).collect();
             let Some(constant) = bits.and_then(|bits| constant(&mut editor, &plain, &bits)) else { return };

@@ -1,7 +1,7 @@
 //! Tests of programs whose results depend on atomic ordering.
 
 use crate::support::{on_each_driver, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Subject};
+use assay_check::{Check, MutatingTarget, Mutation, Options, ShaderSource};
 use assay_runner::{CheckResult, Status};
 
 /// Appends odd values, multiplied by three.
@@ -84,8 +84,8 @@ fn options() -> Options {
 #[test]
 fn all_elements_are_determined_under_the_observed_order() {
     for text in [APPEND, TICKETS, TABLE, MARKS, SUM, ROOTS] {
-        let subject = wgsl(text);
-        let check = Check::new(&subject, &options()).unwrap();
+        let shader = wgsl(text);
+        let check = Check::new(&shader, &options()).unwrap();
         on_each_driver(|target| {
             let result = check.run(target).unwrap();
             assert_eq!(result.status, Status::Pass, "{:?}, {:?}", result.reason, result.mismatches);
@@ -96,12 +96,12 @@ fn all_elements_are_determined_under_the_observed_order() {
 }
 
 /// Plants an error in every execution, on every driver.
-fn spoilt(subject: &Subject, mutation: &str, look: impl Fn(&CheckResult)) {
-    let check = Check::new(subject, &options()).unwrap();
+fn spoilt(shader: &ShaderSource, mutation: &str, look: impl Fn(&CheckResult)) {
+    let check = Check::new(shader, &options()).unwrap();
     let mutation: Mutation = mutation.parse().unwrap();
-    let planted = mutation.plant(&subject.source.module, &check.setup.entry).unwrap();
+    let planted = mutation.plant(&shader.source.module, &check.setup.entry).unwrap();
     on_each_driver(|target| {
-        let target = Mutating::new(target, planted.clone());
+        let target = MutatingTarget::new(target, planted.clone());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail, "{mutation}: {:?}, {:?}", result.undetermined, result.notes);
         check.explain(&mut result, &target, false);

@@ -1,10 +1,10 @@
 //! Interfaces that are too large to be checked are refused, with the binding that is too much.
 
 use crate::support::wgsl;
-use assay_check::{Check, Options, Setup, Subject};
+use assay_check::{Check, DispatchSetup, Options, ShaderSource};
 
 /// A module whose entry point uses arrays of descriptors, of so many elements each, at those bindings.
-fn arrays(bindings: &[(u32, u64)]) -> Subject {
+fn arrays(bindings: &[(u32, u64)]) -> ShaderSource {
     let mut text = String::from(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
          OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n",
@@ -29,7 +29,7 @@ fn arrays(bindings: &[(u32, u64)]) -> Subject {
     for i in 0..bindings.len() {
         text += &format!("%x{i} = OpAccessChain %to_uint %v{i} %zero %zero\nOpStore %x{i} %zero\n");
     }
-    Subject::read_with(
+    ShaderSource::read_with(
         "arrays.spvasm",
         ("; Version: 1.3\n".to_owned() + &text + "OpReturn\nOpFunctionEnd\n").as_bytes(),
         Vec::new(),
@@ -37,14 +37,14 @@ fn arrays(bindings: &[(u32, u64)]) -> Subject {
     .unwrap()
 }
 
-fn refusal(subject: &Subject, options: &Options) -> String {
-    Check::new(subject, options).unwrap_err().to_string()
+fn refusal(shader: &ShaderSource, options: &Options) -> String {
+    Check::new(shader, options).unwrap_err().to_string()
 }
 
 /// Each descriptor was searched for among those before it, without a limit on how many there are.
 #[test]
 fn arrays_of_descriptors_are_checked_up_to_a_limit() {
-    let setup = Setup::new(&arrays(&[(0, 16_000), (1, 384)]), &Options::default()).unwrap();
+    let setup = DispatchSetup::new(&arrays(&[(0, 16_000), (1, 384)]), &Options::default()).unwrap();
     assert_eq!(setup.descriptors.len(), 1 << 14);
     assert!(setup.descriptors.is_sorted_by_key(|d| d.slot));
     let refused = refusal(&arrays(&[(0, 1_000_000_000)]), &Options::default());
@@ -52,11 +52,11 @@ fn arrays_of_descriptors_are_checked_up_to_a_limit() {
     let refused = refusal(&arrays(&[(0, 16_000), (1, 385)]), &Options::default());
     assert!(refused.contains("set 0 binding 1 (v1): 385 descriptors beside 16000 of other bindings"), "{refused}");
     // Two variables share the descriptors of their binding.
-    let setup = Setup::new(&arrays(&[(0, 10_000), (0, 16_384), (0, 3)]), &Options::default()).unwrap();
+    let setup = DispatchSetup::new(&arrays(&[(0, 10_000), (0, 16_384), (0, 3)]), &Options::default()).unwrap();
     assert_eq!(setup.descriptors.len(), 1 << 14);
 }
 
-fn buffers(words: &[u64]) -> Subject {
+fn buffers(words: &[u64]) -> ShaderSource {
     let declared = |(i, words): (usize, &u64)| {
         format!("@group(0) @binding({i}) var<storage, read_write> b{i}: array<u32, {words}>;\n")
     };
@@ -71,7 +71,7 @@ fn buffers(words: &[u64]) -> Subject {
 /// One of 512 MiB took five gigabytes, and longer than a minute.
 #[test]
 fn bytes_of_all_bindings_are_checked_up_to_a_limit() {
-    let setup = Setup::new(&buffers(&[1 << 26]), &Options::default()).unwrap();
+    let setup = DispatchSetup::new(&buffers(&[1 << 26]), &Options::default()).unwrap();
     assert_eq!(setup.descriptors[0].bytes, 1 << 28);
     for words in [(1 << 26) + 1, 1 << 27, (1 << 29) - 1] {
         let refused = refusal(&buffers(&[words]), &Options::default());
@@ -88,7 +88,7 @@ fn bytes_of_all_bindings_are_checked_up_to_a_limit() {
     // Buffers that no descriptor binds count, too.
     let buffer = vec![("nodes".to_owned(), format!("{}*u32", (1 << 26) - 1).parse().unwrap())];
     let options = Options { buffers: buffer, ..Options::default() };
-    Setup::new(&buffers(&[1]), &options).unwrap();
+    DispatchSetup::new(&buffers(&[1]), &options).unwrap();
     let refused = refusal(&buffers(&[2]), &options);
     assert!(refused.contains("buffer nodes would have 268435452 bytes beside 8 of other bindings"), "{refused}");
 }

@@ -1,7 +1,7 @@
 //! Tests of bundles: their contents, and the reproduction of the failure.
 
 use crate::support::{Synthetic, wgsl};
-use assay_check::{BundleTo, Check, CheckError, Mutating, Mutation, Options, bundle};
+use assay_check::{BundleDestination, Check, CheckError, MutatingTarget, Mutation, Options, bundle};
 use assay_oracle::Limits;
 use assay_runner::Status;
 
@@ -14,27 +14,27 @@ const SHADER: &str = "
 
 #[test]
 fn a_bundle_reproduces_the_failure() {
-    let subject = wgsl(SHADER);
-    let check = Check::new(&subject, &Options { seed: 3, ..Options::default() }).unwrap();
+    let shader = wgsl(SHADER);
+    let check = Check::new(&shader, &Options { seed: 3, ..Options::default() }).unwrap();
     let mutation: Mutation = "off-by-one@OpIMul".parse().unwrap();
-    let planted = mutation.plant(&subject.source.module, "main").unwrap();
-    let target = Mutating::new(Synthetic::new(|_| {}), planted.clone());
+    let planted = mutation.plant(&shader.source.module, "main").unwrap();
+    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted.clone());
     let result = check.run(&target).unwrap();
     assert_eq!(result.status, Status::Fail);
     let folder = tempfile::tempdir().unwrap();
     let command = ["assay".to_owned(), "check".to_owned(), "test.wgsl".to_owned()];
-    let to = BundleTo { folder: folder.path(), command: &command, mutation: Some(&mutation) };
-    check.bundle(&to, &result, &target).unwrap();
+    let to = BundleDestination { folder: folder.path(), command: &command, mutation: Some(&mutation) };
+    check.write_bundle(&to, &result, &target).unwrap();
 
     let read = bundle::read(folder.path(), None).unwrap();
     assert!(read.result.mismatches == result.mismatches && read.result.reason == result.reason);
     assert_eq!(read.device.name, "synthetic");
     assert_eq!(read.manifest.mutation.as_deref(), Some("off-by-one@OpIMul"));
-    assert_eq!(read.subject.source.module.words(), subject.source.module.words(), "the very words");
-    let words: Vec<u8> = subject.source.module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(read.shader.source.module.words(), shader.source.module.words(), "the very words");
+    let words: Vec<u8> = shader.source.module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
     assert_eq!(std::fs::read(folder.path().join("shader.spv")).unwrap(), words);
     let readme = std::fs::read_to_string(folder.path().join("README.txt")).unwrap();
-    let version = subject.source.module.words()[1] >> 8 & 0xff;
+    let version = shader.source.module.words()[1] >> 8 & 0xff;
     assert!(readme.contains(&format!("--target-env spv1.{version}`")), "{readme}");
     // What the shader wrote is in the words of the bundle and in its result.
     let writes = result.writes.as_ref().unwrap();
@@ -43,7 +43,7 @@ fn a_bundle_reproduces_the_failure() {
         "{readme}"
     );
     assert_eq!(read.result.writes, result.writes);
-    let again = Check::new(&read.subject, &read.options).unwrap();
+    let again = Check::new(&read.shader, &read.options).unwrap();
     let found = again.run(&target).unwrap();
     assert_eq!(found.status, Status::Fail);
     // The round of the first mismatch, bit by bit.
@@ -55,7 +55,7 @@ fn a_bundle_reproduces_the_failure() {
     assert_eq!(expected.lines().filter(|line| line.ends_with("(not permitted)")).count(), 128, "{expected}");
 
     // A bundle can be written over itself. Other files stay, and no further file appears.
-    check.bundle(&to, &result, &target).unwrap();
+    check.write_bundle(&to, &result, &target).unwrap();
     std::fs::write(folder.path().join("notes.txt"), "mine").unwrap();
     bundle::remove(folder.path()).unwrap();
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -67,8 +67,8 @@ fn a_bundle_reproduces_the_failure() {
 
 #[test]
 fn an_unreadable_bundle_is_reported_with_the_reason() {
-    let subject = wgsl(SHADER);
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let shader = wgsl(SHADER);
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let target = Synthetic::new(|_| {});
     let result = check.run(&target).unwrap();
     for (file, from, to, expected) in [
@@ -83,7 +83,9 @@ fn an_unreadable_bundle_is_reported_with_the_reason() {
         ("shader.spvasm", "OpCapability Shader", "OpCapability Shadr", "Shadr"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        check
+            .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+            .unwrap();
         let path = folder.path().join(file);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{file}: {text}");
@@ -99,25 +101,29 @@ fn an_unreadable_bundle_is_reported_with_the_reason() {
 /// reported.
 #[test]
 fn a_bundle_uses_the_patience_of_the_original_check() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
     for times in [1, 3, bundle::MAX_PATIENCE] {
         let options = Options { limits: Limits::default().patient(times), ..Options::default() };
-        let check = Check::new(&subject, &options).unwrap();
+        let check = Check::new(&shader, &options).unwrap();
         let result = check.run(&target).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        check
+            .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+            .unwrap();
         let read = bundle::read(folder.path(), None).unwrap();
         assert_eq!(read.options.limits.patience(), times);
     }
     let endless = wgsl(&SHADER.replace("data[id.x] =", "loop {} data[id.x] ="));
     let folder = tempfile::tempdir().unwrap();
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
-    check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+    check
+        .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+        .unwrap();
     std::fs::write(folder.path().join("shader.spvasm"), endless.source.disassemble().unwrap()).unwrap();
     let read = bundle::read(folder.path(), None).unwrap();
-    let error = Check::new(&read.subject, &read.options).unwrap().run(&target).unwrap_err();
+    let error = Check::new(&read.shader, &read.options).unwrap().run(&target).unwrap_err();
     assert!(error.to_string().contains("endless loop"), "{error}");
     // `assay repro` does not have the options that `assay check` would advise here.
     assert!(!error.to_string().contains("--"), "{error}");
@@ -126,13 +132,15 @@ fn a_bundle_uses_the_patience_of_the_original_check() {
 /// Regression test: an endless loop with unlimited patience kept `assay repro` running for ever.
 #[test]
 fn a_bundle_cannot_request_unlimited_patience() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
     let options = Options { limits: Limits::default().patient(u64::MAX), ..Options::default() };
-    let check = Check::new(&subject, &options).unwrap();
+    let check = Check::new(&shader, &options).unwrap();
     let result = check.run(&target).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+    check
+        .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+        .unwrap();
     let error = bundle::read(folder.path(), None).unwrap_err().to_string();
     assert!(error.contains("times the default patience") && error.contains("choose it with --patience N"), "{error}");
     assert!(!error.contains("  "), "{error}");
@@ -145,9 +153,9 @@ fn a_bundle_cannot_request_unlimited_patience() {
 /// A `bundle.json` of 800 MB took 9.4 GB, and ended the process where there was less.
 #[test]
 fn a_bundle_is_read_up_to_a_limit_for_each_file() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     for (file, limit) in [
         ("bundle.json", 16u64 << 20),
@@ -157,14 +165,18 @@ fn a_bundle_is_read_up_to_a_limit_for_each_file() {
         ("input-0.0.0.hex", 1 << 30),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        check
+            .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+            .unwrap();
         std::fs::File::options().write(true).open(folder.path().join(file)).unwrap().set_len(limit + 1).unwrap();
         let error = bundle::read(folder.path(), None).unwrap_err().to_string();
         assert!(error.contains(file) && error.contains(&format!("longer than {limit} bytes")), "{file}: {error}");
     }
     // The schema is found after any other keys, however deeply they nest.
     let folder = tempfile::tempdir().unwrap();
-    check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+    check
+        .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+        .unwrap();
     let path = folder.path().join("bundle.json");
     let text = std::fs::read_to_string(&path).unwrap();
     for (from, to, expected) in [
@@ -186,40 +198,40 @@ fn a_bundle_is_read_up_to_a_limit_for_each_file() {
 #[test]
 #[cfg(unix)]
 fn a_bundle_is_not_written_through_links() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let (folder, victim) = (dir.path().join("bundle"), dir.path().join("victim"));
-    let to = BundleTo { folder: &folder, command: &[], mutation: None };
-    check.bundle(&to, &result, &target).unwrap();
+    let to = BundleDestination { folder: &folder, command: &[], mutation: None };
+    check.write_bundle(&to, &result, &target).unwrap();
     std::fs::write(&victim, "theirs").unwrap();
     for name in ["bundle.json", "shader.spv", "input-0.0.0.hex"] {
         let path = folder.join(name);
         let text = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("../victim", &path).unwrap();
-        let error = check.bundle(&to, &result, &target).unwrap_err().to_string();
+        let error = check.write_bundle(&to, &result, &target).unwrap_err().to_string();
         assert!(error.contains(&format!("{name} is in the way")), "{error}");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "theirs", "{name}");
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, text).unwrap();
     }
-    check.bundle(&to, &result, &target).unwrap();
+    check.write_bundle(&to, &result, &target).unwrap();
 }
 
 #[test]
 fn a_bundle_does_not_overwrite_foreign_files() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("README.txt");
     std::fs::write(&theirs, "theirs").unwrap();
-    let to = BundleTo { folder: folder.path(), command: &[], mutation: None };
-    let error = check.bundle(&to, &result, &target).unwrap_err().to_string();
+    let to = BundleDestination { folder: folder.path(), command: &[], mutation: None };
+    let error = check.write_bundle(&to, &result, &target).unwrap_err().to_string();
     assert!(error.contains("is in the way"), "{error}");
     assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -228,9 +240,9 @@ fn a_bundle_does_not_overwrite_foreign_files() {
 #[test]
 #[cfg(unix)]
 fn a_bundle_is_read_from_regular_files_in_its_directory_only() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let target = Synthetic::new(|_| {});
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     let secret = tempfile::tempdir().unwrap();
     let secret = secret.path().join("secret");
@@ -242,7 +254,9 @@ fn a_bundle_is_read_from_regular_files_in_its_directory_only() {
         ("device.json", "fifo", "not a regular file"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        check.bundle(&BundleTo { folder: folder.path(), command: &[], mutation: None }, &result, &target).unwrap();
+        check
+            .write_bundle(&BundleDestination { folder: folder.path(), command: &[], mutation: None }, &result, &target)
+            .unwrap();
         let path = folder.path().join(file);
         std::fs::remove_file(&path).unwrap();
         if to == "fifo" {

@@ -1,7 +1,9 @@
 //! Tests of the equivalence check of two translations.
 
 use crate::support::{Synthetic, on_words_as, wgsl};
-use assay_check::{Check, Expectation, ImageForm, Options, Subject, against, load_translation, options_of_translation};
+use assay_check::{
+    Check, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, load_translation, translation_options,
+};
 use assay_runner::{CheckResult, Status};
 
 fn shader(body: &str) -> String {
@@ -13,10 +15,10 @@ fn shader(body: &str) -> String {
 }
 
 /// Returns the result of checking `other` against `this` with options.
-fn check_against(this: &Subject, other: &Subject, options: &Options) -> CheckResult {
+fn check_against(this: &ShaderSource, other: &ShaderSource, options: &Options) -> CheckResult {
     let check = Check::new(this, options).unwrap();
-    let other = Check::new(other, &options_of_translation(&check, other, options)).unwrap();
-    against(&check, &other, &Synthetic::new(|_| {})).unwrap()
+    let other = Check::new(other, &translation_options(&check, other, options)).unwrap();
+    check_equivalence(&check, &other, &Synthetic::new(|_| {})).unwrap()
 }
 
 /// Returns the status of checking the second body against the first.
@@ -69,7 +71,7 @@ fn a_result_permitted_by_a_lenient_reading_is_not_a_failure() {
         ))
     };
     let texel = shader("textureLoad(texels, vec2(0, 0), 0).x");
-    let form = ImageForm { size: Some(vec![1, 1]), format: Some("Rgba8".into()), ..ImageForm::default() };
+    let form = ImageConfig { size: Some(vec![1, 1]), format: Some("Rgba8".into()), ..ImageConfig::default() };
     let options = Options {
         images: vec![("texels".parse().unwrap(), form)],
         inputs: vec![("texels".parse().unwrap(), "=60".parse().unwrap())],
@@ -111,7 +113,7 @@ fn an_element_without_requirements_does_not_pass() {
 }
 
 /// A shader that stores one float, under rules that preserve NaN.
-fn stores(value: &str) -> Subject {
+fn stores(value: &str) -> ShaderSource {
     let text = format!(
         "OpCapability Shader
         OpCapability SignedZeroInfNanPreserve
@@ -145,7 +147,7 @@ fn stores(value: &str) -> Subject {
         OpReturn
         OpFunctionEnd"
     );
-    Subject::read("stores.spvasm", text.as_bytes()).unwrap()
+    ShaderSource::read("stores.spvasm", text.as_bytes()).unwrap()
 }
 
 #[test]
@@ -180,7 +182,7 @@ fn translations_that_write_nothing_are_not_equivalent() {
 #[test]
 fn expected_values_are_compared_with_the_oracle() {
     let text = shader("data[id.x] = f32(whole[id.x]) + 0.5; data[id.x + 128u] = log(-1.0 - f32(whole[id.x]));");
-    let subject = wgsl(&text);
+    let shader = wgsl(&text);
     let with = |expected: &[(&str, &str)]| {
         let expectation = |(element, value): &(&str, &str)| Expectation {
             binding: "data".into(),
@@ -195,7 +197,7 @@ fn expected_values_are_compared_with_the_oracle() {
             expectations: expected.iter().map(expectation).collect(),
             ..Options::default()
         };
-        let result = check_against(&subject, &subject, &options);
+        let result = check_against(&shader, &shader, &options);
         let told = result.notes.iter().find(|note| note.contains("the case file's expectations"));
         (result.status, told.cloned().unwrap_or_default(), result)
     };
@@ -225,7 +227,7 @@ fn expected_values_are_compared_with_the_oracle() {
 /// A value that an element has before the dispatch says nothing of a shader that does not write it.
 #[test]
 fn an_expectation_of_an_element_that_nothing_writes_is_not_a_pass() {
-    let subject = wgsl(&shader("if (whole[id.x] > 1000000u) { data[id.x] = 1.0; }"));
+    let shader = wgsl(&shader("if (whole[id.x] > 1000000u) { data[id.x] = 1.0; }"));
     let options = |value: &str| Options {
         rounds: 1,
         groups: Some([2, 1, 1]),
@@ -236,10 +238,10 @@ fn an_expectation_of_an_element_that_nothing_writes_is_not_a_pass() {
         expectations: vec![Expectation { binding: "data".into(), element: "[0]".into(), value: value.to_owned() }],
         ..Options::default()
     };
-    let result = check_against(&subject, &subject, &options("0"));
+    let result = check_against(&shader, &shader, &options("0"));
     assert_eq!(result.status, Status::Undetermined, "{result:?}");
     assert!(result.notes.iter().any(|note| note.contains("1 names an element that nothing writes")), "{result:?}");
-    assert_eq!(check_against(&subject, &subject, &options("1")).status, Status::Fail);
+    assert_eq!(check_against(&shader, &shader, &options("1")).status, Status::Fail);
 }
 
 /// A translation that lost a guard: the round that shows it is reported.
@@ -280,12 +282,12 @@ fn both_translations_get_the_same_constants() {
     };
     let numbered = text("@id(7) override scale: f32 = 3; override other: u32 = 1;");
     let overrides = vec![("7".to_owned(), 5.0), ("other".to_owned(), 2.0)];
-    let this = Subject::read_with("this.wgsl", numbered.as_bytes(), overrides).unwrap();
+    let this = ShaderSource::read_with("this.wgsl", numbered.as_bytes(), overrides).unwrap();
     let options = Options::default();
     let check = Check::new(&this, &options).unwrap();
-    let status_against = |other: &Subject| {
-        let theirs = Check::new(other, &options_of_translation(&check, other, &options)).unwrap();
-        against(&check, &theirs, &Synthetic::new(|_| {})).unwrap().status
+    let status_against = |other: &ShaderSource| {
+        let theirs = Check::new(other, &translation_options(&check, other, &options)).unwrap();
+        check_equivalence(&check, &theirs, &Synthetic::new(|_| {})).unwrap().status
     };
     for (declared, status) in [
         ("@id(7) override scale: f32 = 3; override other: u32 = 1;", Status::Pass),
@@ -339,7 +341,7 @@ fn options_for_resources_that_a_translation_lacks_are_left_out() {
         ))
     };
     let options = Options {
-        images: vec![("texels".parse().unwrap(), ImageForm { size: Some(vec![1, 1]), ..ImageForm::default() })],
+        images: vec![("texels".parse().unwrap(), ImageConfig { size: Some(vec![1, 1]), ..ImageConfig::default() })],
         samplers: vec![("nearest".parse().unwrap(), Default::default())],
         ..Options::default()
     };

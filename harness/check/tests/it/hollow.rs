@@ -2,7 +2,7 @@
 //! Pass.
 
 use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
-use assay_check::{Check, Expectation, Left, Mutating, Mutation, Options};
+use assay_check::{Check, DispatchOutput, Expectation, MutatingTarget, Mutation, Options};
 use assay_oracle::Slot;
 use assay_runner::{BindingWrites, CheckResult, Status, Writes};
 
@@ -40,13 +40,13 @@ fn a_shader_whose_guard_excludes_all_invocations_does_not_pass() {
     let why: Vec<_> = result.unjudged.iter().map(|one| (one.round, one.why.as_str())).collect();
     assert_eq!(why, [(0, "wrote nothing"), (1, "wrote nothing")]);
     // Also on a device with an error planted in code that it does not execute.
-    let subject = wgsl(&text);
-    let check = Check::new(&subject, &with_n("=5", 1)).unwrap();
+    let shader = wgsl(&text);
+    let check = Check::new(&shader, &with_n("=5", 1)).unwrap();
     let mutation: Mutation = "ulp:1000@OpFMul".parse().unwrap();
-    let planted = mutation.plant(&subject.source.module, &check.setup.entry).unwrap();
+    let planted = mutation.plant(&shader.source.module, &check.setup.entry).unwrap();
     on_each_driver(|target| {
         undetermined(&check.run(target).unwrap(), "wrote none");
-        undetermined(&check.run(&Mutating::new(target, planted.clone())).unwrap(), "wrote none");
+        undetermined(&check.run(&MutatingTarget::new(target, planted.clone())).unwrap(), "wrote none");
     });
 }
 
@@ -65,16 +65,16 @@ fn a_shader_that_is_undefined_in_the_recorded_layout_is_undetermined() {
         }";
     let subgroups = Some(Slot::new(0, 1).into());
     let options = Options { rounds: 1, groups: Some([1; 3]), subgroups, ..Options::default() };
-    let subject = wgsl(text);
-    let check = Check::new(&subject, &options).unwrap();
-    let as_counted = check.hold(&Synthetic::new(|_| {})).unwrap();
+    let shader = wgsl(text);
+    let check = Check::new(&shader, &options).unwrap();
+    let as_counted = check.run_unconditionally(&Synthetic::new(|_| {})).unwrap();
     assert_eq!(as_counted.status, Status::Pass, "{as_counted:?}");
     // Invocations 0 and 1 exchange their places.
-    let exchanged = Synthetic::new(|left| {
-        let seats = left.memory.get_mut(&Slot::new(0, 1)).unwrap();
+    let exchanged = Synthetic::new(|output| {
+        let seats = output.memory.get_mut(&Slot::new(0, 1)).unwrap();
         (0..4).for_each(|byte| seats.swap(4 + byte, 16 + byte));
     });
-    let result = check.hold(&exchanged).unwrap();
+    let result = check.run_unconditionally(&exchanged).unwrap();
     assert_eq!((result.status, result.rounds_checked), (Status::Undetermined, 0), "{result:?}");
     let reason = result.reason.as_deref().unwrap();
     assert!(
@@ -87,7 +87,7 @@ fn a_shader_that_is_undefined_in_the_recorded_layout_is_undetermined() {
 /// An element that is not written must keep its contents.
 #[test]
 fn a_changed_unwritten_element_fails() {
-    let spoil = |left: &mut Left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[0] ^= 1;
+    let spoil = |output: &mut DispatchOutput| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[0] ^= 1;
     let result = spoilt(&guarded("p.n < 777u || i >= p.n"), &with_n("=5", 1), spoil);
     assert_eq!((result.status, result.elements_failing, result.rounds_checked), (Status::Fail, 1, 1));
 }
@@ -95,7 +95,7 @@ fn a_changed_unwritten_element_fails() {
 #[test]
 fn few_written_elements_pass_with_counts_and_a_warning() {
     let text = guarded("i >= p.n");
-    let subject = wgsl(&text);
+    let shader = wgsl(&text);
     let binding = |binding: &str, elements: u64, written: u64| BindingWrites {
         binding: binding.to_owned(),
         elements,
@@ -103,7 +103,7 @@ fn few_written_elements_pass_with_counts_and_a_warning() {
         falsifiable: written,
     };
     on_each_driver(|target| {
-        let result = Check::new(&subject, &with_n("=5", 1)).unwrap().run(target).unwrap();
+        let result = Check::new(&shader, &with_n("=5", 1)).unwrap().run(target).unwrap();
         assert_eq!(result.status, Status::Pass, "{result:?}");
         let writes = result.writes.as_ref().unwrap();
         let bindings = vec![binding("set 0 binding 0 (data)", 256, 5), binding("set 0 binding 2 (source)", 256, 0)];
@@ -111,11 +111,11 @@ fn few_written_elements_pass_with_counts_and_a_warning() {
         assert_eq!(writes.to_string(), "wrote 5 of 512 elements in 1 of 2 bindings");
         let warned = |result: &CheckResult| result.notes.iter().any(|note| note.contains("5 of the 256 elements"));
         assert!(warned(&result), "{:?}", result.notes);
-        let most = Check::new(&subject, &with_n("=250", 1)).unwrap().run(target).unwrap();
+        let most = Check::new(&shader, &with_n("=250", 1)).unwrap().run(target).unwrap();
         assert_eq!((most.status, most.notes.len()), (Status::Pass, 0), "{:?}", most.notes);
     });
     // One of the five written elements is wrong.
-    let spoil = |left: &mut Left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[19] ^= 0x10;
+    let spoil = |output: &mut DispatchOutput| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[19] ^= 0x10;
     assert_eq!(spoilt(&text, &with_n("=5", 1), spoil).status, Status::Fail);
 }
 
@@ -156,8 +156,8 @@ fn undetermined_values_do_not_pass() {
     let result = spoilt(&text, &with_n("=100", 1), |_| {});
     undetermined(&result, "the shader wrote only undetermined elements, 100 of 512");
     assert_eq!(result.elements_undetermined, 100);
-    let bits = |left: &mut Left| {
-        left.memory.get_mut(&Slot::new(0, 0)).unwrap()[..4].copy_from_slice(&2.5f32.to_le_bytes());
+    let bits = |output: &mut DispatchOutput| {
+        output.memory.get_mut(&Slot::new(0, 0)).unwrap()[..4].copy_from_slice(&2.5f32.to_le_bytes());
     };
     let expecting = |element: &str, value: &str| {
         let (binding, element, value) = ("data".to_owned(), element.to_owned(), value.to_owned());
@@ -179,7 +179,7 @@ fn undetermined_values_do_not_pass() {
 #[test]
 fn a_shader_without_output_is_reported_and_not_run() {
     let text = guarded("p.n < 5u").replace("data[i] = source[i] * 1.5;", "if (data[i] > source[i]) { return; }");
-    let never = |_: &mut Left| panic!("it was run");
+    let never = |_: &mut DispatchOutput| panic!("it was run");
     let result = spoilt(&text, &Options::default(), never);
     assert_eq!(result.status, Status::Undetermined);
     assert!(result.reason.unwrap().contains("there is nothing to check"));
@@ -189,7 +189,7 @@ fn a_shader_without_output_is_reported_and_not_run() {
 /// checked.
 #[test]
 fn a_workgroup_subset_without_writes_does_not_pass() {
-    let options = |n: &str| Options { groups: Some([64, 1, 1]), sample: Some(128), ..with_n(n, 1) };
+    let options = |n: &str| Options { groups: Some([64, 1, 1]), checked_invocations: Some(128), ..with_n(n, 1) };
     undetermined(&spoilt(&guarded("i >= p.n"), &options("=0"), |_| {}), "no checked workgroup wrote an element");
     let result = spoilt(&guarded("i >= p.n"), &options("=100000"), |_| {});
     assert_eq!(result.status, Status::Pass, "{result:?}");

@@ -2,11 +2,12 @@
 
 use crate::support::{on_each_driver, spoilt, wgsl};
 use assay_check::{
-    Check, ImageForm, Job, Left, Mutating, Mutation, Options, SamplerForm, Subject, Target, TargetError, VulkanTarget,
+    Check, DispatchOutput, DispatchRequest, ImageConfig, MutatingTarget, Mutation, Options, SamplerConfig,
+    ShaderSource, Target, TargetError, VulkanTarget,
 };
 use assay_oracle::{Dispatch, Slot};
 use assay_runner::{DeviceInfo, Status};
-use assay_spirv::need::Have;
+use assay_spirv::requirements::DeviceCaps;
 
 /// Reads a mirrored image, and writes three images of other formats: 10 x 9 texels by 2 x 3
 /// workgroups.
@@ -30,8 +31,8 @@ fn options() -> Options {
 
 #[test]
 fn image_reads_and_writes_are_permitted_on_every_driver() {
-    let subject = wgsl(MIRROR);
-    let check = Check::new(&subject, &options()).unwrap();
+    let shader = wgsl(MIRROR);
+    let check = Check::new(&shader, &options()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
@@ -42,10 +43,10 @@ fn image_reads_and_writes_are_permitted_on_every_driver() {
 
 #[test]
 fn a_wrong_texel_is_reported_with_its_coordinates() {
-    let result = spoilt(MIRROR, &options(), |left| {
-        left.memory.get_mut(&Slot::new(0, 1)).unwrap()[4 * (7 * 10 + 3) + 2] ^= 0x80;
-        left.memory.get_mut(&Slot::new(0, 2)).unwrap()[4 * (8 * 10 + 9) + 3] ^= 0x40;
-        left.memory.get_mut(&Slot::new(0, 3)).unwrap()[4 * 10] ^= 1;
+    let result = spoilt(MIRROR, &options(), |output| {
+        output.memory.get_mut(&Slot::new(0, 1)).unwrap()[4 * (7 * 10 + 3) + 2] ^= 0x80;
+        output.memory.get_mut(&Slot::new(0, 2)).unwrap()[4 * (8 * 10 + 9) + 3] ^= 0x40;
+        output.memory.get_mut(&Slot::new(0, 3)).unwrap()[4 * 10] ^= 1;
     });
     assert_eq!((result.status, result.elements_failing, result.elements_checked), (Status::Fail, 6, 1080));
     let found = result.mismatches.iter().take(3).map(|m| (m.buffer.as_str(), m.element.as_str(), m.scalar.as_str()));
@@ -59,16 +60,16 @@ fn a_wrong_texel_is_reported_with_its_coordinates() {
 
 #[test]
 fn an_impossible_image_is_refused() {
-    let subject = wgsl(SAMPLED);
-    let square = |size: &[u32]| ImageForm { size: Some(size.to_vec()), ..ImageForm::default() };
+    let shader = wgsl(SAMPLED);
+    let square = |size: &[u32]| ImageConfig { size: Some(size.to_vec()), ..ImageConfig::default() };
     for (form, part) in [
-        (ImageForm { levels: Some(9), ..square(&[4, 4]) }, "1 to 3 mip levels"),
-        (ImageForm { levels: Some(0), ..square(&[4, 4]) }, "1 to 3 mip levels"),
+        (ImageConfig { levels: Some(9), ..square(&[4, 4]) }, "1 to 3 mip levels"),
+        (ImageConfig { levels: Some(0), ..square(&[4, 4]) }, "1 to 3 mip levels"),
         (square(&[4]), "one number for each axis"),
         (square(&[4, 4, 4]), "one number for each axis"),
     ] {
         let images = vec![("numbers".parse().unwrap(), form)];
-        let error = Check::new(&subject, &Options { images, ..self::square() }).unwrap_err();
+        let error = Check::new(&shader, &Options { images, ..self::square() }).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     }
 }
@@ -76,12 +77,12 @@ fn an_impossible_image_is_refused() {
 /// A device that reads from the next row writes other texels, because all texels differ.
 #[test]
 fn a_texel_read_at_wrong_coordinates_is_found() {
-    let subject = wgsl(MIRROR);
+    let shader = wgsl(MIRROR);
     let shifted = MIRROR.replace("size - 1u - id.xy", "(size - id.xy) % size");
     let other = wgsl(&shifted);
-    let (check, other) = (Check::new(&subject, &options()).unwrap(), Check::new(&other, &options()).unwrap());
+    let (check, other) = (Check::new(&shader, &options()).unwrap(), Check::new(&other, &options()).unwrap());
     on_each_driver(|target| {
-        let result = assay_check::against(&check, &other, target).unwrap();
+        let result = assay_check::check_equivalence(&check, &other, target).unwrap();
         assert_eq!(result.status, Status::Fail);
         assert!(result.elements_failing >= 2 * 90, "{}", result.elements_failing);
     });
@@ -110,8 +111,8 @@ fn square() -> Options {
 
 #[test]
 fn samples_and_gathers_are_permitted_on_every_driver() {
-    let subject = wgsl(SAMPLED);
-    let check = Check::new(&subject, &square()).unwrap();
+    let shader = wgsl(SAMPLED);
+    let check = Check::new(&shader, &square()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
@@ -131,13 +132,13 @@ impl Target for WrongProperties<'_> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        self.target.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.target.capabilities()
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         let descriptors = &self.wrong.setup.descriptors;
-        self.target.run(&Job { dispatch: &self.dispatch, descriptors, ..*job })
+        self.target.run(&DispatchRequest { dispatch: &self.dispatch, descriptors, ..*request })
     }
 }
 
@@ -152,9 +153,9 @@ fn a_case_file_configures_images_and_samplers() {
         border = \"float_opaque_white\"\n
         [sampler.other]\naddress = [\"repeat\"]\n";
     let case = |text: &str| assay_check::CaseFile::parse("a.toml", text, std::path::Path::new("")).unwrap().options;
-    let subject = wgsl(SAMPLED);
+    let shader = wgsl(SAMPLED);
     let options = case(text);
-    let check = Check::new(&subject, &options).unwrap();
+    let check = Check::new(&shader, &options).unwrap();
     let others = [
         text.replace("mirrored_repeat", "repeat"),
         text.replace("opaque_white", "transparent_black"),
@@ -170,7 +171,7 @@ fn a_case_file_configures_images_and_samplers() {
         assert!(matches!(result.status, Status::Pass | Status::QualityWarning), "{:?}", result.mismatches.first());
         assert_eq!((result.elements_failing, result.elements_undetermined), (0, 0));
         for other in &others {
-            let wrong = Check::new(&subject, &case(other)).unwrap();
+            let wrong = Check::new(&shader, &case(other)).unwrap();
             let dispatch = wrong.dispatch(0, target).unwrap();
             let result = check.run(&WrongProperties { target, wrong: &wrong, dispatch }).unwrap();
             assert_eq!(result.status, Status::Fail, "{other}");
@@ -181,7 +182,7 @@ fn a_case_file_configures_images_and_samplers() {
         (text.replace("base_layer = 1", "base_layer = 3"), "does not fit"),
         (text.replace("[sampler.one]", "[sampler.image]"), "no sampler `image`"),
     ] {
-        let error = Check::new(&subject, &case(&wrong)).err().map(|error| error.to_string()).unwrap_or_default();
+        let error = Check::new(&shader, &case(&wrong)).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains(says), "{error}");
     }
 }
@@ -199,8 +200,8 @@ const COMPARED: &str = "
 /// Depths are compared where the shader compares them.
 #[test]
 fn depth_comparisons_are_permitted_on_every_driver() {
-    let subject = wgsl(COMPARED);
-    let check = Check::new(&subject, &square()).unwrap();
+    let shader = wgsl(COMPARED);
+    let check = Check::new(&shader, &square()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
@@ -212,10 +213,11 @@ fn depth_comparisons_are_permitted_on_every_driver() {
 /// (VUID-vkCmdDispatch-magFilter-04553), and may return any value from 0 to 1.
 #[test]
 fn linear_depth_comparisons_need_no_filterable_format() {
-    let form = SamplerForm { filter: Some("linear".into()), compare: Some("less".into()), ..SamplerForm::default() };
+    let form =
+        SamplerConfig { filter: Some("linear".into()), compare: Some("less".into()), ..SamplerConfig::default() };
     let options = Options { samplers: vec![("comparing".parse().unwrap(), form)], ..square() };
-    let subject = wgsl(COMPARED);
-    let check = Check::new(&subject, &options).unwrap();
+    let shader = wgsl(COMPARED);
+    let check = Check::new(&shader, &options).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert!(matches!(result.status, Status::Pass | Status::QualityWarning), "{:?}", result.reason);
@@ -237,22 +239,22 @@ fn an_image_with_a_depth_comparison_is_a_depth_image() {
         at += (words[at] >> 16) as usize;
     }
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let subject = Subject::read("compared.spv", &bytes).unwrap();
-    let check = Check::new(&subject, &square()).unwrap();
+    let shader = ShaderSource::read("compared.spv", &bytes).unwrap();
+    let check = Check::new(&shader, &square()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
     });
-    let colour = ImageForm { format: Some("Rgba8".into()), ..ImageForm::default() };
+    let colour = ImageConfig { format: Some("Rgba8".into()), ..ImageConfig::default() };
     let options = Options { images: vec![("image".parse().unwrap(), colour)], ..square() };
-    let error = Check::new(&subject, &options).unwrap_err().to_string();
+    let error = Check::new(&shader, &options).unwrap_err().to_string();
     assert!(error.contains("None-06479"), "{error}");
 }
 
 /// Directions lead to the inside of each face, away from the edges of texels.
 #[test]
 fn cube_samples_are_permitted_on_every_driver() {
-    let subject = wgsl(
+    let shader = wgsl(
         "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var filtering: sampler;
         @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>, 6>;
@@ -263,7 +265,7 @@ fn cube_samples_are_permitted_on_every_driver() {
         }",
     );
     let options = Options { groups: Some([1; 3]), rounds: 1, ..Options::default() };
-    let check = Check::new(&subject, &options).unwrap();
+    let check = Check::new(&shader, &options).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
@@ -273,7 +275,7 @@ fn cube_samples_are_permitted_on_every_driver() {
 
 #[test]
 fn a_gather_from_a_cube_is_refused_by_name() {
-    let subject = wgsl(
+    let shader = wgsl(
         "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var filtering: sampler;
         @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
@@ -281,7 +283,7 @@ fn a_gather_from_a_cube_is_refused_by_name() {
             data[id.x] = textureGather(0, image, filtering, vec3<f32>(0.5, 0.1, 0.2));
         }",
     );
-    let error = Check::new(&subject, &Options::default()).unwrap_err().to_string();
+    let error = Check::new(&shader, &Options::default()).unwrap_err().to_string();
     assert!(error.contains("OpImageGather of a cube"), "{error}");
 }
 
@@ -322,15 +324,15 @@ OpFunctionEnd
 
 #[test]
 fn texel_buffers_are_checked_and_errors_are_traced() {
-    let subject = Subject::read("texels.spvasm", TEXELS.as_bytes()).unwrap();
+    let shader = ShaderSource::read("texels.spvasm", TEXELS.as_bytes()).unwrap();
     let options = Options { groups: Some([3, 1, 1]), rounds: 1, ..Options::default() };
-    let check = Check::new(&subject, &options).unwrap();
-    let planted = "off-by-one@OpIAdd".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap();
+    let check = Check::new(&shader, &options).unwrap();
+    let planted = "off-by-one@OpIAdd".parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches.first());
         assert_eq!(result.elements_checked, 21 * 4);
-        let target = Mutating::new(target, planted.clone());
+        let target = MutatingTarget::new(target, planted.clone());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail);
         assert_eq!(result.mismatches[0].element, "(0).r");

@@ -6,18 +6,17 @@ use assay_runner::{CheckResult, Status};
 
 /// Returns the chosen parameters, and the result of the check with them.
 fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
-    let subject = wgsl(text);
+    let shader = wgsl(text);
     let target = Synthetic::new(|_| {});
-    let check = Check::new(&subject, options).unwrap();
+    let check = Check::new(&shader, options).unwrap();
     let chosen = search_parameters(&check, options, &target).unwrap();
     assert_eq!(chosen, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
     let mut options = options.clone();
     if let Some(chosen) = &chosen {
         chosen.apply(&mut options).unwrap();
     }
-    let check = Check::new(&subject, &options).unwrap();
-    let result =
-        check.run(&target).unwrap_or_else(|error| check.without_result(Status::Undetermined, error.to_string()));
+    let check = Check::new(&shader, &options).unwrap();
+    let result = check.run(&target).unwrap_or_else(|error| check.not_run(Status::Undetermined, error.to_string()));
     (chosen, result)
 }
 

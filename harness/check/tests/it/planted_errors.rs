@@ -1,21 +1,21 @@
 //! Tests of planted errors: the check finds them, and the trace names the instruction.
 
 use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
-use assay_check::{Check, Mutating, Mutation, Options, Planted};
+use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError};
 use assay_runner::{CheckResult, Status};
 use assay_spirv::tables::Op;
 
 /// Plants an error, checks on each driver that the check then fails, and passes the traced result
 /// to `look`.
-fn planted(text: &str, mutation: &str, look: impl Fn(&CheckResult, &Planted)) {
-    let subject = wgsl(text);
+fn planted(text: &str, mutation: &str, look: impl Fn(&CheckResult, &PlantedError)) {
+    let shader = wgsl(text);
     let mutation: Mutation = mutation.parse().unwrap();
-    let check = Check::new(&subject, &Options { rounds: 1, ..Options::default() }).unwrap();
-    let planted = mutation.plant(&subject.source.module, &check.setup.entry).unwrap();
+    let check = Check::new(&shader, &Options { rounds: 1, ..Options::default() }).unwrap();
+    let planted = mutation.plant(&shader.source.module, &check.setup.entry).unwrap();
     on_each_driver(|target| {
         let sound = check.run(target).unwrap();
         assert_eq!(sound.status, Status::Pass, "{mutation}: without the error: {:?}", sound.reason);
-        let target = Mutating::new(target, planted.clone());
+        let target = MutatingTarget::new(target, planted.clone());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail, "{mutation}: {:?}", result.reason);
         check.explain(&mut result, &target, true);
@@ -133,8 +133,8 @@ var<workgroup> all: array<vec2<u32>, 64>;
 #[test]
 fn a_trace_names_lost_atomics_and_missing_barriers() {
     let number = |text: &str, op: Op, n: usize| {
-        let subject = wgsl(text);
-        let found = subject.source.module.instructions().filter(|i| i.op == Some(op)).nth(n);
+        let shader = wgsl(text);
+        let found = shader.source.module.instructions().filter(|i| i.op == Some(op)).nth(n);
         found.unwrap().index.0
     };
     // The first barrier is the one after workgroup memory is zeroed.
@@ -156,10 +156,10 @@ fn planting_in_halves_requires_16_bit_integers() {
     let text = "enable f16;
         @group(0) @binding(0) var<storage, read_write> data: array<f16>;
         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = data[id.x] / 3.0h; }";
-    let subject = wgsl(text);
-    let error = "ulp:4@OpFDiv".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
+    let shader = wgsl(text);
+    let error = "ulp:4@OpFDiv".parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap_err();
     assert!(error.to_string().contains("an integer type of 16 bits"), "{error}");
-    let error = "off-by-one@OpFDiv".parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
+    let error = "off-by-one@OpFDiv".parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap_err();
     assert!(
         error.to_string().contains("it changes integer results; it can be planted with --mutate 'off-by-one@word "),
         "{error}"
@@ -168,9 +168,9 @@ fn planting_in_halves_requires_16_bit_integers() {
 
 #[test]
 fn a_missing_instruction_is_refused() {
-    let subject = wgsl(INTEGERS);
+    let shader = wgsl(INTEGERS);
     for at in ["ulp", "off-by-one@OpFAdd", "lost-atomic", "signedness@OpIAdd", "off-by-one@%99999"] {
-        let error = at.parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap_err();
+        let error = at.parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap_err();
         assert!(error.to_string().contains("no instruction"), "{error}");
     }
 }
@@ -211,22 +211,22 @@ fn turn(x: i32) -> i32 {
 
 #[test]
 fn a_trace_names_wrong_loads_with_a_known_value() {
-    let subject = wgsl(LOADS);
+    let shader = wgsl(LOADS);
     let inputs = [("0.0", "0..50"), ("0.1", "1..9"), ("0.3", "index")]
         .map(|(to, what)| (to.parse().unwrap(), what.parse().unwrap()));
     // The last index that is in bounds.
     let elements = vec![(Some("turns".parse().unwrap()), 64)];
     let options =
         Options { rounds: 1, groups: Some([2, 1, 1]), inputs: inputs.to_vec(), elements, ..Options::default() };
-    let check = Check::new(&subject, &options).unwrap();
+    let check = Check::new(&shader, &options).unwrap();
     let device = Synthetic::new(|_| {});
-    let module = &subject.source.module;
+    let module = &shader.source.module;
     let (mut named, mut hidden) = (0, 0);
     for i in module.instructions().filter(|i| i.op == Some(Op::Load)) {
         for kind in ["off-by-one", "ulp:8388608"] {
             let mutation: Mutation = format!("{kind}@{}", i.index.0).parse().unwrap();
             let Ok(planted) = mutation.plant(module, &check.setup.entry) else { continue };
-            let target = Mutating::new(&device, planted.clone());
+            let target = MutatingTarget::new(&device, planted.clone());
             let mut result = check.run(&target).unwrap();
             if result.status != Status::Fail {
                 // Later instructions may hide the error, or the error may cause undefined
@@ -242,7 +242,7 @@ fn a_trace_names_wrong_loads_with_a_known_value() {
     }
     assert!(named > 20 && hidden < 7, "{named} named, {hidden} hidden");
     // A device whose output is wrong although its instructions are right: nothing is blamed.
-    let spoilt = Synthetic::new(|left| left.memory.values_mut().for_each(|bytes| bytes[0] ^= 1));
+    let spoilt = Synthetic::new(|output| output.memory.values_mut().for_each(|bytes| bytes[0] ^= 1));
     let mut result = check.run(&spoilt).unwrap();
     assert_eq!(result.status, Status::Fail);
     check.explain(&mut result, &spoilt, false);
@@ -302,12 +302,12 @@ fn a_trace_does_not_blame_loads_of_maybe_undefined_values() {
         ("", "OpStore %kept %i", true),
         ("", PERHAPS, false),
     ] {
-        let subject = on_words(4, DECLARED, &MAIN.replace("BEGINNING", beginning).replace("STORED", stored));
-        let check = Check::new(&subject, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
-        let module = &subject.source.module;
+        let shader = on_words(4, DECLARED, &MAIN.replace("BEGINNING", beginning).replace("STORED", stored));
+        let check = Check::new(&shader, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
+        let module = &shader.source.module;
         let load = module.instructions().rfind(|i| i.op == Some(Op::Load)).unwrap();
         let mutation: Mutation = format!("off-by-one@{}", load.index.0).parse().unwrap();
-        let target = Mutating::new(Synthetic::new(|_| {}), mutation.plant(module, &check.setup.entry).unwrap());
+        let target = MutatingTarget::new(Synthetic::new(|_| {}), mutation.plant(module, &check.setup.entry).unwrap());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail);
         check.explain(&mut result, &target, false);
@@ -320,15 +320,15 @@ fn a_trace_does_not_blame_loads_of_maybe_undefined_values() {
 /// A function has a result id that is not a value.
 #[test]
 fn the_default_instruction_for_an_error_is_in_a_function_body() {
-    let subject = wgsl(
+    let shader = wgsl(
         "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
         fn next(a: u32) -> u32 { return a * 3u; }
         @compute @workgroup_size(1) fn main() { data[0] = next(data[0]); }",
     );
     for kind in ["off-by-one", "off-by-one@last"] {
         let mutation: Mutation = kind.parse().unwrap();
-        let planted = mutation.plant(&subject.source.module, "main").unwrap();
-        let op = subject.source.module.instruction(assay_spirv::module::Index(planted.instruction)).op;
+        let planted = mutation.plant(&shader.source.module, "main").unwrap();
+        let op = shader.source.module.instruction(assay_spirv::module::InstructionIndex(planted.instruction)).op;
         assert!(op.is_some_and(|op| op != Op::Function), "{kind}: {op:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! random` runs any number of them.
 
 use crate::support::{on_each_driver, wgsl};
-use assay_check::{Check, CheckError, Options, Subject};
+use assay_check::{Check, CheckError, Options, ShaderSource};
 use assay_runner::Status;
 
 #[path = "../../examples/random/generate.rs"]
@@ -13,10 +13,10 @@ fn random_shaders_are_legal_determined_and_permitted() {
     on_each_driver(|target| {
         let (mut checked, mut open) = (0, 0);
         for seed in 0..24 {
-            let subject = wgsl(&generate::shader(seed));
+            let shader = wgsl(&generate::shader(seed));
             let inputs = vec![("0.2".parse().unwrap(), "-8..8".parse().unwrap())];
             let options = Options { rounds: 1, seed, groups: Some([2, 1, 1]), inputs, ..Options::default() };
-            let result = Check::new(&subject, &options).unwrap().run(target).unwrap();
+            let result = Check::new(&shader, &options).unwrap().run(target).unwrap();
             // A driver may lack a feature, such as 64-bit integers.
             let settled = matches!(result.status, Status::Pass | Status::NotSupported);
             assert!(settled, "{seed}: {:?} {:?}", result.status, result.reason);
@@ -42,7 +42,7 @@ fn a_shader_on_which_naga_panics_is_refused_with_a_message() {
             bump(&list[id.x & 1u]);
             out[id.x] = list[0];
         }";
-    match Subject::read("element.wgsl", text.as_bytes()) {
+    match ShaderSource::read("element.wgsl", text.as_bytes()) {
         Err(CheckError::Shader { what, .. }) => assert!(what.contains("panicked"), "{what}"),
         other => panic!("{other:?}"),
     }

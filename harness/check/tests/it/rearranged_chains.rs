@@ -32,10 +32,10 @@ fn rearranged_chains_are_permitted_on_every_driver() {
                 o[id.x] = {first} + x * 2.0;
             }}"
         );
-        let subject = wgsl(&text);
+        let shader = wgsl(&text);
         let inputs = vec![("0.0".parse().unwrap(), "-8..8".parse().unwrap())];
         let options = Options { rounds: 1, groups: Some([4, 1, 1]), inputs, ..Options::default() };
-        let check = Check::new(&subject, &options).unwrap();
+        let check = Check::new(&shader, &options).unwrap();
         on_each_driver(|target| {
             let result = check.run(target).unwrap();
             assert_eq!(

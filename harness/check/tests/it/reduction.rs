@@ -2,15 +2,16 @@
 
 use crate::support::{Synthetic, on_each_driver, wgsl};
 use assay_check::{
-    Check, Effort, Job, Left, Mutating, Mutation, Options, Placed, Source, Subject, Target, TargetError, reduce,
+    AllocatedDispatch, BindingSource, Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options,
+    ReductionLimits, ShaderSource, Target, TargetError, reduce,
 };
 use assay_oracle::Robustness;
-use assay_runner::{DeviceInfo, Status, Trouble};
-use assay_spirv::need::Have;
+use assay_runner::{DeviceInfo, ExecError, Status};
+use assay_spirv::requirements::DeviceCaps;
 use std::{cell::Cell, time::Duration};
 
-fn effort(candidates: usize) -> Effort {
-    Effort { candidates, time: Duration::from_secs(300) }
+fn effort(candidates: usize) -> ReductionLimits {
+    ReductionLimits { candidates, time: Duration::from_secs(300) }
 }
 
 const SHADER: &str = "
@@ -31,23 +32,23 @@ fn mix(a: u32, b: u32) -> u32 { return (a ^ b) * 2654435761u; }
 
 #[test]
 fn a_reduced_failure_is_smaller_and_has_the_same_signature() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let mutation: Mutation = "off-by-one@OpISub".parse().unwrap();
-    let check = Check::new(&subject, &Options::default()).unwrap();
-    let planted = mutation.plant(&subject.source.module, "main").unwrap();
-    let target = Mutating::new(Synthetic::new(|_| {}), planted);
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let planted = mutation.plant(&shader.source.module, "main").unwrap();
+    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, true);
     let reduced = reduce(&check, &result, &target, effort(300)).unwrap();
     let [before, after] = reduced.instructions;
-    let text = reduced.subject.source.disassemble().unwrap();
+    let text = reduced.shader.source.disassemble().unwrap();
     assert!(after * 4 < before, "{before} to {after}: {text}");
     assert!(!text.contains("OpBranch"), "the loop and the blocks are gone: {text}");
     assert_eq!(reduced.options.groups, Some([1, 1, 1]));
     assert_eq!((reduced.result.status, reduced.result.blamed[0].name.as_str()), (Status::Fail, "OpISub"));
     // The result still fails with the planted error, and passes without it.
-    let bytes: Vec<u8> = reduced.subject.source.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
-    let again = Subject::read("again.spv", &bytes).unwrap();
+    let bytes: Vec<u8> = reduced.shader.source.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+    let again = ShaderSource::read("again.spv", &bytes).unwrap();
     let again = Check::new(&again, &reduced.options).unwrap();
     assert_eq!(again.run(&target).unwrap().status, Status::Fail);
     assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
@@ -73,11 +74,11 @@ fn a_reduction_keeps_robustness_and_subgroup_records() {
     for (text, options, mutation) in
         [(apart, robust, "off-by-one@OpIAdd"), (seats, recorded, "off-by-one@OpGroupNonUniformUMin")]
     {
-        let subject = wgsl(text);
-        let check = Check::new(&subject, &options).unwrap();
-        let planted = mutation.parse::<Mutation>().unwrap().plant(&subject.source.module, "main").unwrap();
+        let shader = wgsl(text);
+        let check = Check::new(&shader, &options).unwrap();
+        let planted = mutation.parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap();
         on_each_driver(|target| {
-            let target = Mutating::new(target, planted.clone());
+            let target = MutatingTarget::new(target, planted.clone());
             let mut result = check.run(&target).unwrap();
             if result.status == Status::NotSupported {
                 return;
@@ -96,7 +97,7 @@ fn a_reduction_keeps_robustness_and_subgroup_records() {
 /// reduces to little.
 #[test]
 fn a_reduction_removes_loops_calls_and_shared_memory() {
-    let subject = wgsl(
+    let shader = wgsl(
         "@group(0) @binding(0) var<storage, read> x: array<u32>;
         @group(0) @binding(1) var<storage, read_write> o: array<u32>;
         var<workgroup> s: array<u32, 64>;
@@ -111,20 +112,20 @@ fn a_reduction_removes_loops_calls_and_shared_memory() {
         }",
     );
     let mutation: Mutation = "off-by-one@OpBitCount".parse().unwrap();
-    let check = Check::new(&subject, &Options::default()).unwrap();
-    let planted = mutation.plant(&subject.source.module, "main").unwrap();
-    let target = Mutating::new(Synthetic::new(|_| {}), planted);
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let planted = mutation.plant(&shader.source.module, "main").unwrap();
+    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
     let reduced = reduce(&check, &result, &target, effort(500)).unwrap();
-    let text = reduced.subject.source.disassemble().unwrap();
+    let text = reduced.shader.source.disassemble().unwrap();
     for gone in ["OpLoopMerge", "OpControlBarrier", "Workgroup", "OpPhi", "OpIAdd"] {
         assert!(!text.contains(gone), "{gone}: {text}");
     }
     assert!(text.contains("OpBitCount") && text.contains("LocalSize 1 1 1") && reduced.instructions[1] < 20, "{text}");
     let bytes = |options: &Options| {
         let sizes = options.inputs.iter().map(|(_, source)| match source {
-            Source::Bytes(bytes) => bytes.len(),
+            BindingSource::Bytes(bytes) => bytes.len(),
             _ => 0,
         });
         sizes.sum::<usize>()
@@ -143,33 +144,33 @@ impl<T: Target> Target for Hanging<T> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        self.target.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.target.capabilities()
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        self.target.place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        self.target.allocate(request)
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         match self.left.get().checked_sub(1) {
             Some(left) => {
                 self.left.set(left);
-                self.target.run(job)
+                self.target.run(request)
             }
-            None => Err(TargetError::Failed(Trouble::Timeout("it does not end".into()))),
+            None => Err(TargetError::Failed(ExecError::Timeout("it does not end".into()))),
         }
     }
 }
 
 #[test]
 fn a_reduction_stops_after_a_candidate_that_hangs() {
-    let subject = wgsl(SHADER);
+    let shader = wgsl(SHADER);
     let mutation: Mutation = "off-by-one@OpISub".parse().unwrap();
-    let check = Check::new(&subject, &Options::default()).unwrap();
-    let planted = mutation.plant(&subject.source.module, "main").unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let planted = mutation.plant(&shader.source.module, "main").unwrap();
     let hanging = Hanging { target: Synthetic::new(|_| {}), left: Cell::new(30) };
-    let target = Mutating::new(hanging, planted);
+    let target = MutatingTarget::new(hanging, planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
     let reduced = reduce(&check, &result, &target, effort(500)).unwrap();
@@ -181,8 +182,8 @@ fn a_reduction_stops_after_a_candidate_that_hangs() {
 
 #[test]
 fn a_passing_check_is_not_reduced() {
-    let subject = wgsl(SHADER);
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let shader = wgsl(SHADER);
+    let check = Check::new(&shader, &Options::default()).unwrap();
     let target = Synthetic::new(|_| {});
     let result = check.run(&target).unwrap();
     let error = reduce(&check, &result, &target, effort(50)).unwrap_err().to_string();

@@ -21,9 +21,9 @@ fn a_store_out_of_bounds_may_be_visible_to_a_load() {
             out[id.x] = textureLoad(d, vec2(id.x + 5000u, 0u)).x;
         }";
     for text in [buffer, image] {
-        let subject = wgsl(text);
+        let shader = wgsl(text);
         let options = Options { robustness: Robustness::Access2, groups: Some([1; 3]), ..Options::default() };
-        let check = Check::new(&subject, &options).unwrap();
+        let check = Check::new(&shader, &options).unwrap();
         on_each_driver(|target| {
             let result = check.run(target).unwrap();
             // All stored values are undetermined.
@@ -38,21 +38,21 @@ fn a_store_out_of_bounds_may_be_visible_to_a_load() {
 /// The device states the alignment of the accessible range of a buffer.
 #[test]
 fn the_accessible_range_has_the_alignment_of_the_device() {
-    let subject = wgsl(
+    let shader = wgsl(
         "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
          @compute @workgroup_size(1) fn main() { d[0] = 1u; }",
     );
     let options = Options { robustness: Robustness::Access2, ..Options::default() };
-    let check = Check::new(&subject, &options).unwrap();
+    let check = Check::new(&shader, &options).unwrap();
     on_each_driver(|target| {
         use assay_check::Target;
-        let says = |name: &str| target.have().properties.get(name).copied();
+        let says = |name: &str| target.capabilities().properties.get(name).copied();
         let alignment = check.dispatch(0, target).unwrap().robust_alignment;
-        let has = |name: &str| target.have().extensions.contains(name);
+        let has = |name: &str| target.capabilities().extensions.contains(name);
         let storage = says("robustStorageBufferAccessSizeAlignment");
         let uniform = says("robustUniformBufferAccessSizeAlignment");
         let offered = has("VK_EXT_robustness2") || has("VK_KHR_robustness2");
-        assert!(!offered || storage.is_some() && uniform.is_some(), "{:?}", target.have().properties);
+        assert!(!offered || storage.is_some() && uniform.is_some(), "{:?}", target.capabilities().properties);
         assert_eq!(u64::from(alignment.storage), storage.unwrap_or(4));
         assert_eq!(u64::from(alignment.uniform), uniform.unwrap_or(256));
     });

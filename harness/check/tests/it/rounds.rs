@@ -1,7 +1,7 @@
 //! Tests of rounds: passes, failures and refusals.
 
 use crate::support::{on_each_driver, spoilt, wgsl};
-use assay_check::{Check, CheckError, Expectation, Options, Subject};
+use assay_check::{Check, CheckError, Expectation, Options, ShaderSource};
 use assay_oracle::Slot;
 use assay_runner::Status;
 
@@ -26,8 +26,8 @@ fn hash() -> String {
 #[test]
 fn an_integer_shader_passes_on_every_driver() {
     let text = hash();
-    let subject = wgsl(&text);
-    let check = Check::new(&subject, &Options { rounds: 3, ..Options::default() }).unwrap();
+    let shader = wgsl(&text);
+    let check = Check::new(&shader, &Options { rounds: 3, ..Options::default() }).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None));
@@ -37,8 +37,8 @@ fn an_integer_shader_passes_on_every_driver() {
 
 #[test]
 fn one_wrong_bit_is_found_and_reported() {
-    let result = spoilt(&hash(), &Options::default(), |left| {
-        if let Some(memory) = left.memory.get_mut(&Slot::new(0, 0)) {
+    let result = spoilt(&hash(), &Options::default(), |output| {
+        if let Some(memory) = output.memory.get_mut(&Slot::new(0, 0)) {
             memory[4 * 77 + 2] ^= 0x40;
         }
     });
@@ -50,8 +50,8 @@ fn one_wrong_bit_is_found_and_reported() {
     assert_eq!(bits(&first.got) ^ bits(&first.permitted[0][0]), 0x0040_0000);
     assert_eq!(result.mismatches[1].round, 1);
     // A changed input is as wrong as an output.
-    let result = spoilt(&hash(), &Options::default(), |left| {
-        left.memory.get_mut(&Slot::new(0, 1)).unwrap()[0] ^= 1;
+    let result = spoilt(&hash(), &Options::default(), |output| {
+        output.memory.get_mut(&Slot::new(0, 1)).unwrap()[0] ^= 1;
     });
     assert_eq!((result.status, result.elements_failing), (Status::Fail, 2));
 }
@@ -71,9 +71,9 @@ fn unchanged_inputs_alone_do_not_pass() {
 
 #[test]
 fn missing_output_of_a_device_does_not_pass() {
-    let missing: [fn(&mut assay_check::Left); 2] = [
-        |left| drop(left.memory.remove(&Slot::new(0, 1))),
-        |left| left.memory.get_mut(&Slot::new(0, 0)).unwrap().truncate(8),
+    let missing: [fn(&mut assay_check::DispatchOutput); 2] = [
+        |output| drop(output.memory.remove(&Slot::new(0, 1))),
+        |output| output.memory.get_mut(&Slot::new(0, 0)).unwrap().truncate(8),
     ];
     for (spoil, what) in missing.into_iter().zip(["returned nothing", "returned 8 bytes"]) {
         let result = spoilt(&hash(), &Options::default(), spoil);
@@ -85,8 +85,8 @@ fn missing_output_of_a_device_does_not_pass() {
 #[test]
 fn undefined_behaviour_is_an_error_with_its_line() {
     let text = hash().replace("hashes[id.x] = h;", "hashes[id.x + 1u] = h;");
-    let subject = wgsl(&text);
-    let check = Check::new(&subject, &Options::default()).unwrap();
+    let shader = wgsl(&text);
+    let check = Check::new(&shader, &Options::default()).unwrap();
     on_each_driver(|target| match check.run(target) {
         Err(error @ CheckError::Undefined { .. }) => {
             let text = error.to_string();
@@ -101,21 +101,21 @@ fn a_module_that_breaks_rules_is_refused() {
     let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
                 %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n\
                 %entry = OpLabel\nOpReturn\nOpFunctionEnd\n";
-    let subject = Subject::read("no_size.spvasm", text.as_bytes()).unwrap();
-    let error = Check::new(&subject, &Options::default()).unwrap_err();
+    let shader = ShaderSource::read("no_size.spvasm", text.as_bytes()).unwrap();
+    let error = Check::new(&shader, &Options::default()).unwrap_err();
     assert!(matches!(error, CheckError::Illegal { .. }) && error.to_string().contains("no_size.spvasm"), "{error}");
 }
 
 #[test]
 fn options_that_do_not_fit_are_reported() {
     let text = hash();
-    let subject = wgsl(&text);
+    let shader = wgsl(&text);
     let input = |to: &str, what: &str| Options {
         inputs: vec![(to.parse().unwrap(), what.parse().unwrap())],
         ..Options::default()
     };
     let error = |options: &Options| {
-        let made = Check::new(&subject, options).and_then(|check| check.setup.dispatch(0).map(|_| ()));
+        let made = Check::new(&shader, options).and_then(|check| check.setup.dispatch(0).map(|_| ()));
         made.unwrap_err().to_string()
     };
     assert!(error(&input("3.0", "zeros")).contains("the entry point uses set 0 binding 0 (hashes)"));
@@ -145,9 +145,9 @@ fn sizes_follow_specialisation_constants() {
              %main = OpFunction %void None %fn\n%entry = OpLabel\n%at = OpAccessChain %to_uint %data %zero %zero\n\
              OpReturn\nOpFunctionEnd\n"
         );
-        let subject = Subject::read("sizes.spvasm", text.as_bytes()).unwrap();
+        let shader = ShaderSource::read("sizes.spvasm", text.as_bytes()).unwrap();
         let specs = if value.is_empty() { Vec::new() } else { vec![("3".into(), value.into())] };
-        let setup = Check::new(&subject, &Options { specs, ..Options::default() }).unwrap().setup;
+        let setup = Check::new(&shader, &Options { specs, ..Options::default() }).unwrap().setup;
         let words: u64 = setup.descriptors.iter().map(|descriptor| descriptor.bytes / 4).sum();
         (setup.local, words / setup.groups.iter().map(|n| u64::from(*n)).product::<u64>())
     };
@@ -181,10 +181,10 @@ fn inputs_files_and_sizes_apply_to_the_named_bindings() {
         expectations: vec![expect(expected)],
         ..Options::default()
     };
-    let subject = wgsl(text);
+    let shader = wgsl(text);
     on_each_driver(|target| {
         for (expected, status) in [("4950", Status::Pass), ("4949", Status::Fail), ("4900..5000", Status::Pass)] {
-            let result = Check::new(&subject, &options(expected)).unwrap().run(target).unwrap();
+            let result = Check::new(&shader, &options(expected)).unwrap().run(target).unwrap();
             assert_eq!(result.status, status, "{result:?}");
             if status == Status::Fail {
                 assert_eq!(
@@ -208,9 +208,9 @@ fn arrays_in_workgroup_memory_have_no_stride() {
             workgroupBarrier();
             data[id.x] = part[7u - i / 4u][3u - i % 4u];
         }";
-    let subject = wgsl(part);
-    assert_eq!(subject.must_be_legal(false).unwrap(), [""; 0]);
-    let check = Check::new(&subject, &Options { rounds: 1, ..Options::default() }).unwrap();
+    let shader = wgsl(part);
+    assert_eq!(shader.must_be_legal(false).unwrap(), [""; 0]);
+    let check = Check::new(&shader, &Options { rounds: 1, ..Options::default() }).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
@@ -227,9 +227,9 @@ fn arrays_in_workgroup_memory_have_no_stride() {
             if i % 4u == 1u { part[i / 4u] = own; }
             workgroupBarrier();",
     );
-    let subject = wgsl(&shared);
-    assert_eq!(subject.must_be_legal(false).unwrap(), [""; 0]);
-    let check = Check::new(&subject, &Options { rounds: 2, ..Options::default() }).unwrap();
+    let shader = wgsl(&shared);
+    assert_eq!(shader.must_be_legal(false).unwrap(), [""; 0]);
+    let check = Check::new(&shader, &Options { rounds: 2, ..Options::default() }).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
@@ -246,8 +246,8 @@ fn a_lost_sign_of_zero_in_a_copy_is_a_warning() {
         }";
     let options = Options { rounds: 1, groups: Some([1; 3]), ..Options::default() };
     let with = |bits: u32| {
-        let result = spoilt(signs, &options, |left| {
-            left.memory.values_mut().for_each(|memory| memory[12..16].copy_from_slice(&bits.to_le_bytes()));
+        let result = spoilt(signs, &options, |output| {
+            output.memory.values_mut().for_each(|memory| memory[12..16].copy_from_slice(&bits.to_le_bytes()));
         });
         let found: Vec<Status> = result.mismatches.iter().map(|mismatch| mismatch.status).collect();
         (result.status, result.elements_failing, result.elements_warning, found)

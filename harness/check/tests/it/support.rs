@@ -1,10 +1,13 @@
 //! Shaders and targets for tests.
 
-use assay_check::{Check, Job, Left, Options, Placed, Subject, Target, TargetError, VulkanTarget, made_up};
+use assay_check::{
+    AllocatedDispatch, Check, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError,
+    VulkanTarget, synthetic_addresses,
+};
 use assay_oracle::{Limits, Program};
 use assay_runner::{CheckResult, DeviceInfo};
 use assay_spirv::Module;
-use assay_spirv::need::{ApiVersion, Have};
+use assay_spirv::requirements::{ApiVersion, DeviceCaps};
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +15,11 @@ use std::time::Duration;
 /// A target that returns a result of the oracle, changed by a closure.
 pub(crate) struct Synthetic<F> {
     info: DeviceInfo,
-    have: Have,
+    caps: DeviceCaps,
     spoil: F,
 }
 
-impl<F: Fn(&mut Left)> Synthetic<F> {
+impl<F: Fn(&mut DispatchOutput)> Synthetic<F> {
     pub(crate) fn new(spoil: F) -> Self {
         let info = DeviceInfo {
             name: "synthetic".into(),
@@ -36,57 +39,57 @@ impl<F: Fn(&mut Left)> Synthetic<F> {
             environment: BTreeMap::new(),
             host_cpu: String::new(),
         };
-        let mut have = Have { api_version: ApiVersion::v1(3), ..Have::default() };
+        let mut caps = DeviceCaps { api_version: ApiVersion::v1(3), ..DeviceCaps::default() };
         for axis in ["X", "Y", "Z"] {
-            have.properties.insert(format!("maxComputeWorkGroupSize{axis}"), 1024);
+            caps.properties.insert(format!("maxComputeWorkGroupSize{axis}"), 1024);
         }
-        have.properties.insert("maxComputeWorkGroupInvocations".into(), 1024);
-        have.properties.insert("maxComputeSharedMemorySize".into(), 1 << 15);
-        have.properties.insert("subgroupSize".into(), 8);
-        have.properties.insert("maxPushConstantsSize".into(), 128);
-        have.features.extend(["bufferDeviceAddress", "shaderInt64"].map(str::to_owned));
-        Self { info, have, spoil }
+        caps.properties.insert("maxComputeWorkGroupInvocations".into(), 1024);
+        caps.properties.insert("maxComputeSharedMemorySize".into(), 1 << 15);
+        caps.properties.insert("subgroupSize".into(), 8);
+        caps.properties.insert("maxPushConstantsSize".into(), 128);
+        caps.features.extend(["bufferDeviceAddress", "shaderInt64"].map(str::to_owned));
+        Self { info, caps, spoil }
     }
 }
 
-impl<F: Fn(&mut Left)> Target for Synthetic<F> {
+impl<F: Fn(&mut DispatchOutput)> Target for Synthetic<F> {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    fn have(&self) -> &Have {
-        &self.have
+    fn capabilities(&self) -> &DeviceCaps {
+        &self.caps
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        Ok(Placed::at(made_up(job.descriptors)))
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec()).expect("the target receives a valid module");
-        let specs = job.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, job.entry, &specs).expect("the oracle interprets the module");
-        let outcome = program.run(job.dispatch, &Limits::default()).expect("the dispatch ran before");
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let module = Module::parse(request.words.to_vec()).expect("the target receives a valid module");
+        let specs = request.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
+        let program = Program::new(&module, request.entry, &specs).expect("the oracle interprets the module");
+        let outcome = program.run(request.dispatch, &Limits::default()).expect("the dispatch ran before");
         let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        let mut left = Left { memory, taken: Duration::ZERO };
-        (self.spoil)(&mut left);
-        Ok(left)
+        let mut output = DispatchOutput { memory, duration: Duration::ZERO };
+        (self.spoil)(&mut output);
+        Ok(output)
     }
 }
 
 /// Parses WGSL.
-pub(crate) fn wgsl(text: &str) -> Subject {
-    Subject::read("test.wgsl", text.as_bytes()).expect("the shaders of these tests compile")
+pub(crate) fn wgsl(text: &str) -> ShaderSource {
+    ShaderSource::read("test.wgsl", text.as_bytes()).expect("the shaders of these tests compile")
 }
 
 /// Returns a SPIR-V shader with a number of invocations, a buffer of words `%data` and the local
 /// index `%id`. `declared` and `functions` are added; `%main` is among the functions.
-pub(crate) fn on_words(invocations: u32, declared: &str, functions: &str) -> Subject {
+pub(crate) fn on_words(invocations: u32, declared: &str, functions: &str) -> ShaderSource {
     on_words_as("main", invocations, ["", declared], functions)
 }
 
 /// As [`on_words`], with a name, and with text before the decorations and before the functions.
-pub(crate) fn on_words_as(name: &str, invocations: u32, [names, declared]: [&str; 2], functions: &str) -> Subject {
+pub(crate) fn on_words_as(name: &str, invocations: u32, [names, declared]: [&str; 2], functions: &str) -> ShaderSource {
     let text = format!(
         "OpCapability Shader
         OpMemoryModel Logical GLSL450
@@ -113,13 +116,13 @@ pub(crate) fn on_words_as(name: &str, invocations: u32, [names, declared]: [&str
         {declared}
         {functions}"
     );
-    Subject::read("test.spvasm", text.as_bytes()).unwrap()
+    ShaderSource::read("test.spvasm", text.as_bytes()).unwrap()
 }
 
 /// Checks a shader on a target whose output is changed by `spoil`.
-pub(crate) fn spoilt(text: &str, options: &Options, spoil: impl Fn(&mut Left)) -> CheckResult {
-    let subject = wgsl(text);
-    Check::new(&subject, options).unwrap().run(&Synthetic::new(spoil)).unwrap()
+pub(crate) fn spoilt(text: &str, options: &Options, spoil: impl Fn(&mut DispatchOutput)) -> CheckResult {
+    let shader = wgsl(text);
+    Check::new(&shader, options).unwrap().run(&Synthetic::new(spoil)).unwrap()
 }
 
 /// Runs `test` on every software driver.

@@ -1,32 +1,35 @@
 //! Tests of traces of calls, matrices, structures, images and subgroup operations.
 
 use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
-use assay_check::{Check, Job, Left, Mutating, Mutation, Options, Planted, Subject, Target, TargetError};
+use assay_check::{
+    Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, PlantedError, ShaderSource, Target,
+    TargetError,
+};
 use assay_oracle::Slot;
 use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
-use assay_spirv::need::Have;
+use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
 
 /// Plants each of some errors (kind, opcode, index among the instructions with that opcode, part of
 /// its source line). On each driver the check then fails, and the trace blames that instruction at
 /// that line, and no other. Without an error the shader passes.
-fn named(subject: &Subject, options: &Options, errors: &[(&str, Op, usize, &str)]) {
-    let check = Check::new(subject, options).unwrap();
-    let module = &subject.source.module;
+fn named(shader: &ShaderSource, options: &Options, errors: &[(&str, Op, usize, &str)]) {
+    let check = Check::new(shader, options).unwrap();
+    let module = &shader.source.module;
     on_each_driver(|target| {
         let sound = check.run(target).unwrap();
         assert_eq!(sound.status, Status::Pass, "{:?} {:?}", sound.reason, sound.mismatches.first());
         for (kind, op, number, part) in errors {
             let planted = plant(module, kind, *op, *number);
-            let target = Mutating::new(target, planted.clone());
+            let target = MutatingTarget::new(target, planted.clone());
             let mut result = check.run(&target).unwrap();
             assert_eq!(result.status, Status::Fail, "{kind}@{op}: {:?}", result.reason);
             check.explain(&mut result, &target, true);
             let blamed: Vec<_> = result.blamed.iter().map(|b| (b.instruction, b.name.as_str())).collect();
             assert_eq!(blamed.len(), 1, "{kind}@{op}: {:?}, {:?}", result.blamed, result.notes);
             assert_eq!(blamed[0].0, planted.instruction, "{kind}@{op}: {blamed:?}");
-            let text = subject.text.as_deref().unwrap().lines();
+            let text = shader.text.as_deref().unwrap().lines();
             let lines: Vec<usize> = (1..).zip(text).filter(|(_, line)| line.contains(part)).map(|(n, _)| n).collect();
             let place = &result.blamed[0].place;
             assert!(lines.iter().any(|line| place.contains(&format!(":{line}:"))), "{kind}@{op}: {place}, {lines:?}");
@@ -42,21 +45,21 @@ impl Target for FirstByteChanged<'_> {
         self.0.info()
     }
 
-    fn have(&self) -> &Have {
-        self.0.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.0.capabilities()
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let mut left = self.0.run(job)?;
-        left.memory.get_mut(&self.1).unwrap()[0] ^= 0x55;
-        Ok(left)
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let mut output = self.0.run(request)?;
+        output.memory.get_mut(&self.1).unwrap()[0] ^= 0x55;
+        Ok(output)
     }
 }
 
 /// Checks that the trace blames nothing if every instruction is right, and lists the unrecorded
 /// instructions.
-fn blameless(subject: &Subject, options: &Options, changed: Slot, unseen: &[Op]) {
-    let check = Check::new(subject, options).unwrap();
+fn blameless(shader: &ShaderSource, options: &Options, changed: Slot, unseen: &[Op]) {
+    let check = Check::new(shader, options).unwrap();
     on_each_driver(|target| {
         let target = FirstByteChanged(target, changed);
         let mut result = check.run(&target).unwrap();
@@ -71,7 +74,7 @@ fn blameless(subject: &Subject, options: &Options, changed: Slot, unseen: &[Op])
 }
 
 /// Returns a planted error in the instruction with this index among those with an opcode.
-fn plant(module: &Module, kind: &str, op: Op, number: usize) -> Planted {
+fn plant(module: &Module, kind: &str, op: Op, number: usize) -> PlantedError {
     let i = module.instructions().filter(|i| i.op == Some(op)).nth(number).unwrap();
     format!("{kind}@{}", i.index.0).parse::<Mutation>().unwrap().plant(module, "main").unwrap()
 }
@@ -195,7 +198,7 @@ OpStore %place %five
 OpReturn
 OpFunctionEnd";
 
-fn structures(beginning: &str) -> Subject {
+fn structures(beginning: &str) -> ShaderSource {
     on_words(16, STRUCTURES, &MAKE_STRUCTURES.replace("BEGINNING", beginning))
 }
 
@@ -220,10 +223,10 @@ fn a_trace_names_instructions_with_structure_results() {
 }
 
 /// Traces an error on a synthetic device.
-fn explained(subject: &Subject, options: &Options, kind: &str, op: Op, number: usize) -> CheckResult {
-    let check = Check::new(subject, options).unwrap();
-    let planted = plant(&subject.source.module, kind, op, number);
-    let target = Mutating::new(Synthetic::new(|_| {}), planted);
+fn explained(shader: &ShaderSource, options: &Options, kind: &str, op: Op, number: usize) -> CheckResult {
+    let check = Check::new(shader, options).unwrap();
+    let planted = plant(&shader.source.module, kind, op, number);
+    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
     let mut result = check.run(&target).unwrap();
     assert_eq!(result.status, Status::Fail);
     check.explain(&mut result, &target, false);
@@ -402,21 +405,21 @@ fn a_trace_does_not_blame_right_instructions() {
 }
 
 /// A device with these capabilities that only accepts legal modules.
-struct LegalOnly<'a>(&'a dyn Target, Have);
+struct LegalOnly<'a>(&'a dyn Target, DeviceCaps);
 
 impl Target for LegalOnly<'_> {
     fn info(&self) -> &DeviceInfo {
         self.0.info()
     }
 
-    fn have(&self) -> &Have {
+    fn capabilities(&self) -> &DeviceCaps {
         &self.1
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let bytes: Vec<u8> = job.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Subject::read("job", &bytes).unwrap().must_be_legal(false).unwrap();
-        self.0.run(job)
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let bytes: Vec<u8> = request.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        ShaderSource::read("job", &bytes).unwrap().must_be_legal(false).unwrap();
+        self.0.run(request)
     }
 }
 
@@ -477,19 +480,19 @@ fn a_traced_instruction_is_not_contracted_under_any_fast_math_mode() {
         text(controls, default, ""),
         text(controls, default, decorated),
     ] {
-        let subject = Subject::read("a.spvasm", text.as_bytes()).unwrap();
+        let shader = ShaderSource::read("a.spvasm", text.as_bytes()).unwrap();
         // Exact products and sums: the synthetic device picks any permitted value for each word
         // separately.
         let inputs = vec![("0.0".parse().unwrap(), "=3".parse().unwrap())];
-        let check = Check::new(&subject, &Options { rounds: 1, inputs, ..Options::default() }).unwrap();
-        let planted = plant(&subject.source.module, "ulp:64", Op::FMul, 0);
+        let check = Check::new(&shader, &Options { rounds: 1, inputs, ..Options::default() }).unwrap();
+        let planted = plant(&shader.source.module, "ulp:64", Op::FMul, 0);
         let synthetic = Synthetic::new(|_| {});
-        let mut have = synthetic.have().clone();
-        have.extensions.insert("VK_KHR_shader_float_controls2".into());
-        have.features.insert("shaderFloatControls2".into());
-        have.properties.insert("shaderSignedZeroInfNanPreserveFloat32".into(), 1);
-        let legal = LegalOnly(&synthetic, have);
-        let target = Mutating::new(&legal, planted.clone());
+        let mut caps = synthetic.capabilities().clone();
+        caps.extensions.insert("VK_KHR_shader_float_controls2".into());
+        caps.features.insert("shaderFloatControls2".into());
+        caps.properties.insert("shaderSignedZeroInfNanPreserveFloat32".into(), 1);
+        let legal = LegalOnly(&synthetic, caps);
+        let target = MutatingTarget::new(&legal, planted.clone());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail, "{:?}", result.reason);
         check.explain(&mut result, &target, true);

@@ -3,7 +3,7 @@
 use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, CheckError, Options};
 use assay_oracle::{Limits, Slot};
-use assay_runner::{CheckResult, Sampled, Status};
+use assay_runner::{CheckResult, Status, WorkgroupSubset};
 
 const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
 @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -13,30 +13,30 @@ const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array
 /// 64 workgroups, 4 of them checked.
 fn options() -> Options {
     let limits = Limits { invocations: 1024, ..Limits::default() };
-    Options { groups: Some([16, 4, 1]), sample: Some(100), rounds: 1, limits, ..Options::default() }
+    Options { groups: Some([16, 4, 1]), checked_invocations: Some(100), rounds: 1, limits, ..Options::default() }
 }
 
 fn flat() -> Options {
     Options { groups: Some([64, 1, 1]), ..options() }
 }
 
-fn with(result: &CheckResult) -> (Status, Option<Sampled>, u64, u64) {
+fn with(result: &CheckResult) -> (Status, Option<WorkgroupSubset>, u64, u64) {
     (result.status, result.sampled, result.elements_checked, result.elements_failing)
 }
 
 #[test]
 fn a_workgroup_subset_is_checked_and_reported() {
-    let subject = wgsl(SHADER);
-    let check = Check::new(&subject, &flat()).unwrap();
+    let shader = wgsl(SHADER);
+    let check = Check::new(&shader, &flat()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
-        let sampled = Some(Sampled { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
+        let sampled = Some(WorkgroupSubset { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
         assert_eq!(with(&result), (Status::Pass, sampled, 4 * 32, 0));
         assert_eq!(result.instructions % 4, 0);
     });
     // A subset as large as the dispatch is the whole dispatch.
-    let all = Options { sample: Some(1 << 20), limits: Limits::default(), ..flat() };
-    let result = Check::new(&subject, &all).unwrap();
+    let all = Options { checked_invocations: Some(1 << 20), limits: Limits::default(), ..flat() };
+    let result = Check::new(&shader, &all).unwrap();
     on_each_driver(|target| assert_eq!(with(&result.run(target).unwrap()), (Status::Pass, None, 64 * 32, 0)));
 }
 
@@ -48,14 +48,14 @@ fn only_writable_elements_count_as_outside_the_subset() {
         "@group(0) @binding(1) var<storage, read> given: array<u32>;
          @compute",
     );
-    let sampled = Some(Sampled { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
+    let sampled = Some(WorkgroupSubset { workgroups: 4, of: 64, elements_beyond: 60 * 32 });
     assert_eq!(with(&spoilt(&text, &flat(), |_| {})), (Status::Pass, sampled, 4 * 32, 0));
 }
 
 #[test]
 fn a_failure_in_the_subset_is_confirmed_with_all_workgroups() {
     let spoil = |element: usize| {
-        spoilt(SHADER, &flat(), move |left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[4 * element] ^= 1)
+        spoilt(SHADER, &flat(), move |output| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[4 * element] ^= 1)
     };
     // The last workgroup is in every subset. The second is in small ones only by chance, and the
     // seed is fixed.
@@ -70,10 +70,10 @@ fn a_failure_in_the_subset_is_confirmed_with_all_workgroups() {
 fn a_race_outside_the_subset_is_not_a_device_failure() {
     // A workgroup inside the subset and one outside it write the same words.
     let racy = SHADER.replace("data[id.x] =", "data[select(id.x, id.x % 32u, id.x / 32u == 1u)] =");
-    let subject = wgsl(&racy);
-    let check = Check::new(&subject, &flat()).unwrap();
+    let shader = wgsl(&racy);
+    let check = Check::new(&shader, &flat()).unwrap();
     // A device whose output is that of the other workgroup.
-    let other = Synthetic::new(|left| left.memory.get_mut(&Slot::new(0, 0)).unwrap()[..32 * 4].fill(7));
+    let other = Synthetic::new(|output| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[..32 * 4].fill(7));
     match check.run(&other) {
         Err(error @ CheckError::Undefined { .. }) => assert!(error.to_string().contains("data race"), "{error}"),
         other => panic!("expected a refusal: {other:?}"),
@@ -82,8 +82,8 @@ fn a_race_outside_the_subset_is_not_a_device_failure() {
     let counted = SHADER
         .replace("array<u32>", "array<atomic<u32>>")
         .replace("data[id.x] = data[id.x] * 3u + id.x;", "atomicAdd(&data[id.x % 32u], 1u);");
-    let subject = wgsl(&counted);
-    let check = Check::new(&subject, &flat()).unwrap();
+    let shader = wgsl(&counted);
+    let check = Check::new(&shader, &flat()).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         assert_eq!(result.status, Status::Undetermined, "{result:?}");
@@ -93,8 +93,8 @@ fn a_race_outside_the_subset_is_not_a_device_failure() {
 
 #[test]
 fn a_too_large_dispatch_is_refused_with_its_cost() {
-    let subject = wgsl(SHADER);
-    let check = Check::new(&subject, &Options { sample: None, ..options() }).unwrap();
+    let shader = wgsl(SHADER);
+    let check = Check::new(&shader, &Options { checked_invocations: None, ..options() }).unwrap();
     on_each_driver(|target| {
         let text = check.run(target).unwrap_err().to_string();
         for part in ["2048 invocations, more than the limit of 1024", "instructions", "--sample N"] {
@@ -108,9 +108,10 @@ fn a_too_large_dispatch_is_refused_with_its_cost() {
         for (var i = 0u; i < 50000u; i++) { y = y * 5u + i; }
         return y;
     }";
-    let (subject, limits) = (wgsl(&long), Limits::default());
+    let (shader, limits) = (wgsl(&long), Limits::default());
     let check =
-        Check::new(&subject, &Options { sample: None, groups: Some([8192, 1, 1]), limits, ..options() }).unwrap();
+        Check::new(&shader, &Options { checked_invocations: None, groups: Some([8192, 1, 1]), limits, ..options() })
+            .unwrap();
     on_each_driver(|target| {
         let text = check.run(target).unwrap_err().to_string();
         for part in [

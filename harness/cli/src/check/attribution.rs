@@ -11,23 +11,23 @@
 use super::check_plan::OpenVulkan;
 use crate::exit::Failure;
 use assay_check::{
-    Check, DeviceWork, Job, Left, Options, Subject, Target, TargetError, Translated, against, options_of_translation,
-    translated,
+    Check, DeviceWork, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError, TranslationVerdict,
+    check_equivalence, check_translation_of_target, translation_options,
 };
 use assay_oracle::{Dispatch, Robustness};
-use assay_portable::{Given, naga_spirv};
 use assay_precision::Specification;
 use assay_runner::{DeviceInfo, Status};
-use assay_spirv::need::Have;
+use assay_spirv::requirements::DeviceCaps;
+use assay_wgpu_exec::{NagaInput, naga_spirv};
 
 /// Start of a note with an attribution.
 pub(super) const AT_FAULT: &str = "at fault: ";
 
 /// Returns the shader as wgpu receives it.
-pub(super) fn wgpu_input<'a>(check: &'a Check<'_>) -> Given<'a> {
-    match check.subject.wgsl() {
-        Some(wgsl) => Given::Wgsl(wgsl),
-        None => Given::Spirv(check.subject.source.module.words(), &check.setup.specs),
+pub(super) fn wgpu_input<'a>(check: &'a Check<'_>) -> NagaInput<'a> {
+    match check.shader.wgsl() {
+        Some(wgsl) => NagaInput::Wgsl(wgsl),
+        None => NagaInput::Spirv(check.shader.source.module.words(), &check.setup.specs),
     }
 }
 
@@ -59,13 +59,13 @@ fn find_culprit(
     let alone = check.run(&vulkan).map_err(|error| error.to_string())?;
     if alone.status == Status::Fail {
         match permitted_by_vulkan(check, options, &vulkan)? {
-            Translated::Wrong => {}
-            Translated::Open => {
+            TranslationVerdict::NotPermitted => {}
+            TranslationVerdict::Permitted => {
                 return Ok(
                     "naga: its SPIR-V relies on behaviour that Vulkan leaves unspecified; the driver's result is allowed for that SPIR-V",
                 );
             }
-            Translated::Unknown => {
+            TranslationVerdict::Unknown => {
                 return Err("the results that Vulkan permits for naga's SPIR-V cannot be determined".to_owned());
             }
         }
@@ -91,16 +91,20 @@ fn translation_is_wrong(
 ) -> Result<bool, String> {
     let options = Options { rules: Specification::Wgsl, ..options.clone() };
     with_words(check, words, &options, |theirs| {
-        let result = against(check, theirs, target).map_err(|error| error.to_string())?;
+        let result = check_equivalence(check, theirs, target).map_err(|error| error.to_string())?;
         Ok(result.status == Status::Fail)
     })
 }
 
 /// Compares the driver's results for naga's SPIR-V with the results that Vulkan permits for that
 /// SPIR-V.
-fn permitted_by_vulkan(check: &Check<'_>, options: &Options, driver: &NagaTarget<'_>) -> Result<Translated, String> {
+fn permitted_by_vulkan(
+    check: &Check<'_>,
+    options: &Options,
+    driver: &NagaTarget<'_>,
+) -> Result<TranslationVerdict, String> {
     let options = Options { rules: Specification::Vulkan, robustness: driver.robustness(), ..options.clone() };
-    with_words(check, driver.words, &options, |theirs| translated(check, theirs, driver))
+    with_words(check, driver.words, &options, |theirs| check_translation_of_target(check, theirs, driver))
 }
 
 /// Calls `work` with a check of naga's SPIR-V.
@@ -111,8 +115,8 @@ fn with_words<R>(
     work: impl FnOnce(&Check<'_>) -> Result<R, String>,
 ) -> Result<R, String> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let subject = Subject::read("naga.spv", &bytes).map_err(|error| error.to_string())?;
-    let theirs = options_of_translation(check, &subject, options);
+    let subject = ShaderSource::read("naga.spv", &bytes).map_err(|error| error.to_string())?;
+    let theirs = translation_options(check, &subject, options);
     work(&Check::new(&subject, &theirs).map_err(|error| error.to_string())?)
 }
 
@@ -125,7 +129,7 @@ struct NagaTarget<'a> {
 impl NagaTarget<'_> {
     /// Returns the strongest robustness that the device offers.
     fn robustness(&self) -> Robustness {
-        let has = |names: [&str; 2]| names.iter().all(|name| self.have().features.contains(*name));
+        let has = |names: [&str; 2]| names.iter().all(|name| self.capabilities().features.contains(*name));
         match (has(["robustBufferAccess", "robustImageAccess"]), has(["robustBufferAccess2", "robustImageAccess2"])) {
             (true, true) => Robustness::Access2,
             (true, false) => Robustness::Access,
@@ -139,18 +143,18 @@ impl Target for NagaTarget<'_> {
         self.inner.info()
     }
 
-    fn have(&self) -> &Have {
-        self.inner.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.inner.capabilities()
     }
 
-    fn begin(&self, round: u32) {
-        self.inner.begin(round);
+    fn begin_round(&self, round: u32) {
+        self.inner.begin_round(round);
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         // wgpu enables robustness, and naga omits the checks that the device then makes.
-        let dispatch = Dispatch { robustness: self.robustness(), ..job.dispatch.clone() };
-        self.inner.run(&Job { wgsl: None, words: self.words, specs: &[], dispatch: &dispatch, ..*job })
+        let dispatch = Dispatch { robustness: self.robustness(), ..request.dispatch.clone() };
+        self.inner.run(&DispatchRequest { wgsl: None, words: self.words, specs: &[], dispatch: &dispatch, ..*request })
     }
 
     fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
@@ -162,7 +166,7 @@ impl Target for NagaTarget<'_> {
 mod tests {
     use super::*;
     use assay_oracle::Resource;
-    use assay_spirv::need::ApiVersion;
+    use assay_spirv::requirements::ApiVersion;
     use assay_suite::NoDevice;
     use std::{collections::BTreeMap, time::Duration};
 
@@ -172,7 +176,7 @@ mod tests {
     /// Device whose output is a function of each element's index.
     struct FakeTarget<F> {
         info: DeviceInfo,
-        have: Have,
+        caps: DeviceCaps,
         output: F,
     }
 
@@ -181,23 +185,23 @@ mod tests {
             &self.info
         }
 
-        fn have(&self) -> &Have {
-            &self.have
+        fn capabilities(&self) -> &DeviceCaps {
+            &self.caps
         }
 
-        fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-            assert!(job.wgsl.is_none(), "the target receives naga's SPIR-V");
+        fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+            assert!(request.wgsl.is_none(), "the target receives naga's SPIR-V");
             let output = |bytes: usize| (0..bytes as u32 / 4).flat_map(|i| (self.output)(i).to_le_bytes()).collect();
-            let memory = job.dispatch.bindings.iter().map(|(slot, resource)| match resource {
+            let memory = request.dispatch.bindings.iter().map(|(slot, resource)| match resource {
                 Resource::Buffer(buffer) => (*slot, output(buffer.data.len())),
                 other => panic!("{other:?}"),
             });
-            Ok(Left { memory: memory.collect::<BTreeMap<_, _>>(), taken: Duration::ZERO })
+            Ok(DispatchOutput { memory: memory.collect::<BTreeMap<_, _>>(), duration: Duration::ZERO })
         }
     }
 
     fn with_check<R>(text: &str, work: impl FnOnce(&Check<'_>, &Options) -> R) -> R {
-        let subject = Subject::read("shader.wgsl", text.as_bytes()).expect("a shader");
+        let subject = ShaderSource::read("shader.wgsl", text.as_bytes()).expect("a shader");
         let options = Options { rules: Specification::Wgsl, ..Options::default() };
         work(&Check::new(&subject, &options).expect("ready"), &options)
     }
@@ -207,14 +211,14 @@ mod tests {
     }
 
     fn fake_target<F: Fn(u32) -> u32>(output: F) -> FakeTarget<F> {
-        let mut have = Have { api_version: ApiVersion::v1(3), ..Have::default() };
+        let mut caps = DeviceCaps { api_version: ApiVersion::v1(3), ..DeviceCaps::default() };
         for limit in ["maxComputeWorkGroupInvocations", "maxComputeSharedMemorySize"] {
-            have.properties.insert(limit.to_owned(), 1 << 15);
+            caps.properties.insert(limit.to_owned(), 1 << 15);
         }
         for axis in ["X", "Y", "Z"] {
-            have.properties.insert(format!("maxComputeWorkGroupSize{axis}"), 1 << 10);
+            caps.properties.insert(format!("maxComputeWorkGroupSize{axis}"), 1 << 10);
         }
-        FakeTarget { info: info(), have, output }
+        FakeTarget { info: info(), caps, output }
     }
 
     #[test]
@@ -251,8 +255,8 @@ mod tests {
     #[test]
     fn a_translation_with_other_results_is_wrong() {
         let words = |text: &str| {
-            let subject = Subject::read("other.wgsl", text.as_bytes()).expect("a shader");
-            naga_spirv(Given::Wgsl(subject.wgsl().expect("WGSL")), &info()).expect("translated")
+            let subject = ShaderSource::read("other.wgsl", text.as_bytes()).expect("a shader");
+            naga_spirv(NagaInput::Wgsl(subject.wgsl().expect("WGSL")), &info()).expect("translated")
         };
         let (same, other) = (words(SHADER), words(&SHADER.replace("2u", "3u")));
         with_check(SHADER, |check, options| {

@@ -10,14 +10,14 @@ use crate::{
     run::write_page,
 };
 use assay_check::{
-    BundleTo, CaseFile, Check, CheckError, ChosenParameters, Effort, Mutating, Mutation, Options, Planted, Subject,
-    Target, bundle, reduce,
+    BundleDestination, CaseFile, Check, CheckError, ChosenParameters, MutatingTarget, Mutation, Options, PlantedError,
+    ReductionLimits, ShaderSource, Target, bundle, reduce,
 };
 use assay_oracle::Place as At;
 use assay_precision::Specification;
-use assay_reports::{Console, ConsoleOptions, Folder, Shared, Tally};
+use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
 use assay_runner::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
-use assay_spirv::module::Index;
+use assay_spirv::module::InstructionIndex;
 use jiff::Timestamp;
 use std::{
     path::Path,
@@ -25,7 +25,7 @@ use std::{
 };
 
 /// Limits of a reduction.
-const REDUCTION_EFFORT: Effort = Effort { candidates: 500, time: Duration::from_secs(300) };
+const REDUCTION_EFFORT: ReductionLimits = ReductionLimits { candidates: 500, time: Duration::from_secs(300) };
 
 /// Subfolders of `--out` for the bundle of a failure and of its reduction.
 pub(super) const BUNDLE_FOLDER: &str = "bundle";
@@ -78,16 +78,17 @@ pub(super) fn with_plan<R>(
 ) -> Result<R, Failure> {
     match request {
         CheckRequest::Check { args, case, chosen } => {
-            let placed = |error| match case {
-                Some(case) => case.placed(error),
+            let with_line = |error| match case {
+                Some(case) => case.with_line(error),
                 None => error,
             };
             let shader = case.map_or(&args.file, |case| &case.shader);
             let mut options = case.map(|case| case.options.clone()).unwrap_or_default();
             args.dispatch.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Specification::Wgsl } else { Specification::Vulkan };
-            let subject = Subject::load_for(shader, &mut options.specs, args.dispatch.target_env).map_err(placed)?;
-            let check = Check::new(&subject, &options).map_err(placed)?;
+            let subject =
+                ShaderSource::load_for_env(shader, &mut options.specs, args.dispatch.target_env).map_err(with_line)?;
+            let check = Check::new(&subject, &options).map_err(with_line)?;
             args.dispatch.refuse_duplicates(&check)?;
             let with_chosen = chosen.map(|chosen| -> Result<_, Failure> {
                 chosen.apply(&mut options)?;
@@ -108,7 +109,7 @@ pub(super) fn with_plan<R>(
         }
         CheckRequest::Repro(args) => {
             let bundle = bundle::read(&args.folder, args.patience)?;
-            let check = Check::new(&bundle.subject, &bundle.options)?;
+            let check = Check::new(&bundle.shader, &bundle.options)?;
             let mutation = bundle.manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
             let options = bundle.options.clone();
             work(CheckPlan {
@@ -151,15 +152,15 @@ impl CheckPlan<'_> {
     }
 
     /// Returns the error to plant and its instruction, if `--mutate` is given.
-    fn planted(&self) -> Result<Option<(&Mutation, Planted)>, Failure> {
+    fn planted(&self) -> Result<Option<(&Mutation, PlantedError)>, Failure> {
         let Some(mutation) = &self.mutation else { return Ok(None) };
-        let planted = mutation.plant(&self.check.subject.source.module, &self.check.setup.entry)?;
+        let planted = mutation.plant(&self.check.shader.source.module, &self.check.setup.entry)?;
         Ok(Some((mutation, planted)))
     }
 
     /// Returns a description of the planted error and its location.
-    fn describe_planted(&self, mutation: &Mutation, planted: &Planted) -> String {
-        let place = self.check.subject.place(At { instruction: Index(planted.instruction), line: None });
+    fn describe_planted(&self, mutation: &Mutation, planted: &PlantedError) -> String {
+        let place = self.check.shader.location(At { instruction: InstructionIndex(planted.instruction), line: None });
         let exact = mutation.at_word(planted.word);
         let option = if *mutation == exact { String::new() } else { format!(" (--mutate '{exact}')") };
         format!("planted {mutation} in the module that the device receives, at {place}{option}")
@@ -201,8 +202,8 @@ impl CheckPlan<'_> {
                 .notes
                 .push(format!("{}; this is not a fault of the device", self.describe_planted(mutation, &planted)));
             if result.mismatches.is_empty() && matches!(result.status, Status::Pass | Status::Undetermined) {
-                let module = &self.check.subject.source.module;
-                let others = mutation.elsewhere(module, &self.check.setup.entry, Some(&planted));
+                let module = &self.check.shader.source.module;
+                let others = mutation.alternatives(module, &self.check.setup.entry, Some(&planted));
                 let others = others.map_or_else(
                     || "it applies to no other instruction".to_owned(),
                     |options| format!("to plant it in another instruction, give {options}"),
@@ -222,8 +223,8 @@ impl CheckPlan<'_> {
             let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
             // The driver ended before the bundle was written, or no element could be compared.
             if ended || (result.status == Status::Fail && !bundle.exists()) {
-                let to = BundleTo { folder: &bundle, command: &command(), mutation: self.mutation.as_ref() };
-                self.check.evidence(&to, result, &device)?;
+                let to = BundleDestination { folder: &bundle, command: &command(), mutation: self.mutation.as_ref() };
+                self.check.write_failure_bundle(&to, result, &device)?;
             }
         }
         let code = self.report(&device, result.as_ref(), folder, started)?;
@@ -243,7 +244,7 @@ impl CheckPlan<'_> {
     ) -> Result<CheckResult, Failure> {
         let Some((_, planted)) = self.planted()? else { return self.diagnose(target, vulkan, out, preliminary) };
         // A planted error needs no attribution.
-        self.diagnose(&Mutating::new(target, planted), None, out, preliminary)
+        self.diagnose(&MutatingTarget::new(target, planted), None, out, preliminary)
     }
 
     fn diagnose(
@@ -270,8 +271,9 @@ impl CheckPlan<'_> {
             && matches!(result.status, Status::Fail | Status::QualityWarning)
             && !result.mismatches.is_empty()
         {
-            let to = BundleTo { folder: &folder.join(BUNDLE_FOLDER), command, mutation: self.mutation.as_ref() };
-            self.check.bundle(&to, &result, target)?;
+            let to =
+                BundleDestination { folder: &folder.join(BUNDLE_FOLDER), command, mutation: self.mutation.as_ref() };
+            self.check.write_bundle(&to, &result, target)?;
             let bundle = to.folder.display();
             result.notes.push(format!("bundle in {bundle}; reproduce with `assay repro {bundle}`"));
         }
@@ -290,10 +292,10 @@ impl CheckPlan<'_> {
         folder: Option<&Path>,
         started: Instant,
     ) -> Result<u8, Failure> {
-        let tally = Shared::new(Tally::new());
+        let tally = SharedReporter::new(Tally::new());
         let mut reporters: Vec<Box<dyn Reporter>> = vec![Box::new(tally.clone())];
         if let Some(folder) = folder {
-            reporters.push(Box::new(Folder::create(folder).code(exit::USAGE)?));
+            reporters.push(Box::new(ResultDirWriter::create(folder).code(exit::USAGE)?));
         }
         let planted = self.mutation.as_ref().map(ToString::to_string);
         let folder_shown = folder.map(Path::to_owned);
@@ -353,17 +355,17 @@ impl CheckPlan<'_> {
             note += &format!("; the reduction stopped early: {reason}");
         }
         if let Some(folder) = folder {
-            let small = Check::new(&reduced.subject, &reduced.options)?;
+            let small = Check::new(&reduced.shader, &reduced.options)?;
             // Locates the planted error in the reduced module.
-            let (whole, part) = (&self.check.subject.source.module, &reduced.subject.source.module);
+            let (whole, part) = (&self.check.shader.source.module, &reduced.shader.source.module);
             let planted = |mutation: &Mutation| {
                 let planted = mutation.plant(whole, &self.check.setup.entry)?;
                 let anywhere = || Mutation { at: None, ..mutation.clone() };
                 Ok::<_, CheckError>(planted.find(part).map_or_else(anywhere, |i| mutation.at_word(i.at)))
             };
             let mutation = self.mutation.as_ref().map(planted).transpose()?;
-            let to = BundleTo { folder: &folder.join(REDUCED_FOLDER), command, mutation: mutation.as_ref() };
-            small.bundle(&to, &reduced.result, target)?;
+            let to = BundleDestination { folder: &folder.join(REDUCED_FOLDER), command, mutation: mutation.as_ref() };
+            small.write_bundle(&to, &reduced.result, target)?;
             note += &format!("; bundle in {}", to.folder.display());
         } else {
             note += "; give --out to keep it";

@@ -13,10 +13,13 @@ use crate::{
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
-use assay_check::{CaseFile, Check, ChosenParameters, DeviceWork, Job, Left, Placed, Target, TargetError};
-use assay_isolate::{Cases, Coordinator, Launch, Limits, Refusal, Settings, Task, Teller};
+use assay_check::{
+    AllocatedDispatch, CaseFile, Check, ChosenParameters, DeviceWork, DispatchOutput, DispatchRequest, Target,
+    TargetError,
+};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Launch, Refusal, Task, WorkerLimits};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
-use assay_spirv::need::Have;
+use assay_spirv::requirements::DeviceCaps;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -71,8 +74,8 @@ pub(super) fn run(
     // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
     // does not return from a call soon after.
     let call = Duration::from_secs_f64(execution.timeout * 1.25 + 2.0);
-    let limits = Limits { call, start: START.max(call), memory: None, output: OUTPUT };
-    let settings = Settings { workers: 1, batch: 1, limits, confirm: false };
+    let limits = WorkerLimits { call, start: START.max(call), memory: None, output: OUTPUT };
+    let settings = CoordinatorSettings { workers: 1, batch: 1, limits, confirm: false };
     let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
     let device = coordinator.device().clone();
     run::catch_interrupts()?;
@@ -125,11 +128,11 @@ struct SingleCase<'a>(&'a Check<'a>);
 
 impl Cases for SingleCase<'_> {
     fn name(&self, _: u32) -> &str {
-        &self.0.subject.name
+        &self.0.shader.name
     }
 
-    fn blank(&self, _: u32, status: Status, reason: String) -> Event {
-        Event::CheckFinished(Box::new(self.0.without_result(status, reason)))
+    fn not_run(&self, _: u32, status: Status, reason: String) -> Event {
+        Event::CheckFinished(Box::new(self.0.not_run(status, reason)))
     }
 }
 
@@ -154,7 +157,7 @@ impl CheckWorker {
         execution_args(&self.request)
     }
 
-    fn check(&self, name: &str, teller: &Teller) -> Result<CheckResult, Failure> {
+    fn check(&self, name: &str, sender: &EventSender) -> Result<CheckResult, Failure> {
         let case = match &self.request {
             Command::Check(args) if is_toml(&args.file) => CaseFile::load(&args.file)?,
             _ => None,
@@ -168,14 +171,14 @@ impl CheckWorker {
         };
         check_plan::with_plan(request, self.api, |plan| {
             let announced =
-                |target| AnnouncedTarget { target, teller, case: name, round: Cell::new(0), runs: Cell::new(0) };
+                |target| AnnouncedTarget { target, sender, case: name, round: Cell::new(0), runs: Cell::new(0) };
             let target = announced(Box::new(&*self.target) as Box<dyn Target + '_>);
             let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
                 Ok(Box::new(announced(self.execution_args()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
             };
             let vulkan: Option<OpenVulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
             let preliminary = |result: &CheckResult| {
-                teller.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
+                sender.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
             };
             plan.examine(&target, vulkan, (self.setup.folder.as_deref(), &self.setup.command), &preliminary)
         })
@@ -194,14 +197,14 @@ fn execution_args(request: &Command) -> Result<&ExecutionArgs, Failure> {
     }
 }
 
-impl assay_isolate::Bench for CheckWorker {
+impl assay_isolate::WorkerBackend for CheckWorker {
     fn device(&self) -> &DeviceInfo {
         self.target.info()
     }
 
-    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
+    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
         let Some(Task { name, .. }) = tasks.first() else { return Ok(()) };
-        teller.event(&Event::CaseStarted { name: name.clone(), inputs: 0 });
+        sender.event(&Event::CaseStarted { name: name.clone(), inputs: 0 });
         let done = AtomicBool::new(false);
         let ran = thread::scope(|scope| {
             scope.spawn(|| {
@@ -214,17 +217,17 @@ impl assay_isolate::Bench for CheckWorker {
                 }
             });
             // A panic is a defect of Assay and must not look like a crash of the driver.
-            let ran = catch_unwind(AssertUnwindSafe(|| self.check(name, teller)));
+            let ran = catch_unwind(AssertUnwindSafe(|| self.check(name, sender)));
             done.store(true, Ordering::Relaxed);
             ran
         });
         match ran {
-            Ok(Ok(result)) => teller.event(&Event::CheckFinished(Box::new(result))),
-            Ok(Err(failure)) => teller.refuse(Refusal { reason: failure.to_string(), code: failure.code }),
+            Ok(Ok(result)) => sender.event(&Event::CheckFinished(Box::new(result))),
+            Ok(Err(failure)) => sender.refuse(Refusal { reason: failure.to_string(), code: failure.code }),
             Err(panic) => {
                 let message = panic_message(&*panic);
                 let reason = format!("{message}: this is a defect of Assay; please report it with the command line");
-                teller.refuse(Refusal { reason, code: exit::INTERNAL });
+                sender.refuse(Refusal { reason, code: exit::INTERNAL });
             }
         }
         Ok(())
@@ -234,7 +237,7 @@ impl assay_isolate::Bench for CheckWorker {
 /// Target that announces each call into the driver, with its round, to the coordinator.
 struct AnnouncedTarget<'a> {
     target: Box<dyn Target + 'a>,
-    teller: &'a Teller,
+    sender: &'a EventSender,
     case: &'a str,
     round: Cell<u32>,
     runs: Cell<u64>,
@@ -245,33 +248,33 @@ impl Target for AnnouncedTarget<'_> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        self.target.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.target.capabilities()
     }
 
-    fn begin(&self, round: u32) {
+    fn begin_round(&self, round: u32) {
         self.round.set(round);
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        let _call = self.teller.enter(self.case, "allocating buffers with device addresses");
-        self.target.place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        let _call = self.sender.begin_call(self.case, "allocating buffers with device addresses");
+        self.target.allocate(request)
     }
 
     fn clear_workgroup_memory(&self) {
-        let _call = self.teller.enter(self.case, "clearing workgroup memory");
+        let _call = self.sender.begin_call(self.case, "clearing workgroup memory");
         self.target.clear_workgroup_memory();
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         self.runs.set(self.runs.get() + 1);
-        self.teller.event(&Event::CaseProgress { name: self.case.to_owned(), done: self.runs.get(), inputs: 0 });
-        let _call = self.teller.enter(self.case, &Check::doing(self.round.get()));
-        self.target.run(job)
+        self.sender.event(&Event::CaseProgress { name: self.case.to_owned(), done: self.runs.get(), inputs: 0 });
+        let _call = self.sender.begin_call(self.case, &Check::round_description(self.round.get()));
+        self.target.run(request)
     }
 
     fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        let _call = self.teller.enter(self.case, during);
+        let _call = self.sender.begin_call(self.case, during);
         self.target.with_device(during, work)
     }
 }

@@ -12,18 +12,18 @@ use crate::{
     note, output_file, print, print_summary, run,
 };
 use assay_check::{
-    AddressWord, BindingName, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation, Options, Source,
-    Subject, Target, VulkanTarget, against, assignment, bundle, load_translation, options_of_translation,
-    search_parameters, without_source,
+    AddressWord, BindingName, BindingSource, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation,
+    Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation,
+    search_parameters, translation_options, without_source,
 };
-use assay_files::Owned;
+use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
-use assay_portable::PortableTarget;
-use assay_reports::{Folder, plural};
+use assay_reports::{ResultDirWriter, plural};
 use assay_runner::{CheckResult, Status};
 use assay_spirv::{Style, TargetEnv};
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;
+use assay_wgpu_exec::WgpuTarget;
 use check_plan::{CheckPlan, CheckRequest, DeviceVerdict};
 use clap::Args;
 use std::{
@@ -291,7 +291,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         if let Some(purpose) = &plan.purpose {
             note(purpose);
         }
-        if plan.check.subject.wgsl().is_none() && api != Api::Vulkan {
+        if plan.check.shader.wgsl().is_none() && api != Api::Vulkan {
             note("naga translates the SPIR-V for wgpu: the driver receives naga's output, not the module itself");
         }
         plan.announce_mutation()
@@ -356,8 +356,10 @@ fn choose_parameters(request: CheckRequest<'_>) -> Result<Option<ChosenParameter
 /// Checks that results can be written to a folder, and removes the folders created for the test.
 fn must_be_writable(folder: &Path) -> Result<(), Failure> {
     let made: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-    let writable =
-        Folder::create(folder).map(drop).code(exit::USAGE).and_then(|()| check_plan::refuse_foreign_bundles(folder));
+    let writable = ResultDirWriter::create(folder)
+        .map(drop)
+        .code(exit::USAGE)
+        .and_then(|()| check_plan::refuse_foreign_bundles(folder));
     for path in made {
         // Removes empty folders only. A folder that could not be created does not exist.
         _ = fs::remove_dir(path);
@@ -376,7 +378,7 @@ fn write_translation(
     if result.as_ref().is_none_or(|result| result.mismatches.is_empty()) {
         return Ok(());
     }
-    let words = match assay_portable::naga_spirv(attribution::wgpu_input(check), device) {
+    let words = match assay_wgpu_exec::naga_spirv(attribution::wgpu_input(check), device) {
         Ok(words) => words,
         Err(reason) => {
             note(&format!("cannot add naga's SPIR-V to the bundle: {}", reason.trim()));
@@ -385,7 +387,7 @@ fn write_translation(
     };
     let text = assay_spirv::disassemble(&words, Style::Indented).code(exit::INTERNAL)?;
     let path = folder.join(bundle::TRANSLATION);
-    Owned::of(&folder).claim([bundle::TRANSLATION]).code(exit::USAGE)?;
+    OwnedFiles::new(&folder).claim([bundle::TRANSLATION]).code(exit::USAGE)?;
     output_file::write(&path, text)?;
     note(&format!("naga's translation of the shader for wgpu: {}", path.display()));
     Ok(())
@@ -516,12 +518,12 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 /// `--against`: checks that the shader permits every result that another translation permits.
 fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
     check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));
-    let module = &check.subject.source.module;
+    let module = &check.shader.source.module;
     let other = match other.to_str() {
-        Some("spirv-opt") => Subject::read("spirv-opt -O", &spirv_opt(&without_source(module))?)?,
+        Some("spirv-opt") => ShaderSource::read("spirv-opt -O", &spirv_opt(&without_source(module))?)?,
         _ => load_translation(other, check, options)?,
     };
-    let theirs = Check::new(&other, &options_of_translation(check, &other, options))?;
+    let theirs = Check::new(&other, &translation_options(check, &other, options))?;
     theirs.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));
     let device = args.execution.device.as_deref();
     if device == Some(run::ALL) {
@@ -534,7 +536,7 @@ fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &
         Err(failure) if device.is_none() => {
             note(&format!("no device can be opened: {}", failure.error));
             let without = NoDevice::default();
-            let size = without.have().properties.get("subgroupSize").copied().unwrap_or(1);
+            let size = without.capabilities().properties.get("subgroupSize").copied().unwrap_or(1);
             limits = format!("a subgroup size of {size} and Vulkan's minimum limits");
             Box::new(without)
         }
@@ -545,7 +547,7 @@ fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &
         }
     };
     note(&format!("comparing the translations without running them, with {limits}"));
-    let result = against(check, &theirs, &*target)?;
+    let result = check_equivalence(check, &theirs, &*target)?;
     let status = result.status;
     print(assay_reports::check_text(&result).as_bytes())?;
     Ok(match status {
@@ -677,7 +679,7 @@ impl DispatchArgs {
         options.groups = self.workgroups.or(options.groups);
         options.rounds = self.rounds.unwrap_or(options.rounds);
         options.seed = self.seed.unwrap_or(options.seed);
-        options.sample = self.sample.or(options.sample);
+        options.checked_invocations = self.sample.or(options.checked_invocations);
         options.strict = self.strict;
         options.robustness = self.robustness.unwrap_or(options.robustness);
         options.subgroups = self.subgroups.clone().or(options.subgroups.take());
@@ -689,7 +691,7 @@ impl DispatchArgs {
             options.add_push(push)?;
         }
         for (binding, contents) in &self.input {
-            options.inputs.push((binding.parse::<BindingName>()?, contents.parse::<Source>()?));
+            options.inputs.push((binding.parse::<BindingName>()?, contents.parse::<BindingSource>()?));
         }
         for (name, form) in &self.buffer {
             options.buffers.retain(|(known, _)| known != name);
@@ -750,8 +752,8 @@ impl ExecutionArgs {
         let limit = Duration::from_secs_f64(self.timeout);
         Ok(match api {
             Api::Wgpu => {
-                let (device, have) = run::portable(selector)?;
-                Box::new(PortableTarget::new(device, have, limit)?.with_spirv())
+                let (device, caps) = run::wgpu_device(selector)?;
+                Box::new(WgpuTarget::new(device, caps, limit)?.with_spirv())
             }
             Api::Vulkan | Api::Both => {
                 let physical = Instance::new(self.validation)?.select(selector)?;
@@ -790,10 +792,10 @@ mod tests {
 
     /// Returns the line on two results; a note is that of the check through wgpu.
     fn compared(statuses: [Status; 2], note: Option<&str>) -> String {
-        let subject = Subject::read("shader.wgsl", SHADER.as_bytes()).expect("a shader");
+        let subject = ShaderSource::read("shader.wgsl", SHADER.as_bytes()).expect("a shader");
         let check = Check::new(&subject, &Options::default()).expect("ready");
         let verdicts = statuses.map(|status| {
-            let result = check.without_result(status, "for a reason".to_owned());
+            let result = check.not_run(status, "for a reason".to_owned());
             let result = CheckResult { notes: note.map(str::to_owned).into_iter().collect(), ..result };
             DeviceVerdict { device: NoDevice::default().info().clone(), result: Some(result), code: exit::OK }
         });

@@ -4,7 +4,7 @@ use super::{Request, explanation_json::bits, operand_text, types};
 use anstyle::{AnsiColor, Style};
 use assay_float::Set;
 use assay_precision::{Explanation, FailureClass, Judgement, Scalar, Specification, Verdict};
-use assay_reports::{count, margin};
+use assay_reports::{group_digits, margin};
 use std::fmt::Write;
 
 /// Width of the column of labels.
@@ -93,7 +93,7 @@ fn set(text: &mut String, label: &str, set: &Set, slot: Scalar) {
         } else {
             let members = range.hi.abs_diff(range.lo).saturating_add(1);
             put(&format!("from {}", columns(&ends[0])));
-            put(&format!("  to {}  {} values", columns(&ends[1]), count(members)));
+            put(&format!("  to {}  {} values", columns(&ends[1]), group_digits(members)));
         }
     }
     if set.has_nan() {

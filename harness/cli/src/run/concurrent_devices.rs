@@ -1,6 +1,6 @@
 //! Runs of several devices at the same time: sharing threads and the terminal.
 
-use assay_reports::Bars;
+use assay_reports::ProgressBars;
 use std::{
     sync::{
         Arc,
@@ -14,7 +14,7 @@ pub(super) struct ConcurrentRun {
     /// Label of the run in output.
     pub(super) label: String,
     /// Progress bars of all runs.
-    pub(super) bars: Bars,
+    pub(super) bars: ProgressBars,
     /// Number of threads shared by all runs.
     jobs: usize,
     /// Number of runs that have not ended, including this one.
@@ -26,7 +26,7 @@ pub(super) struct ConcurrentRun {
 impl ConcurrentRun {
     /// Returns one run per label; they share `jobs` threads.
     pub(super) fn group(labels: impl ExactSizeIterator<Item = String>, jobs: usize) -> Vec<ConcurrentRun> {
-        let (bars, initial) = (Bars::default(), labels.len());
+        let (bars, initial) = (ProgressBars::default(), labels.len());
         let active = Arc::new(AtomicUsize::new(initial));
         let run = |label| ConcurrentRun { label, bars: bars.clone(), jobs, active: Arc::clone(&active), initial };
         labels.map(run).collect()

@@ -10,8 +10,8 @@ use crate::{
     exit::{self, Failure, WithCode},
 };
 use assay_case::Budget;
-use assay_isolate::{Cases, Coordinator, IsolateError, Launch, Limits, Settings};
-use assay_reports::{Folder, Journal};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, WorkerLimits};
+use assay_reports::{Journal, ResultDirWriter};
 use assay_runner::{DeviceInfo, Event, Reporter};
 use std::{fs, time::Duration};
 
@@ -38,7 +38,7 @@ const MEMORY_PERCENT: u64 = 80;
 pub(super) fn run(
     args: &RunArgs,
     mut planned_run: PlannedRun,
-    resumed: Option<(Folder, Journal)>,
+    resumed: Option<(ResultDirWriter, Journal)>,
     concurrent: Option<&ConcurrentRun>,
 ) -> Result<u8, Failure> {
     let mut workers = usize::from(args.workers.unwrap_or(1));
@@ -47,10 +47,11 @@ pub(super) fn run(
     let device = coordinator.device().clone();
     if args.workers.is_none() {
         workers = default_workers(args, &device, planned_run.options.jobs);
-        coordinator = coordinator.adapt(launch(args, &planned_run, workers)?, settings(args, workers, concurrent));
+        coordinator =
+            coordinator.reconfigure(launch(args, &planned_run, workers)?, settings(args, workers, concurrent));
         if let Some(concurrent) = concurrent {
             let (args, device, threads) = (args.clone(), device.clone(), concurrent.available_threads());
-            coordinator = coordinator.within(Box::new(move || default_workers(&args, &device, threads())));
+            coordinator = coordinator.with_worker_count(Box::new(move || default_workers(&args, &device, threads())));
         }
     }
     let mut session = Session::new(args, &mut planned_run, &device, workers, resumed, concurrent)?;
@@ -110,7 +111,7 @@ fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<La
 const DRIVER_THREADS: &str = "LP_NUM_THREADS";
 
 /// Returns the settings of the coordinator.
-fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) -> Settings {
+fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) -> CoordinatorSettings {
     // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
     // does not return from a call soon after.
     let call = Duration::from_secs_f64(args.timeout * 1.25 + 2.0);
@@ -121,10 +122,10 @@ fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) 
     });
     let memory =
         args.memory.map(|mib| mib << 20).or_else(|| Some(installed_memory()? / 100 * MEMORY_PERCENT / all as u64));
-    Settings {
+    CoordinatorSettings {
         workers,
         batch: batch(args.budget),
-        limits: Limits { call, start: START.max(call), memory, output: OUTPUT },
+        limits: WorkerLimits { call, start: START.max(call), memory, output: OUTPUT },
         confirm: args.confirm.is_yes(),
     }
 }

@@ -17,12 +17,12 @@ use crate::{
 };
 use anyhow::Context;
 use assay_check::{Target, VulkanTarget};
-use assay_portable::{PortableDevice, PortableError, PortableExecutor, PortableTarget};
-use assay_reports::{Folder, Journal};
+use assay_reports::{Journal, ResultDirWriter};
 use assay_runner::{Executor, VulkanExecutor, VulkanOptions};
-use assay_spirv::need::Have;
-use assay_suite::{NoDevice, Programs, RunPath};
+use assay_spirv::requirements::DeviceCaps;
+use assay_suite::{NoDevice, ProgramSet, RunPath};
 use assay_vulkan::Instance;
+use assay_wgpu_exec::{WgpuDevice, WgpuError, WgpuExecutor, WgpuTarget};
 use concurrent_devices::ConcurrentRun;
 use jiff::{Timestamp, Zoned};
 use resume::CommandLine;
@@ -75,7 +75,7 @@ fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
 fn run_one(
     args: &RunArgs,
     command: Vec<String>,
-    resumed: Option<(Folder, Journal)>,
+    resumed: Option<(ResultDirWriter, Journal)>,
     concurrent: Option<&ConcurrentRun>,
 ) -> Result<u8, Failure> {
     let started = match &resumed {
@@ -90,17 +90,21 @@ fn run_one(
 }
 
 /// Runs in this process, so that a crash of the driver ends the run.
-fn in_process(args: &RunArgs, mut planned_run: PlannedRun, resumed: Option<(Folder, Journal)>) -> Result<u8, Failure> {
+fn in_process(
+    args: &RunArgs,
+    mut planned_run: PlannedRun,
+    resumed: Option<(ResultDirWriter, Journal)>,
+) -> Result<u8, Failure> {
     let backend = RunBackend::open(args)?;
     let mut session = Session::new(args, &mut planned_run, backend.executor().info(), 0, resumed, None)?;
     session.start(&planned_run)?;
     planned_run.remove_finished(&session.finished);
     planned_run.plan.negotiate(backend.executor(), planned_run.options.jobs);
     skip_other_paths(&mut planned_run.plan, args.path);
-    let with = session::run_with(args, &planned_run.options, backend.executor().info());
-    let programs = Programs { cases: &planned_run.programs, target: backend.target(), with };
+    let settings = session::run_with(args, &planned_run.options, backend.executor().info());
+    let programs = ProgramSet { cases: &planned_run.programs, target: backend.target(), settings };
     catch_interrupts()?;
-    let ran = assay_runner::run_with(
+    let ran = assay_runner::run_with_programs(
         &planned_run.plan,
         &programs,
         backend.executor(),
@@ -122,16 +126,16 @@ fn skip_other_paths(plan: &mut assay_runner::Plan, path: Option<RunPath>) {
 }
 
 /// Opens the selected device through wgpu; also returns its capabilities as Vulkan reports them.
-pub(crate) fn portable(selector: Option<&str>) -> Result<(PortableDevice, Have), Failure> {
+pub(crate) fn wgpu_device(selector: Option<&str>) -> Result<(WgpuDevice, DeviceCaps), Failure> {
     let instance = Instance::new(false)?;
     let (chosen, all) = (instance.select(selector)?, instance.devices()?);
-    Ok((PortableDevice::of(&chosen, &all)?, chosen.capabilities().have()))
+    Ok((WgpuDevice::of(&chosen, &all)?, chosen.capabilities().device_caps()))
 }
 
-impl From<PortableError> for Failure {
-    fn from(error: PortableError) -> Failure {
+impl From<WgpuError> for Failure {
+    fn from(error: WgpuError) -> Failure {
         match error {
-            PortableError::Vulkan(error) => error.into(),
+            WgpuError::Vulkan(error) => error.into(),
             error => Failure { code: exit::NO_DEVICE, error: error.into() },
         }
     }
@@ -142,7 +146,7 @@ enum RunBackend {
     /// Vulkan: an executor for precision cases and a target for programs.
     Device(Box<VulkanExecutor>, Box<VulkanTarget>),
     /// wgpu: an executor for precision cases and a target for programs.
-    Portable(Box<PortableExecutor>, Box<PortableTarget>),
+    Wgpu(Box<WgpuExecutor>, Box<WgpuTarget>),
     /// Reference path, without a device.
     Reference(Box<NoDevice>),
 }
@@ -154,9 +158,9 @@ impl RunBackend {
         }
         let time_limit = Duration::from_secs_f64(args.timeout);
         if args.api == Api::Wgpu {
-            let (device, have) = portable(args.device.as_deref())?;
-            let target = PortableTarget::new(device.clone(), have, time_limit)?;
-            return Ok(RunBackend::Portable(Box::new(PortableExecutor::new(device, time_limit)?), Box::new(target)));
+            let (device, caps) = wgpu_device(args.device.as_deref())?;
+            let target = WgpuTarget::new(device.clone(), caps, time_limit)?;
+            return Ok(RunBackend::Wgpu(Box::new(WgpuExecutor::new(device, time_limit)?), Box::new(target)));
         }
         let validation = args.validation;
         let executor = VulkanExecutor::open(&VulkanOptions { device: args.device.clone(), validation, time_limit })?;
@@ -167,7 +171,7 @@ impl RunBackend {
     fn executor(&self) -> &dyn Executor {
         match self {
             RunBackend::Device(executor, _) => &**executor,
-            RunBackend::Portable(executor, _) => &**executor,
+            RunBackend::Wgpu(executor, _) => &**executor,
             RunBackend::Reference(none) => &**none,
         }
     }
@@ -175,7 +179,7 @@ impl RunBackend {
     fn target(&self) -> &(dyn Target + Sync) {
         match self {
             RunBackend::Device(_, target) => &**target,
-            RunBackend::Portable(_, target) => &**target,
+            RunBackend::Wgpu(_, target) => &**target,
             RunBackend::Reference(none) => &**none,
         }
     }

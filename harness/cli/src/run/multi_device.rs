@@ -14,8 +14,8 @@ use crate::{
     note, output_file, print_summary, result_folders,
 };
 use anyhow::Context;
-use assay_files::{Owned, input};
-use assay_reports::Folder;
+use assay_files::{OwnedFiles, input};
+use assay_reports::ResultDirWriter;
 use assay_runner::{DeviceInfo, Status};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -48,13 +48,13 @@ pub(crate) fn folders_within(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
     };
-    if !holds_runs(folder) || Folder::is_begun(folder) {
+    if !holds_runs(folder) || ResultDirWriter::has_run(folder) {
         return Vec::new();
     }
     // One level for devices or APIs, two levels for the APIs of each device.
     let mut folders = inside(folder);
     folders.extend(folders.clone().iter().flat_map(|folder| inside(folder)));
-    folders.retain(|folder| Folder::is_begun(folder));
+    folders.retain(|folder| ResultDirWriter::has_run(folder));
     folders.sort();
     folders
 }
@@ -62,7 +62,8 @@ pub(crate) fn folders_within(folder: &Path) -> Vec<PathBuf> {
 /// Resumes the runs in a folder. Runs that had not begun are started.
 pub(super) fn resume_all(current: &CommandLine, out: &Path) -> Result<u8, Failure> {
     let file = out.join(RUN_FILE);
-    let text = input::read_text(&file, input::DESCRIPTION).with_context(|| format!("cannot read {}", file.display()));
+    let text = input::read_text(&file, input::MAX_DESCRIPTION_BYTES)
+        .with_context(|| format!("cannot read {}", file.display()));
     let state = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
     let ResumeState { version, command } = state.code(exit::USAGE)?;
     let args = RunArgs { out: Some(out.to_owned()), ..resume::original_args(current, out, &version, &command)? };
@@ -82,14 +83,14 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
     let existed = out.exists();
     let state = ResumeState { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_vec() };
     let text = serde_json::to_string_pretty(&state).code(exit::INTERNAL)? + "\n";
-    let own = Owned::of(&out);
+    let own = OwnedFiles::new(&out);
     fs::create_dir_all(&out)
         .and_then(|()| own.claim([RUN_FILE]))
         .with_context(|| format!("cannot write to {}", out.display()))
         .code(exit::USAGE)?;
     output_file::write(&out.join(RUN_FILE), text)?;
     let ran = run_each(args, devices, command, &out, None);
-    if !folders.iter().any(|folder| Folder::is_begun(folder)) {
+    if !folders.iter().any(|folder| ResultDirWriter::has_run(folder)) {
         // There is nothing to resume. Files that cannot be removed do no harm.
         _ = own.remove([RUN_FILE]);
         _ = (!existed).then(|| fs::remove_dir(&out));
@@ -144,7 +145,7 @@ fn run_on(
         }
         let label = device.label.as_ref().map_or_else(String::new, |label| format!("{label}, "));
         note(&format!("{label}through {}: results go to {}", api.name(), folder.display()));
-        let ran = match resumed.filter(|_| Folder::is_begun(&folder)) {
+        let ran = match resumed.filter(|_| ResultDirWriter::has_run(&folder)) {
             Some(current) => resume::resume(&current.clone().with_jobs(jobs(&current.args)), &folder, concurrent),
             None => {
                 let (selector, jobs) = (device.selector.clone(), jobs(args));

@@ -5,7 +5,7 @@ use crate::{
     args::{Cli, Command, Isolate, RunArgs},
     exit::{self, Failure, WithCode, usage},
 };
-use assay_reports::Folder;
+use assay_reports::ResultDirWriter;
 use clap::{CommandFactory, Parser, parser::ValueSource};
 use std::{collections::BTreeSet, path::Path};
 
@@ -47,10 +47,10 @@ impl CommandLine {
 /// Resumes the run in a folder with its original command line. The folder is not changed until the
 /// run is known to be resumable.
 pub(super) fn resume(current: &CommandLine, path: &Path, concurrent: Option<&ConcurrentRun>) -> Result<u8, Failure> {
-    if multi_device::holds_runs(path) && !Folder::is_begun(path) {
+    if multi_device::holds_runs(path) && !ResultDirWriter::has_run(path) {
         return multi_device::resume_all(current, path);
     }
-    let (folder, journal) = Folder::resume(path).code(exit::USAGE)?;
+    let (folder, journal) = ResultDirWriter::resume(path).code(exit::USAGE)?;
     let command = journal.info.command.clone();
     let mut args = original_args(current, path, &journal.info.version, &command)?;
     // A folder of joined parts has the command line of one of them.

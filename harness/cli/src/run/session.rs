@@ -10,9 +10,11 @@ use crate::{
     note,
 };
 use assay_isolate::Cases;
-use assay_reports::{Console, ConsoleOptions, Folder, Journal, Progress, Shared, Tally, counted, merge, plural};
+use assay_reports::{
+    Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Tally, counted, merge, plural,
+};
 use assay_runner::{CaseResult, DeviceInfo, Event, Plan, PlanError, Reporter, RunInfo, RunOptions, Selection, Status};
-use assay_suite::{Case as Program, RunPath, RunWith, Unit};
+use assay_suite::{AnyCase, Case as Program, ProgramSettings, RunPath};
 use std::{
     collections::HashSet, io, num::NonZero, path::PathBuf, rc::Rc, sync::atomic::Ordering, thread, time::Instant,
 };
@@ -45,12 +47,13 @@ pub(super) fn jobs(args: &RunArgs) -> usize {
 }
 
 /// Returns the settings for running suite programs on a device.
-pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo) -> RunWith {
+pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo) -> ProgramSettings {
     // The validation layer's messages name the device but not the case, so only one program may run
     // at a time.
     let jobs = if args.validation { 1 } else { options.jobs };
-    let again = assay_runner::again(&options.command, device, &options.budget.to_string(), options.seed);
-    RunWith { path: args.path, seed: args.seed, jobs, again }
+    let rerun_options =
+        assay_runner::rerun_options(&options.command, device, &options.budget.to_string(), options.seed);
+    ProgramSettings { path: args.path, seed: args.seed, jobs, rerun_options }
 }
 
 impl PlannedRun {
@@ -72,8 +75,8 @@ impl PlannedRun {
         };
         let Selection { cases, thinned, part } =
             assay_runner::choose(chosen.cases, &filters, options.budget, options.partition);
-        let (cases, programs) = Unit::split(cases);
-        let mut plan = Plan::chosen(Selection { cases, thinned, part }, &options).map_err(refused)?;
+        let (cases, programs) = AnyCase::split(cases);
+        let mut plan = Plan::from_selection(Selection { cases, thinned, part }, &options).map_err(refused)?;
         // If this is one part of a partitioned run, another part may have cases that run through
         // wgpu.
         let needs_case = plan.part.is_none() && programs.iter().all(|case| !is_wgsl(case));
@@ -88,7 +91,7 @@ impl PlannedRun {
         if plan.is_empty() && plan.part.as_ref().is_none_or(|part| part.cases == 0) {
             let error = anyhow::anyhow!(
                 "the quick budget leaves out every matching case ({} in all); give a case's full name, or --budget sampled",
-                assay_reports::count(plan.thinned)
+                assay_reports::group_digits(plan.thinned)
             );
             return Err(Failure { code: exit::NOTHING, error });
         }
@@ -115,7 +118,7 @@ pub(super) fn translate_to_wgsl(plan: &mut Plan, api: Api) -> Option<String> {
     let mut reason = None;
     let mut translated = 0;
     for planned in &mut plan.cases {
-        match assay_portable::translated(&planned.case) {
+        match assay_wgpu_exec::to_wgsl(&planned.case) {
             Ok(case) => {
                 planned.case = case;
                 translated += 1;
@@ -131,7 +134,7 @@ pub(super) fn translate_to_wgsl(plan: &mut Plan, api: Api) -> Option<String> {
 
 /// Returns true if a program is WGSL, as some programs of the `compute` suite are.
 fn is_wgsl(case: &Program) -> bool {
-    case.about.types == "WGSL"
+    case.subject.types == "WGSL"
 }
 
 impl Cases for PlannedRun {
@@ -143,14 +146,14 @@ impl Cases for PlannedRun {
         }
     }
 
-    fn blank(&self, case: u32, status: Status, reason: String) -> Event {
+    fn not_run(&self, case: u32, status: Status, reason: String) -> Event {
         let RunOptions { seed, ref range, .. } = self.options;
         let case = case as usize;
         Event::CaseFinished(Box::new(match self.plan.cases.get(case) {
-            Some(planned) => assay_runner::blank(&planned.case, status, reason, (seed, range.as_ref())),
+            Some(planned) => assay_runner::not_run(&planned.case, status, reason, (seed, range.as_ref())),
             None => {
                 let program = &self.programs[case - self.plan.cases.len()];
-                assay_suite::blank(program, self.path.unwrap_or(RunPath::Native), status, reason, seed)
+                assay_suite::not_run(program, self.path.unwrap_or(RunPath::Native), status, reason, seed)
             }
         }))
     }
@@ -158,7 +161,7 @@ impl Cases for PlannedRun {
 
 /// Reporters and progress of a run.
 pub(super) struct Session {
-    tally: Shared<Tally>,
+    tally: SharedReporter<Tally>,
     reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
     folder: PathBuf,
     journal: Option<Journal>,
@@ -203,12 +206,12 @@ impl Session {
         planned_run: &mut PlannedRun,
         device: &DeviceInfo,
         workers: usize,
-        resumed: Option<(Folder, Journal)>,
+        resumed: Option<(ResultDirWriter, Journal)>,
         concurrent: Option<&ConcurrentRun>,
     ) -> Result<Session, Failure> {
         let info = planned_run.plan.info(device.clone(), &planned_run.options);
         if let Some((folder, journal)) = &resumed
-            && let Some((setting, then, now)) = merge::differing(&journal.info, &info)
+            && let Some((setting, then, now)) = merge::find_difference(&journal.info, &info)
         {
             let folder = folder.path().display();
             return Err(usage(format!("cannot resume {folder}: {setting} differs (it was {then}, and is now {now})")));
@@ -218,17 +221,17 @@ impl Session {
         let expectations = Rc::new(ListsArgs::expect(lists, device, planned, skipped));
         let (folder, journal) = match resumed {
             Some((folder, journal)) => (folder, Some(journal)),
-            None => (Folder::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?, None),
+            None => (ResultDirWriter::create(args.out.clone().unwrap_or_else(default_folder)).code(exit::USAGE)?, None),
         };
         let path = folder.path().to_owned();
-        let folder = folder.expecting(Rc::clone(&expectations));
+        let folder = folder.with_expectations(Rc::clone(&expectations));
         if journal.is_none() && folder.holds_results() {
             note(&format!("replacing the results of an earlier run in {}", path.display()));
         }
         if planned_run.plan.thinned > 0 {
             note(&format!(
                 "the quick budget leaves out {} of the matching cases; --budget sampled runs all of them",
-                assay_reports::count(planned_run.plan.thinned)
+                assay_reports::group_digits(planned_run.plan.thinned)
             ));
         }
         if args.range.is_some() && !planned_run.programs.is_empty() {
@@ -236,11 +239,11 @@ impl Session {
             let verb = plural(planned_run.programs.len(), "runs", "run");
             note(&format!("--range applies to precision cases only: {programs} of suites {verb} without it"));
         }
-        let tally = Shared::new(Tally::new().expecting(Rc::clone(&expectations)));
-        let earlier = journal.as_ref().map_or(0, |journal| journal.results);
+        let tally = SharedReporter::new(Tally::new().with_expectations(Rc::clone(&expectations)));
+        let earlier = journal.as_ref().map_or(0, |journal| journal.kept_results);
         let progress = if args.quiet { Progress::hidden() } else { Progress::stderr(workers, earlier) };
         let progress = match concurrent {
-            Some(concurrent) => progress.among(&concurrent.bars, &concurrent.label),
+            Some(concurrent) => progress.labelled(&concurrent.bars, &concurrent.label),
             None => progress,
         };
         let shown = ConsoleOptions {
@@ -248,14 +251,15 @@ impl Session {
             quiet: args.quiet,
             threads: planned_run.options.jobs,
             folder: Some(path.clone()),
-            earlier,
-            which: concurrent.map(|concurrent| concurrent.label.clone()),
+            replayed: earlier,
+            label: concurrent.map(|concurrent| concurrent.label.clone()),
             planted: None,
         };
         let resume = how_to_resume(&path);
         let consequence =
             format!("the run continues and writes its results to {}; if it ends early, {resume}", path.display());
-        let console = Console::new(ReportOutput { consequence }, shown).beside(&progress).expecting(expectations);
+        let console =
+            Console::new(ReportOutput { consequence }, shown).with_progress(&progress).with_expectations(expectations);
         // The folder comes before the console, so that the files exist when the console announces
         // them.
         let reporters: Vec<Box<dyn Reporter>> =
@@ -291,7 +295,7 @@ impl Session {
         let Some(journal) = &self.journal else { return Ok(()) };
         let mut finished = HashSet::new();
         let mut replay = |event: &Event| {
-            if let Some((name, ..)) = event.ended() {
+            if let Some((name, ..)) = event.case_end() {
                 finished.insert(name.to_owned());
             }
             self.report(event)
@@ -305,14 +309,14 @@ impl Session {
             )));
         }
         let mut message = format!("{} from the earlier run", counted(finished.len(), "result"));
-        if journal.partial > 0 {
-            let cases = counted(journal.partial, "case");
-            let verb = plural(journal.partial, "was", "were");
+        if journal.partial_results > 0 {
+            let cases = counted(journal.partial_results, "case");
+            let verb = plural(journal.partial_results, "was", "were");
             message += &format!("; {cases} that {verb} interrupted or not confirmed will run again");
         }
-        if journal.damaged > 0 {
-            let lines = counted(journal.damaged, "damaged line");
-            message += &format!("; {lines} of the journal {} ignored", plural(journal.damaged, "is", "are"));
+        if journal.damaged_lines > 0 {
+            let lines = counted(journal.damaged_lines, "damaged line");
+            message += &format!("; {lines} of the journal {} ignored", plural(journal.damaged_lines, "is", "are"));
         }
         note(&message);
         if journal.complete {
@@ -348,7 +352,7 @@ impl Session {
 
     /// Notes how to resume a run that ended with an error, if its folder has results.
     fn note_how_to_resume(&self) {
-        if Folder::is_begun(&self.folder) {
+        if ResultDirWriter::has_run(&self.folder) {
             note(&format!("the results so far are kept; {}", how_to_resume(&self.folder)));
         }
     }

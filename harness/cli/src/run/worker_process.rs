@@ -6,11 +6,11 @@ use crate::{
     cases, check,
     exit::{self, Failure, WithCode},
 };
-use assay_check::{DeviceWork, Job, Left, Placed, Target, TargetError};
-use assay_isolate::{Bench, Refusal, Task, Teller, run_plan};
-use assay_runner::{Choice, DeviceInfo, Event, Plan, RunOptions};
-use assay_spirv::need::Have;
-use assay_suite::{Programs, RunWith, Unit};
+use assay_check::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_isolate::{EventSender, Refusal, Task, WorkerBackend, run_plan};
+use assay_runner::{DeviceInfo, Event, Plan, RunOptions, Selectable};
+use assay_spirv::requirements::DeviceCaps;
+use assay_suite::{AnyCase, ProgramSet, ProgramSettings};
 use clap::Parser;
 use serde::Deserialize;
 use std::{
@@ -25,7 +25,7 @@ pub(crate) fn serve() -> Result<u8, Failure> {
 }
 
 /// Opens the backend for the coordinator's request: a run or a check.
-fn open(setup: serde_json::Value) -> Result<Box<dyn Bench>, Failure> {
+fn open(setup: serde_json::Value) -> Result<Box<dyn WorkerBackend>, Failure> {
     let Some(setup) = setup.get("check").cloned() else { return Ok(Box::new(Worker::open(setup)?)) };
     let setup: check::CheckSetup = serde_json::from_value(setup).code(exit::INTERNAL)?;
     let asked = parse_command(&setup.command)?;
@@ -59,7 +59,7 @@ struct Worker {
     options: RunOptions,
     backend: RunBackend,
     /// All cases, loaded on first use.
-    units: Option<Vec<Unit>>,
+    cases: Option<Vec<AnyCase>>,
     /// Set after the first order.
     had_order: bool,
 }
@@ -77,14 +77,14 @@ impl Worker {
         args.device = device;
         let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
         let backend = RunBackend::open(&args)?;
-        Ok(Worker { args, options, backend, units: None, had_order: false })
+        Ok(Worker { args, options, backend, cases: None, had_order: false })
     }
 
     /// Returns the ordered cases, in the order of `tasks`.
-    fn find(&mut self, tasks: &[Task]) -> Result<Vec<Unit>, String> {
+    fn find(&mut self, tasks: &[Task]) -> Result<Vec<AnyCase>, String> {
         let few;
-        let units = match &mut self.units {
-            Some(units) => units,
+        let cases = match &mut self.cases {
+            Some(cases) => cases,
             None if !std::mem::replace(&mut self.had_order, true) && tasks.len() <= SMALL_ORDER => {
                 let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
                 few = cases::named(&self.args.filters, &names).map_err(|failure| failure.to_string())?;
@@ -93,10 +93,10 @@ impl Worker {
             none => none.insert(cases::load_with(&self.args.filters).map_err(|failure| failure.to_string())?.0),
         };
         // The order has few of very many cases, so only its names are put into a map.
-        let mut wanted: HashMap<&str, Option<Unit>> = tasks.iter().map(|task| (task.name.as_str(), None)).collect();
-        for unit in units {
-            if let Some(found) = wanted.get_mut(unit.name()) {
-                *found = Some(unit.clone());
+        let mut wanted: HashMap<&str, Option<AnyCase>> = tasks.iter().map(|task| (task.name.as_str(), None)).collect();
+        for case in cases {
+            if let Some(found) = wanted.get_mut(case.name()) {
+                *found = Some(case.clone());
             }
         }
         let mut known = |task: &Task| {
@@ -107,19 +107,19 @@ impl Worker {
     }
 
     /// Runs programs, several at a time.
-    fn programs(&self, programs: &[assay_suite::Case], teller: &Teller, stop: &AtomicBool) {
+    fn programs(&self, programs: &[assay_suite::Case], sender: &EventSender, stop: &AtomicBool) {
         let jobs = if self.args.validation { 1 } else { self.options.jobs };
-        let with = RunWith { jobs: 1, ..session::run_with(&self.args, &self.options, self.device()) };
+        let with = ProgramSettings { jobs: 1, ..session::run_with(&self.args, &self.options, self.device()) };
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..jobs.clamp(1, programs.len().max(1)) {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
                         let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                        teller.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
-                        let target = AnnouncedTarget { target: self.backend.target(), teller, case: &case.name };
-                        let result = Programs { cases: &[], target: &target, with: with.clone() }.one(case);
-                        teller.event(&Event::CaseFinished(Box::new(result)));
+                        sender.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
+                        let target = AnnouncedTarget { target: self.backend.target(), sender, case: &case.name };
+                        let result = ProgramSet { cases: &[], target: &target, settings: with.clone() }.run_case(case);
+                        sender.event(&Event::CaseFinished(Box::new(result)));
                     }
                 });
             }
@@ -127,26 +127,26 @@ impl Worker {
     }
 }
 
-impl Bench for Worker {
+impl WorkerBackend for Worker {
     fn device(&self) -> &DeviceInfo {
         self.backend.executor().info()
     }
 
-    fn run(&mut self, tasks: &[Task], teller: &Teller, stop: &AtomicBool) -> Result<(), String> {
-        let (cases, programs) = Unit::split(self.find(tasks)?);
+    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
+        let (cases, programs) = AnyCase::split(self.find(tasks)?);
         if !cases.is_empty() {
             let chunks: HashMap<&str, &Vec<u64>> =
                 tasks.iter().filter_map(|task| Some((task.name.as_str(), task.chunks.as_ref()?))).collect();
-            let mut plan = Plan::of(cases);
+            let mut plan = Plan::from_cases(cases);
             for planned in &mut plan.cases {
                 planned.chunks = chunks.get(planned.case.name.as_str()).map(|&chunks| chunks.clone());
             }
             session::translate_to_wgsl(&mut plan, self.args.api);
             plan.negotiate(self.backend.executor(), self.options.jobs);
             skip_other_paths(&mut plan, self.args.path);
-            run_plan(&plan, self.backend.executor(), &self.options, teller, stop)?;
+            run_plan(&plan, self.backend.executor(), &self.options, sender, stop)?;
         }
-        self.programs(&programs, teller, stop);
+        self.programs(&programs, sender, stop);
         Ok(())
     }
 }
@@ -154,7 +154,7 @@ impl Bench for Worker {
 /// Target that announces each call into the driver to the coordinator.
 struct AnnouncedTarget<'a> {
     target: &'a (dyn Target + Sync),
-    teller: &'a Teller,
+    sender: &'a EventSender,
     case: &'a str,
 }
 
@@ -163,22 +163,22 @@ impl Target for AnnouncedTarget<'_> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        self.target.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.target.capabilities()
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        let _call = self.teller.enter(self.case, "allocating buffers with device addresses");
-        self.target.place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        let _call = self.sender.begin_call(self.case, "allocating buffers with device addresses");
+        self.target.allocate(request)
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let _call = self.teller.enter(self.case, "running a program");
-        self.target.run(job)
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let _call = self.sender.begin_call(self.case, "running a program");
+        self.target.run(request)
     }
 
     fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        let _call = self.teller.enter(self.case, during);
+        let _call = self.sender.begin_call(self.case, during);
         self.target.with_device(during, work)
     }
 }

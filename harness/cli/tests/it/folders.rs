@@ -4,7 +4,7 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use crate::support::{Output, assay};
-use assay_runner::{DeviceInfo, Event, Part, RunInfo, SCHEMA};
+use assay_runner::{DeviceInfo, Event, RunInfo, RunPart, SCHEMA};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -50,7 +50,7 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
         started: "2026-11-21T03:00:00Z".to_owned(),
         host: String::new(),
         selection: String::new(),
-        part: part.map(|of| Part { of: vec![of.to_owned()], cases: 4, selection: "0".to_owned() }),
+        part: part.map(|of| RunPart { of: vec![of.to_owned()], cases: 4, selection: "0".to_owned() }),
     };
     let mut lines = vec![serde_json::to_value(Event::RunStarted(Box::new(run))).unwrap()];
     lines.extend(cases.iter().map(|(name, status, margin)| result(name, status, *margin)));

@@ -14,7 +14,7 @@ fn shader(name: &str) -> String {
 
 #[test]
 fn the_examples_are_legal_and_list_their_requirements() {
-    for (name, need) in [
+    for (name, requirements) in [
         ("gather_qcom", "capability ImageGatherLinearQCOM: feature imageGatherLinear"),
         ("tile_shading_qcom", "capability TileShadingQCOM: feature tileShading"),
         ("bindless_kernel_intel", "a kernel, which does not target Vulkan"),
@@ -22,7 +22,7 @@ fn the_examples_are_legal_and_list_their_requirements() {
     ] {
         let output = inspect(&[&shader(name)]);
         assert_eq!(output.code, 0, "{output:?}");
-        assert!(output.stdout.contains(need), "{output:?}");
+        assert!(output.stdout.contains(requirements), "{output:?}");
         assert!(output.stdout.contains("legal: no rule in "), "{output:?}");
     }
 }

@@ -55,11 +55,11 @@ fn native(cases: &str, (mock, path): (&str, &str), layers: &str, out: &Path) -> 
 fn native_tile_shading_runs_clean_on_the_mock_stack() {
     let Some((mock, validation)) = stack() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let library: PathBuf = env::current_exe().unwrap().with_file_name(assay_testlayer::LIBRARY);
+    let library: PathBuf = env::current_exe().unwrap().with_file_name(assay_testlayer::LIBRARY_FILE);
     let layer = folder.path().join("layer");
     fs::create_dir(&layer).unwrap();
     fs::write(layer.join("layer.json"), assay_testlayer::manifest(&library)).unwrap();
-    let (test, layer) = (assay_testlayer::NAME, layer.display());
+    let (test, layer) = (assay_testlayer::LAYER_NAME, layer.display());
     // Loaders before 1.3.263 use the order of the folders, later ones the order of the names.
     let path = format!("{validation}:{layer}");
     let clean = native("tile.*", (&mock, &path), &format!("{VALIDATION}:{test}"), &folder.path().join("clean"));

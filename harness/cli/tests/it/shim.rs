@@ -144,7 +144,7 @@ fn manifests(folder: &Path) -> Option<(String, String)> {
         eprintln!("skipped: no lavapipe (scripts/setup --tests finds it)");
         return None;
     };
-    let library: PathBuf = env::current_exe().unwrap().with_file_name(assay_shim::LIBRARY);
+    let library: PathBuf = env::current_exe().unwrap().with_file_name(assay_shim::LIBRARY_FILE);
     let shim = folder.join("shim.json");
     fs::write(&shim, assay_shim::manifest(&library)).unwrap();
     Some((lavapipe, shim.to_str().unwrap().to_owned()))
@@ -193,9 +193,9 @@ fn a_fault_that_is_not_planted_anywhere_is_detected() {
     let case = "environment.bits.copy.f32".to_owned();
     for (fault, is_planted) in [("flush@OpTranspose", false), ("flush@OpCopyObject", true)] {
         let environment = [
-            (assay_shim::DRIVER, &*lavapipe),
-            (assay_shim::FAULT, fault),
-            (assay_shim::RECORD, record.to_str().unwrap()),
+            (assay_shim::DRIVER_VARIABLE, &*lavapipe),
+            (assay_shim::FAULT_VARIABLE, fault),
+            (assay_shim::RECORD_VARIABLE, record.to_str().unwrap()),
         ];
         let found = run([&case].into_iter(), &shim, &environment, &folder.path().join(fault));
         assert_eq!(changes(&record) > 0, is_planted, "{fault}: {found:?}");
@@ -210,9 +210,9 @@ fn planted_faults_are_detected() {
     for (number, (fault, cases)) in planted().iter().enumerate() {
         let record = folder.path().join(format!("{number}.changes"));
         let environment = [
-            (assay_shim::DRIVER, &*lavapipe),
-            (assay_shim::FAULT, fault),
-            (assay_shim::RECORD, record.to_str().unwrap()),
+            (assay_shim::DRIVER_VARIABLE, &*lavapipe),
+            (assay_shim::FAULT_VARIABLE, fault),
+            (assay_shim::RECORD_VARIABLE, record.to_str().unwrap()),
         ];
         let found = run(cases.keys(), &shim, &environment, &folder.path().join(number.to_string()));
         if changes(&record) == 0 {
@@ -234,7 +234,7 @@ fn without_a_fault_the_shim_does_not_change_results() {
     let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
     let cases: BTreeSet<String> = planted().into_values().flat_map(BTreeMap::into_keys).collect();
     let own = run(cases.iter(), &lavapipe, &[], &folder.path().join("own"));
-    let wrapped = run(cases.iter(), &shim, &[(assay_shim::DRIVER, &lavapipe)], &folder.path().join("wrapped"));
+    let wrapped = run(cases.iter(), &shim, &[(assay_shim::DRIVER_VARIABLE, &lavapipe)], &folder.path().join("wrapped"));
     assert_eq!(own, wrapped);
     // Only features that lavapipe lacks are skipped.
     let wrong = cases.iter().filter(|name| {
@@ -249,14 +249,14 @@ fn a_misconfigured_shim_reports_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let Some((lavapipe, shim)) = manifests(folder.path()) else { return };
     for (variable, value, words) in [
-        (assay_shim::FAULT, "flush@OpNothing", "`flush@OpNothing` is not a fault: expected"),
-        (assay_shim::DRIVER, "/nowhere.json", "the manifest /nowhere.json cannot be read"),
-        (assay_shim::DRIVER, "", "ASSAY_SHIM_DRIVER is not set"),
+        (assay_shim::FAULT_VARIABLE, "flush@OpNothing", "`flush@OpNothing` is not a fault: expected"),
+        (assay_shim::DRIVER_VARIABLE, "/nowhere.json", "the manifest /nowhere.json cannot be read"),
+        (assay_shim::DRIVER_VARIABLE, "", "ASSAY_SHIM_DRIVER is not set"),
     ] {
         let environment = [
             ("VK_DRIVER_FILES", &*shim),
             ("VK_ICD_FILENAMES", &*shim),
-            (assay_shim::DRIVER, &*lavapipe),
+            (assay_shim::DRIVER_VARIABLE, &*lavapipe),
             (variable, value),
         ];
         let ran = assay_with(&["devices"], &environment);

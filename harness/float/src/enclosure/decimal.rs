@@ -1,6 +1,6 @@
 //! Decimal text of enclosures.
 
-use super::big::num::Num;
+use super::big_enclosure::num::Num;
 use num_bigint::BigUint;
 use num_traits::{One, Pow};
 

@@ -1,12 +1,12 @@
 //! Certified enclosures of real numbers: interval arithmetic with outward rounding (Moore,
 //! *Interval Analysis*, 1966).
 
-pub(crate) mod big;
+pub(crate) mod big_enclosure;
 mod decimal;
-pub(crate) mod fast;
-mod image;
+pub(crate) mod f64_enclosure;
+mod function_range;
 mod interval;
-mod rank;
+mod rank_rounding;
 
 use crate::{Dyadic, Format, Rank};
 use std::{cmp::Ordering, fmt::Debug};

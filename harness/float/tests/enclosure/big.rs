@@ -2,11 +2,11 @@
 //! independent library, over intervals, at the ends of their range, and in exact cases.
 
 use crate::common::{FUNCTIONS, Random, big, bits_of, dyadic, in_domain, special, within};
-use assay_float::{Big, Dyadic, Enclosure, F32, Function, Undecided};
+use assay_float::{BigEnclosure, Dyadic, Enclosure, F32, Function, Undecided};
 use astro_float::{BigFloat, Consts, RoundingMode, Sign};
 use std::cmp::Ordering;
 
-fn check_nested(text: &str, ask: impl Fn(u32) -> Result<Big, Undecided>) {
+fn check_nested(text: &str, ask: impl Fn(u32) -> Result<BigEnclosure, Undecided>) {
     let (coarse, fine) = (ask(96).unwrap(), ask(400).unwrap());
     assert!(within(&fine, &coarse), "{text}: {fine:?} is not within {coarse:?}");
     assert!(!coarse.is_point() || fine.is_point(), "{text} is exact at 96 bits only");
@@ -64,20 +64,20 @@ fn binary_operations_nest() {
 }
 
 /// Exact value of a number of the other library.
-fn from_astro(value: &BigFloat) -> Option<Big> {
+fn from_astro(value: &BigFloat) -> Option<BigEnclosure> {
     let (words, _, sign, exponent, _) = value.as_raw_parts()?;
-    let mut sum = Big::exact(Dyadic::ZERO, 600);
+    let mut sum = BigEnclosure::exact(Dyadic::ZERO, 600);
     for (i, &word) in words.iter().rev().enumerate() {
         let scale = exponent - 64 * (i as i32 + 1);
-        sum = sum.add(&Big::exact(Dyadic::new(sign == Sign::Neg, word, scale), 600));
+        sum = sum.add(&BigEnclosure::exact(Dyadic::new(sign == Sign::Neg, word, scale), 600));
     }
     Some(sum)
 }
 
 /// Returns true if the other library's result, accurate to `bits`, can be the enclosed number.
-fn agrees(ours: &Big, theirs: &BigFloat, bits: i32) -> bool {
+fn agrees(ours: &BigEnclosure, theirs: &BigFloat, bits: i32) -> bool {
     let Some(theirs) = from_astro(theirs) else { return false };
-    let slack = Big::exact(Dyadic::pow2(-bits), 600);
+    let slack = BigEnclosure::exact(Dyadic::pow2(-bits), 600);
     let slack = theirs.abs().mul(&slack);
     let around = theirs.sub(&slack).hull(&theirs.add(&slack));
     ours.compare(&around).map_or(true, Ordering::is_eq)
@@ -138,7 +138,7 @@ fn an_independent_library_agrees() {
         assert!(agrees(&ours, &theirs, 250), "atan2({y:e}, {x:e}): {ours:?} against {theirs}");
     }
     let pi = cc.pi(THEIRS, rm);
-    assert!(agrees(&Big::pi(200), &pi, 250));
+    assert!(agrees(&BigEnclosure::pi(200), &pi, 250));
 }
 
 /// A member of [a, b], sometimes close to an end.
@@ -193,7 +193,7 @@ fn arithmetic_of_intervals_holds_the_results_of_members() {
 }
 
 /// Returns true if the result is exactly that value.
-fn is(result: Result<Big, Undecided>, value: f64) -> bool {
+fn is(result: Result<BigEnclosure, Undecided>, value: f64) -> bool {
     result.is_ok_and(|result| result.is_point() && result.compare(&big(value, 96)) == Ok(Ordering::Equal))
 }
 
@@ -211,7 +211,7 @@ fn exact_cases_are_points() {
         assert!(is(at(function, 1.0), 0.0), "{function:?}(1)");
     }
     for n in -1000..1000 {
-        let power = Big::exact(Dyadic::pow2(n), 96);
+        let power = BigEnclosure::exact(Dyadic::pow2(n), 96);
         assert!(is(power.function(Log2), n.into()));
         assert_eq!(at(Exp2, n.into()).unwrap().compare(&power), Ok(Ordering::Equal));
         assert_eq!(power.function(Sqrt).unwrap().is_point(), n % 2 == 0);
@@ -236,9 +236,9 @@ fn exact_cases_are_points() {
     assert!(is(big(6.0, 96).div(&big(3.0, 96)), 2.0) && !big(1.0, 96).div(&big(3.0, 96)).unwrap().is_point());
     assert!(is(big(0.0, 96).atan2(&big(2.0, 96)), 0.0) && !big(0.0, 96).atan2(&big(-2.0, 96)).unwrap().is_point());
     // A sum is a point if it fits the precision.
-    let (huge, small) = (Big::exact(Dyadic::pow2(300), 96), big(1.0, 96));
+    let (huge, small) = (BigEnclosure::exact(Dyadic::pow2(300), 96), big(1.0, 96));
     assert!(!huge.add(&small).is_point());
-    assert!(Big::exact(Dyadic::pow2(300), 400).add(&small).is_point());
+    assert!(BigEnclosure::exact(Dyadic::pow2(300), 400).add(&small).is_point());
 }
 
 #[test]
@@ -267,20 +267,20 @@ fn exact_powers_are_points() {
 
 #[test]
 fn enormous_and_minute_numbers_saturate_soundly() {
-    let giant = Big::exact(Dyadic::new(false, u64::MAX, 1000), 96);
-    let minute = Big::exact(Dyadic::new(false, u64::MAX, -1200), 96);
+    let giant = BigEnclosure::exact(Dyadic::new(false, u64::MAX, 1000), 96);
+    let minute = BigEnclosure::exact(Dyadic::new(false, u64::MAX, -1200), 96);
     let (one, zero) = (big(1.0, 96), big(0.0, 96));
-    for x in [Big::exact(Dyadic::pow2(140), 96), big(f64::MAX, 96), giant.clone()] {
+    for x in [BigEnclosure::exact(Dyadic::pow2(140), 96), big(f64::MAX, 96), giant.clone()] {
         for function in [Function::Exp, Function::Exp2, Function::Sinh, Function::Cosh] {
             let up = x.function(function).unwrap();
-            assert_eq!(up.lower().compare(&Big::exact(Dyadic::pow2(20_000), 96)), Ok(Ordering::Greater));
+            assert_eq!(up.lower().compare(&BigEnclosure::exact(Dyadic::pow2(20_000), 96)), Ok(Ordering::Greater));
             assert_eq!(up.nearest_rank(F32), Ok(F32.infinity()));
             assert_eq!((up.ceil_rank(F32), up.floor_rank(F32)), (Ok(F32.infinity()), Ok(F32.max_finite())));
         }
         for function in [Function::Exp, Function::Exp2] {
             let down = x.neg().function(function).unwrap();
             assert_eq!(down.compare(&zero), Ok(Ordering::Greater));
-            assert_eq!(down.compare(&Big::exact(Dyadic::pow2(-20_000), 96)), Ok(Ordering::Less));
+            assert_eq!(down.compare(&BigEnclosure::exact(Dyadic::pow2(-20_000), 96)), Ok(Ordering::Less));
             let ranks = (down.ceil_rank(F32), down.floor_rank(F32), down.nearest_rank(F32));
             assert_eq!(ranks, (Ok(1), Ok(0), Ok(0)));
             let negative = down.neg();
@@ -346,10 +346,10 @@ fn domains_are_undecided_beyond() {
 
 #[test]
 fn text_shows_certain_digits() {
-    assert_eq!(Big::pi(96).decimal(20), "3.1415926535897932385");
-    assert_eq!(assay_float::Fast::pi(()).decimal(30), "3.14159265358979");
+    assert_eq!(BigEnclosure::pi(96).decimal(20), "3.1415926535897932385");
+    assert_eq!(assay_float::F64Enclosure::pi(()).decimal(30), "3.14159265358979");
     assert_eq!(big(0.1, 96).decimal(5), "0.1");
-    assert_eq!(Big::exact(dyadic(1024.0), 96).function(Function::Log2).unwrap().decimal(9), "10");
+    assert_eq!(BigEnclosure::exact(dyadic(1024.0), 96).function(Function::Log2).unwrap().decimal(9), "10");
     assert_eq!(big(1.0, 200).div(&big(3.0, 200)).unwrap().decimal(12), "0.333333333333");
     assert_eq!(big(2.0, 96).function(Function::Exp).unwrap().approximate(), core_math::exp(2.0));
 }

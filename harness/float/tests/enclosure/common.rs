@@ -1,6 +1,6 @@
 //! Shared parts of the enclosure tests: inputs, and predicates on two enclosures.
 
-use assay_float::{Big, Dyadic, Enclosure, Fast, Function};
+use assay_float::{BigEnclosure, Dyadic, Enclosure, F64Enclosure, Function};
 use std::cmp::Ordering;
 
 pub(crate) const FUNCTIONS: [Function; 18] = [
@@ -119,16 +119,16 @@ pub(crate) fn dyadic(x: f64) -> Dyadic {
     Dyadic::from_f64(x).expect("finite")
 }
 
-pub(crate) fn big(x: f64, precision: u32) -> Big {
-    Big::exact(dyadic(x), precision)
+pub(crate) fn big(x: f64, precision: u32) -> BigEnclosure {
+    BigEnclosure::exact(dyadic(x), precision)
 }
 
-pub(crate) fn fast(x: f64) -> Fast {
-    Fast::exact(dyadic(x), ())
+pub(crate) fn fast(x: f64) -> F64Enclosure {
+    F64Enclosure::exact(dyadic(x), ())
 }
 
 /// Ends of a fast enclosure.
-pub(crate) fn ends(value: &Fast) -> (f64, f64) {
+pub(crate) fn ends(value: &F64Enclosure) -> (f64, f64) {
     let (low, high) = (value.lower(), value.upper());
     let low_end = if low.is_point() { low.approximate() } else { f64::NEG_INFINITY };
     let high_end = if high.is_point() { high.approximate() } else { f64::INFINITY };
@@ -136,7 +136,7 @@ pub(crate) fn ends(value: &Fast) -> (f64, f64) {
 }
 
 /// Returns true if no member of the inner enclosure is certainly outside.
-pub(crate) fn meets_fast(inner: &Big, outer: &Fast) -> bool {
+pub(crate) fn meets_fast(inner: &BigEnclosure, outer: &F64Enclosure) -> bool {
     let (lo, hi) = ends(outer);
     let above = lo.is_infinite() || inner.compare(&big(lo, 64)) != Ok(Ordering::Less);
     let below = hi.is_infinite() || inner.compare(&big(hi, 64)) != Ok(Ordering::Greater);
@@ -144,13 +144,13 @@ pub(crate) fn meets_fast(inner: &Big, outer: &Fast) -> bool {
 }
 
 /// Returns true if the inner enclosure's ends lie within the outer's.
-pub(crate) fn within(inner: &Big, outer: &Big) -> bool {
+pub(crate) fn within(inner: &BigEnclosure, outer: &BigEnclosure) -> bool {
     inner.lower().compare(&outer.lower()) != Ok(Ordering::Less)
         && inner.upper().compare(&outer.upper()) != Ok(Ordering::Greater)
 }
 
 /// Width relative to the magnitude, in bits: about -log2 of it.
-pub(crate) fn bits_of(value: &Big) -> f64 {
+pub(crate) fn bits_of(value: &BigEnclosure) -> f64 {
     let width = value.upper().sub(&value.lower());
     if width.is_point() && width.approximate() == 0.0 {
         return f64::INFINITY;

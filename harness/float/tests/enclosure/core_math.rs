@@ -2,10 +2,10 @@
 //! correctly rounded.
 
 use crate::common::{FUNCTIONS, Random, big, in_domain, special};
-use assay_float::{Big, Enclosure, F32, F64, Format, Function, Rank, Undecided};
+use assay_float::{BigEnclosure, Enclosure, F32, F64, Format, Function, Rank, Undecided};
 
 /// Rank of the exact value rounded to nearest, with as much precision as that takes.
-fn nearest(format: Format, ask: impl Fn(u32) -> Result<Big, Undecided>) -> Option<Rank> {
+fn nearest(format: Format, ask: impl Fn(u32) -> Result<BigEnclosure, Undecided>) -> Option<Rank> {
     [96, 192, 400, 1_200, 2_500].into_iter().find_map(|bits| ask(bits).ok()?.nearest_rank(format).ok())
 }
 

@@ -3,7 +3,8 @@
 
 use crate::common::{FUNCTIONS, Random, big, dyadic, fast};
 use assay_float::{
-    BF16, Big, Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, Fast, Format, Function, Rank, Undecided,
+    BF16, BigEnclosure, Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, F64Enclosure, Format, Function, Rank,
+    Undecided,
 };
 
 const FORMATS: [Format; 6] = [F8_E4M3, F8_E5M2, F16, BF16, F32, F64];
@@ -80,7 +81,7 @@ fn decisions_agree() {
         values.retain(|value| value.is_finite());
         let formula = Formula::random(&mut random, 3, &values);
         // The reference: enough precision for sums of doubles.
-        let Ok(reference) = formula.evaluate::<Big>(1_000) else { continue };
+        let Ok(reference) = formula.evaluate::<BigEnclosure>(1_000) else { continue };
         let expected = answers(&reference, 1_000);
         fine += expected.iter().filter(|answer| answer.is_ok()).count() as u64;
         let check = |got: Vec<Result<Rank, Undecided>>, kind: &str, value: &dyn std::fmt::Debug| {
@@ -91,11 +92,11 @@ fn decisions_agree() {
             }
             got.iter().filter(|answer| answer.is_ok()).count() as u64
         };
-        if let Ok(value) = formula.evaluate::<Fast>(()) {
+        if let Ok(value) = formula.evaluate::<F64Enclosure>(()) {
             decided += check(answers(&value, ()), "fast", &value);
             assert!(!value.is_point() || reference.is_point(), "{value:?} is not exact: {reference:?}");
         }
-        if let Ok(value) = formula.evaluate::<Big>(96) {
+        if let Ok(value) = formula.evaluate::<BigEnclosure>(96) {
             check(answers(&value, 96), "96 bits", &value);
             assert!(!value.is_point() || reference.is_point(), "{value:?} is not exact: {reference:?}");
         }

@@ -3,7 +3,7 @@
 use crate::common::{FUNCTIONS, Random, big, dyadic, ends, fast, in_domain, meets_fast, special};
 use assay_float::{Dyadic, Enclosure, F16, Function};
 
-/// Precision of the enclosures with which `Fast` is compared.
+/// Precision of the enclosures with which `F64Enclosure` is compared.
 const BITS: u32 = 160;
 
 fn check(function: Function, x: f64) {
@@ -178,9 +178,12 @@ fn constants_that_are_no_doubles_are_enclosed() {
         Dyadic::new(false, 3, 2000),
         Dyadic::pow2(-1080),
     ] {
-        let outer = assay_float::Fast::exact(value, ());
-        assert!(!outer.is_point() && meets_fast(&assay_float::Big::exact(value, 64), &outer), "{value:?} {outer:?}");
+        let outer = assay_float::F64Enclosure::exact(value, ());
+        assert!(
+            !outer.is_point() && meets_fast(&assay_float::BigEnclosure::exact(value, 64), &outer),
+            "{value:?} {outer:?}"
+        );
     }
-    assert!(assay_float::Fast::exact(dyadic(5e-324), ()).is_point());
-    assert!(meets_fast(&assay_float::Big::pi(100), &assay_float::Fast::pi(())));
+    assert!(assay_float::F64Enclosure::exact(dyadic(5e-324), ()).is_point());
+    assert!(meets_fast(&assay_float::BigEnclosure::pi(100), &assay_float::F64Enclosure::pi(())));
 }

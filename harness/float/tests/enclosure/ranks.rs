@@ -1,7 +1,7 @@
 //! Rounding to ranks, compared with a search through all values.
 
 use crate::common::{Random, big, fast};
-use assay_float::{BF16, Big, Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, Fast, Format, Rank};
+use assay_float::{BF16, BigEnclosure, Dyadic, Enclosure, F8_E4M3, F8_E5M2, F16, F32, F64, F64Enclosure, Format, Rank};
 
 /// Finite values of a small format in ascending order, without -0, which precedes +0.
 fn values(format: Format) -> Vec<(Rank, f64)> {
@@ -140,16 +140,16 @@ fn doubles_round_at_their_middles() {
     }
     // The thresholds of overflow and of half of the smallest denormal.
     let ulp = Dyadic::pow2(970);
-    let edge = big(f64::MAX, 200).add(&Big::exact(ulp, 200));
+    let edge = big(f64::MAX, 200).add(&BigEnclosure::exact(ulp, 200));
     assert_eq!(ranks(&edge, F64), [F64.infinity(), F64.max_finite(), F64.infinity()]);
     let below = edge.sub(&big(1.0, 2000));
     assert_eq!(ranks(&below, F64), [F64.infinity(), F64.max_finite(), F64.max_finite()]);
     assert_eq!(ranks(&edge.neg(), F64), [F64.neg_infinity() + 1, F64.neg_infinity(), F64.neg_infinity()]);
-    let half = Big::exact(Dyadic::pow2(-1075), 200);
+    let half = BigEnclosure::exact(Dyadic::pow2(-1075), 200);
     assert_eq!(ranks(&half, F64), [1, 0, 0]);
     assert_eq!(ranks(&half.neg(), F64), [-1, -2, -1]);
-    assert_eq!(ranks(&Big::exact(Dyadic::new(false, 3, -1076), 200), F64), [1, 0, 1]);
-    assert_eq!(ranks(&Fast::exact(Dyadic::new(false, 3, -1076), ()).lower(), F64)[..2], [-1, 0]);
+    assert_eq!(ranks(&BigEnclosure::exact(Dyadic::new(false, 3, -1076), 200), F64), [1, 0, 1]);
+    assert_eq!(ranks(&F64Enclosure::exact(Dyadic::new(false, 3, -1076), ()).lower(), F64)[..2], [-1, 0]);
 }
 
 #[test]
@@ -195,6 +195,6 @@ fn the_members_of_an_interval_leave_out_open_ends() {
         assert_eq!(wide.member_ranks(F32), (one + 1, F32.rank(2f32.to_bits().into())));
         assert_eq!(exact(Dyadic::ZERO).member_ranks(F32), (-1, 0));
     }
-    check::<Fast>(());
-    check::<Big>(96);
+    check::<F64Enclosure>(());
+    check::<BigEnclosure>(96);
 }

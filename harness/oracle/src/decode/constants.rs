@@ -31,7 +31,7 @@ impl Decoder<'_> {
     /// Variables count only if the entry point uses them; constants may serve other constants.
     fn is_needed(&self, word: u32, op: Op) -> bool {
         let variable = matches!(op, Op::Variable | Op::UntypedVariableKHR);
-        !variable || self.module.id(word).is_some_and(|id| self.usage.globals.contains(&id))
+        !variable || self.module.dense_id(word).is_some_and(|id| self.usage.globals.contains(&id))
     }
 
     pub(super) fn global_constant(&mut self, i: Instruction, op: Op, word: u32, ty: TypeId) -> Result {

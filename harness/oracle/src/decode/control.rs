@@ -34,7 +34,7 @@ impl Decoder<'_> {
             let end = self.end(last, block.label, &places)?;
             let code = start..self.code.len() as u32;
             let at = self.place();
-            let construct = flow.innermost(b).map(|construct| construct as u32);
+            let construct = flow.innermost_construct(b).map(|construct| construct as u32);
             self.functions[number].blocks.push(Block { code, end, at, construct });
         }
         let place = |block| places.get(&module.block(block).label).copied();
@@ -77,7 +77,7 @@ impl Decoder<'_> {
     }
 
     fn decider(&mut self, word: u32) -> Result<Decider> {
-        let made = self.module.definition_of_word(word).and_then(|made| made.op);
+        let made = self.module.definition_of(word).and_then(|made| made.op);
         Ok(Decider { reg: self.val(word)?.reg, is_undef: made == Some(Op::Undef) })
     }
 

@@ -10,7 +10,7 @@ use assay_spirv::tables::GlslStd450 as Glsl;
 impl Decoder<'_> {
     pub(super) fn extended(&mut self, i: Instruction) -> Result {
         let (set, number) = (self.word(i, 0)?, self.word(i, 1)?);
-        let import = self.module.definition_of_word(set);
+        let import = self.module.definition_of(set);
         let name = import.map(|import| self.module.string_at(import, 0)).unwrap_or_default();
         if name.starts_with("NonSemantic.") {
             return Ok(());

@@ -5,8 +5,8 @@ use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::program::Numbers;
 use crate::ty::{Fmt, Kind};
 use assay_spirv::module::{ImageType, Instruction, Type};
-use assay_spirv::sampling::GatherMode;
 use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
+use assay_spirv::texture_addressing::GatherMode;
 
 /// Image operands of an access without a sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

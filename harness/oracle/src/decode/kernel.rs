@@ -4,7 +4,7 @@ use super::{Decoder, Result};
 use crate::inst::Inst;
 use crate::program::Parameter;
 use crate::ty::{Kind, Layout, Mode};
-use assay_spirv::kernel::HandleKind;
+use assay_spirv::kernel_call::HandleKind;
 use assay_spirv::module::{Instruction, Type, TypeId};
 use assay_spirv::tables::{ExecutionModel, Op, StorageClass};
 use std::rc::Rc;

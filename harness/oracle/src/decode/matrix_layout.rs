@@ -38,7 +38,7 @@ impl Decoder<'_> {
             if !seen.insert(word) {
                 continue;
             }
-            let i = self.module.definition_of_word(word)?;
+            let i = self.module.definition_of(word)?;
             let operands = i.operands();
             match i.op? {
                 Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {

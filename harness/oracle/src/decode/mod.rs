@@ -28,8 +28,8 @@ use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::ty::{Kind, Layout, Layouts, Leaf, Mode};
 use assay_precision::Specification;
 use assay_spirv::grammar::Version;
-use assay_spirv::module::{Index, Instruction, Module, Section, Type, TypeId};
-use assay_spirv::reflect::{self, Usage};
+use assay_spirv::module::{Instruction, InstructionIndex, Module, Section, Type, TypeId};
+use assay_spirv::reflect::{self, EntryPointUses};
 use assay_spirv::tables::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -82,7 +82,7 @@ fn is_local(class: StorageClass) -> bool {
 pub(super) struct Decoder<'a> {
     pub(super) module: &'a Module,
     spec: &'a SpecValues,
-    usage: &'a Usage,
+    usage: &'a EntryPointUses,
     pub(super) layouts: Layouts<'a>,
     values: Vec<Option<Val>>,
     /// Values of registers that are known: constants.
@@ -94,7 +94,7 @@ pub(super) struct Decoder<'a> {
     setup: Vec<Inst>,
     setup_at: Vec<Place>,
     in_function: bool,
-    here: Index,
+    here: InstructionIndex,
     functions: Vec<Function>,
     /// Function numbers by the word of their id.
     numbers: HashMap<u32, u32>,
@@ -110,7 +110,7 @@ pub(super) struct Decoder<'a> {
     /// Registers of pointers into arrays of push constants, at indices that are not constants.
     pub(super) pushed: BTreeSet<Reg>,
     /// Texel type that accesses to images without a format assume.
-    pub(super) unformatted: BTreeMap<Index, Numbers>,
+    pub(super) unformatted: BTreeMap<InstructionIndex, Numbers>,
     pub(super) float_ops: FloatOps,
     /// True if the module is a translation of WGSL.
     pub(super) wgsl: bool,
@@ -138,7 +138,7 @@ pub(crate) fn program(
     entry: &str,
     spec: &SpecValues,
 ) -> Result<Program> {
-    let usages = reflect::usages(module);
+    let usages = reflect::static_uses(module);
     let models = [Some(ExecutionModel::GLCompute), Some(ExecutionModel::Kernel)];
     let computes = || usages.iter().filter(|u| models.contains(&u.model));
     let Some(usage) = computes().find(|u| u.name == entry) else {
@@ -206,7 +206,7 @@ pub(crate) fn program(
 }
 
 /// Position of an instruction.
-pub(crate) fn place(module: &Module, instruction: Index) -> Place {
+pub(crate) fn place(module: &Module, instruction: InstructionIndex) -> Place {
     Place { instruction, line: module.line(instruction).map(|(_, line, _)| line) }
 }
 
@@ -215,7 +215,7 @@ impl<'a> Decoder<'a> {
         specification: Specification,
         wgsl: bool,
         module: &'a Module,
-        usage: &'a Usage,
+        usage: &'a EntryPointUses,
         spec: &'a SpecValues,
     ) -> Decoder<'a> {
         let mut decoder = Decoder {
@@ -231,7 +231,7 @@ impl<'a> Decoder<'a> {
             setup: Vec::new(),
             setup_at: Vec::new(),
             in_function: false,
-            here: Index(0),
+            here: InstructionIndex(0),
             functions: Vec::new(),
             numbers: HashMap::new(),
             objects: vec![
@@ -373,7 +373,7 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn bind(&mut self, word: u32, val: Val) {
-        if let Some(id) = self.module.id(word) {
+        if let Some(id) = self.module.dense_id(word) {
             self.values[id.0 as usize] = Some(val);
         }
     }
@@ -446,7 +446,7 @@ impl<'a> Decoder<'a> {
 
     /// The value of an id.
     pub(super) fn val(&mut self, word: u32) -> Result<Val> {
-        let found = self.module.id(word).and_then(|id| self.values[id.0 as usize].clone());
+        let found = self.module.dense_id(word).and_then(|id| self.values[id.0 as usize].clone());
         match found {
             Some(val) => Ok(val),
             None => self.invalid(format!("{} has no value here", self.module.names().display(word))),
@@ -493,7 +493,7 @@ impl<'a> Decoder<'a> {
     fn non_uniform(&self) -> BTreeSet<Reg> {
         let module = self.module;
         let decorated = module.all_decorations().filter(|(_, d)| d.decoration == Some(Decoration::NonUniform));
-        let values = decorated.filter_map(|(word, _)| self.values[module.id(word)?.0 as usize].as_ref());
+        let values = decorated.filter_map(|(word, _)| self.values[module.dense_id(word)?.0 as usize].as_ref());
         values.map(|val| val.reg).collect()
     }
 

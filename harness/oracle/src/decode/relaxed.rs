@@ -198,7 +198,7 @@ impl Decoder<'_> {
         if !self.relaxes || self.is_relaxed(word) {
             return self.relaxes;
         }
-        let Some(i) = self.module.definition_of_word(word) else { return false };
+        let Some(i) = self.module.definition_of(word) else { return false };
         let from = i.operand(0).unwrap_or_default();
         let is_pointer = self.module.type_of(word).is_some_and(|ty| self.module.pointer(ty).is_some());
         match i.op {
@@ -242,7 +242,7 @@ impl Decoder<'_> {
     /// Returns true if the module decorates any object in memory.
     fn has_relaxed_objects(&self) -> bool {
         self.module.all_decorations().any(|(word, d)| {
-            let op = self.module.definition_of_word(word).and_then(|i| i.op);
+            let op = self.module.definition_of(word).and_then(|i| i.op);
             let object = matches!(
                 op,
                 Some(

@@ -18,7 +18,7 @@ pub fn folded(module: &Module) -> Option<Module> {
     if !module.section(Section::Globals).any(|i| computed(i.op)) {
         return None;
     }
-    let usages = reflect::usages(module);
+    let usages = reflect::static_uses(module);
     let values = SpecValues::new();
     let mut decoder = Decoder::new(Specification::Vulkan, false, module, usages.first()?, &values);
     let mut editor = Editor::new(module);

@@ -15,8 +15,8 @@ use crate::residual::value as value_of;
 use crate::rule_enforcement::named;
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
-use assay_spirv::sampling::{Channel, Swizzle, View};
 use assay_spirv::tables::Dim;
+use assay_spirv::texture_addressing::{ComponentSource, ImageView, Swizzle};
 
 /// Offset of a pointer to a texel beyond an image's edge, larger than every object. The next offset
 /// marks a texel that the invocation has stored before.
@@ -32,7 +32,7 @@ pub(super) struct Place {
     pub(super) object: usize,
     pub(super) offset: usize,
     pub(super) texel: Texel,
-    pub(super) view: View,
+    pub(super) view: ImageView,
     /// Set if it is read for a filter.
     pub(super) in_filter: bool,
 }
@@ -255,15 +255,15 @@ impl<'a> Run<'a> {
         }
         let has_alpha = texel.channels.len() > 3;
         self.readings_differ |= weak && has_alpha;
-        match image.view.channel(component) {
-            Channel::Constant(n) => (AbstractValue::Bits, texel.whole(n)),
-            Channel::Texel(3) if weak && (!has_alpha || self.reading == Reading::Lenient) => {
+        match image.view.component_source(component) {
+            ComponentSource::Constant(n) => (AbstractValue::Bits, texel.whole(n)),
+            ComponentSource::Texel(3) if weak && (!has_alpha || self.reading == Reading::Lenient) => {
                 let kind =
                     if texel.is_integer() { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
                 self.union(kind, (&AbstractValue::Bits, texel.whole(0)), (&AbstractValue::Bits, texel.whole(1)))
             }
-            Channel::Texel(channel) if channel < texel.channels.len() => (AbstractValue::Bits, texel.whole(0)),
-            Channel::Texel(channel) => (AbstractValue::Bits, texel.absent(channel)),
+            ComponentSource::Texel(channel) if channel < texel.channels.len() => (AbstractValue::Bits, texel.whole(0)),
+            ComponentSource::Texel(channel) => (AbstractValue::Bits, texel.absent(channel)),
         }
     }
 
@@ -284,9 +284,9 @@ impl<'a> Run<'a> {
         if image.is_some_and(|image| self.swizzle_is_undefined(image, component)) {
             return (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0);
         }
-        match place.view.channel(component) {
-            Channel::Texel(channel) => self.channel(place, channel, lane),
-            Channel::Constant(n) => (AbstractValue::Bits, place.texel.whole(n)),
+        match place.view.component_source(component) {
+            ComponentSource::Texel(channel) => self.channel(place, channel, lane),
+            ComponentSource::Constant(n) => (AbstractValue::Bits, place.texel.whole(n)),
         }
     }
 

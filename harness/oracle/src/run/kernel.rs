@@ -10,7 +10,7 @@ use crate::memory::Object;
 use crate::outcome::FaultKind;
 use crate::pointer::OBJECT;
 use crate::program::{Parameter, Program};
-use assay_spirv::kernel::{Argument, DescriptorAt, HandleKind, ImageHandle};
+use assay_spirv::kernel_call::{Argument, DescriptorPosition, HandleKind, ImageHandle};
 use assay_spirv::tables::Dim;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// dimensionality, and true if it is arrayed.
 pub(crate) type Handles = BTreeMap<(HandleKind, u64), (u64, Option<(Dim, bool)>)>;
 
-fn slot(at: DescriptorAt) -> Slot {
+fn slot(at: DescriptorPosition) -> Slot {
     Slot { set: at.set, binding: at.binding, element: at.element }
 }
 

@@ -22,8 +22,8 @@ use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
 use crate::sample::{ACCURACY, QUOTIENT, border_bits};
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind};
-use assay_spirv::sampling::{AddressMode, Channel, GatherMode, Origin, Sampler};
 use assay_spirv::tables::Dim;
+use assay_spirv::texture_addressing::{AddressMode, ComponentSource, FootprintOrigin, GatherMode, Sampler};
 
 /// Largest number of choices along an axis, of levels, or of layers.
 const CHOICES: usize = 4;
@@ -60,7 +60,7 @@ impl Scene<'_> {
     /// before the view's swizzle, so a view that shows another component, or none, does not show
     /// it.
     fn shows_comparison(&self) -> bool {
-        self.reference.is_some() && self.image.view.channel(0) == Channel::Texel(0)
+        self.reference.is_some() && self.image.view.component_source(0) == ComponentSource::Texel(0)
     }
 
     /// Ends of the range that a filtered result is clamped to.
@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
                 }
                 let mut found: Vec<Option<(AbstractValue, u64)>> = vec![None; n];
                 for level in levels {
-                    for spot in self.spots(scene, level.level, Origin::Nearest)? {
+                    for spot in self.spots(scene, level.level, FootprintOrigin::Nearest)? {
                         self.gain(&mut found, scene, |run, component| {
                             run.seen(scene, beside(spot.0, scene.offsets[0]), component, lane)
                         });
@@ -387,7 +387,12 @@ impl<'a> Run<'a> {
     }
 
     /// The texels of a level that offsets may be relative to, with the weights along each axis.
-    fn spots(&mut self, scene: &Scene<'a>, level: u32, origin: Origin) -> Result<Vec<(Spot, [Choice; 3])>, u32> {
+    fn spots(
+        &mut self,
+        scene: &Scene<'a>,
+        level: u32,
+        origin: FootprintOrigin,
+    ) -> Result<Vec<(Spot, [Choice; 3])>, u32> {
         let filtering = self.dispatch.filtering;
         let extent = scene.image.extent_shown(level);
         let none = [Choice { texel: 0, weight: (0.0, 0.0) }; 3];

@@ -22,9 +22,9 @@ use crate::program::{Object as Declared, ObjectKind, Program};
 use crate::rule_enforcement::named;
 use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
 use crate::texel::Texel;
-use assay_spirv::module::Index;
-use assay_spirv::sampling::Sampler;
+use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{BuiltIn, ImageFormat};
+use assay_spirv::texture_addressing::Sampler;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The size of a workgroup, and the number of workgroups. With a shading rate the implementation
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
             tangles: Tangles::default(),
             group: [0; 3],
             place: 0,
-            here: Place { instruction: Index(0), line: None },
+            here: Place { instruction: InstructionIndex(0), line: None },
             blocks: 0,
             undecided_blocks: 0,
             decided_by_order: 0,

@@ -10,8 +10,8 @@ pub use select::{Axis, Choice, LevelChoice, Reach};
 
 use crate::texel::Texel;
 use assay_precision::Division;
-use assay_spirv::sampling::{BorderColor, Channel, View};
 use assay_spirv::tables::ImageFormat;
+use assay_spirv::texture_addressing::{BorderColor, ComponentSource, ImageView};
 
 /// Relative error of texture operations in the lenient reading.
 ///
@@ -30,16 +30,16 @@ pub(crate) const QUOTIENT: f64 = (Division::of(false).ulps + 1e-6) * f32::EPSILO
 /// The border colour in a component (0 to 3) of a view of such texels, as bits of the shader's
 /// type. `None` if it is undefined: the colour has another number format, or is opaque black
 /// through a swizzle.
-pub fn border_bits(format: ImageFormat, view: &View, color: BorderColor, component: usize) -> Option<u64> {
+pub fn border_bits(format: ImageFormat, view: &ImageView, color: BorderColor, component: usize) -> Option<u64> {
     let texel = Texel::of(format)?;
     let unlike = color.is_integer() != texel.is_integer();
     if unlike || (color.is_undefined_swizzled() && !view.is_identity()) {
         return None;
     }
-    Some(match view.channel(component) {
+    Some(match view.component_source(component) {
         // Texels of the border have the channels of the format, like all others.
-        Channel::Texel(channel) if channel < texel.channels.len() => texel.whole(color.rgba()[channel]),
-        Channel::Texel(channel) => texel.absent(channel),
-        Channel::Constant(n) => texel.whole(n),
+        ComponentSource::Texel(channel) if channel < texel.channels.len() => texel.whole(color.rgba()[channel]),
+        ComponentSource::Texel(channel) => texel.absent(channel),
+        ComponentSource::Constant(n) => texel.whole(n),
     })
 }

@@ -10,8 +10,8 @@ use crate::dispatch::{Filtering, Image};
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, mask};
 use assay_float::{F32, Rank};
-use assay_spirv::sampling::{Channel, GatherMode, Sampler};
 use assay_spirv::tables::Dim;
+use assay_spirv::texture_addressing::{ComponentSource, GatherMode, Sampler};
 
 /// The verdict on the result of a gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,9 +98,9 @@ impl GatherReference {
         let count = image.layers_shown();
         let float = !texel.is_integer();
         let exact = |bits: u64| span_of(float, bits, bits);
-        let of = |data: &[u8]| match image.view.channel(component) {
-            Channel::Constant(n) => exact(texel.whole(n)),
-            Channel::Texel(channel) => match texel.channels.get(channel) {
+        let of = |data: &[u8]| match image.view.component_source(component) {
+            ComponentSource::Constant(n) => exact(texel.whole(n)),
+            ComponentSource::Texel(channel) => match texel.channels.get(channel) {
                 None => exact(texel.absent(channel)),
                 Some(&(first, width)) => {
                     let word = data.iter().rev().fold(0u128, |word, byte| word << 8 | u128::from(*byte));

@@ -16,7 +16,7 @@
 
 use super::ACCURACY;
 use crate::dispatch::Filtering;
-use assay_spirv::sampling::{AddressMode, Origin};
+use assay_spirv::texture_addressing::{AddressMode, FootprintOrigin};
 
 /// Bound on the rounding error of a coordinate, relative to the larger of the coordinate and the
 /// axis.
@@ -80,13 +80,13 @@ impl Axis {
 
     /// Ends of the coordinate in texels, with rounding errors.
     #[inline]
-    fn in_texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (f64, f64) {
+    fn in_texels(&self, origin: FootprintOrigin, reach: Reach, filtering: Filtering) -> (f64, f64) {
         let size = f64::from(self.size);
         let (lo, hi) = self.scaled();
         let rounding = |u: f64| SLACK * u.abs().max(size);
         let slack = |u: f64| match reach {
             // An unnormalised coordinate is floored without being computed.
-            Reach::Usual if self.unnormalized && origin == Origin::Nearest => 0.0,
+            Reach::Usual if self.unnormalized && origin == FootprintOrigin::Nearest => 0.0,
             Reach::Usual => rounding(u),
             Reach::Lenient => rounding(u).max(ACCURACY * u.abs()) + fraction(filtering.sub_texel_bits),
         };
@@ -96,7 +96,7 @@ impl Axis {
     /// The first and the last texel that offsets may be relative to. Far beyond the edges of an
     /// axis that does not repeat, one texel represents all.
     #[inline]
-    pub fn texels(&self, origin: Origin, reach: Reach, filtering: Filtering) -> (i64, i64) {
+    pub fn texels(&self, origin: FootprintOrigin, reach: Reach, filtering: Filtering) -> (i64, i64) {
         let (lo, hi) = self.in_texels(origin, reach, filtering);
         let near = |u: f64| {
             let texel = floor(u - origin.shift());
@@ -111,7 +111,13 @@ impl Axis {
     }
 
     /// All choices, with the weights of linear filtering; `None` if there are more than `most`.
-    pub fn choices(&self, origin: Origin, reach: Reach, filtering: Filtering, most: usize) -> Option<Vec<Choice>> {
+    pub fn choices(
+        &self,
+        origin: FootprintOrigin,
+        reach: Reach,
+        filtering: Filtering,
+        most: usize,
+    ) -> Option<Vec<Choice>> {
         if self.is_lost() {
             return None;
         }
@@ -220,8 +226,8 @@ mod tests {
 
     #[test]
     fn centres_are_sure_and_boundaries_are_not() {
-        let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Nearest, reach, FILTERING);
-        let linear = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Linear, reach, FILTERING);
+        let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(FootprintOrigin::Nearest, reach, FILTERING);
+        let linear = |u: f64, reach| axis(u / 8.0, 8).texels(FootprintOrigin::Linear, reach, FILTERING);
         for reach in [Reach::Usual, Reach::Lenient] {
             assert_eq!((nearest(3.5, reach), linear(3.0, reach)), ((3, 3), (2, 2)));
             assert_eq!((nearest(3.0, reach), linear(3.5, reach)), ((2, 3), (2, 3)));
@@ -241,11 +247,11 @@ mod tests {
 
     #[test]
     fn weights_are_whole_steps_around_the_fraction() {
-        let found = axis(3.2 / 8.0, 8).choices(Origin::Linear, Reach::Usual, FILTERING, 4).unwrap();
+        let found = axis(3.2 / 8.0, 8).choices(FootprintOrigin::Linear, Reach::Usual, FILTERING, 4).unwrap();
         assert_eq!(found.len(), 1);
         let Choice { texel, weight: (lo, hi) } = found[0];
         assert!(texel == 2 && lo <= 0.7 && 0.7 <= hi && hi - lo <= 1.0 / 256.0, "{found:?}");
-        let tie = axis(3.5 / 8.0, 8).choices(Origin::Linear, Reach::Usual, FILTERING, 4).unwrap();
+        let tie = axis(3.5 / 8.0, 8).choices(FootprintOrigin::Linear, Reach::Usual, FILTERING, 4).unwrap();
         assert_eq!(tie.iter().map(|c| c.texel).collect::<Vec<_>>(), [2, 3]);
         assert!(tie[0].weight.1 == 1.0 && tie[1].weight.0 == 0.0, "{tie:?}");
     }
@@ -254,10 +260,10 @@ mod tests {
     fn far_outside_a_clamped_axis_is_one_texel() {
         for address in AddressMode::ALL {
             let far = Axis { address, ..axis(1e12, 8) };
-            let (first, last) = far.texels(Origin::Nearest, Reach::Usual, FILTERING);
+            let (first, last) = far.texels(FootprintOrigin::Nearest, Reach::Usual, FILTERING);
             let repeats = matches!(address, AddressMode::Repeat | AddressMode::MirroredRepeat);
             assert_eq!(first == last, !repeats, "{address}");
-            assert_eq!(far.choices(Origin::Nearest, Reach::Usual, FILTERING, 8).is_none(), repeats);
+            assert_eq!(far.choices(FootprintOrigin::Nearest, Reach::Usual, FILTERING, 8).is_none(), repeats);
         }
     }
 
@@ -267,9 +273,10 @@ mod tests {
             // Numbers that saturate are included.
             for u in [1e10, 1e20, -1e30] {
                 let far = Axis { address, ..axis(u, 8) };
-                assert_eq!((far.is_lost(), far.choices(Origin::Nearest, Reach::Usual, FILTERING, 8).is_none()), {
-                    (lost, lost)
-                });
+                assert_eq!(
+                    (far.is_lost(), far.choices(FootprintOrigin::Nearest, Reach::Usual, FILTERING, 8).is_none()),
+                    { (lost, lost) }
+                );
             }
         }
         assert!(!axis(1e8, 8).is_lost());
@@ -278,15 +285,15 @@ mod tests {
     #[test]
     fn what_is_not_computed_is_not_rounded() {
         let texels = |u: f64, origin, reach| Axis { unnormalized: true, ..axis(u, 8) }.texels(origin, reach, FILTERING);
-        assert_eq!(texels(3.0, Origin::Nearest, Reach::Usual), (3, 3));
-        assert_eq!(texels(3.0, Origin::Nearest, Reach::Lenient), (2, 3));
-        assert_eq!(texels(3.5, Origin::Linear, Reach::Usual), (2, 3));
+        assert_eq!(texels(3.0, FootprintOrigin::Nearest, Reach::Usual), (3, 3));
+        assert_eq!(texels(3.0, FootprintOrigin::Nearest, Reach::Lenient), (2, 3));
+        assert_eq!(texels(3.5, FootprintOrigin::Linear, Reach::Usual), (2, 3));
     }
 
     /// The error is one part in 10^5 of the coordinate where that exceeds a step of the fraction.
     #[test]
     fn the_lenient_reading_asks_for_five_digits() {
-        let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(Origin::Nearest, reach, FILTERING);
+        let nearest = |u: f64, reach| axis(u / 8.0, 8).texels(FootprintOrigin::Nearest, reach, FILTERING);
         assert_eq!((nearest(2000.015, Reach::Usual), nearest(2000.015, Reach::Lenient)), ((2000, 2000), (1999, 2000)));
         assert_eq!(nearest(2000.03, Reach::Lenient), (2000, 2000));
     }

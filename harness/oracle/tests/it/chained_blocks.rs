@@ -5,7 +5,7 @@
 //! functions, and one that recurses along them overflows the stack of a test.
 
 use crate::support::{self, Shader, exact, words};
-use assay_spirv::inspect::{Report, Source};
+use assay_spirv::inspect::{ModuleSource, Report};
 
 /// Number of blocks in each function.
 const BLOCKS: u32 = 100_000;
@@ -22,7 +22,7 @@ fn run(body: &str) -> [u32; 2] {
         Shader { buffers: &[("%data", "%ublocks")], interface: "%data", declared, body: &body, ..Shader::default() };
     let module = shader.module();
     let bytes: Vec<u8> = module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-    let report = Report::new(&Source::read(&bytes).unwrap());
+    let report = Report::new(&ModuleSource::read(&bytes).unwrap());
     assert!(report.is_legal(), "{:?}", report.violations);
     let outcome = support::run(&module, [1, 1, 1], vec![words(&[7, 0])]);
     exact(&outcome, 0).try_into().unwrap()

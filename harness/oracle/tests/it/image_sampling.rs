@@ -8,8 +8,8 @@ use assay_oracle::{
 };
 use assay_spirv::Module;
 use assay_spirv::lower::gather::{GatherStates, lower};
-use assay_spirv::sampling::{AddressMode, BorderColor, CompareOp, GatherMode, Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::{AddressMode, BorderColor, CompareOp, GatherMode, ImageView, Sampler};
 
 /// Each workgroup gathers at one place.
 const GATHER: &str = include_str!("../../../spirv/tests/lower/gather.spvasm");
@@ -67,7 +67,7 @@ fn positions(extent: [u32; 2], layers: u32) -> Image {
         levels: 1,
         format: ImageFormat::Rgba32ui,
         depth: false,
-        view: View::ALL,
+        view: ImageView::ALL,
         data: data.flat_map(u32::to_le_bytes).collect(),
     }
 }
@@ -219,8 +219,8 @@ fn views_show_a_level_layers_and_swizzled_components() {
     let [level_0, level_1] = [positions([4, 4], 3), positions([2, 2], 3)];
     let mut data = level_0.data.clone();
     data.extend(level_1.data.iter().map(|byte| byte ^ 0x55));
-    let swizzle = View::swizzle_from("b1r0").expect("letters");
-    let view = View { base_level: 1, levels: 1, base_layer: 1, layers: 2, swizzle };
+    let swizzle = ImageView::swizzle_from("b1r0").expect("letters");
+    let view = ImageView { base_level: 1, levels: 1, base_layer: 1, layers: 2, swizzle };
     let image = Image { levels: 2, data, view, ..level_0 };
     let sampler =
         Sampler { address: [AddressMode::ClampToBorder; 3], border: BorderColor::IntOpaqueWhite, ..Sampler::NEAREST };
@@ -267,7 +267,7 @@ fn ramp() -> Image {
     let row = [[9, 0, 9, 9], [9, 51, 9, 9], [9, 102, 9, 9], [9, 153, 9, 9u8]].concat();
     let data = [row.repeat(4), [9, 255, 9, 9].repeat(4)].concat();
     let format = ImageFormat::Rgba8;
-    Image { dim: Dim::Dim2D, extent: [4, 4, 1], layers: 1, levels: 2, format, depth: false, view: View::ALL, data }
+    Image { dim: Dim::Dim2D, extent: [4, 4, 1], layers: 1, levels: 2, format, depth: false, view: ImageView::ALL, data }
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn levels_are_the_nearest() {
     assert!(permits(&outcome, 2, 2, 1.0) && permits(&outcome, 2, 2, 0.2) && !permits(&outcome, 2, 2, 0.4));
     assert!(permits(&outcome, 2, 3, 1.0));
     let unnormalized = Sampler { unnormalized: true, ..Sampler::NEAREST };
-    let view = View { levels: 1, ..View::ALL };
+    let view = ImageView { levels: 1, ..ImageView::ALL };
     let outcome = sample(Image { view, ..ramp() }, unnormalized, &[[2.5, 1.5, 0.0], [17.0, 1.5, 0.0]]);
     assert!(permits(&outcome, 2, 0, 0.4) && permits(&outcome, 2, 1, 0.6));
     let outcome = sample(ramp(), unnormalized, &[[2.5, 1.5, 0.0]]);
@@ -325,7 +325,7 @@ const COMPARE: &str = "@group(0) @binding(0) var image: texture_depth_2d;
 /// Depths of two by two texels.
 fn depths() -> Image {
     let data = [0.25f32, 0.5, 0.75, 1.0].iter().flat_map(|d| d.to_le_bytes()).collect();
-    let (dim, format, view) = (Dim::Dim2D, ImageFormat::R32f, View::ALL);
+    let (dim, format, view) = (Dim::Dim2D, ImageFormat::R32f, ImageView::ALL);
     Image { dim, extent: [2, 2, 1], layers: 1, levels: 1, format, depth: true, view, data }
 }
 
@@ -375,7 +375,8 @@ fn comparisons_are_of_texels() {
 /// "Depth comparison" comes before "Component swizzle".
 #[test]
 fn the_swizzle_applies_after_the_comparison() {
-    let view = |swizzle: &str| View { swizzle: View::swizzle_from(swizzle).expect("letters"), ..View::ALL };
+    let view =
+        |swizzle: &str| ImageView { swizzle: ImageView::swizzle_from(swizzle).expect("letters"), ..ImageView::ALL };
     let run = |swizzle: &str, linear, one| {
         let sampler = Sampler { linear, ..comparing(CompareOp::GreaterOrEqual) };
         on_image(COMPARE, Image { view: view(swizzle), ..depths() }, sampler, one)
@@ -509,8 +510,8 @@ fn the_lenient_reading_asks_five_digits_of_filtering() {
     let linear = Sampler { linear: true, ..Sampler::NEAREST };
     let data = [0.3f32.to_le_bytes(); 16].concat();
     let image = Image { format: ImageFormat::R32f, levels: 1, data, ..ramp() };
-    let swizzle = View::swizzle_from("rrrr").expect("letters");
-    let outcome = sample(Image { view: View { swizzle, ..View::ALL }, ..image }, linear, &[[0.4, 0.4, 0.0]]);
+    let swizzle = ImageView::swizzle_from("rrrr").expect("letters");
+    let outcome = sample(Image { view: ImageView { swizzle, ..ImageView::ALL }, ..image }, linear, &[[0.4, 0.4, 0.0]]);
     assert!(permits(&outcome, 2, 0, 0.3) && !permits(&outcome, 2, 0, 0.300_001_5));
     assert!(only_lenient(&outcome, 2, 0, 0.300_001_5) && !only_lenient(&outcome, 2, 0, 0.300_1));
 }

@@ -7,7 +7,7 @@ use assay_oracle::{
     SpecValues, Standing,
 };
 use assay_spirv::Module;
-use assay_spirv::module::Index;
+use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{ImageFormat, Op};
 use std::sync::Arc;
 
@@ -384,7 +384,7 @@ fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<AtomicHistory>> {
     let mut observed = AtomicHistory::default();
     for (invocation, bits) in (0..).zip(found) {
         let executions = bits.iter().map(|found| AtomicExecution { found: *found, operand: None }).collect();
-        observed.insert(Index(one.0), invocation, executions);
+        observed.insert(InstructionIndex(one.0), invocation, executions);
     }
     Some(Arc::new(observed))
 }
@@ -413,7 +413,7 @@ fn recorded_operands_are_compared_with_their_permitted_sets() {
         let mut observed = AtomicHistory::default();
         for (invocation, (found, given)) in [(given[1], given[0]), (0, given[1])].into_iter().enumerate() {
             let execution = AtomicExecution { found: found.into(), operand: Some(given.into()) };
-            observed.insert(Index(at.0), invocation as u64, vec![execution]);
+            observed.insert(InstructionIndex(at.0), invocation as u64, vec![execution]);
         }
         in_order(&module, 1, Some(Arc::new(observed)))
     };
@@ -511,13 +511,17 @@ fn a_store_has_its_place_in_the_order() {
 fn an_order_does_not_reach_past_a_barrier() {
     let body = "let had = atomicExchange(&mine, i + 1u); workgroupBarrier(); out[g] = atomicExchange(&mine, had + 7u);";
     let own = atomics(&format!("if i == 0u {{ atomicStore(&mine, 0u); }} workgroupBarrier(); {body}"));
-    let exchanges: Vec<Index> =
+    let exchanges: Vec<InstructionIndex> =
         own.instructions().filter(|i| i.op == Some(Op::AtomicExchange)).map(|i| i.index).collect();
     let judge = |found: [[u64; 2]; 2]| {
         let mut observed = AtomicHistory::default();
         for (invocation, found) in found.into_iter().enumerate() {
             for (at, found) in exchanges.iter().zip(found) {
-                observed.insert(Index(at.0), invocation as u64, vec![AtomicExecution { found, operand: None }]);
+                observed.insert(
+                    InstructionIndex(at.0),
+                    invocation as u64,
+                    vec![AtomicExecution { found, operand: None }],
+                );
             }
         }
         in_order(&own, 1, Some(Arc::new(observed)))

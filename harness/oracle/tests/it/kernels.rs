@@ -4,9 +4,9 @@ use assay_oracle::{
     Dispatch, FaultKind, Image, Limits, Outcome, Program, ProgramError, Resource, RunError, Slot, SpecValues,
 };
 use assay_spirv::Module;
-use assay_spirv::kernel::{Argument, DescriptorAt, ImageHandle, KernelCall, SamplerHandle};
-use assay_spirv::sampling::{AddressMode, Sampler, View};
+use assay_spirv::kernel_call::{Argument, DescriptorPosition, ImageHandle, KernelCall, SamplerHandle};
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::{AddressMode, ImageView, Sampler};
 
 use crate::support::{Shader, spirv, words};
 
@@ -23,8 +23,8 @@ fn text(wide: bool, body: &str) -> String {
     }
 }
 
-fn at(binding: u32, element: u32) -> DescriptorAt {
-    DescriptorAt { set: 1, binding, element }
+fn at(binding: u32, element: u32) -> DescriptorPosition {
+    DescriptorPosition { set: 1, binding, element }
 }
 
 fn image(element: u32) -> Image {
@@ -37,12 +37,12 @@ fn image(element: u32) -> Image {
         levels: 1,
         format: ImageFormat::R32ui,
         depth: false,
-        view: View::ALL,
+        view: ImageView::ALL,
         data,
     }
 }
 
-fn handle(handle: u64, at: DescriptorAt) -> ImageHandle {
+fn handle(handle: u64, at: DescriptorPosition) -> ImageHandle {
     ImageHandle { handle, at, dim: Dim::Dim2D, arrayed: false, format: ImageFormat::R32ui, storage: false }
 }
 

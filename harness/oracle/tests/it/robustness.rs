@@ -7,8 +7,8 @@ use assay_oracle::{
     Slot, SpecValues,
 };
 use assay_spirv::Module;
-use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::ImageView;
 
 const NONE: RobustAlignment = RobustAlignment { storage: 1, uniform: 1 };
 
@@ -178,7 +178,7 @@ fn a_load_near_one_beyond_the_end_may_be_beyond_it_too() {
 fn texels(dim: Dim, side: u32) -> Resource {
     let extent = [side, if dim == Dim::Buffer { 1 } else { side }, 1];
     let data = vec![5; (extent[0] * extent[1] * 4) as usize];
-    let (format, view) = (ImageFormat::R32ui, View::ALL);
+    let (format, view) = (ImageFormat::R32ui, ImageView::ALL);
     Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, depth: false, view, data })
 }
 

@@ -6,8 +6,8 @@ use assay_oracle::{
     Dispatch, Image, Limits, Offsets, Program, Resource, RuleEnforcement, RunError, Slot, SpecValues, Tile,
     run_time_rules,
 };
-use assay_spirv::sampling::{Sampler, View};
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::{ImageView, Sampler};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A dispatch that breaks a rule, and the nearest one that keeps it.
@@ -77,7 +77,7 @@ OpFunctionEnd
 
 fn picture(dim: Dim, format: ImageFormat) -> Image {
     let extent = if dim == Dim::Buffer { [4, 1, 1] } else { [2, 2, 1] };
-    Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: View::ALL, data: vec![1; 16] }
+    Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: ImageView::ALL, data: vec![1; 16] }
 }
 
 fn dispatch(others: impl IntoIterator<Item = (Slot, Resource)>) -> Dispatch {
@@ -441,7 +441,7 @@ fn tiles(pairs: &mut Vec<Pair>) {
     let attachment = || {
         let data = vec![1; 8 * 8 * 4];
         let (dim, format) = (Dim::Dim2D, ImageFormat::R32ui);
-        Image { dim, extent: [8, 8, 1], layers: 1, levels: 1, format, depth: false, view: View::ALL, data }
+        Image { dim, extent: [8, 8, 1], layers: 1, levels: 1, format, depth: false, view: ImageView::ALL, data }
     };
     let run = |text: String, tile: Option<Tile>| {
         let push: Vec<u8> = [0u32, 0, 8, 8, 3].iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -6,8 +6,8 @@ use assay_oracle::{
 };
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
-use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
+use assay_spirv::texture_addressing::ImageView;
 
 fn dispatch(text: &str, bindings: Vec<Resource>, robustness: Robustness) -> Outcome {
     let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
@@ -196,7 +196,7 @@ fn a_level_that_there_is_not_has_no_size() {
         levels: 2,
         format: ImageFormat::R32ui,
         depth: false,
-        view: View::ALL,
+        view: ImageView::ALL,
         data: vec![0; 48],
     };
     let outcome = dispatch(text, vec![Resource::Image(levels), words(&[9; 4])], Robustness::None);

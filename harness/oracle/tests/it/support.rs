@@ -5,8 +5,8 @@ pub(crate) mod random_rounding;
 use assay_oracle::{
     Buffer, CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };
-use assay_spirv::sampling::View;
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::ImageView;
 use assay_spirv::{Module, assemble};
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -118,7 +118,7 @@ pub(crate) fn words(words: &[u32]) -> Resource {
 
 /// A two-dimensional image of one level, with a view of all of it.
 pub(crate) fn plane(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
-    let (dim, layers, levels, depth, view) = (Dim::Dim2D, 1, 1, false, View::ALL);
+    let (dim, layers, levels, depth, view) = (Dim::Dim2D, 1, 1, false, ImageView::ALL);
     Resource::Image(Image { dim, extent, layers, levels, format, depth, view, data })
 }
 

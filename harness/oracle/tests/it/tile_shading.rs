@@ -3,9 +3,9 @@
 use crate::support::*;
 use assay_oracle::{Dispatch, FaultKind, Image, Limits, Outcome, Program, Resource, RunError, Slot, SpecValues, Tile};
 use assay_spirv::Module;
-use assay_spirv::lower::tile::{TileValues, lower};
-use assay_spirv::sampling::View;
+use assay_spirv::lower::tile::{TilePushConstants, lower};
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::ImageView;
 use std::collections::BTreeMap;
 
 const TEXT: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
@@ -20,7 +20,7 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 fn texels(first: u32) -> Resource {
     let data = bytes(&(0..WIDTH * HEIGHT).map(|i| first + i * i % 97).collect::<Vec<_>>());
     let (dim, extent, format) = (Dim::Dim2D, [WIDTH, HEIGHT, 1], ImageFormat::R32ui);
-    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: View::ALL, data })
+    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: ImageView::ALL, data })
 }
 
 fn bindings() -> BTreeMap<Slot, Resource> {
@@ -113,7 +113,7 @@ fn no_shader_of_tile_shading_runs_outside_a_tile() {
 
 #[test]
 fn lowered_and_native_modules_leave_the_same_memory() {
-    let values = TileValues { offset: TILE.offset, size: TILE.size, apron: TILE.apron };
+    let values = TilePushConstants { offset: TILE.offset, size: TILE.size, apron: TILE.apron };
     let expected = native(TEXT, TILE);
     for local_size in [[1, 1, 1], [8, 8, 1], [2, 3, 1], [64, 1, 1]] {
         let lowered = lower(&spirv(TEXT), local_size).unwrap();

@@ -38,7 +38,7 @@
 //! The coefficients are computed in `f64`. With `u = 2^-53`, their roundings change the polynomial
 //! by less than `4 u` of the largest of the three values: `2 u` by the slope and `u` by the second
 //! difference. The stated errors contain that: they are at least `2^-47` of the value, `64 u`, of
-//! which the evaluation needs `8 u` ([`assay_float::kernels`]) and a few roundings.
+//! which the evaluation needs `8 u` ([`assay_float::f64_kernels`]) and a few roundings.
 //!
 //! *Evaluation in `f32`.* The roundings contribute [`ROUNDINGS`] times the sum of the terms'
 //! magnitudes, and [`ROUNDED`] times the error itself. Both are derived at these constants.

@@ -16,8 +16,8 @@ pub(crate) type LaneValues = [f64; LANES];
 /// Relative error that is provided for in every step: `2^-44`.
 ///
 /// Derivation, with `u = 2^-53`. A step is at most one kernel, whose relative error is at most `8 u`
-/// ([`assay_float::kernels::ERROR_BOUND`]), and some roundings of `u` each. `SLACK` is `512 u`. It is
-/// used as follows:
+/// ([`assay_float::f64_kernels::ERROR_BOUND`]), and some roundings of `u` each. `SLACK` is `512 u`.
+/// It is used as follows:
 ///
 /// * Fractions from `SLACK / 16 = 32 u` to `SLACK / 4 = 128 u`: error of a value that one or two
 ///   kernels and a few roundings give.

@@ -30,7 +30,7 @@ use crate::{
     Op, Rounding, Specification,
     real_op::{Bound, RealOp, divisor_exponent},
 };
-use assay_float::{F32, kernels};
+use assay_float::{F32, f64_kernels};
 
 /// Bound in ulp of an operation in single precision: the part that does not depend on the operand.
 const fn ulps_of(real: RealOp) -> f64 {
@@ -169,7 +169,7 @@ impl<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool> RoundingPath<EITHER_
     fn tan(self, x: f64) -> UnaryOutcome {
         let outside = x.abs() > std::f64::consts::PI;
         let x = if outside { 0.0 } else { x };
-        let (sin, cos) = kernels::sin_cos(x);
+        let (sin, cos) = f64_kernels::sin_cos(x);
         let value = sin / cos;
         let magnitude = cos.abs();
         let high = self.above(sin.abs(), SIN_COS_ERROR) / self.below(magnitude, SIN_COS_ERROR);
@@ -212,7 +212,7 @@ impl<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool> RoundingPath<EITHER_
     #[inline(always)]
     fn hyperbolic(self, a: f64) -> (HalfSum, HalfSum, f64) {
         let path = self.varying(2.0 * GROUP_VARIATION * a);
-        let up = kernels::exp_moderate(a);
+        let up = f64_kernels::exp_moderate(a);
         let down = 1.0 / up;
         let (up_low, up_high) = path.exponentials(a, up);
         let (down_low, down_high) = path.exponentials(-a, down);
@@ -291,7 +291,7 @@ impl<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool> RoundingPath<EITHER_
         let (negative, sign) = (x < 0.0, if x < 0.0 { -1.0 } else { 1.0 });
         // The exact sum, or for a negative operand its reciprocal.
         let sum = a + (a * a + one).sqrt();
-        let exact = kernels::ln(sum);
+        let exact = f64_kernels::ln(sum);
         let outward = |path: Self, v: f64| sign * path.up(sign * v);
         let inward = |path: Self, v: f64| -sign * path.up(-sign * v);
         // `1.0 + x * x` and its root hardly vary if the operand is small. `x * x - 1.0` varies more
@@ -342,7 +342,7 @@ impl<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool> RoundingPath<EITHER_
         let clear = x.abs() < if WHOLE_GROUP { 1.0 - 4.0 * MAX_VARIATION } else { 1.0 };
         let x = if clear { x } else { 0.0 };
         let (one_more, one_less) = (1.0 + x, 1.0 - x);
-        let exact = 0.5 * kernels::ln(one_more / one_less);
+        let exact = 0.5 * f64_kernels::ln(one_more / one_less);
         // Along a group both are at least 2^-6 and vary by `x` times the operand's variation.
         let path = self.varying(256.0 * GROUP_VARIATION * x.abs());
         let (divisor_low, divisor_high) = (path.down(one_less), path.up(one_less));
@@ -564,7 +564,7 @@ fn visit_path<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool, A: UnaryVis
         ),
         Op::Asin => visitor.visit(
             #[inline(always)]
-            move |x| path.angle(x, kernels::atan2),
+            move |x| path.angle(x, f64_kernels::atan2),
         ),
         Op::Acos => visitor.visit(
             #[inline(always)]
@@ -572,7 +572,7 @@ fn visit_path<const EITHER_NEIGHBOUR: bool, const WHOLE_GROUP: bool, A: UnaryVis
                 path.angle(
                     x,
                     #[inline(always)]
-                    |x, y| kernels::atan2(y, x),
+                    |x, y| f64_kernels::atan2(y, x),
                 )
             },
         ),

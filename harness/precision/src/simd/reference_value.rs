@@ -11,7 +11,7 @@ use crate::{
     real_op::{RealOp, divisor_exponent},
     wgsl,
 };
-use assay_float::{Function, kernels};
+use assay_float::{Function, f64_kernels};
 use std::f64::consts::PI;
 
 /// Real number for each lane: it differs from `value` by at most `error`.
@@ -87,7 +87,7 @@ pub(crate) fn real_operation(
                     flag((y == 0.0 && x == 0.0) | outside)
                 })
             });
-            let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { kernels::atan2(x[0][i], x[1][i]) }));
+            let value = vectorised(|| lane(|i| if any[i] > 0.0 { 0.0 } else { f64_kernels::atan2(x[0][i], x[1][i]) }));
             (ReferenceValue::within_slack(value), any)
         }
         // The exact result of three operands, or of a scale, may not fit the precision or the range
@@ -133,15 +133,15 @@ pub(crate) fn formula(formula: &Formula, x: &[&LaneValues]) -> Option<ReferenceV
         }
         ExactDefinition::Function(function) => match function {
             Function::Sqrt => map(f64::sqrt),
-            Function::Tan => map(kernels::tan),
-            Function::Asin => map(kernels::asin),
-            Function::Acos => map(kernels::acos),
-            Function::Sinh => map(|x| kernels::sinh(bounded(x))),
-            Function::Cosh => map(|x| kernels::cosh(bounded(x))),
-            Function::Tanh => map(|x| kernels::tanh(x.clamp(-300.0, 300.0))),
-            Function::Asinh => map(kernels::asinh),
-            Function::Acosh => map(kernels::acosh),
-            Function::Atanh => map(kernels::atanh),
+            Function::Tan => map(f64_kernels::tan),
+            Function::Asin => map(f64_kernels::asin),
+            Function::Acos => map(f64_kernels::acos),
+            Function::Sinh => map(|x| f64_kernels::sinh(bounded(x))),
+            Function::Cosh => map(|x| f64_kernels::cosh(bounded(x))),
+            Function::Tanh => map(|x| f64_kernels::tanh(x.clamp(-300.0, 300.0))),
+            Function::Asinh => map(f64_kernels::asinh),
+            Function::Acosh => map(f64_kernels::acosh),
+            Function::Atanh => map(f64_kernels::atanh),
             Function::InverseSqrt
             | Function::Exp
             | Function::Exp2
@@ -163,8 +163,8 @@ pub(crate) fn formula(formula: &Formula, x: &[&LaneValues]) -> Option<ReferenceV
         }
         ExactDefinition::Pow => {
             let (base, _) = positive(x[0]);
-            let exponent = vectorised(|| lane(|i| x[1][i] * kernels::log2(base[i])));
-            let value = vectorised(|| lane(|i| kernels::exp2_moderate(bounded(exponent[i]))));
+            let exponent = vectorised(|| lane(|i| x[1][i] * f64_kernels::log2(base[i])));
+            let value = vectorised(|| lane(|i| f64_kernels::exp2_moderate(bounded(exponent[i]))));
             let error = vectorised(|| lane(|i| SLACK / 4.0 * (1.0 + exponent[i].abs()) * value[i]));
             ReferenceValue { value, error }
         }

@@ -8,7 +8,7 @@ use super::{
     reference_value::{ReferenceValue, bounded},
 };
 use crate::real_op::{Bound, RealOp};
-use assay_float::kernels;
+use assay_float::f64_kernels;
 use std::f64::consts::PI;
 
 /// Exact result and permitted error for one operand.
@@ -90,7 +90,7 @@ pub(crate) fn visit_stated_bound<A: UnaryVisitor>(
             visitor.visit(
                 #[inline(always)]
                 move |x| {
-                    let v = kernels::exp_moderate(bounded(x));
+                    let v = f64_kernels::exp_moderate(bounded(x));
                     near(v, (base + 2.0 * x.abs()) * grid.ulp(above_one(x, v)), 0.0)
                 },
             )
@@ -100,7 +100,7 @@ pub(crate) fn visit_stated_bound<A: UnaryVisitor>(
             visitor.visit(
                 #[inline(always)]
                 move |x| {
-                    let v = kernels::exp2_moderate(bounded(x));
+                    let v = f64_kernels::exp2_moderate(bounded(x));
                     near(v, (base + 2.0 * x.abs()) * grid.ulp(above_one(x, v)), 0.0)
                 },
             )
@@ -114,11 +114,11 @@ pub(crate) fn visit_stated_bound<A: UnaryVisitor>(
             match real {
                 RealOp::Log => visitor.visit(
                     #[inline(always)]
-                    move |x| found(x, kernels::ln(positive(x)) + 0.0 * positive(x)),
+                    move |x| found(x, f64_kernels::ln(positive(x)) + 0.0 * positive(x)),
                 ),
                 _ => visitor.visit(
                     #[inline(always)]
-                    move |x| found(x, kernels::log2(positive(x)) + 0.0 * positive(x)),
+                    move |x| found(x, f64_kernels::log2(positive(x)) + 0.0 * positive(x)),
                 ),
             }
         }
@@ -138,14 +138,14 @@ pub(crate) fn visit_stated_bound<A: UnaryVisitor>(
             // comparison is right.
             visitor.visit(
                 #[inline(always)]
-                move |x| near(kernels::sin(inside(x)), bound, flag(x.abs() > PI)),
+                move |x| near(f64_kernels::sin(inside(x)), bound, flag(x.abs() > PI)),
             )
         }
         (RealOp::Cos, Bound::Trigonometric { exponent }) => {
             let bound = power_of_two(exponent);
             visitor.visit(
                 #[inline(always)]
-                move |x| near(kernels::cos(inside(x)), bound, flag(x.abs() > PI)),
+                move |x| near(f64_kernels::cos(inside(x)), bound, flag(x.abs() > PI)),
             )
         }
         (RealOp::Atan, Bound::Ulps { half_ulps }) => {
@@ -153,7 +153,7 @@ pub(crate) fn visit_stated_bound<A: UnaryVisitor>(
             visitor.visit(
                 #[inline(always)]
                 move |x| {
-                    let v = kernels::atan(x);
+                    let v = f64_kernels::atan(x);
                     near(v, n * grid.ulp(v), 0.0)
                 },
             )

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use assay_spirv::need::Need;
+use assay_spirv::requirements::Requirements;
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, Style, assemble, disassemble, words_from_bytes};
 use shapes::Shape;
@@ -72,7 +72,7 @@ fn kibibytes(name: &str) -> Option<f64> {
 fn memory_of(path: &str) {
     // Touch the pages of this program first, so that they do not count.
     let warm = Module::parse(assemble(&Shape::Mixed.text(1)).expect("it assembles")).expect("a module");
-    std::hint::black_box((rules::violations(&warm, Environment::Vulkan), Need::of(&warm)));
+    std::hint::black_box((rules::violations(&warm, Environment::Vulkan), Requirements::of(&warm)));
     let bytes = std::fs::read(path).expect("the module is there");
     let size = bytes.len() as f64;
     let words = words_from_bytes(&bytes).expect("words");
@@ -83,7 +83,7 @@ fn memory_of(path: &str) {
     let times = |peak: f64| ((peak - before) * 1024.0 + size) / size;
     let module = Module::parse(words).expect("a module");
     let parsed = kibibytes("VmHWM").expect("it was there before");
-    std::hint::black_box((rules::violations(&module, Environment::Vulkan), Need::of(&module)));
+    std::hint::black_box((rules::violations(&module, Environment::Vulkan), Requirements::of(&module)));
     let checked = kibibytes("VmHWM").expect("it was there before");
     println!("{:.1} {:.1}", times(parsed), times(checked));
 }
@@ -117,7 +117,7 @@ fn measure(shape: Shape, size: usize, folder: &Path) {
     let rate = |size: f64, seconds: f64| size / 1e6 / seconds;
     let parse = time(processor, || Module::parse(words.clone()));
     let check = time(processor, || rules::violations(&module, Environment::Vulkan));
-    let need = time(processor, || Need::of(&module));
+    let requirements = time(processor, || Requirements::of(&module));
     let show = time(processor, || disassemble(&words, Style::Plain));
     let write = time(processor, || assemble(&text));
     let rspirv = time(processor, || {
@@ -140,7 +140,7 @@ fn measure(shape: Shape, size: usize, folder: &Path) {
         rate(size, parse),
         rate(size, check),
         check / parse,
-        rate(size, need),
+        rate(size, requirements),
         rate(size, show),
         rate(text_size, write),
         spirv_as,

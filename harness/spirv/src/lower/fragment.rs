@@ -16,7 +16,7 @@
 
 use super::{LowerError, class_of, entry_point, interface_at, uses};
 use crate::Module;
-use crate::edit::{Editor, Plain, instruction};
+use crate::edit::{Editor, ScalarOrVector, instruction};
 use crate::grammar::Version;
 use crate::module::{Instruction, Section};
 use crate::reflect::decoration;
@@ -67,7 +67,7 @@ pub fn lower(module: &Module, draw: &Draw<'_>) -> Result<Vec<u32>, LowerError> {
     let declared =
         module.section(Section::Capabilities).any(|i| i.operand(0) == Some(Capability::TileShadingQCOM.word()));
     if !declared {
-        return Err(LowerError::NothingToDo(Capability::TileShadingQCOM));
+        return Err(LowerError::UnusedExtension(Capability::TileShadingQCOM));
     }
     let entry = entry_point(module)?;
     if entry.operand(0) != Some(ExecutionModel::Fragment.word()) {
@@ -140,7 +140,7 @@ impl<'a> Pass<'a> {
                 return Err(LowerError::at(user, "a pointer to an input or output that is passed on"));
             }
         }
-        self.editor.reclass(variable, StorageClass::Private);
+        self.editor.set_storage_class(variable, StorageClass::Private);
         self.undecorate(word, |_| true);
         self.private.push(word);
         Ok((word, module.pointee(variable).unwrap_or_default()))
@@ -208,7 +208,8 @@ impl<'a> Pass<'a> {
                 return Err(LowerError::at(variable, "an output that is not a colour attachment"));
             };
             let held = module.pointee(variable).and_then(|ty| module.type_declared(ty));
-            let Some(plain) = held.and_then(|ty| Plain::of(module, ty)).filter(|p| p.count == 4 && p.width == 32)
+            let Some(plain) =
+                held.and_then(|ty| ScalarOrVector::of(module, ty)).filter(|p| p.count == 4 && p.width == 32)
             else {
                 return Err(LowerError::at(variable, "an output that is not a vector of four 32-bit numbers"));
             };
@@ -220,7 +221,12 @@ impl<'a> Pass<'a> {
 
     /// Returns the storage image of a colour attachment, with its type: the module's own variable
     /// at that binding, or a new one.
-    fn image(&mut self, output: Instruction<'a>, color: &ColorImage, value: Plain) -> Result<(u32, u32), LowerError> {
+    fn image(
+        &mut self,
+        output: Instruction<'a>,
+        color: &ColorImage,
+        value: ScalarOrVector,
+    ) -> Result<(u32, u32), LowerError> {
         let module = self.module;
         let operands = [value.component, Dim::Dim2D.word(), 0, 0, 0, 2, color.format.word()];
         let same = |i: &Instruction<'_>| i.op == Some(Op::TypeImage) && i.words.get(2..) == Some(&operands[..]);
@@ -307,7 +313,7 @@ impl<'a> Pass<'a> {
     ) -> Result<u32, LowerError> {
         let module = self.module;
         let main = self.entry.operand(1).unwrap_or_default();
-        let Some(definition) = module.definition_of_word(main) else {
+        let Some(definition) = module.definition_of(main) else {
             return Err(LowerError::at(self.entry, "an entry point without a function"));
         };
         if let Some(call) = uses(module, main).find(|i| i.op == Some(Op::FunctionCall)) {
@@ -347,8 +353,8 @@ impl<'a> Pass<'a> {
         .concat();
         if let Some(variable) = inputs.position {
             // FragCoord is a vector of four floats.
-            let held = module.definition_of_word(variable).and_then(|v| module.pointee(v));
-            let plain = held.and_then(|ty| Plain::of(module, module.type_declared(ty)?));
+            let held = module.definition_of(variable).and_then(|v| module.pointee(v));
+            let plain = held.and_then(|ty| ScalarOrVector::of(module, module.type_declared(ty)?));
             let Some(plain) = plain else { return Err(LowerError::at(self.entry, "a FragCoord that is not a vector")) };
             let float = plain.component;
             let floats = editor.vector(float, 2);
@@ -392,7 +398,7 @@ impl<'a> Pass<'a> {
         words.extend(instruction(Op::Return, &[]));
         words.extend(instruction(Op::FunctionEnd, &[]));
         if let Some(last) = module.instructions().next_back() {
-            editor.after(last.at, &words);
+            editor.insert_after(last.at, &words);
         }
         Ok(wrapper)
     }
@@ -412,7 +418,7 @@ impl<'a> Pass<'a> {
         words[0] = (words.len() as u32) << 16 | Op::EntryPoint as u32;
         self.editor.replace(entry.at, words);
         let rate = [wrapper, ExecutionMode::TileShadingRateQCOM.word(), 1, 1, 1];
-        self.editor.after(entry.at, &instruction(Op::ExecutionMode, &rate));
+        self.editor.insert_after(entry.at, &instruction(Op::ExecutionMode, &rate));
     }
 }
 

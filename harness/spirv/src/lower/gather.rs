@@ -14,8 +14,8 @@ use super::{LowerError, drop_extension};
 use crate::Module;
 use crate::edit::{Editor, instruction};
 use crate::module::{Instruction, Section, Type};
-use crate::sampling::{AddressMode, GatherMode, Origin};
 use crate::tables::{Capability, ImageOperands, Op};
+use crate::texture_addressing::{AddressMode, FootprintOrigin, GatherMode};
 use std::collections::BTreeMap;
 
 /// Sampler and view state for the gathers of a module.
@@ -46,7 +46,7 @@ pub fn lower(module: &Module, states: &GatherStates) -> Result<Vec<u32>, LowerEr
     let declared =
         |wanted: Capability| module.section(Section::Capabilities).any(|i| i.operand(0) == Some(wanted.word()));
     if !capabilities.iter().any(|capability| declared(*capability)) {
-        return Err(LowerError::NothingToDo(capabilities[1]));
+        return Err(LowerError::UnusedExtension(capabilities[1]));
     }
     let mut editor = Editor::new(module);
     let (mut fetches, mut extended) = (false, false);
@@ -109,7 +109,7 @@ impl<'a> GatherInstruction<'a> {
         let [_, ty, id, sampled, coordinate, component, mode, ref rest @ ..] = *at.words else {
             return Err(wrong("an OpImageGatherQCOM without its operands"));
         };
-        let specialised = module.definition_of_word(mode).is_none_or(|i| i.op != Some(Op::Constant));
+        let specialised = module.definition_of(mode).is_none_or(|i| i.op != Some(Op::Constant));
         let value = module.constant_int(mode).and_then(|mode| u32::try_from(mode).ok());
         let mode = match value.and_then(GatherMode::from_qcom) {
             Some(mode) if !specialised => mode,
@@ -139,7 +139,7 @@ impl<'a> GatherInstruction<'a> {
             Some((_, value)) => value?,
         };
         // The other modes count offsets from another texel.
-        if self.mode.origin() != Origin::Linear {
+        if self.mode.origin() != FootprintOrigin::Linear {
             return None;
         }
         let [x, y] = constant;
@@ -192,7 +192,7 @@ impl<'a> GatherInstruction<'a> {
         let mut code = Emitter { editor, words: Vec::new(), int, float, bool };
         let image = {
             let id = code.op(Op::Image, image, &[sampled]);
-            code.editor.decorate_alike(sampled, id);
+            code.editor.copy_decorations(sampled, id);
             id
         };
         let first = code.integer(0);
@@ -256,7 +256,7 @@ impl<'a> GatherInstruction<'a> {
 
     /// Returns the component, unless it can be specialised.
     fn plain_component(&self) -> Option<u32> {
-        let definition = self.module.definition_of_word(self.ids[4])?;
+        let definition = self.module.definition_of(self.ids[4])?;
         let value = self.module.constant_int(self.ids[4])?;
         (definition.op == Some(Op::Constant) && (0..4).contains(&value)).then_some(value as u32)
     }
@@ -276,12 +276,12 @@ impl<'a> GatherInstruction<'a> {
 
 /// Returns the value of a constant pair of integers that cannot be specialised.
 fn constant(module: &Module, word: u32) -> Option<[i32; 2]> {
-    let definition = module.definition_of_word(word)?;
+    let definition = module.definition_of(word)?;
     match (definition.op?, definition.operands()) {
         (Op::ConstantNull, _) => Some([0; 2]),
         (Op::ConstantComposite, [x, y]) => {
             let part = |word: u32| {
-                let plain = matches!(module.definition_of_word(word)?.op?, Op::Constant | Op::ConstantNull);
+                let plain = matches!(module.definition_of(word)?.op?, Op::Constant | Op::ConstantNull);
                 module.constant_int(word).filter(|_| plain).map(|n| n as i32)
             };
             Some([part(*x)?, part(*y)?])
@@ -334,14 +334,14 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the texel coordinate, along one axis, relative to which offsets count.
-    fn origin(&mut self, coordinate: u32, texels: u32, origin: Origin, unnormalized: bool) -> u32 {
+    fn origin(&mut self, coordinate: u32, texels: u32, origin: FootprintOrigin, unnormalized: bool) -> u32 {
         let float = self.float;
         let mut at = coordinate;
         if !unnormalized {
             let size = self.op(Op::ConvertSToF, float, &[texels]);
             at = self.op(Op::FMul, float, &[at, size]);
         }
-        if origin == Origin::Linear {
+        if origin == FootprintOrigin::Linear {
             let shift = self.real(origin.shift() as f32);
             at = self.op(Op::FSub, float, &[at, shift]);
         }

@@ -5,7 +5,9 @@
 
 use crate::edit::{Editor, instruction};
 use crate::module::{Instruction, Module, Type, TypeId};
-use crate::reflect::explicit::{first_layout, forbids_layout, held, layout_of, pointees};
+use crate::reflect::explicit_layout::{
+    contained_types, forbids_layout, layout_decorations, outermost_layout_decoration, pointees,
+};
 use crate::rules::Facts;
 use crate::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,7 +23,7 @@ const MAX_PARTS: u64 = 4096;
 /// to it. Workgroup memory then gets its own types, and loaded and stored values are converted
 /// member by member. This is not possible if a length is a specialisation constant, a value has too
 /// many members, or a decoration comes from a group. Then the rule
-/// [`LAYOUT_NOT_ALLOWED`](crate::rules::LAYOUT_NOT_ALLOWED) still reports the variable.
+/// [`LAYOUT_NOT_ALLOWED_RULE`](crate::rules::LAYOUT_NOT_ALLOWED) still reports the variable.
 pub fn without_forbidden_layout(module: &Module) -> Option<Vec<u32>> {
     let stripped = strip(module);
     let parsed = stripped.as_ref().and_then(|words| Module::parse(words.clone()).ok());
@@ -36,7 +38,7 @@ fn strip(module: &Module) -> Option<Vec<u32>> {
         let (class, pointee) = module.pointer(module.type_declared(i.result_type()?)?)?;
         pointee.filter(|_| forbids_layout(&facts, class))
     });
-    let mut forbidden = held(module, variables);
+    let mut forbidden = contained_types(module, variables);
     // Private and Function never require a layout.
     use StorageClass::{Function, Private, Workgroup};
     let other = |class| match class {
@@ -44,12 +46,12 @@ fn strip(module: &Module) -> Option<Vec<u32>> {
         Private | Function => false,
         _ => true,
     };
-    for kept in held(module, pointees(module, other)) {
+    for kept in contained_types(module, pointees(module, other)) {
         forbidden.remove(&kept);
     }
     let useless: BTreeSet<usize> = forbidden
         .into_iter()
-        .flat_map(|ty| layout_of(module, ty))
+        .flat_map(|ty| layout_decorations(module, ty))
         .map(|(target, decorated)| (target, decorated.instruction))
         // A decoration group may decorate other types too.
         .filter(|(target, i)| i.words.get(1) == Some(target))
@@ -69,9 +71,9 @@ fn split(module: &Module) -> Option<Vec<u32>> {
         return None;
     }
     let mut split = TypeSplitter { editor: Editor::new(module), module, undecorated: BTreeMap::new() };
-    let held = held(module, pointees(module, |class| class == StorageClass::Workgroup));
+    let held = contained_types(module, pointees(module, |class| class == StorageClass::Workgroup));
     // In the order of declarations, a type follows the types that it contains.
-    for ty in held.into_iter().filter(|ty| first_layout(module, *ty).is_some()) {
+    for ty in held.into_iter().filter(|ty| outermost_layout_decoration(module, *ty).is_some()) {
         split.declare(ty)?;
     }
     if split.undecorated.is_empty() {
@@ -113,7 +115,7 @@ impl TypeSplitter<'_> {
             }
             _ => return None,
         };
-        self.editor.after(self.module.type_definition(ty).at, &words);
+        self.editor.insert_after(self.module.type_definition(ty).at, &words);
         self.undecorated.insert(ty, id);
         Some(())
     }
@@ -188,7 +190,7 @@ impl TypeSplitter<'_> {
     /// Returns a null constant of type `own`, as words and id, if the initialiser `initial` is an
     /// `OpConstantNull`.
     fn constant_zeros(&mut self, own: u32, initial: u32) -> Option<(Vec<u32>, u32)> {
-        let null = self.module.definition_of_word(initial)?.op == Some(Op::ConstantNull);
+        let null = self.module.definition_of(initial)?.op == Some(Op::ConstantNull);
         let id = self.editor.id();
         null.then(|| (instruction(Op::ConstantNull, &[own, id]), id))
     }
@@ -205,8 +207,7 @@ impl TypeSplitter<'_> {
         words: &mut Vec<u32>,
     ) -> Option<u32> {
         let (Some(&own), outside) = (self.undecorated.get(&ty), self.word(ty)?) else { return Some(value) };
-        if way == Direction::In && self.module.definition_of_word(value).is_some_and(|i| i.op == Some(Op::ConstantNull))
-        {
+        if way == Direction::In && self.module.definition_of(value).is_some_and(|i| i.op == Some(Op::ConstantNull)) {
             return Some(self.editor.null(own));
         }
         if self.parts(ty)? > MAX_PARTS {
@@ -264,7 +265,7 @@ impl TypeSplitter<'_> {
     /// Returns the value of an array length, given as the id of a constant; `None` for a specialisation
     /// constant.
     fn length(&self, id: u32) -> Option<u64> {
-        let constant = self.module.definition_of_word(id)?.op == Some(Op::Constant);
+        let constant = self.module.definition_of(id)?.op == Some(Op::Constant);
         self.module.constant_int(id).filter(|_| constant).and_then(|n| u64::try_from(n).ok())
     }
 }

@@ -23,16 +23,16 @@ use crate::tables::{BuiltIn, Capability, Decoration, Op, StorageClass};
 pub enum LowerError {
     /// The module does not use the extension.
     #[error("the module has no capability {0}, so there is nothing to lower")]
-    NothingToDo(Capability),
+    UnusedExtension(Capability),
     /// The module does not have exactly one entry point.
     #[error("the module has {0} entry points, but lowering requires exactly one")]
-    EntryPoints(usize),
+    EntryPointCount(usize),
     /// The call does not match the kernel, or does not determine valid descriptors.
     #[error("invalid kernel call: {0}")]
-    Call(String),
+    InvalidCall(String),
     /// The module uses something that the lowering does not support.
     #[error("cannot lower {what} (word {at})")]
-    NotLowered {
+    Unsupported {
         /// Description of the unsupported use.
         what: String,
         /// Index of the instruction's first word in the module.
@@ -42,7 +42,7 @@ pub enum LowerError {
 
 impl LowerError {
     fn at(instruction: Instruction<'_>, what: impl Into<String>) -> Self {
-        LowerError::NotLowered { what: what.into(), at: instruction.at }
+        LowerError::Unsupported { what: what.into(), at: instruction.at }
     }
 }
 
@@ -51,7 +51,7 @@ fn entry_point(module: &Module) -> Result<Instruction<'_>, LowerError> {
     let mut entries = module.section(Section::EntryPoints);
     match (entries.next(), entries.count()) {
         (Some(entry), 0) => Ok(entry),
-        (first, more) => Err(LowerError::EntryPoints(usize::from(first.is_some()) + more)),
+        (first, more) => Err(LowerError::EntryPointCount(usize::from(first.is_some()) + more)),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::Module;
 use crate::edit::{Editor, instruction};
 use crate::grammar::Version;
 use crate::module::{Instruction, Section};
-use crate::reflect::{Layouts, Mode, Modes};
+use crate::reflect::{ExecutionModeUse, Layouts, Modes};
 use crate::tables::{
     BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl, Op, SelectionControl, StorageClass,
 };
@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A lowered module, with the parameters of its dispatches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoweredTile {
+pub struct LoweredTileShader {
     /// The module's words.
     pub words: Vec<u32>,
     /// The native module's shading rate.
@@ -40,7 +40,7 @@ pub struct LoweredTile {
 
 /// Values of the tile's push constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TileValues {
+pub struct TilePushConstants {
     /// `TileOffsetQCOM`.
     pub offset: [u32; 2],
     /// `TileDimensionQCOM`.
@@ -56,7 +56,7 @@ const DIMENSION: u32 = 16;
 const BLOCKS: u32 = 32;
 const END: u32 = 44;
 
-impl LoweredTile {
+impl LoweredTileShader {
     /// Returns the size of the push constants in bytes.
     pub fn push_bytes(&self) -> u32 {
         self.offset + END
@@ -64,7 +64,7 @@ impl LoweredTile {
 
     /// Returns the push constants for a tile's dispatch: those of the native module, followed by
     /// the tile's.
-    pub fn push_constants(&self, native: &[u8], tile: &TileValues) -> Vec<u8> {
+    pub fn push_constants(&self, native: &[u8], tile: &TilePushConstants) -> Vec<u8> {
         let mut bytes = native.to_vec();
         bytes.resize(self.push_bytes() as usize, 0);
         let mut put = |at: u32, words: &[u32]| {
@@ -81,14 +81,14 @@ impl LoweredTile {
 
     /// Returns the size of a tile's grid of blocks; a shading rate of one counts if the module has
     /// none.
-    fn blocks(&self, tile: &TileValues) -> [u32; 3] {
+    fn blocks(&self, tile: &TilePushConstants) -> [u32; 3] {
         let rate = self.rate.unwrap_or([1; 3]);
         std::array::from_fn(|i| tile.size[i].div_ceil(rate[i].max(1)))
     }
 
     /// Returns the number of workgroups of a tile's dispatch. `None` if the native module has no
     /// shading rate: then the native dispatch determines it.
-    pub fn groups(&self, tile: &TileValues) -> Option<[u32; 3]> {
+    pub fn groups(&self, tile: &TilePushConstants) -> Option<[u32; 3]> {
         let blocks = self.rate.map(|_| self.blocks(tile))?;
         Some(std::array::from_fn(|i| blocks[i].div_ceil(self.local_size[i].max(1))))
     }
@@ -105,11 +105,11 @@ const BUILT_INS: [(BuiltIn, u32); 3] =
 /// The module does not use tile shading, is not a compute shader, does not have exactly one entry
 /// point, or uses a built-in or its push constants in ways that compilers do not generate (passing
 /// pointers on, copying the whole block).
-pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTile, LowerError> {
+pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTileShader, LowerError> {
     let declared =
         module.section(Section::Capabilities).any(|i| i.operand(0) == Some(Capability::TileShadingQCOM.word()));
     if !declared {
-        return Err(LowerError::NothingToDo(Capability::TileShadingQCOM));
+        return Err(LowerError::UnusedExtension(Capability::TileShadingQCOM));
     }
     let entry = entry_point(module)?;
     if entry.operand(0) != Some(ExecutionModel::GLCompute.word()) {
@@ -140,7 +140,7 @@ pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTile, Lower
         pass.workgroup_size(variable, local_size)?;
         gone.extend(variable.result());
     }
-    pass.editor.forget(&gone);
+    pass.editor.remove_references(&gone);
     let (mut target, mut inputs) = (function, Vec::new());
     if rate.is_some() {
         let (wrapper, id) = pass.guard(function)?;
@@ -149,7 +149,7 @@ pub fn lower(module: &Module, local_size: [u32; 3]) -> Result<LoweredTile, Lower
     pass.retarget(target, &inputs, &gone, modes.of(function), local_size);
     drop_extension(&mut pass.editor, Capability::TileShadingQCOM, &[Capability::Shader], "SPV_QCOM_tile_shading");
     let offset = pass.base;
-    Ok(LoweredTile { words: pass.editor.finish(), rate, local_size, offset })
+    Ok(LoweredTileShader { words: pass.editor.finish(), rate, local_size, offset })
 }
 
 struct Pass<'a> {
@@ -204,7 +204,7 @@ impl Pass<'_> {
                         return Err(LowerError::at(i, "a use of the whole block of push constants"));
                     }
                 }
-                let size = u32::try_from(Layouts::new(module).shape(ty).size()).ok();
+                let size = u32::try_from(Layouts::new(module).type_layout(ty).size()).ok();
                 let Some(base) = size.and_then(|size| size.checked_next_multiple_of(16)) else {
                     return Err(LowerError::at(variable, "push constants of 4 GiB or more"));
                 };
@@ -236,11 +236,11 @@ impl Pass<'_> {
         self.editor.annotate(Op::Decorate, &[block, Decoration::Block.word()]);
         let mut operands = vec![block];
         operands.extend(types);
-        self.editor.global(Op::TypeStruct, &operands);
+        self.editor.append_global(Op::TypeStruct, &operands);
         let pointer = self.editor.id();
         let class = StorageClass::PushConstant.word();
-        self.editor.global(Op::TypePointer, &[pointer, class, block]);
-        self.editor.global(Op::Variable, &[pointer, self.push, class]);
+        self.editor.append_global(Op::TypePointer, &[pointer, class, block]);
+        self.editor.append_global(Op::Variable, &[pointer, self.push, class]);
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl Pass<'_> {
     /// grid of blocks. Returns its id and that of the input variable that it uses.
     fn guard(&mut self, function: u32) -> Result<(u32, u32), LowerError> {
         let module = self.module;
-        let Some(definition) = module.definition_of_word(function) else {
+        let Some(definition) = module.definition_of(function) else {
             return Err(LowerError::at(self.entry, "an entry point without a function"));
         };
         if let Some(call) = uses(module, function).find(|i| i.op == Some(Op::FunctionCall)) {
@@ -351,13 +351,20 @@ impl Pass<'_> {
             instruction(Op::FunctionEnd, &[]),
         ];
         if let Some(last) = module.instructions().next_back() {
-            self.editor.after(last.at, &words.concat());
+            self.editor.insert_after(last.at, &words.concat());
         }
         Ok((wrapper, id))
     }
 
     /// Changes the entry point's function and interface, and its execution modes.
-    fn retarget(&mut self, target: u32, inputs: &[u32], gone: &BTreeSet<u32>, all: &[Mode], local_size: [u32; 3]) {
+    fn retarget(
+        &mut self,
+        target: u32,
+        inputs: &[u32],
+        gone: &BTreeSet<u32>,
+        all: &[ExecutionModeUse],
+        local_size: [u32; 3],
+    ) {
         let entry = self.entry;
         let from = interface_at(entry);
         let mut words = entry.words.get(..from).unwrap_or_default().to_vec();
@@ -372,7 +379,7 @@ impl Pass<'_> {
         }
         words[0] = (words.len() as u32) << 16 | Op::EntryPoint as u32;
         self.editor.replace(entry.at, words);
-        let by_word: BTreeMap<usize, &Mode> = all.iter().map(|mode| (mode.at, mode)).collect();
+        let by_word: BTreeMap<usize, &ExecutionModeUse> = all.iter().map(|mode| (mode.at, mode)).collect();
         for i in self.module.section(Section::ExecutionModes) {
             let Some(mode) = by_word.get(&i.at) else { continue };
             let words = if mode.mode == Some(ExecutionMode::TileShadingRateQCOM) {

@@ -1,12 +1,12 @@
 //! Decorations and debug names, indexed by target id.
 
-use super::{Id, Index, Instruction, Module};
+use super::{DenseId, Instruction, InstructionIndex, Module};
 use crate::tables::{Decoration, Op};
 use crate::words::string;
 
 /// A decoration of an id or of one of its members.
 #[derive(Clone, Copy, Debug)]
-pub struct Decorated<'a> {
+pub struct DecorationRef<'a> {
     /// Decorated member; `None` if the id itself is decorated.
     pub member: Option<u32>,
     /// The decoration; `None` if the grammar does not define the word.
@@ -27,10 +27,10 @@ pub(super) struct Annotations {
 /// An id or member that an instruction annotates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Annotation {
-    target: Id,
+    target: DenseId,
     /// Member index plus one; 0 for the id itself.
     member: u32,
-    instruction: Index,
+    instruction: InstructionIndex,
 }
 
 /// Annotating instructions, grouped by the id that they annotate.
@@ -45,7 +45,7 @@ struct ByTarget {
 }
 
 impl ByTarget {
-    fn push(&mut self, target: Id, member: u32, instruction: Index) {
+    fn push(&mut self, target: DenseId, member: u32, instruction: InstructionIndex) {
         self.entries.push(Annotation { target, member, instruction });
     }
 
@@ -58,7 +58,7 @@ impl ByTarget {
         self.starts.push(self.entries.len() as u32);
     }
 
-    fn of(&self, id: Id) -> &[Annotation] {
+    fn of(&self, id: DenseId) -> &[Annotation] {
         let at = id.0 as usize;
         match (self.starts.get(at), self.starts.get(at + 1)) {
             (Some(start), Some(end)) => &self.entries[*start as usize..*end as usize],
@@ -75,7 +75,7 @@ impl Annotations {
         let early = module.instructions_in(0..module.sections[super::Section::Globals as usize]);
         for instruction in early {
             let Some(op) = instruction.op else { continue };
-            let Some(target) = instruction.words.get(1).and_then(|word| module.id(*word)) else { continue };
+            let Some(target) = instruction.words.get(1).and_then(|word| module.dense_id(*word)) else { continue };
             let member = instruction.words.get(2).copied().unwrap_or(0).saturating_add(1);
             match op {
                 Op::Name => all.names.push(target, 0, instruction.index),
@@ -105,34 +105,35 @@ impl Annotations {
 
     fn resolve_group(&self, module: &Module, instruction: Instruction, resolved: &mut Vec<Annotation>) {
         let [_, group, targets @ ..] = instruction.words else { return };
-        let Some(group) = module.id(*group) else { return };
+        let Some(group) = module.dense_id(*group) else { return };
         let group_decorations = self.decorations.of(group);
         let step = if instruction.op == Some(Op::GroupMemberDecorate) { 2 } else { 1 };
         for target in targets.chunks(step) {
-            let Some(id) = module.id(target[0]) else { continue };
+            let Some(id) = module.dense_id(target[0]) else { continue };
             let member = target.get(1).map_or(0, |m| m.saturating_add(1));
             // A group cannot be applied to a group, so one pass is enough.
             resolved.extend(group_decorations.iter().map(|entry| Annotation { target: id, member, ..*entry }));
         }
     }
 
-    pub(super) fn all<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = (u32, Decorated<'a>)> {
+    pub(super) fn all<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = (u32, DecorationRef<'a>)> {
         let entries = self.decorations.entries.iter();
-        entries.map(|entry| (module.word(entry.target), decorated(module.instruction(entry.instruction), entry.member)))
+        entries
+            .map(|entry| (module.raw_id(entry.target), decorated(module.instruction(entry.instruction), entry.member)))
     }
 
-    pub(super) fn of<'a>(&'a self, module: &'a Module, word: u32) -> impl Iterator<Item = Decorated<'a>> {
-        let found = module.id(word).map_or(&[][..], |id| self.decorations.of(id));
+    pub(super) fn of<'a>(&'a self, module: &'a Module, word: u32) -> impl Iterator<Item = DecorationRef<'a>> {
+        let found = module.dense_id(word).map_or(&[][..], |id| self.decorations.of(id));
         found.iter().map(move |entry| decorated(module.instruction(entry.instruction), entry.member))
     }
 }
 
-fn decorated(instruction: Instruction<'_>, member: u32) -> Decorated<'_> {
+fn decorated(instruction: Instruction<'_>, member: u32) -> DecorationRef<'_> {
     let skip = match instruction.op {
         Some(Op::MemberDecorate | Op::MemberDecorateString | Op::MemberDecorateIdEXT) => 3,
         _ => 2,
     };
-    Decorated {
+    DecorationRef {
         member: member.checked_sub(1),
         decoration: instruction.words.get(skip).and_then(|word| Decoration::from_word(*word)),
         operands: instruction.words.get(skip + 1..).unwrap_or_default(),
@@ -142,18 +143,18 @@ fn decorated(instruction: Instruction<'_>, member: u32) -> Decorated<'_> {
 
 /// Debug names of a module.
 #[derive(Clone, Copy)]
-pub struct Names<'a> {
+pub struct DebugNames<'a> {
     module: &'a Module,
 }
 
-impl<'a> Names<'a> {
+impl<'a> DebugNames<'a> {
     pub(super) fn new(module: &'a Module) -> Self {
-        Names { module }
+        DebugNames { module }
     }
 
     fn find(&self, word: u32, member: u32) -> Option<String> {
         let annotations = &self.module.annotations;
-        let found = annotations.names.of(self.module.id(word)?);
+        let found = annotations.names.of(self.module.dense_id(word)?);
         let entry = found.iter().find(|entry| entry.member == member)?;
         let skip = if member == 0 { 2 } else { 3 };
         let (name, _) = string(self.module.instruction(entry.instruction).words.get(skip..)?)?;

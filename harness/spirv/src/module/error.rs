@@ -1,7 +1,7 @@
 //! Errors of reading a module.
 
 use super::Section;
-use crate::decode::Anomaly;
+use crate::decode::GrammarViolation;
 use crate::tables::Op;
 use crate::words::{MAX_ID, WordsError};
 
@@ -28,7 +28,7 @@ pub enum ModuleErrorKind {
         /// The instruction.
         op: Op,
         /// The first problem with its operands.
-        anomaly: Anomaly,
+        anomaly: GrammarViolation,
     },
     /// The header's id bound is 0 or too large.
     #[error("id bound {bound}, expected 1 to {}", MAX_ID + 1)]
@@ -58,7 +58,7 @@ pub enum ModuleErrorKind {
     },
     /// A type declaration refers to an id that no earlier instruction declares as a type.
     #[error("{op} refers to id {id}, which is not a type declared before it")]
-    NotAType {
+    UnknownType {
         /// The instruction.
         op: Op,
         /// The id.
@@ -76,7 +76,7 @@ pub enum ModuleErrorKind {
     },
     /// An instruction is outside a function, or outside a block.
     #[error("{op} is outside a {expected}")]
-    Outside {
+    MisplacedInstruction {
         /// The instruction.
         op: Op,
         /// The enclosing part that it requires.
@@ -84,7 +84,7 @@ pub enum ModuleErrorKind {
     },
     /// A block or function has no end, or another one starts inside it.
     #[error("{found} inside an unfinished {unfinished}")]
-    Unfinished {
+    UnterminatedPart {
         /// The unexpected instruction, or the end of the module.
         found: &'static str,
         /// The unfinished part.
@@ -92,7 +92,7 @@ pub enum ModuleErrorKind {
     },
     /// A branch or merge instruction refers to an id that is not a block of its function.
     #[error("{op} refers to id {id}, which is not a block of its function")]
-    NotABlock {
+    UnknownBlock {
         /// The instruction.
         op: Op,
         /// The id.
@@ -100,7 +100,7 @@ pub enum ModuleErrorKind {
     },
     /// A merge instruction does not immediately precede the last instruction of its block.
     #[error("{op} does not immediately precede the last instruction of its block")]
-    MergePlace {
+    MisplacedMerge {
         /// The instruction.
         op: Op,
     },

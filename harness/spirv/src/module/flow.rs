@@ -74,7 +74,7 @@ impl Flow {
     }
 
     /// Returns true if a structural path leads from the entry to a block of the function.
-    pub fn reaches(&self, block: BlockIndex) -> bool {
+    pub fn is_reachable(&self, block: BlockIndex) -> bool {
         self.tree.is_reachable(self.local(block))
     }
 
@@ -90,7 +90,7 @@ impl Flow {
     }
 
     /// Returns the blocks that a reachable block structurally dominates, including itself.
-    pub fn dominated(&self, by: BlockIndex) -> impl Iterator<Item = BlockIndex> {
+    pub fn dominated_blocks(&self, by: BlockIndex) -> impl Iterator<Item = BlockIndex> {
         self.tree.dominated(self.local(by)).iter().map(|block| BlockIndex(block + self.first))
     }
 
@@ -112,7 +112,7 @@ impl Flow {
 
     /// Returns the innermost construct that contains a block, as an index into
     /// [`Flow::constructs`]. A header is in its own construct.
-    pub fn innermost(&self, block: BlockIndex) -> Option<usize> {
+    pub fn innermost_construct(&self, block: BlockIndex) -> Option<usize> {
         self.innermost[self.local(block)]
     }
 
@@ -151,7 +151,7 @@ impl Flow {
             return Some(continuing);
         }
         let dominator = self.dominator(block)?;
-        let inside = self.innermost(dominator)?;
+        let inside = self.innermost_construct(dominator)?;
         let merges_here = module.block(dominator).merge.is_some_and(|merge| merge.merge_block() == block);
         if merges_here { self.constructs[inside].parent } else { Some(inside) }
     }
@@ -186,7 +186,7 @@ impl Dominance {
     }
 
     /// Returns true if a path leads from the entry to a block of the function.
-    pub fn reaches(&self, block: BlockIndex) -> bool {
+    pub fn is_reachable(&self, block: BlockIndex) -> bool {
         self.tree.is_reachable(self.local(block))
     }
 

@@ -66,8 +66,8 @@ impl Block {
     }
 
     /// Returns the index of the instruction that ends the block.
-    pub fn terminator(&self) -> super::Index {
-        super::Index(self.instructions.end - 1)
+    pub fn terminator(&self) -> super::InstructionIndex {
+        super::InstructionIndex(self.instructions.end - 1)
     }
 }
 
@@ -124,7 +124,7 @@ impl Module {
             let blocks = self.functions[f].blocks.clone();
             let block_of = |module: &Module, op: Op, at: usize, word: u32| {
                 let found = module.block_of(word).filter(|b| blocks.contains(&b.0));
-                found.ok_or(ModuleError { at, kind: ModuleErrorKind::NotABlock { op, id: word } })
+                found.ok_or(ModuleError { at, kind: ModuleErrorKind::UnknownBlock { op, id: word } })
             };
             for b in blocks.clone() {
                 let block = self.blocks[b as usize].clone();
@@ -134,7 +134,9 @@ impl Module {
                         block_of(self, op, terminator.at, word)?;
                     }
                 }
-                let Some(last) = block.body().next_back().map(|i| self.instruction(super::Index(i))) else { continue };
+                let Some(last) = block.body().next_back().map(|i| self.instruction(super::InstructionIndex(i))) else {
+                    continue;
+                };
                 let merge = match (last.op, last.operands()) {
                     (Some(op @ Op::SelectionMerge), [merge, ..]) => {
                         Merge::Selection { merge: block_of(self, op, last.at, *merge)? }

@@ -3,7 +3,7 @@
 //! The words are kept unchanged, so a module is written back exactly; everything else is an index
 //! into them.
 //!
-//! The number of an id in the words is called its raw id; [`Id`] is its dense number.
+//! The number of an id in the words is called its raw id; [`DenseId`] is its dense number.
 
 mod decorations;
 mod dominators;
@@ -14,25 +14,25 @@ mod parse;
 mod section;
 mod types;
 
-pub use decorations::{Decorated, Names};
+pub use decorations::{DebugNames, DecorationRef};
 pub use error::{ModuleError, ModuleErrorKind};
 pub use flow::{Construct, ConstructKind, Dominance, Flow};
 pub use functions::{Block, BlockIndex, Function, Merge};
 pub use section::Section;
 pub use types::{ImageType, Type, TypeId};
 
-use crate::decode::{self, Anomaly, Context, Decoded, OperandLayout};
-use crate::grammar::{Category, ExtendedSet, Version};
+use crate::decode::{self, Context, DecodedOperand, GrammarViolation, OperandLayout};
+use crate::grammar::{ExtendedSet, OperandEncoding, Version};
 use crate::tables::{Kind, Op, StorageClass};
 use crate::words::{Header, string};
 
 /// Dense number of an id: its index among all ids in use, in the order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id(pub u32);
+pub struct DenseId(pub u32);
 
 /// Index of an instruction among all instructions of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Index(pub u32);
+pub struct InstructionIndex(pub u32);
 
 /// The words of an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub struct Module {
     functions: Vec<Function>,
     blocks: Vec<Block>,
     annotations: decorations::Annotations,
-    lines: Vec<Index>,
+    lines: Vec<InstructionIndex>,
     unknown: u32,
     context: Context,
 }
@@ -69,7 +69,7 @@ pub struct Module {
 #[derive(Clone, Copy)]
 pub struct Instruction<'a> {
     /// Its index among the module's instructions.
-    pub index: Index,
+    pub index: InstructionIndex,
     /// Index of its first word in the module.
     pub at: usize,
     /// Its operation; `None` if the grammar does not define the opcode.
@@ -158,7 +158,7 @@ impl Module {
     }
 
     /// Returns an instruction.
-    pub fn instruction(&self, index: Index) -> Instruction<'_> {
+    pub fn instruction(&self, index: InstructionIndex) -> Instruction<'_> {
         let span = self.spans[index.0 as usize];
         let at = span.at as usize;
         Instruction { index, at, op: Op::from_opcode(span.opcode), words: &self.words[at..at + usize::from(span.len)] }
@@ -167,17 +167,21 @@ impl Module {
     /// Returns the instruction whose first word is word `at` of the module.
     pub fn instruction_at(&self, at: usize) -> Option<Instruction<'_>> {
         let index = self.spans.binary_search_by_key(&at, |span| span.at as usize).ok()?;
-        Some(self.instruction(Index(index as u32)))
+        Some(self.instruction(InstructionIndex(index as u32)))
     }
 
     /// Returns the instructions from `range.start` to `range.end`, exclusive.
     pub fn instructions_in(&self, range: std::ops::Range<u32>) -> impl DoubleEndedIterator<Item = Instruction<'_>> {
-        range.map(|i| self.instruction(Index(i)))
+        range.map(|i| self.instruction(InstructionIndex(i)))
     }
 
     /// Calls `visit` for each operand of an instruction, including result type and result, up to
     /// the first one that does not conform to the grammar.
-    pub fn operands(&self, instruction: Instruction, mut visit: impl FnMut(Decoded)) -> Result<(), Anomaly> {
+    pub fn operands(
+        &self,
+        instruction: Instruction,
+        mut visit: impl FnMut(DecodedOperand),
+    ) -> Result<(), GrammarViolation> {
         let Some(op) = instruction.op else { return Ok(()) };
         decode::operands(op.info(), instruction.words, &self.context, &mut visit)
     }
@@ -194,7 +198,7 @@ impl Module {
         }
         // Operands after an enumerant newer than the tables cannot be decoded.
         let _newer = self.operands(instruction, |operand| {
-            let id = matches!(operand.kind.info().category, Category::Id);
+            let id = matches!(operand.kind.info().encoding, OperandEncoding::Id);
             if id && !matches!(operand.kind, Kind::IdResult | Kind::IdResultType) {
                 visit(instruction.words[operand.at]);
             }
@@ -226,41 +230,41 @@ impl Module {
     }
 
     /// Returns the dense id of a raw id.
-    pub fn id(&self, word: u32) -> Option<Id> {
+    pub fn dense_id(&self, word: u32) -> Option<DenseId> {
         self.ids.get(word)
     }
 
     /// Returns the raw id of a dense id.
-    pub fn word(&self, id: Id) -> u32 {
+    pub fn raw_id(&self, id: DenseId) -> u32 {
         self.ids.word(id)
     }
 
     /// Returns the instruction that defines an id; `None` only if the module has an unknown
     /// instruction that may define it.
-    pub fn definition(&self, id: Id) -> Option<Instruction<'_>> {
+    pub fn definition(&self, id: DenseId) -> Option<Instruction<'_>> {
         let index = *self.definitions.get(id.0 as usize)?;
-        (index != NONE).then(|| self.instruction(Index(index)))
+        (index != NONE).then(|| self.instruction(InstructionIndex(index)))
     }
 
     /// Returns the instruction that defines a raw id.
-    pub fn definition_of_word(&self, word: u32) -> Option<Instruction<'_>> {
-        self.definition(self.id(word)?)
+    pub fn definition_of(&self, word: u32) -> Option<Instruction<'_>> {
+        self.definition(self.dense_id(word)?)
     }
 
     /// Returns the index of the instruction that defines a raw id.
-    pub(crate) fn made_at(&self, word: u32) -> Option<Index> {
-        let index = *self.definitions.get(self.id(word)?.0 as usize)?;
-        (index != NONE).then_some(Index(index))
+    pub(crate) fn definition_index(&self, word: u32) -> Option<InstructionIndex> {
+        let index = *self.definitions.get(self.dense_id(word)?.0 as usize)?;
+        (index != NONE).then_some(InstructionIndex(index))
     }
 
     /// Returns the type that a raw id declares.
     pub fn type_declared(&self, word: u32) -> Option<TypeId> {
-        self.types.declared(self.id(word)?)
+        self.types.declared(self.dense_id(word)?)
     }
 
     /// Returns the type of the value that a raw id denotes.
     pub fn type_of(&self, word: u32) -> Option<TypeId> {
-        self.type_declared(self.definition_of_word(word)?.result_type()?)
+        self.type_declared(self.definition_of(word)?.result_type()?)
     }
 
     /// Returns a type.
@@ -290,12 +294,12 @@ impl Module {
 
     /// Returns a function by its raw id.
     pub fn function(&self, word: u32) -> Option<&Function> {
-        self.functions.get(self.function_place(word)?)
+        self.functions.get(self.function_index(word)?)
     }
 
     /// Returns the index of a function in [`Module::functions`], by its raw id.
-    pub fn function_place(&self, word: u32) -> Option<usize> {
-        let index = self.definition_of_word(word)?.index;
+    pub fn function_index(&self, word: u32) -> Option<usize> {
+        let index = self.definition_of(word)?.index;
         self.functions.binary_search_by_key(&index.0, |f| f.instructions.start).ok()
     }
 
@@ -311,20 +315,20 @@ impl Module {
 
     /// Returns the block with this label, given as a raw id.
     pub fn block_of(&self, word: u32) -> Option<BlockIndex> {
-        let index = self.definition_of_word(word)?.index;
+        let index = self.definition_of(word)?.index;
         let found = self.blocks.binary_search_by_key(&index.0, |b| b.instructions.start).ok()?;
         Some(BlockIndex(found as u32))
     }
 
     /// Returns the block that contains an instruction.
-    pub fn block_at(&self, index: Index) -> Option<BlockIndex> {
+    pub fn block_at(&self, index: InstructionIndex) -> Option<BlockIndex> {
         let after = self.blocks.partition_point(|b| b.instructions.start <= index.0);
         let block = after.checked_sub(1)?;
         self.blocks[block].instructions.contains(&index.0).then_some(BlockIndex(block as u32))
     }
 
     /// Returns the function that contains an instruction.
-    pub fn function_at(&self, index: Index) -> Option<&Function> {
+    pub fn function_at(&self, index: InstructionIndex) -> Option<&Function> {
         let after = self.functions.partition_point(|f| f.instructions.start <= index.0);
         self.functions.get(after.checked_sub(1)?).filter(|f| f.instructions.contains(&index.0))
     }
@@ -346,22 +350,22 @@ impl Module {
     }
 
     /// Returns the decorations of a raw id and of its members, with groups resolved.
-    pub fn decorations(&self, word: u32) -> impl Iterator<Item = Decorated<'_>> {
+    pub fn decorations(&self, word: u32) -> impl Iterator<Item = DecorationRef<'_>> {
         self.annotations.of(self, word)
     }
 
     /// Returns every decoration with the raw id of its target, with groups resolved.
-    pub fn all_decorations(&self) -> impl Iterator<Item = (u32, Decorated<'_>)> {
+    pub fn all_decorations(&self) -> impl Iterator<Item = (u32, DecorationRef<'_>)> {
         self.annotations.all(self)
     }
 
     /// Returns the debug names.
-    pub fn names(&self) -> Names<'_> {
-        Names::new(self)
+    pub fn names(&self) -> DebugNames<'_> {
+        DebugNames::new(self)
     }
 
     /// Returns the source line of an instruction: raw id of the file's name, line and column.
-    pub fn line(&self, index: Index) -> Option<(u32, u32, u32)> {
+    pub fn line(&self, index: InstructionIndex) -> Option<(u32, u32, u32)> {
         let after = self.lines.partition_point(|line| *line <= index);
         let line = self.instruction(*self.lines.get(after.checked_sub(1)?)?);
         match (line.op, line.words) {
@@ -373,7 +377,7 @@ impl Module {
     /// Returns the value of an integer constant, extended to 64 bits; for a specialisation
     /// constant, its default.
     pub fn constant_int(&self, word: u32) -> Option<i64> {
-        let definition = self.definition_of_word(word)?;
+        let definition = self.definition_of(word)?;
         let Type::Int { width, signed } = *self.ty(self.type_declared(definition.result_type()?)?) else { return None };
         match definition.op? {
             Op::Constant | Op::SpecConstant => match definition.operands() {

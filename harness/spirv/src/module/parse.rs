@@ -3,9 +3,12 @@
 use super::decorations::Annotations;
 use super::functions::is_terminator;
 use super::types::Types;
-use super::{Block, Function, Id, Index, Instruction, Module, ModuleError, ModuleErrorKind, NONE, Section, WordSpan};
-use crate::decode::{self, Anomaly, Context};
-use crate::grammar::{self, Category, Class, Kind};
+use super::{
+    Block, DenseId, Function, Instruction, InstructionIndex, Module, ModuleError, ModuleErrorKind, NONE, Section,
+    WordSpan,
+};
+use crate::decode::{self, Context, GrammarViolation};
+use crate::grammar::{self, InstructionClass, Kind, OperandEncoding};
 use crate::id_table::IdTable;
 use crate::tables::Op;
 use crate::words::{self, HEADER_WORDS, Instructions, MAX_ID, WordsError};
@@ -27,19 +30,19 @@ impl std::fmt::Debug for IdMap {
 }
 
 impl IdMap {
-    pub(super) fn get(&self, word: u32) -> Option<Id> {
-        self.by_word.get(word).checked_sub(1).map(Id)
+    pub(super) fn get(&self, word: u32) -> Option<DenseId> {
+        self.by_word.get(word).checked_sub(1).map(DenseId)
     }
 
-    pub(super) fn word(&self, id: Id) -> u32 {
+    pub(super) fn word(&self, id: DenseId) -> u32 {
         self.words[id.0 as usize]
     }
 
-    fn intern(&mut self, word: u32) -> Id {
+    fn intern(&mut self, word: u32) -> DenseId {
         if let Some(id) = self.get(word) {
             return id;
         }
-        let id = Id(self.words.len() as u32);
+        let id = DenseId(self.words.len() as u32);
         self.words.push(word);
         self.by_word.set(word, id.0 + 1);
         id
@@ -112,14 +115,14 @@ impl Parser {
     fn run(mut self) -> Result<Module, ModuleError> {
         for i in 0..self.module.spans.len() as u32 {
             let at = self.module.spans[i as usize].at as usize;
-            self.instruction(Index(i)).map_err(|kind| ModuleError { at, kind })?;
+            self.instruction(InstructionIndex(i)).map_err(|kind| ModuleError { at, kind })?;
         }
         let end = self.module.words.len().max(HEADER_WORDS);
         if self.block.is_some() || self.function.is_some() {
             let unfinished = if self.block.is_some() { "block" } else { "function" };
             return Err(ModuleError {
                 at: end,
-                kind: ModuleErrorKind::Unfinished { found: "the end of the module", unfinished },
+                kind: ModuleErrorKind::UnterminatedPart { found: "the end of the module", unfinished },
             });
         }
         let count = self.module.spans.len() as u32;
@@ -155,7 +158,7 @@ impl Parser {
         self.section = self.section.max(section);
     }
 
-    fn instruction(&mut self, index: Index) -> Result<(), ModuleErrorKind> {
+    fn instruction(&mut self, index: InstructionIndex) -> Result<(), ModuleErrorKind> {
         let span = self.module.spans[index.0 as usize];
         let Some(info) = grammar::instruction(span.opcode) else {
             self.module.unknown += 1;
@@ -169,7 +172,7 @@ impl Parser {
         let (ids, definitions, bound) = (&mut module.ids, &mut module.definitions, module.header.bound);
         let mut problem = None;
         let read = decode::operands(info, words, &module.context, &mut |operand| {
-            if !matches!(operand.kind.info().category, Category::Id) {
+            if !matches!(operand.kind.info().encoding, OperandEncoding::Id) {
                 return;
             }
             let word = words[operand.at];
@@ -193,12 +196,12 @@ impl Parser {
         match (read, problem) {
             (_, Some(problem)) => return Err(problem),
             (Ok(()), None) => module.context.note(info, words),
-            (Err(Anomaly::Unreadable { kind, .. }), None) if newer_enumerant(kind) => module.unknown += 1,
+            (Err(GrammarViolation::Unreadable { kind, .. }), None) if newer_enumerant(kind) => module.unknown += 1,
             (Err(anomaly), None) => return Err(ModuleErrorKind::Operands { op, anomaly }),
         }
         match op {
             Op::Line | Op::NoLine => module.lines.push(index),
-            _ if info.class == Class::TypeDeclaration => {
+            _ if info.class == InstructionClass::TypeDeclaration => {
                 let instruction = Instruction { index, at: span.at as usize, op: Some(op), words };
                 module.types.declare(instruction, op, |word| module.ids.get(word))?;
             }
@@ -209,13 +212,13 @@ impl Parser {
 
     /// Checks that the instruction is permitted here, and keeps track of sections, functions and
     /// blocks.
-    fn check_position(&mut self, op: Op, index: Index) -> Result<(), ModuleErrorKind> {
-        let outside = |expected| Err(ModuleErrorKind::Outside { op, expected });
+    fn check_position(&mut self, op: Op, index: InstructionIndex) -> Result<(), ModuleErrorKind> {
+        let outside = |expected| Err(ModuleErrorKind::MisplacedInstruction { op, expected });
         let span = self.module.spans[index.0 as usize];
         let id = |i: usize| self.module.words.get(span.at as usize + i).copied().unwrap_or(0);
         match (&mut self.function, op) {
             (Some(_), Op::Function) => {
-                return Err(ModuleErrorKind::Unfinished { found: "OpFunction", unfinished: "function" });
+                return Err(ModuleErrorKind::UnterminatedPart { found: "OpFunction", unfinished: "function" });
             }
             (None, Op::Function) => {
                 let blocks = self.module.blocks.len() as u32;
@@ -235,7 +238,10 @@ impl Parser {
                     return Err(ModuleErrorKind::Section { op, belongs, after: self.section });
                 }
                 if belongs == Section::Functions
-                    && !matches!(op.info().class, Class::Graph | Class::Unlisted | Class::Reserved)
+                    && !matches!(
+                        op.info().class,
+                        InstructionClass::Graph | InstructionClass::Unlisted | InstructionClass::Reserved
+                    )
                 {
                     return outside("function");
                 }
@@ -243,7 +249,7 @@ impl Parser {
             }
             (Some(function), Op::FunctionEnd) => {
                 if self.block.is_some() {
-                    return Err(ModuleErrorKind::Unfinished { found: "OpFunctionEnd", unfinished: "block" });
+                    return Err(ModuleErrorKind::UnterminatedPart { found: "OpFunctionEnd", unfinished: "block" });
                 }
                 function.instructions.end = index.0 + 1;
                 function.blocks.end = self.module.blocks.len() as u32;
@@ -252,13 +258,13 @@ impl Parser {
             }
             (Some(function), Op::FunctionParameter) => {
                 if self.block.is_some() || function.blocks.start != self.module.blocks.len() as u32 {
-                    return Err(ModuleErrorKind::Unfinished { found: "OpFunctionParameter", unfinished: "body" });
+                    return Err(ModuleErrorKind::UnterminatedPart { found: "OpFunctionParameter", unfinished: "body" });
                 }
                 function.parameters.end = index.0 + 1;
             }
             (Some(_), Op::Label) => {
                 if self.block.is_some() {
-                    return Err(ModuleErrorKind::Unfinished { found: "OpLabel", unfinished: "block" });
+                    return Err(ModuleErrorKind::UnterminatedPart { found: "OpLabel", unfinished: "block" });
                 }
                 self.block = Some(index.0);
                 self.module.blocks.push(Block { label: id(1), instructions: index.0..index.0, merge: None });
@@ -272,7 +278,7 @@ impl Parser {
                 if let Some(merge) = self.merge
                     && !is_terminator(op)
                 {
-                    return Err(ModuleErrorKind::MergePlace { op: merge });
+                    return Err(ModuleErrorKind::MisplacedMerge { op: merge });
                 }
                 self.merge = Some(op).filter(|op| matches!(op, Op::SelectionMerge | Op::LoopMerge));
                 if is_terminator(op) {
@@ -293,17 +299,18 @@ impl Parser {
     }
 
     /// Ends the effect of an `OpLine` at the end of its block or function.
-    fn end_line_range(&mut self, index: Index) {
+    fn end_line_range(&mut self, index: InstructionIndex) {
         let open = self.module.lines.last().is_some_and(|line| self.module.instruction(*line).op == Some(Op::Line));
         if open {
-            self.module.lines.push(Index(index.0 + 1));
+            self.module.lines.push(InstructionIndex(index.0 + 1));
         }
     }
 }
 
 /// Returns true if an unknown word of this kind may be newer than the tables.
 fn newer_enumerant(kind: Kind) -> bool {
-    matches!(kind.info().category, Category::Value(_) | Category::Mask(_)) || kind == Kind::LiteralExtInstInteger
+    matches!(kind.info().encoding, OperandEncoding::Value(_) | OperandEncoding::Mask(_))
+        || kind == Kind::LiteralExtInstInteger
 }
 
 fn words_error(error: WordsError) -> ModuleError {

@@ -1,6 +1,6 @@
 //! Sections of a module, in the order of the specification's logical layout (SPIR-V, section 2.4).
 
-use crate::grammar::Class;
+use crate::grammar::InstructionClass;
 use crate::tables::Op;
 
 /// A section of a module.
@@ -72,11 +72,11 @@ impl Section {
             Op::Nop | Op::Line | Op::NoLine | Op::ExtInst | Op::ExtInstWithForwardRefsKHR => None,
             Op::Variable | Op::UntypedVariableKHR | Op::Undef => Some(Section::Globals),
             _ => match op.info().class {
-                Class::Annotation => Some(Section::Annotations),
-                Class::TypeDeclaration | Class::ConstantCreation => Some(Section::Globals),
+                InstructionClass::Annotation => Some(Section::Annotations),
+                InstructionClass::TypeDeclaration | InstructionClass::ConstantCreation => Some(Section::Globals),
                 // The grammar does not classify these types and constants; they are recognised by
                 // name.
-                Class::Reserved | Class::Unlisted if is_global(op) => Some(Section::Globals),
+                InstructionClass::Reserved | InstructionClass::Unlisted if is_global(op) => Some(Section::Globals),
                 _ => Some(Section::Functions),
             },
         }

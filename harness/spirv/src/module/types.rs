@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Id, Index, Instruction, ModuleErrorKind, NONE};
+use super::{DenseId, Instruction, InstructionIndex, ModuleErrorKind, NONE};
 use crate::tables::{AccessQualifier, Dim, FPEncoding, ImageFormat, Op, StorageClass};
 
 /// Index of a type among all types of the module.
@@ -110,11 +110,11 @@ impl Types {
         self.all.iter().enumerate().map(|(i, ty)| (TypeId(i as u32), ty))
     }
 
-    pub(super) fn declaration(&self, ty: TypeId) -> Index {
-        Index(self.declarations[ty.0 as usize])
+    pub(super) fn declaration(&self, ty: TypeId) -> InstructionIndex {
+        InstructionIndex(self.declarations[ty.0 as usize])
     }
 
-    pub(super) fn declared(&self, id: Id) -> Option<TypeId> {
+    pub(super) fn declared(&self, id: DenseId) -> Option<TypeId> {
         self.by_id.get(id.0 as usize).filter(|ty| **ty != NONE).map(|ty| TypeId(*ty))
     }
 
@@ -133,11 +133,11 @@ impl Types {
         &mut self,
         instruction: Instruction,
         op: Op,
-        id_of: impl Fn(u32) -> Option<Id>,
+        id_of: impl Fn(u32) -> Option<DenseId>,
     ) -> Result<(), ModuleErrorKind> {
         let operands = instruction.operands();
         let part = |types: &Types, word: u32| {
-            id_of(word).and_then(|id| types.declared(id)).ok_or(ModuleErrorKind::NotAType { op, id: word })
+            id_of(word).and_then(|id| types.declared(id)).ok_or(ModuleErrorKind::UnknownType { op, id: word })
         };
         let ty = match (op, operands) {
             (Op::TypeForwardPointer, [pointer, class, ..]) => {
@@ -234,7 +234,7 @@ impl Types {
         Ok(start..self.members.len() as u32)
     }
 
-    fn bind(&mut self, id: Id, ty: Type, declaration: Index, interns: bool) {
+    fn bind(&mut self, id: DenseId, ty: Type, declaration: InstructionIndex, interns: bool) {
         let slot = id.0 as usize;
         if slot >= self.by_id.len() {
             self.by_id.resize(slot + 1, NONE);

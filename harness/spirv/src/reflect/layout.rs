@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::hash::FastMap;
-use crate::module::{Decorated, Module, Type, TypeId};
+use crate::module::{DecorationRef, Module, Type, TypeId};
 use crate::tables::{Decoration, FPEncoding, StorageClass};
 
 /// A type with its layout. Structures are shared, so the tree is not larger than the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum TypeLayout {
     /// `OpTypeBool`, which has no memory layout.
     Bool,
     /// An integer.
@@ -28,14 +28,14 @@ pub enum Shape {
     /// A vector.
     Vector {
         /// Type of a component.
-        component: Arc<Shape>,
+        component: Arc<TypeLayout>,
         /// Number of components.
         count: u32,
     },
     /// A matrix.
     Matrix {
         /// Type of a component.
-        component: Arc<Shape>,
+        component: Arc<TypeLayout>,
         /// Number of columns.
         columns: u32,
         /// Number of rows.
@@ -48,7 +48,7 @@ pub enum Shape {
     /// An array.
     Array {
         /// Type of an element.
-        element: Arc<Shape>,
+        element: Arc<TypeLayout>,
         /// Number of elements; `None` for a run-time array.
         count: Option<u64>,
         /// Bytes from one element to the next, if decorated.
@@ -60,8 +60,8 @@ pub enum Shape {
         name: Option<String>,
         /// Its members in order.
         members: Vec<Member>,
-        /// Sizes and alignments, which [`Shape::structure`] computes.
-        measure: Measure,
+        /// Sizes and alignments, which [`TypeLayout::structure`] computes.
+        measure: StructureExtent,
     },
     /// A pointer.
     Pointer {
@@ -75,7 +75,7 @@ pub enum Shape {
 /// Sizes and alignments of a structure. They are stored, because structures share their members: a
 /// walk over n levels could take 2^n steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct StructureExtent {
     size: u64,
     padded_size: u64,
     scalar_alignment: u64,
@@ -83,25 +83,25 @@ pub struct Measure {
     parts: u64,
 }
 
-impl Measure {
-    fn of(members: &[Member]) -> Measure {
+impl StructureExtent {
+    fn of(members: &[Member]) -> StructureExtent {
         let (mut size, mut padded_size) = (0u64, 0u64);
         for member in members {
             let shape = &*member.shape;
             let start = member.offset.map(u64::from);
             size = size.max(start.unwrap_or(size).saturating_add(shape.size()));
             let padded = match shape {
-                Shape::Struct { .. } => rounded_up(shape.padded_size(), shape.base_alignment()),
+                TypeLayout::Struct { .. } => rounded_up(shape.padded_size(), shape.base_alignment()),
                 shape => shape.size(),
             };
             padded_size = padded_size.max(start.unwrap_or(padded_size).saturating_add(padded));
         }
         let shapes = || members.iter().map(|member| &*member.shape);
-        Measure {
+        StructureExtent {
             size,
             padded_size,
-            scalar_alignment: shapes().map(Shape::scalar_alignment).max().unwrap_or(1),
-            base_alignment: shapes().map(Shape::base_alignment).max().unwrap_or(1),
+            scalar_alignment: shapes().map(TypeLayout::scalar_alignment).max().unwrap_or(1),
+            base_alignment: shapes().map(TypeLayout::base_alignment).max().unwrap_or(1),
             parts: shapes().fold(1, |parts, shape| parts.saturating_add(shape.parts())),
         }
     }
@@ -120,37 +120,37 @@ pub struct Member {
     /// Its offset in bytes, if decorated.
     pub offset: Option<u32>,
     /// Its type.
-    pub shape: Arc<Shape>,
+    pub shape: Arc<TypeLayout>,
 }
 
-impl Shape {
+impl TypeLayout {
     /// Returns its size in bytes, without padding at its end. A run-time array counts as empty.
     pub fn size(&self) -> u64 {
         match self {
-            Shape::Bool => 4,
-            Shape::Int { width, .. } | Shape::Float { width, .. } => u64::from(width.div_ceil(8)),
-            Shape::Vector { component, count } => component.size().saturating_mul(u64::from(*count)),
-            Shape::Matrix { component, columns, rows, stride, row_major } => {
+            TypeLayout::Bool => 4,
+            TypeLayout::Int { width, .. } | TypeLayout::Float { width, .. } => u64::from(width.div_ceil(8)),
+            TypeLayout::Vector { component, count } => component.size().saturating_mul(u64::from(*count)),
+            TypeLayout::Matrix { component, columns, rows, stride, row_major } => {
                 let (lines, length) = if *row_major { (rows, columns) } else { (columns, rows) };
                 let line = component.size().saturating_mul(u64::from(*length));
                 let before = u64::from(lines.saturating_sub(1));
                 stride.map_or(line, u64::from).saturating_mul(before).saturating_add(line)
             }
-            Shape::Array { element, count, stride } => {
+            TypeLayout::Array { element, count, stride } => {
                 let (element, count) = (element.size(), count.unwrap_or(0));
                 let before = count.saturating_sub(1);
                 let last = if count == 0 { 0 } else { element };
                 stride.map_or(element, u64::from).saturating_mul(before).saturating_add(last)
             }
-            Shape::Struct { measure, .. } => measure.size,
-            Shape::Pointer { .. } => 8,
-            Shape::Opaque => 0,
+            TypeLayout::Struct { measure, .. } => measure.size,
+            TypeLayout::Pointer { .. } => 8,
+            TypeLayout::Opaque => 0,
         }
     }
 
     /// Returns a structure of these members.
-    pub fn structure(name: Option<String>, members: Vec<Member>) -> Shape {
-        Shape::Struct { name, measure: Measure::of(&members), members }
+    pub fn structure(name: Option<String>, members: Vec<Member>) -> TypeLayout {
+        TypeLayout::Struct { name, measure: StructureExtent::of(&members), members }
     }
 
     /// Returns its size in bytes in a host language that pads structures to a multiple of their
@@ -158,7 +158,7 @@ impl Shape {
     /// justPastLastMember)").
     pub fn padded_size(&self) -> u64 {
         match self {
-            Shape::Struct { measure, .. } => measure.padded_size,
+            TypeLayout::Struct { measure, .. } => measure.padded_size,
             other => other.size(),
         }
     }
@@ -167,25 +167,26 @@ impl Shape {
     /// Stride Assignment").
     pub fn scalar_alignment(&self) -> u64 {
         match self {
-            Shape::Int { .. } | Shape::Float { .. } => self.size().max(1),
-            Shape::Vector { component, .. } | Shape::Matrix { component, .. } => component.scalar_alignment(),
-            Shape::Array { element, .. } => element.scalar_alignment(),
-            Shape::Struct { measure, .. } => measure.scalar_alignment,
-            Shape::Pointer { .. } => 8,
-            Shape::Bool | Shape::Opaque => 1,
+            TypeLayout::Int { .. } | TypeLayout::Float { .. } => self.size().max(1),
+            TypeLayout::Vector { component, .. } | TypeLayout::Matrix { component, .. } => component.scalar_alignment(),
+            TypeLayout::Array { element, .. } => element.scalar_alignment(),
+            TypeLayout::Struct { measure, .. } => measure.scalar_alignment,
+            TypeLayout::Pointer { .. } => 8,
+            TypeLayout::Bool | TypeLayout::Opaque => 1,
         }
     }
 
     /// Returns its base alignment in bytes: twice the size of a component for vectors of two, four
     /// times for longer ones (Vulkan, "Offset and Stride Assignment").
     pub fn base_alignment(&self) -> u64 {
-        let vector = |component: &Shape, count: u32| component.size().saturating_mul(if count == 2 { 2 } else { 4 });
+        let vector =
+            |component: &TypeLayout, count: u32| component.size().saturating_mul(if count == 2 { 2 } else { 4 });
         match self {
-            Shape::Vector { component, count } => vector(component, *count),
-            Shape::Matrix { component, columns, row_major: true, .. } => vector(component, *columns),
-            Shape::Matrix { component, rows, .. } => vector(component, *rows),
-            Shape::Array { element, .. } => element.base_alignment(),
-            Shape::Struct { measure, .. } => measure.base_alignment,
+            TypeLayout::Vector { component, count } => vector(component, *count),
+            TypeLayout::Matrix { component, columns, row_major: true, .. } => vector(component, *columns),
+            TypeLayout::Matrix { component, rows, .. } => vector(component, *rows),
+            TypeLayout::Array { element, .. } => element.base_alignment(),
+            TypeLayout::Struct { measure, .. } => measure.base_alignment,
             other => other.scalar_alignment(),
         }
     }
@@ -194,10 +195,10 @@ impl Shape {
     /// them. A run-time array counts as one element.
     pub fn parts(&self) -> u64 {
         match self {
-            Shape::Vector { count, .. } => u64::from(*count),
-            Shape::Matrix { columns, rows, .. } => u64::from(*columns).saturating_mul(u64::from(*rows)),
-            Shape::Array { element, count, .. } => element.parts().saturating_mul(count.unwrap_or(1)),
-            Shape::Struct { measure, .. } => measure.parts,
+            TypeLayout::Vector { count, .. } => u64::from(*count),
+            TypeLayout::Matrix { columns, rows, .. } => u64::from(*columns).saturating_mul(u64::from(*rows)),
+            TypeLayout::Array { element, count, .. } => element.parts().saturating_mul(count.unwrap_or(1)),
+            TypeLayout::Struct { measure, .. } => measure.parts,
             _ => 1,
         }
     }
@@ -207,7 +208,7 @@ impl Shape {
 /// whose layout each structure member decorates on its own.
 pub struct Layouts<'a> {
     module: &'a Module,
-    known: FastMap<TypeId, Arc<Shape>>,
+    known: FastMap<TypeId, Arc<TypeLayout>>,
 }
 
 /// Decorations of a structure member that is or contains a matrix.
@@ -224,11 +225,11 @@ impl<'a> Layouts<'a> {
     }
 
     /// Returns the layout of a type.
-    pub fn shape(&mut self, ty: TypeId) -> Arc<Shape> {
+    pub fn type_layout(&mut self, ty: TypeId) -> Arc<TypeLayout> {
         self.within(ty, MatrixLayout::default())
     }
 
-    fn within(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<Shape> {
+    fn within(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<TypeLayout> {
         if matrix != MatrixLayout::default() {
             return self.made(ty, matrix);
         }
@@ -240,42 +241,42 @@ impl<'a> Layouts<'a> {
         made
     }
 
-    fn made(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<Shape> {
+    fn made(&mut self, ty: TypeId, matrix: MatrixLayout) -> Arc<TypeLayout> {
         let module = self.module;
         let declared = module.type_definition(ty).result().unwrap_or_default();
         let stride = || module.decorations(declared).find_map(|d| literal(&d, Decoration::ArrayStride));
         Arc::new(match *module.ty(ty) {
-            Type::Bool => Shape::Bool,
-            Type::Int { width, signed } => Shape::Int { width, signed },
-            Type::Float { width, encoding } => Shape::Float { width, encoding },
-            Type::Vector { component, count } => Shape::Vector { component: self.shape(component), count },
+            Type::Bool => TypeLayout::Bool,
+            Type::Int { width, signed } => TypeLayout::Int { width, signed },
+            Type::Float { width, encoding } => TypeLayout::Float { width, encoding },
+            Type::Vector { component, count } => TypeLayout::Vector { component: self.type_layout(component), count },
             Type::Matrix { column, count: columns } => {
                 let Type::Vector { component, count: rows } = *module.ty(column) else {
-                    return Arc::new(Shape::Opaque);
+                    return Arc::new(TypeLayout::Opaque);
                 };
                 let MatrixLayout { stride, row_major } = matrix;
-                Shape::Matrix { component: self.shape(component), columns, rows, stride, row_major }
+                TypeLayout::Matrix { component: self.type_layout(component), columns, rows, stride, row_major }
             }
-            Type::Array { element, length } => Shape::Array {
+            Type::Array { element, length } => TypeLayout::Array {
                 element: self.within(element, matrix),
                 count: module.constant_int(length).and_then(|n| u64::try_from(n).ok()),
                 stride: stride(),
             },
             Type::RuntimeArray { element } => {
-                Shape::Array { element: self.within(element, matrix), count: None, stride: stride() }
+                TypeLayout::Array { element: self.within(element, matrix), count: None, stride: stride() }
             }
             Type::Struct { .. } => self.structure(ty, declared),
-            Type::Pointer { class, .. } => Shape::Pointer { class },
+            Type::Pointer { class, .. } => TypeLayout::Pointer { class },
             Type::Void
             | Type::Image(_)
             | Type::Sampler
             | Type::SampledImage { .. }
             | Type::Function { .. }
-            | Type::Other(_) => Shape::Opaque,
+            | Type::Other(_) => TypeLayout::Opaque,
         })
     }
 
-    fn structure(&mut self, ty: TypeId, declared: u32) -> Shape {
+    fn structure(&mut self, ty: TypeId, declared: u32) -> TypeLayout {
         let module = self.module;
         let types = module.members(ty);
         let mut stated = vec![(None, MatrixLayout::default()); types.len()];
@@ -294,11 +295,11 @@ impl<'a> Layouts<'a> {
             shape: self.within(ty, matrix),
         };
         let members = (0..).zip(types.iter().zip(stated)).map(member).collect();
-        Shape::structure(module.names().of(declared), members)
+        TypeLayout::structure(module.names().of(declared), members)
     }
 }
 
-fn literal(decorated: &Decorated, decoration: Decoration) -> Option<u32> {
+fn literal(decorated: &DecorationRef, decoration: Decoration) -> Option<u32> {
     if decorated.decoration == Some(decoration) && decorated.member.is_none() {
         decorated.operands.first().copied()
     } else {

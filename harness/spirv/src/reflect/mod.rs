@@ -1,7 +1,7 @@
 //! The interface of a module as a host program needs it: entry points, bindings, push constants,
 //! specialisation constants.
 
-pub(crate) mod explicit;
+pub(crate) mod explicit_layout;
 mod layout;
 mod modes;
 mod usage;
@@ -9,10 +9,10 @@ mod usage;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use layout::{Layouts, Measure, Member, Shape};
+pub use layout::{Layouts, Member, StructureExtent, TypeLayout};
 pub(crate) use modes::Modes;
-pub use modes::{Mode, WorkgroupSize};
-pub use usage::{Usage, usages};
+pub use modes::{ExecutionModeUse, WorkgroupSize};
+pub use usage::{EntryPointUses, static_uses};
 
 use crate::module::{ImageType, Module, Section, Type, TypeId};
 use crate::tables::{Decoration, Dim, ExecutionModel, Op, StorageClass};
@@ -36,13 +36,13 @@ pub struct EntryPoint {
     /// The raw id of its function.
     pub function: u32,
     /// Its execution modes.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<ExecutionModeUse>,
     /// Its workgroup size, for execution models that have one.
     pub workgroup_size: Option<WorkgroupSize>,
     /// The resources that it statically uses, sorted by set and binding.
     pub bindings: Vec<Binding>,
     /// The push constants that it statically uses.
-    pub push_constants: Option<Arc<Shape>>,
+    pub push_constants: Option<Arc<TypeLayout>>,
     /// Total size in bytes of its workgroup variables, without padding between them.
     pub workgroup_bytes: u64,
 }
@@ -66,7 +66,7 @@ pub enum DescriptorKind {
 
 /// Number of descriptors of a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+pub enum DescriptorCount {
     /// A fixed number.
     Fixed(u64),
     /// The number that the descriptor set layout declares.
@@ -87,9 +87,9 @@ pub struct Binding {
     /// Type of descriptor; `None` for types without a descriptor in Vulkan.
     pub kind: Option<DescriptorKind>,
     /// Number of descriptors.
-    pub count: Count,
+    pub count: DescriptorCount,
     /// Layout of the contents of a buffer.
-    pub block: Option<Arc<Shape>>,
+    pub block: Option<Arc<TypeLayout>>,
     /// Type of an image.
     pub image: Option<ImageType>,
     /// Its storage class.
@@ -110,7 +110,7 @@ pub struct SpecConstant {
     /// Its debug name.
     pub name: Option<String>,
     /// Its type.
-    pub shape: Arc<Shape>,
+    pub shape: Arc<TypeLayout>,
     /// Bits of its default value; 0 or 1 for booleans.
     pub default: u64,
 }
@@ -120,7 +120,7 @@ impl Reflection {
     pub fn new(module: &Module) -> Reflection {
         let mut layouts = Layouts::new(module);
         let modes = Modes::new(module);
-        let usages = usages(module);
+        let usages = static_uses(module);
         let entry_points = usages.iter().map(|usage| entry_point(module, &mut layouts, &modes, usage)).collect();
         let globals = module.section(Section::Globals);
         let spec_constants = globals.filter_map(|i| {
@@ -133,7 +133,7 @@ impl Reflection {
                 (Op::SpecConstant, [low, high]) => u64::from(*high) << 32 | u64::from(*low),
                 _ => return None,
             };
-            let shape = layouts.shape(module.type_declared(i.result_type()?)?);
+            let shape = layouts.type_layout(module.type_declared(i.result_type()?)?);
             Some(SpecConstant { spec_id, id, name: module.names().of(id), shape, default })
         });
         Reflection { entry_points, spec_constants: spec_constants.collect() }
@@ -155,16 +155,16 @@ fn spec_id(module: &Module, word: u32) -> Option<u32> {
     decoration(module, word, Decoration::SpecId)
 }
 
-fn entry_point(module: &Module, layouts: &mut Layouts, modes: &Modes, usage: &Usage) -> EntryPoint {
+fn entry_point(module: &Module, layouts: &mut Layouts, modes: &Modes, usage: &EntryPointUses) -> EntryPoint {
     let mut bindings = Vec::new();
     let mut push_constants = None;
     let mut workgroup_bytes = 0u64;
     for &id in &usage.globals {
-        let word = module.word(id);
+        let word = module.raw_id(id);
         let Some((class, ty)) = variable(module, word) else { continue };
         match class {
-            StorageClass::PushConstant => push_constants = Some(layouts.shape(ty)),
-            StorageClass::Workgroup => workgroup_bytes = workgroup_bytes.saturating_add(layouts.shape(ty).size()),
+            StorageClass::PushConstant => push_constants = Some(layouts.type_layout(ty)),
+            StorageClass::Workgroup => workgroup_bytes = workgroup_bytes.saturating_add(layouts.type_layout(ty).size()),
             _ => bindings.extend(binding(module, layouts, word, class, ty)),
         }
     }
@@ -196,7 +196,7 @@ pub fn declared_bindings(module: &Module) -> Vec<Binding> {
 
 /// Returns storage class and type of a module-scope variable.
 pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, TypeId)> {
-    let definition = module.definition_of_word(word)?;
+    let definition = module.definition_of(word)?;
     let class = StorageClass::from_word(definition.operand(0)?)?;
     match definition.op? {
         Op::Variable => Some((class, module.pointer(module.type_of(word)?)?.1?)),
@@ -228,7 +228,7 @@ fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClas
         name: module.names().of(word),
         kind,
         count,
-        block: is_block.then(|| layouts.shape(element)),
+        block: is_block.then(|| layouts.type_layout(element)),
         image,
         class,
         non_writable: forbids(module, word, element, Decoration::NonWritable),
@@ -246,19 +246,19 @@ fn forbids(module: &Module, word: u32, ty: TypeId, wanted: Decoration) -> bool {
 }
 
 /// Returns the innermost element type of nested arrays, and the total number of elements.
-pub(crate) fn elements(module: &Module, ty: TypeId) -> (TypeId, Count) {
-    let (mut ty, mut count) = (ty, Count::Fixed(1));
+pub(crate) fn elements(module: &Module, ty: TypeId) -> (TypeId, DescriptorCount) {
+    let (mut ty, mut count) = (ty, DescriptorCount::Fixed(1));
     loop {
         match *module.ty(ty) {
             Type::Array { element, length } => {
                 let length = module.constant_int(length).and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
-                if let Count::Fixed(n) = count {
-                    count = Count::Fixed(n.saturating_mul(length));
+                if let DescriptorCount::Fixed(n) = count {
+                    count = DescriptorCount::Fixed(n.saturating_mul(length));
                 }
                 ty = element;
             }
             Type::RuntimeArray { element } => {
-                count = Count::Runtime;
+                count = DescriptorCount::Runtime;
                 ty = element;
             }
             _ => return (ty, count),

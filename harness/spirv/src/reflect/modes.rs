@@ -2,12 +2,12 @@
 
 use super::spec_id;
 use crate::hash::FastMap;
-use crate::module::{Index, Instruction, Module, Section};
+use crate::module::{Instruction, InstructionIndex, Module, Section};
 use crate::tables::{BuiltIn, Decoration, ExecutionMode, Op};
 
 /// An execution mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mode {
+pub struct ExecutionModeUse {
     /// The mode; `None` if the grammar does not define the word.
     pub mode: Option<ExecutionMode>,
     /// Its operands: literals, or raw ids.
@@ -29,17 +29,17 @@ pub struct WorkgroupSize {
 /// The execution modes of all entry points, and the constant that overrides their workgroup sizes.
 #[derive(Debug)]
 pub(crate) struct Modes {
-    by_function: FastMap<u32, Vec<Mode>>,
+    by_function: FastMap<u32, Vec<ExecutionModeUse>>,
     /// The constant decorated `WorkgroupSize`.
-    size: Option<Index>,
+    size: Option<InstructionIndex>,
 }
 
 impl Modes {
     pub(crate) fn new(module: &Module) -> Modes {
-        let mut by_function: FastMap<u32, Vec<Mode>> = FastMap::default();
+        let mut by_function: FastMap<u32, Vec<ExecutionModeUse>> = FastMap::default();
         for instruction in module.section(Section::ExecutionModes) {
             let [function, mode, operands @ ..] = instruction.operands() else { continue };
-            by_function.entry(*function).or_default().push(Mode {
+            by_function.entry(*function).or_default().push(ExecutionModeUse {
                 mode: ExecutionMode::from_word(*mode),
                 operands: operands.to_vec(),
                 at: instruction.at,
@@ -49,12 +49,12 @@ impl Modes {
             let size = d.operands.first() == Some(&BuiltIn::WorkgroupSize.word());
             size && d.decoration == Some(Decoration::BuiltIn) && d.member.is_none()
         });
-        let constants = decorated.filter_map(|(target, _)| module.definition_of_word(target)).filter(is_constant);
+        let constants = decorated.filter_map(|(target, _)| module.definition_of(target)).filter(is_constant);
         Modes { by_function, size: constants.map(|constant| constant.index).max() }
     }
 
     /// Returns the modes of one entry point, by the raw id of its function.
-    pub(crate) fn of(&self, function: u32) -> &[Mode] {
+    pub(crate) fn of(&self, function: u32) -> &[ExecutionModeUse] {
         self.by_function.get(&function).map_or(&[], Vec::as_slice)
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::module::{Id, Module};
+use crate::module::{DenseId, Module};
 use crate::tables::{ExecutionModel, Op};
 use crate::words::string;
 
 /// An entry point and its static uses.
 #[derive(Clone, Debug)]
-pub struct Usage {
+pub struct EntryPointUses {
     /// Its execution model; `None` if the grammar does not define the word.
     pub model: Option<ExecutionModel>,
     /// The raw id of its function.
@@ -21,11 +21,11 @@ pub struct Usage {
     pub functions: Vec<usize>,
     /// Module-scope ids (variables, constants) that instructions of its functions use, in ascending
     /// order.
-    pub globals: Vec<Id>,
+    pub globals: Vec<DenseId>,
 }
 
 /// Returns the entry points in order, each with its static uses.
-pub fn usages(module: &Module) -> Vec<Usage> {
+pub fn static_uses(module: &Module) -> Vec<EntryPointUses> {
     let mut collector = ReferenceCollector::new(module);
     let entry_points = module.section(crate::module::Section::EntryPoints);
     entry_points
@@ -34,7 +34,7 @@ pub fn usages(module: &Module) -> Vec<Usage> {
             let [model, function, rest @ ..] = i.operands() else { return None };
             let (name, words) = string(rest)?;
             let (functions, globals) = collector.reachable_from(*function);
-            Some(Usage {
+            Some(EntryPointUses {
                 model: ExecutionModel::from_word(*model),
                 function: *function,
                 name,
@@ -62,7 +62,7 @@ struct ReferenceCollector<'a> {
 #[derive(Default)]
 struct References {
     functions: Vec<usize>,
-    globals: Vec<Id>,
+    globals: Vec<DenseId>,
 }
 
 impl<'a> ReferenceCollector<'a> {
@@ -79,10 +79,10 @@ impl<'a> ReferenceCollector<'a> {
 
     /// Returns the functions that the function with this raw id reaches, and the module-scope ids
     /// that they use.
-    fn reachable_from(&mut self, word: u32) -> (Vec<usize>, Vec<Id>) {
+    fn reachable_from(&mut self, word: u32) -> (Vec<usize>, Vec<DenseId>) {
         let mut functions = BTreeSet::new();
         let mut globals = Vec::new();
-        let mut waiting: Vec<usize> = self.module.function_place(word).into_iter().collect();
+        let mut waiting: Vec<usize> = self.module.function_index(word).into_iter().collect();
         while let Some(function) = waiting.pop() {
             if !functions.insert(function) {
                 continue;
@@ -98,7 +98,7 @@ impl<'a> ReferenceCollector<'a> {
         // Remove ids that several functions use.
         self.number += 1;
         let (last, number) = (&mut self.last, self.number);
-        globals.retain(|id: &Id| std::mem::replace(&mut last[id.0 as usize], number) != number);
+        globals.retain(|id: &DenseId| std::mem::replace(&mut last[id.0 as usize], number) != number);
         globals.sort_unstable();
         globals.shrink_to_fit();
         (functions.into_iter().collect(), globals)
@@ -110,12 +110,12 @@ impl<'a> ReferenceCollector<'a> {
         let mut references = References::default();
         for instruction in module.instructions_in(module.functions()[function].instructions.clone()) {
             module.uses(instruction, |word| {
-                let Some(id) = module.id(word) else { return };
+                let Some(id) = module.dense_id(word) else { return };
                 if std::mem::replace(&mut last[id.0 as usize], number) == number {
                     return;
                 }
                 match module.definition(id) {
-                    Some(d) if d.op == Some(Op::Function) => references.functions.extend(module.function_place(word)),
+                    Some(d) if d.op == Some(Op::Function) => references.functions.extend(module.function_index(word)),
                     Some(d) if d.index.0 < self.globals_end => references.globals.push(id),
                     _ => {}
                 }

@@ -74,7 +74,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "addressing-model",
         id: "VUID-StandaloneSpirv-None-04635",
-        says: "the addressing model must be Logical or PhysicalStorageBuffer64",
+        requirement: "the addressing model must be Logical or PhysicalStorageBuffer64",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             use AddressingModel::{Logical, PhysicalStorageBuffer64};
@@ -89,7 +89,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-model",
         id: "vulkan-environment-for-spirv, Capabilities: the capability of the memory model must be listed",
-        says: "the memory model must be Simple, GLSL450 or Vulkan",
+        requirement: "the memory model must be Simple, GLSL450 or Vulkan",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             if facts.memory_model() == Some(MemoryModel::OpenCL) {
@@ -100,7 +100,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-chain-class",
         id: "VUID-StandaloneSpirv-Base-07650",
-        says: "Base of OpPtrAccessChain must point into Workgroup, StorageBuffer or PhysicalStorageBuffer",
+        requirement: "Base of OpPtrAccessChain must point into Workgroup, StorageBuffer or PhysicalStorageBuffer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
             use StorageClass::{PhysicalStorageBuffer, StorageBuffer, Workgroup};
@@ -118,7 +118,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-chain-workgroup",
         id: "VUID-StandaloneSpirv-Base-07651",
-        says: "OpPtrAccessChain with a Base in Workgroup requires VariablePointers",
+        requirement: "OpPtrAccessChain with a Base in Workgroup requires VariablePointers",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
             let workgroup = facts.pointer(base(instruction)).is_some_and(|(class, _)| class == StorageClass::Workgroup);
@@ -130,7 +130,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-chain-buffer",
         id: "VUID-StandaloneSpirv-Base-07652",
-        says: "OpPtrAccessChain with a Base in StorageBuffer requires VariablePointers or VariablePointersStorageBuffer",
+        requirement: "OpPtrAccessChain with a Base in StorageBuffer requires VariablePointers or VariablePointersStorageBuffer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::PtrAccessChain, Op::UntypedPtrAccessChainKHR], |facts, instruction, found| {
             let buffer =
@@ -146,7 +146,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "physical-aligned",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708",
-        says: "an access through a PhysicalStorageBuffer pointer must have Aligned",
+        requirement: "an access through a PhysicalStorageBuffer pointer must have Aligned",
         severity: Severity::Error,
         check: Check::Instructions(ACCESSES, |facts, instruction, found| {
             if !facts.has_physical_addressing() || physical_pointers(facts, instruction) == 0 {
@@ -162,7 +162,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-availability",
         id: "SPIR-V specification, Memory Operands: MakePointerAvailable and MakePointerVisible require NonPrivatePointer, and must only be used for writes and reads respectively; OpCopyMemory: the first of two masks applies to Target",
-        says: "MakePointerAvailable must only be used for writes and MakePointerVisible only for reads, both with NonPrivatePointer",
+        requirement: "MakePointerAvailable must only be used for writes and MakePointerVisible only for reads, both with NonPrivatePointer",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized],
@@ -196,7 +196,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "copy-masks",
         id: "SPIR-V specification, OpCopyMemory and OpCopyMemorySized: before version 1.4, at most one memory operands mask",
-        says: "before SPIR-V 1.4, a copy must have at most one memory operands mask",
+        requirement: "before SPIR-V 1.4, a copy must have at most one memory operands mask",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
             let version = facts.module.version();
@@ -211,7 +211,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "coherent-model",
         id: "SPIR-V specification, Decoration, Coherent and Volatile: they are not allowed if the declared memory model is Vulkan",
-        says: "in the Vulkan memory model, Coherent and Volatile decorations must not be used",
+        requirement: "in the Vulkan memory model, Coherent and Volatile decorations must not be used",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Coherent, Decoration::Volatile], |facts, _, decorated, found| {
             if let Some(decoration) = decorated.decoration.filter(|_| facts.memory_model() == Some(MemoryModel::Vulkan))
@@ -223,7 +223,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "alignment-power",
         id: "SPIR-V specification, Memory Operands, Aligned: the value must be a power of two",
-        says: "the literal of Aligned must be a power of two",
+        requirement: "the literal of Aligned must be a power of two",
         severity: Severity::Error,
         check: Check::Instructions(ACCESSES, |facts, instruction, found| {
             let stated = memory_operands(facts, instruction).into_iter();
@@ -237,7 +237,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "physical-alignment",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-06314",
-        says: "the literal of Aligned for a PhysicalStorageBuffer pointer must be a multiple of the size of the pointee's largest scalar",
+        requirement: "the literal of Aligned for a PhysicalStorageBuffer pointer must be a multiple of the size of the pointee's largest scalar",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Load, Op::Store], |facts, instruction, found| {
             if !facts.has_physical_addressing() {
@@ -256,7 +256,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "physical-convert-width",
         id: "VUID-StandaloneSpirv-PhysicalStorageBuffer64-04710",
-        says: "OpConvertUToPtr and OpConvertPtrToU must convert from and to 64-bit integers",
+        requirement: "OpConvertUToPtr and OpConvertPtrToU must convert from and to 64-bit integers",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ConvertUToPtr, Op::ConvertPtrToU], |facts, instruction, found| {
             let integer = match instruction.op {
@@ -275,7 +275,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "copy-size",
         id: "VUID-RuntimeSpirv-Size-11165",
-        says: "Size of OpCopyMemorySized must be a multiple of 4, with 16-bit storage of 2, with 8-bit storage of 1",
+        requirement: "Size of OpCopyMemorySized must be a multiple of 4, with 16-bit storage of 2, with 8-bit storage of 1",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::CopyMemorySized], |facts, instruction, found| {
             let Some(size) = instruction.operand(2).and_then(|word| facts.module.constant_int(word)) else { return };
@@ -296,7 +296,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "forward-pointer-class",
         id: "VUID-StandaloneSpirv-OpTypeForwardPointer-04711",
-        says: "OpTypeForwardPointer must have Storage Class PhysicalStorageBuffer",
+        requirement: "OpTypeForwardPointer must have Storage Class PhysicalStorageBuffer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeForwardPointer], |_, instruction, found| {
             if instruction.operand(1) != Some(StorageClass::PhysicalStorageBuffer.word()) {

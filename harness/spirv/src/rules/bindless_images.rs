@@ -31,7 +31,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-extension",
         id: "SPV_INTEL_bindless_images, Extension Name",
-        says: "capability BindlessImagesINTEL requires extension SPV_INTEL_bindless_images",
+        requirement: "capability BindlessImagesINTEL requires extension SPV_INTEL_bindless_images",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Capability], |facts, instruction, found| {
             let mut declared = facts.module.section(Section::Extensions);
@@ -46,7 +46,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-capability",
         id: "SPV_INTEL_bindless_images, New Instructions: under BindlessImagesINTEL",
-        says: "conversions of handles require BindlessImagesINTEL",
+        requirement: "conversions of handles require BindlessImagesINTEL",
         severity: Severity::Error,
         check: Check::Instructions(HANDLE_CONVERSIONS, |facts, instruction, found| {
             if !facts.has(Capability::BindlessImagesINTEL) {
@@ -57,7 +57,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-addressing",
         id: "SPV_INTEL_bindless_images, conversions: addressing model Physical32 or Physical64",
-        says: "conversions of handles require addressing model Physical32 or Physical64",
+        requirement: "conversions of handles require addressing model Physical32 or Physical64",
         severity: Severity::Error,
         check: Check::Instructions(HANDLE_CONVERSIONS, |facts, instruction, found| {
             use AddressingModel::{Physical32, Physical64};
@@ -72,7 +72,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-width",
         id: "SPV_INTEL_bindless_images, conversions: 32 or 64-bit by the addressing model",
-        says: "a handle must be an unsigned integer of the addressing model's width",
+        requirement: "a handle must be an unsigned integer of the addressing model's width",
         severity: Severity::Error,
         check: Check::Instructions(HANDLE_CONVERSIONS, |facts, instruction, found| {
             let expected = match facts.addressing_model {
@@ -96,7 +96,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-image",
         id: "SPV_INTEL_bindless_images, OpConvertHandleToImageINTEL: Result type",
-        says: "Result Type of OpConvertHandleToImageINTEL must be an image type",
+        requirement: "Result Type of OpConvertHandleToImageINTEL must be an image type",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ConvertHandleToImageINTEL], |facts, instruction, found| {
             check_result(facts, instruction, found, "an image type", |ty| matches!(ty, Type::Image(_)));
@@ -105,7 +105,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-sampler",
         id: "SPV_INTEL_bindless_images, OpConvertHandleToSamplerINTEL: Result type",
-        says: "Result Type of OpConvertHandleToSamplerINTEL must be a sampler type",
+        requirement: "Result Type of OpConvertHandleToSamplerINTEL must be a sampler type",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ConvertHandleToSamplerINTEL], |facts, instruction, found| {
             check_result(facts, instruction, found, "a sampler type", |ty| *ty == Type::Sampler);
@@ -114,7 +114,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "handle-sampled-image",
         id: "SPV_INTEL_bindless_images, OpConvertHandleToSampledImageINTEL: Result type",
-        says: "Result Type of OpConvertHandleToSampledImageINTEL must be a sampled image type",
+        requirement: "Result Type of OpConvertHandleToSampledImageINTEL must be a sampled image type",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ConvertHandleToSampledImageINTEL], |facts, instruction, found| {
             check_result(facts, instruction, found, "a sampled image type", |ty| {

@@ -5,7 +5,7 @@ use super::facts::{EntryPointFacts, Facts};
 use super::type_contents::TypeContents;
 use super::{Check, Findings, Rule, Severity};
 use crate::module::{Type, TypeId};
-use crate::reflect::{Shape, explicit};
+use crate::reflect::{TypeLayout, explicit_layout};
 use crate::tables::{Capability, Decoration, Op, StorageClass};
 
 /// Calls `check` for each member of each explicitly laid out structure and reports the problem that
@@ -16,7 +16,7 @@ fn check_members(
     check: impl Fn(&crate::reflect::Member, TypeId) -> Option<String>,
 ) {
     for (ty, shape) in facts.structures() {
-        let Shape::Struct { members, .. } = &**shape else { continue };
+        let TypeLayout::Struct { members, .. } = &**shape else { continue };
         for (i, (member, of)) in members.iter().zip(facts.module.members(*ty)).enumerate() {
             if let Some(problem) = check(member, *of) {
                 let name = facts.type_word(*ty).map_or_else(String::new, |word| facts.name(word));
@@ -33,7 +33,7 @@ fn workgroup_variables(facts: &Facts, entry: &EntryPointFacts) -> Vec<(u32, bool
         return Vec::new();
     }
     let pointee = |word: u32| {
-        let definition = facts.module.definition_of_word(word).filter(|i| i.op == Some(Op::Variable))?;
+        let definition = facts.module.definition_of(word).filter(|i| i.op == Some(Op::Variable))?;
         let ty = definition.result_type().and_then(|ty| facts.module.type_declared(ty))?;
         let (class, pointee) = facts.module.pointer(ty)?;
         pointee.filter(|_| class == StorageClass::Workgroup)
@@ -44,12 +44,12 @@ fn workgroup_variables(facts: &Facts, entry: &EntryPointFacts) -> Vec<(u32, bool
 }
 
 /// Describes the first array inside a member whose ArrayStride is missing, too small or misaligned.
-fn array_problem(shape: &Shape) -> Option<String> {
+fn array_problem(shape: &TypeLayout) -> Option<String> {
     match shape {
-        Shape::Array { element, stride: None, .. } if !matches!(**element, Shape::Opaque) => {
+        TypeLayout::Array { element, stride: None, .. } if !matches!(**element, TypeLayout::Opaque) => {
             Some("array without ArrayStride".to_owned())
         }
-        Shape::Array { element, stride: Some(stride), count } => {
+        TypeLayout::Array { element, stride: Some(stride), count } => {
             let (size, alignment) = (element.size(), element.scalar_alignment());
             // A single element cannot overlap another, but no array may have stride 0.
             if *stride == 0 || u64::from(*stride) < size && count.is_none_or(|n| n > 1) {
@@ -64,10 +64,10 @@ fn array_problem(shape: &Shape) -> Option<String> {
     }
 }
 
-fn matrix_problem(shape: &Shape) -> Option<String> {
+fn matrix_problem(shape: &TypeLayout) -> Option<String> {
     match shape {
-        Shape::Matrix { stride: None, .. } => Some("matrix without MatrixStride".to_owned()),
-        Shape::Matrix { component, columns, rows, stride: Some(stride), row_major } => {
+        TypeLayout::Matrix { stride: None, .. } => Some("matrix without MatrixStride".to_owned()),
+        TypeLayout::Matrix { component, columns, rows, stride: Some(stride), row_major } => {
             let line = component.size() * u64::from(if *row_major { *columns } else { *rows });
             let alignment = component.scalar_alignment();
             match u64::from(*stride) {
@@ -78,23 +78,23 @@ fn matrix_problem(shape: &Shape) -> Option<String> {
                 _ => None,
             }
         }
-        Shape::Array { element, .. } => matrix_problem(element),
+        TypeLayout::Array { element, .. } => matrix_problem(element),
         _ => None,
     }
 }
 
 /// Name of the rule that forbids layout decorations in storage classes without an explicit layout.
-pub const LAYOUT_NOT_ALLOWED: &str = "layout-not-allowed";
+pub const LAYOUT_NOT_ALLOWED_RULE: &str = "layout-not-allowed";
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
-        name: LAYOUT_NOT_ALLOWED,
+        name: LAYOUT_NOT_ALLOWED_RULE,
         id: "VUID-StandaloneSpirv-None-10684 (no layout decorations in storage classes without a layout)",
-        says: "types of Workgroup variables (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, of Private and Function variables must not have Block, BufferBlock, Offset, ArrayStride or MatrixStride",
+        requirement: "types of Workgroup variables (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, of Private and Function variables must not have Block, BufferBlock, Offset, ArrayStride or MatrixStride",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Variable], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
-            if !explicit::forbids_layout(facts, class) {
+            if !explicit_layout::forbids_layout(facts, class) {
                 return;
             }
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
@@ -102,7 +102,9 @@ pub(super) static RULES: &[Rule] = &[
             if !facts.contents(pointee).any(TypeContents::LAYOUT) {
                 return;
             }
-            let Some((holder, decorated)) = explicit::first_layout(facts.module, pointee) else { return };
+            let Some((holder, decorated)) = explicit_layout::outermost_layout_decoration(facts.module, pointee) else {
+                return;
+            };
             let (Some(decoration), Some(variable)) = (decorated.decoration, instruction.result()) else { return };
             let (variable, holder) = (facts.name(variable), facts.name(holder));
             found.report(
@@ -116,7 +118,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-blocks",
         id: "SPV_KHR_workgroup_memory_explicit_layout: Either all or none of the Workgroup variables in the entry point interface must point to struct types decorated with Block",
-        says: "with WorkgroupMemoryExplicitLayoutKHR, either all or none of the Workgroup variables in an interface must point to types decorated Block",
+        requirement: "with WorkgroupMemoryExplicitLayoutKHR, either all or none of the Workgroup variables in an interface must point to types decorated Block",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let shared = workgroup_variables(facts, entry);
@@ -130,7 +132,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-blocks-aliased",
         id: "SPV_KHR_workgroup_memory_explicit_layout: If more than one Workgroup variable in the entry point interface point to a type decorated with Block, all of them must be decorated with Aliased",
-        says: "with WorkgroupMemoryExplicitLayoutKHR, if an interface lists several Workgroup blocks, all of them must be decorated Aliased",
+        requirement: "with WorkgroupMemoryExplicitLayoutKHR, if an interface lists several Workgroup blocks, all of them must be decorated Aliased",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let mut blocks = workgroup_variables(facts, entry);
@@ -148,7 +150,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "offsets",
         id: "VUID-StandaloneSpirv-None-10684 (every member has an Offset)",
-        says: "every member of an explicitly laid out structure must have an Offset",
+        requirement: "every member of an explicitly laid out structure must have an Offset",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             check_members(facts, found, |member, _| member.offset.is_none().then(|| "no Offset".to_owned()));
@@ -157,11 +159,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "offset-overlap",
         id: "VUID-StandaloneSpirv-None-10684 (members do not overlap)",
-        says: "members of an explicitly laid out structure must not overlap",
+        requirement: "members of an explicitly laid out structure must not overlap",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             for (ty, shape) in facts.structures() {
-                let Shape::Struct { members, .. } = &**shape else { continue };
+                let TypeLayout::Struct { members, .. } = &**shape else { continue };
                 let mut spans: Vec<(u64, u64)> = Vec::new();
                 for member in members {
                     let Some(offset) = member.offset.map(u64::from) else { continue };
@@ -178,7 +180,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "scalar-alignment",
         id: "VUID-StandaloneSpirv-None-10684 (offsets are multiples of the scalar alignment)",
-        says: "Offset must be a multiple of the member's scalar alignment",
+        requirement: "Offset must be a multiple of the member's scalar alignment",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             check_members(facts, found, |member, _| {
@@ -192,21 +194,21 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "array-stride",
         id: "VUID-StandaloneSpirv-None-10684 (valid ArrayStride)",
-        says: "ArrayStride must be present, at least the element's size and a multiple of the element's scalar alignment",
+        requirement: "ArrayStride must be present, at least the element's size and a multiple of the element's scalar alignment",
         severity: Severity::Error,
         check: Check::Module(|facts, found| check_members(facts, found, |member, _| array_problem(&member.shape))),
     },
     Rule {
         name: "matrix-stride",
         id: "VUID-StandaloneSpirv-None-10684 (valid MatrixStride)",
-        says: "MatrixStride must be present, at least the size of a column (row-major: of a row) and a multiple of the component's size",
+        requirement: "MatrixStride must be present, at least the size of a column (row-major: of a row) and a multiple of the component's size",
         severity: Severity::Error,
         check: Check::Module(|facts, found| check_members(facts, found, |member, _| matrix_problem(&member.shape))),
     },
     Rule {
         name: "matrix-order",
         id: "SPIR-V specification, 2.16.2: members that are matrices have MatrixStride and one of RowMajor and ColMajor",
-        says: "a matrix member must have exactly one of RowMajor and ColMajor",
+        requirement: "a matrix member must have exactly one of RowMajor and ColMajor",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             for (ty, _) in facts.structures() {
@@ -235,13 +237,13 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-stride",
         id: "VUID-StandaloneSpirv-None-10684 (no ArrayStride on pointers into storage classes without a layout)",
-        says: "pointer types into Workgroup (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, into Private and Function must not have ArrayStride",
+        requirement: "pointer types into Workgroup (without WorkgroupMemoryExplicitLayoutKHR) and, after SPIR-V 1.4, into Private and Function must not have ArrayStride",
         severity: Severity::Warning {
-            why: "the VUID speaks of variables, but the chapter that it cites speaks of any use of ArrayStride",
+            reason: "the VUID speaks of variables, but the chapter that it cites speaks of any use of ArrayStride",
         },
         check: Check::Decorations(&[Decoration::ArrayStride], |facts, target, decorated, found| {
             let pointer = facts.module.type_declared(target).and_then(|ty| facts.module.pointer(ty));
-            if let Some((class, _)) = pointer.filter(|(class, _)| explicit::forbids_layout(facts, *class)) {
+            if let Some((class, _)) = pointer.filter(|(class, _)| explicit_layout::forbids_layout(facts, *class)) {
                 let name = facts.name(target);
                 found.report(
                     decorated.instruction,
@@ -253,7 +255,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "boolean-in-buffer",
         id: "SPIR-V specification, OpTypeBool: booleans have no bit pattern and must not be in externally visible memory",
-        says: "explicitly laid out structures must not contain booleans",
+        requirement: "explicitly laid out structures must not contain booleans",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             check_members(facts, found, |_, ty| {
@@ -269,7 +271,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "block-nesting",
         id: "SPIR-V specification, Block: a structure inside a Block must not be a Block",
-        says: "a structure decorated Block or BufferBlock must not contain another one",
+        requirement: "a structure decorated Block or BufferBlock must not contain another one",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };

@@ -102,7 +102,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "built-in-listed",
         id: "VUID-StandaloneSpirv-BuiltIn-04668",
-        says: "the built-in must be one that Vulkan supports",
+        requirement: "the built-in must be one that Vulkan supports",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::BuiltIn], |_, _, decorated, found| {
             let built_in = decorated.operands.first().and_then(|word| BuiltIn::from_word(*word));
@@ -114,7 +114,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "built-in-model",
         id: "VUID-GlobalInvocationId-GlobalInvocationId-04236 and the same requirement of other built-ins (04281, 04284, 04293, 04296, 04367, 04422)",
-        says: "workgroup built-ins must be used in task, mesh and compute execution models only",
+        requirement: "workgroup built-ins must be used in task, mesh and compute execution models only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let rows = built_in_rows(facts, variable);
@@ -129,7 +129,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "built-in-class",
         id: "VUID-GlobalInvocationId-GlobalInvocationId-04237 and the same requirement of other built-ins (04205, 04282, 04285, 04294, 04297, 04368, 04370 to 04382, 04423)",
-        says: "workgroup and subgroup built-ins must be Input variables",
+        requirement: "workgroup and subgroup built-ins must be Input variables",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let rows = built_in_rows(facts, variable);
@@ -141,7 +141,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "built-in-type",
         id: "VUID-GlobalInvocationId-GlobalInvocationId-04238 and the same requirement of other built-ins (04206, 04283, 04286, 04295, 04298, 04369, 04371 to 04383, 04424)",
-        says: "workgroup and subgroup built-ins must have the type that their description requires",
+        requirement: "workgroup and subgroup built-ins must have the type that their description requires",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let rows = built_in_rows(facts, variable);
@@ -157,7 +157,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-size-constant",
         id: "VUID-WorkgroupSize-WorkgroupSize-04426",
-        says: "WorkgroupSize must decorate a constant (with TileShadingRateQCOM: an Input variable)",
+        requirement: "WorkgroupSize must decorate a constant (with TileShadingRateQCOM: an Input variable)",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
             let size = decorated.operands.first() == Some(&BuiltIn::WorkgroupSize.word()) && decorated.member.is_none();
@@ -172,7 +172,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-size-type",
         id: "VUID-WorkgroupSize-WorkgroupSize-04427",
-        says: "WorkgroupSize must be a vector of three 32-bit integers",
+        requirement: "WorkgroupSize must be a vector of three 32-bit integers",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::BuiltIn], |facts, target, decorated, found| {
             let size = decorated.operands.first() == Some(&BuiltIn::WorkgroupSize.word());
@@ -185,7 +185,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sample-mask-model",
         id: "VUID-SampleMask-SampleMask-04357",
-        says: "SampleMask must be used in Fragment only",
+        requirement: "SampleMask must be used in Fragment only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if sample_mask(facts, variable).is_none() {
@@ -199,7 +199,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sample-mask-class",
         id: "VUID-SampleMask-SampleMask-04358",
-        says: "SampleMask must be an Input or Output variable",
+        requirement: "SampleMask must be an Input or Output variable",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let interface = matches!(variable.class, StorageClass::Input | StorageClass::Output);
@@ -211,7 +211,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sample-mask-type",
         id: "VUID-SampleMask-SampleMask-04359",
-        says: "SampleMask must be an array of 32-bit integers",
+        requirement: "SampleMask must be an array of 32-bit integers",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if sample_mask(facts, variable).is_some_and(|ty| !is_u32_array(facts, ty)) {

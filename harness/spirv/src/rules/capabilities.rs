@@ -6,7 +6,7 @@ use std::cell::Cell;
 use super::facts::Facts;
 use super::{Check, Findings, Rule, Severity};
 use crate::decode::OperandLayout;
-use crate::grammar::{Category, Enumerant, Kind, Version, extension_enabling};
+use crate::grammar::{Enumerant, Kind, OperandEncoding, Version, extension_conditions};
 use crate::module::{Instruction, Module};
 use crate::tables::{BuiltIn, Capability, ExecutionMode, MemorySemantics, Op, StorageClass};
 
@@ -170,13 +170,18 @@ pub(super) fn enumerants(
     }
     let _newer = module.operands(instruction, |operand| {
         let word = instruction.words[operand.at];
-        match operand.kind.info().category {
-            Category::Value(_) => operand.kind.enumerant(word).into_iter().for_each(|row| visit(operand.kind, row)),
-            Category::Mask(rows) if word != 0 => {
+        match operand.kind.info().encoding {
+            OperandEncoding::Value(_) => {
+                operand.kind.enumerant(word).into_iter().for_each(|row| visit(operand.kind, row))
+            }
+            OperandEncoding::Mask(rows) if word != 0 => {
                 let set = rows.iter().filter(|row| row.value != 0 && word & row.value == row.value);
                 set.for_each(|row| visit(operand.kind, row));
             }
-            Category::Mask(_) | Category::Id | Category::Literal | Category::Composite(_) => {}
+            OperandEncoding::Mask(_)
+            | OperandEncoding::Id
+            | OperandEncoding::Literal
+            | OperandEncoding::Composite(_) => {}
         }
     });
 }
@@ -185,11 +190,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "capability-listed",
         id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed",
-        says: "every declared capability must be in Vulkan's table of capabilities",
+        requirement: "every declared capability must be in Vulkan's table of capabilities",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Capability], |facts, instruction, found| {
             let Some(capability) = instruction.operand(0).and_then(Capability::from_word) else { return };
-            if capability.enabling().is_none() && !comes_with_extension(facts, capability) {
+            if capability.enabling_conditions().is_none() && !comes_with_extension(facts, capability) {
                 found.report(instruction, format!("Vulkan does not list capability {capability}"));
             }
         }),
@@ -197,9 +202,9 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "capability-of-extension",
         id: "vulkan-environment-for-spirv, Capabilities: no OpCapability that is not listed (Groups is not listed, SPV_AMD_shader_ballot is)",
-        says: "a capability that only a listed extension requires must itself be in Vulkan's table of capabilities",
+        requirement: "a capability that only a listed extension requires must itself be in Vulkan's table of capabilities",
         severity: Severity::Warning {
-            why: "Vulkan lists the extension, whose group instructions all require the capability",
+            reason: "Vulkan lists the extension, whose group instructions all require the capability",
         },
         check: Check::Instructions(&[Op::Capability], |facts, instruction, found| {
             let Some(capability) = instruction.operand(0).and_then(Capability::from_word) else { return };
@@ -214,11 +219,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "extension-listed",
         id: "vulkan-environment-for-spirv, SPIR-V Extensions: the table",
-        says: "every declared extension must be in Vulkan's table of SPIR-V extensions",
+        requirement: "every declared extension must be in Vulkan's table of SPIR-V extensions",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Extension], |facts, instruction, found| {
             let name = facts.module.string_at(instruction, 0);
-            if extension_enabling(&name).is_none() {
+            if extension_conditions(&name).is_none() {
                 found.report(instruction, format!("Vulkan does not list extension {name}"));
             }
         }),
@@ -226,7 +231,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "version",
         id: "vulkan-environment-for-spirv, Versions and Formats: SPIR-V 1.0 to 1.6",
-        says: "the SPIR-V version must be 1.0 to 1.6",
+        requirement: "the SPIR-V version must be 1.0 to 1.6",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::MemoryModel], |facts, instruction, found| {
             let known = facts.module.header().spirv_version().is_some_and(|v| v.major == 1 && v <= Version::NEWEST);
@@ -241,7 +246,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "instruction-set",
         id: "vulkan-environment-for-spirv, Versions and Formats: GLSL.std.450",
-        says: "the extended instruction set must be GLSL.std.450 or a non-semantic set",
+        requirement: "the extended instruction set must be GLSL.std.450 or a non-semantic set",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ExtInstImport], |facts, instruction, found| {
             let name = facts.module.string_at(instruction, 0);
@@ -253,7 +258,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "capability-declared",
         id: "SPIR-V specification, Capability: every used capability must be declared",
-        says: "every instruction and enumerant must be enabled by a declared capability",
+        requirement: "every instruction and enumerant must be enabled by a declared capability",
         severity: Severity::Error,
         check: Check::Enabling(
             |facts, instruction, op, found| {
@@ -274,7 +279,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "stated-capability",
         id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: Enabling Capabilities",
-        says: "every scope and every memory semantics bit must be enabled by a declared capability",
+        requirement: "every scope and every memory semantics bit must be enabled by a declared capability",
         severity: Severity::Error,
         check: Check::Scoped(&[], |facts, instruction, stated, found| {
             for (_, scope) in &stated.scopes {
@@ -294,7 +299,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "version-or-extension",
         id: "SPIR-V specification, Version and OpExtension: every used feature must be provided by one of them",
-        says: "every instruction and enumerant must be provided by the module's SPIR-V version or by a declared extension",
+        requirement: "every instruction and enumerant must be provided by the module's SPIR-V version or by a declared extension",
         severity: Severity::Error,
         check: Check::Enabling(
             |facts, instruction, op, found| {

@@ -12,7 +12,7 @@ use crate::tables::{Capability, Op, StorageClass};
 /// Storage class of a module-scope variable. `None` for other ids and for storage classes that the
 /// tables do not know.
 fn global_class(facts: &Facts, word: u32) -> Option<StorageClass> {
-    let definition = facts.module.definition_of_word(word)?;
+    let definition = facts.module.definition_of(word)?;
     let variable = matches!(definition.op, Some(Op::Variable | Op::UntypedVariableKHR));
     let class = definition.operand(0).filter(|_| variable).and_then(StorageClass::from_word)?;
     (class != StorageClass::Function).then_some(class)
@@ -31,7 +31,7 @@ fn is_listed_before_1_4(class: StorageClass) -> bool {
 /// Variables that an entry point references and that its interface must list, but does not.
 fn missing_interface_variables(facts: &Facts, entry: &EntryPointFacts) -> Vec<u32> {
     let listed: FastSet<u32> = entry.usage.interface.iter().copied().collect();
-    let words = entry.usage.globals.iter().map(|id| facts.module.word(*id));
+    let words = entry.usage.globals.iter().map(|id| facts.module.raw_id(*id));
     words
         .filter(|word| !listed.contains(word))
         .filter(|word| {
@@ -109,7 +109,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-memory-model",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: the single required OpMemoryModel",
-        says: "a module must have exactly one OpMemoryModel",
+        requirement: "a module must have exactly one OpMemoryModel",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             let mut models = facts.module.section(Section::MemoryModel).filter(|i| i.op == Some(Op::MemoryModel));
@@ -123,7 +123,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interface-complete",
         id: "SPIR-V specification, OpEntryPoint: Interface is a superset of the variables that the call tree references (before 1.4: of Input and Output)",
-        says: "the interface of an entry point must list every module-scope variable that its call tree references (before SPIR-V 1.4: every Input and Output variable)",
+        requirement: "the interface of an entry point must list every module-scope variable that its call tree references (before SPIR-V 1.4: every Input and Output variable)",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let missing = missing_interface_variables(facts, entry);
@@ -143,11 +143,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interface-classes",
         id: "SPIR-V specification, OpEntryPoint: Interface is global variables (before 1.4: Input and Output)",
-        says: "the interface of an entry point must list module-scope variables only (before SPIR-V 1.4: Input and Output variables only)",
+        requirement: "the interface of an entry point must list module-scope variables only (before SPIR-V 1.4: Input and Output variables only)",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             for word in &entry.usage.interface {
-                let definition = facts.module.definition_of_word(*word).and_then(|definition| definition.op);
+                let definition = facts.module.definition_of(*word).and_then(|definition| definition.op);
                 // Graph entry points list results that are not variables; an id without a known
                 // definition is not checked.
                 let what = match (definition, global_class(facts, *word)) {
@@ -167,7 +167,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interface-repeated",
         id: "SPIR-V specification, OpEntryPoint: from 1.4 on an Interface id must not appear more than once",
-        says: "from SPIR-V 1.4 on, the interface of an entry point must not list a variable twice",
+        requirement: "from SPIR-V 1.4 on, the interface of an entry point must not list a variable twice",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if !lists_all_classes(facts) {
@@ -182,7 +182,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "entry-point-names",
         id: "SPIR-V specification, OpEntryPoint: no two entry points with the same name and execution model",
-        says: "no two entry points may have the same name and execution model",
+        requirement: "no two entry points may have the same name and execution model",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             let mut seen = FastSet::default();
@@ -200,7 +200,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-mode-entry-point",
         id: "SPIR-V specification, OpExecutionMode: Entry Point is the Entry Point of an OpEntryPoint",
-        says: "the target of an execution mode must be an entry point",
+        requirement: "the target of an execution mode must be an entry point",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             let functions: FastSet<u32> = facts.entries.iter().map(|entry| entry.usage.function).collect();
@@ -217,7 +217,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-pointer",
         id: "SPIR-V specification, OpVariable: Result Type is a pointer with the Storage Class of the variable",
-        says: "Result Type of OpVariable must be a pointer type with the Storage Class of the variable",
+        requirement: "Result Type of OpVariable must be a pointer type with the Storage Class of the variable",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
@@ -234,7 +234,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-place",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: all OpVariable instructions in a function have Storage Class Function, are in its first block, and are its first instructions; outside of functions Function cannot be used",
-        says: "a variable in a function must have Storage Class Function and be among the first instructions of the function's first block; a module-scope variable must not have Storage Class Function",
+        requirement: "a variable in a function must have Storage Class Function and be among the first instructions of the function's first block; a module-scope variable must not have Storage Class Function",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Variable, Op::UntypedVariableKHR], |facts, instruction, found| {
             let Some(class) = instruction.operand(0).and_then(StorageClass::from_word) else { return };
@@ -266,7 +266,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "read-only-store",
         id: "SPIR-V specification, Storage Class: Input, UniformConstant and PushConstant are read-only",
-        says: "Input, UniformConstant and PushConstant variables must not be written",
+        requirement: "Input, UniformConstant and PushConstant variables must not be written",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Store, Op::CopyMemory, Op::CopyMemorySized], |facts, instruction, found| {
             use StorageClass::{Input, PushConstant, UniformConstant};
@@ -279,7 +279,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "specialized-opcode",
         id: "SPIR-V specification, OpSpecConstantOp: Opcode must equal one of the following opcodes",
-        says: "the opcode of OpSpecConstantOp must be one that its description lists; most floating-point and pointer operations require Kernel",
+        requirement: "the opcode of OpSpecConstantOp must be one that its description lists; most floating-point and pointer operations require Kernel",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::SpecConstantOp], |facts, instruction, found| {
             let op = instruction.operand(0).and_then(|opcode| Op::from_opcode(u16::try_from(opcode).ok()?));
@@ -296,7 +296,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "scope-value",
         id: "SPIR-V specification, Scope <id> and Memory Semantics <id>: 32-bit integers, with Shader (2.16.2) of an OpConstant",
-        says: "scopes and memory semantics must be 32-bit integers; with Shader they must be OpConstant; a scope must have a defined value",
+        requirement: "scopes and memory semantics must be 32-bit integers; with Shader they must be OpConstant; a scope must have a defined value",
         severity: Severity::Error,
         check: Check::Scoped(&[], |facts, instruction, stated, found| match stated.invalid {
             None => {}
@@ -317,7 +317,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "signedness",
         id: "SPIR-V specification, OpTypeInt: Signedness is 0 or 1",
-        says: "Signedness of OpTypeInt must be 0 or 1",
+        requirement: "Signedness of OpTypeInt must be 0 or 1",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeInt], |_, instruction, found| {
             if let Some(other @ 2..) = instruction.operand(1) {
@@ -328,7 +328,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unsigned-result",
         id: "SPIR-V specification, OpUDiv, OpUMod, OpUConvert, OpConvertFToU: Result Type's Signedness is 0",
-        says: "the results of OpUDiv, OpUMod, OpUConvert and OpConvertFToU must have an integer type with Signedness 0",
+        requirement: "the results of OpUDiv, OpUMod, OpUConvert and OpConvertFToU must have an integer type with Signedness 0",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::UDiv, Op::UMod, Op::UConvert, Op::ConvertFToU, Op::SpecConstantOp],

@@ -3,7 +3,7 @@
 use super::facts::{Facts, ModuleVariable};
 use super::type_contents::TypeContents;
 use super::{Check, Findings, Rule, Severity};
-use crate::module::{Decorated, Type, TypeId};
+use crate::module::{DecorationRef, Type, TypeId};
 use crate::tables::{BuiltIn, Decoration, ExecutionModel, FPFastMathMode, FPRoundingMode, Op, StorageClass};
 
 /// Returns whether AllowTransform is set without AllowReassoc and AllowContract.
@@ -15,7 +15,11 @@ pub(super) fn has_incomplete_transform(flags: u32) -> bool {
 
 /// Variables that a decoration applies to: the target, or for a member decoration the variables of
 /// that structure.
-fn variables<'a>(facts: &'a Facts, target: u32, decorated: &Decorated) -> impl Iterator<Item = &'a ModuleVariable<'a>> {
+fn variables<'a>(
+    facts: &'a Facts,
+    target: u32,
+    decorated: &DecorationRef,
+) -> impl Iterator<Item = &'a ModuleVariable<'a>> {
     let own = facts.variable(target).filter(|_| decorated.member.is_none());
     let member = decorated.member.into_iter().flat_map(move |_| facts.variables_of(target));
     own.into_iter().chain(member)
@@ -25,7 +29,7 @@ fn variables<'a>(facts: &'a Facts, target: u32, decorated: &Decorated) -> impl I
 fn class_outside(
     facts: &Facts,
     target: u32,
-    decorated: &Decorated,
+    decorated: &DecorationRef,
     allowed: impl Fn(StorageClass) -> bool,
 ) -> Option<StorageClass> {
     variables(facts, target, decorated).map(|v| v.class).find(|class| !allowed(*class))
@@ -36,7 +40,7 @@ fn is_interface(class: StorageClass) -> bool {
 }
 
 /// Type of the decorated variable or member.
-fn decorated_type(facts: &Facts, target: u32, decorated: &Decorated) -> Option<TypeId> {
+fn decorated_type(facts: &Facts, target: u32, decorated: &DecorationRef) -> Option<TypeId> {
     match decorated.member {
         Some(member) => facts.module.members(facts.module.type_declared(target)?).get(member as usize).copied(),
         None => facts.variable(target).map(|v| v.ty),
@@ -61,7 +65,7 @@ const INTERPOLATION: &[Decoration] =
 fn report_interpolation(
     facts: &Facts,
     target: u32,
-    decorated: &Decorated,
+    decorated: &DecorationRef,
     found: &mut Findings,
     class: StorageClass,
     model: ExecutionModel,
@@ -90,7 +94,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "location-class",
         id: "VUID-StandaloneSpirv-Location-06672",
-        says: "Location and Component must decorate variables of interface storage classes only",
+        requirement: "Location and Component must decorate variables of interface storage classes only",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Location, Decoration::Component], |facts, target, decorated, found| {
             use StorageClass as S;
@@ -123,7 +127,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "location-built-in",
         id: "VUID-StandaloneSpirv-Location-04915",
-        says: "a built-in must not have Location or Component",
+        requirement: "a built-in must not have Location or Component",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Location, Decoration::Component], |facts, target, decorated, found| {
             let beside = facts
@@ -138,7 +142,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "location-missing",
         id: "VUID-StandaloneSpirv-Location-04917",
-        says: "a user-defined Input or Output variable that is not a block must have a Location",
+        requirement: "a user-defined Input or Output variable that is not a block must have a Location",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let block = facts.type_has(variable.element, Decoration::Block);
@@ -155,7 +159,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "location-twice",
         id: "VUID-StandaloneSpirv-Location-04918",
-        says: "if a variable has a Location, the members of its structure must not have one",
+        requirement: "if a variable has a Location, the members of its structure must not have one",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let Some(declared) = facts.type_word(variable.element) else { return };
@@ -177,7 +181,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "location-members",
         id: "VUID-StandaloneSpirv-Location-04919",
-        says: "if a block variable has no Location, every member of the block must have one",
+        requirement: "if a block variable has no Location, every member of the block must have one",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if !is_user_interface(facts, variable) || !facts.type_has(variable.element, Decoration::Block) {
@@ -203,7 +207,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "component-range",
         id: "VUID-StandaloneSpirv-Component-04920",
-        says: "Component must be 0 to 3",
+        requirement: "Component must be 0 to 3",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Component], |_, _, decorated, found| {
             if decorated.operands.first().is_some_and(|c| *c > 3) {
@@ -214,7 +218,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "component-vector",
         id: "VUID-StandaloneSpirv-Component-04921",
-        says: "the components of a vector of up to 32-bit values must not exceed component 3",
+        requirement: "the components of a vector of up to 32-bit values must not exceed component 3",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Component], |facts, target, decorated, found| {
             let Some((count, width)) = decorated_type(facts, target, decorated).and_then(|ty| components(facts, ty))
@@ -233,7 +237,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "component-wide-vector",
         id: "VUID-StandaloneSpirv-Component-04922",
-        says: "the components of a vector of 64-bit values, which take two components each, must not exceed component 3",
+        requirement: "the components of a vector of 64-bit values, which take two components each, must not exceed component 3",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Component], |facts, target, decorated, found| {
             let Some((count, width)) = decorated_type(facts, target, decorated).and_then(|ty| components(facts, ty))
@@ -252,7 +256,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "component-wide-odd",
         id: "VUID-StandaloneSpirv-Component-04923",
-        says: "Component of a 64-bit scalar or vector of two must be 0 or 2",
+        requirement: "Component of a 64-bit scalar or vector of two must be 0 or 2",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Component], |facts, target, decorated, found| {
             let Some((count, width)) = decorated_type(facts, target, decorated).and_then(|ty| components(facts, ty))
@@ -267,7 +271,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "component-wide-long",
         id: "VUID-StandaloneSpirv-Component-07703",
-        says: "64-bit vectors of three or four components must not have Component",
+        requirement: "64-bit vectors of three or four components must not have Component",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Component], |facts, target, decorated, found| {
             let Some((count, width)) = decorated_type(facts, target, decorated).and_then(|ty| components(facts, ty))
@@ -282,7 +286,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "component-type",
         id: "VUID-StandaloneSpirv-Component-10583",
-        says: "Component must decorate scalars, vectors and arrays of them only",
+        requirement: "Component must decorate scalars, vectors and arrays of them only",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Component], |facts, target, decorated, found| {
             let ty = decorated_type(facts, target, decorated);
@@ -297,7 +301,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "shared-layouts",
         id: "VUID-StandaloneSpirv-GLSLShared-04669",
-        says: "GLSLShared and GLSLPacked must not be used",
+        requirement: "GLSLShared and GLSLPacked must not be used",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::GLSLShared, Decoration::GLSLPacked], |_, _, decorated, found| {
             found.report(decorated.instruction, "GLSLShared or GLSLPacked, expected Offset decorations");
@@ -306,7 +310,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tessellation-levels",
         id: "VUID-StandaloneSpirv-TessLevelInner-10880",
-        says: "TessLevelInner and TessLevelOuter variables must be decorated Patch",
+        requirement: "TessLevelInner and TessLevelOuter variables must be decorated Patch",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let level =
@@ -319,7 +323,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interpolation-class",
         id: "VUID-StandaloneSpirv-Flat-04670",
-        says: "Flat, NoPerspective, Sample and Centroid must decorate Input and Output variables only",
+        requirement: "Flat, NoPerspective, Sample and Centroid must decorate Input and Output variables only",
         severity: Severity::Error,
         check: Check::Decorations(INTERPOLATION, |facts, target, decorated, found| {
             let wrong = class_outside(facts, target, decorated, is_interface);
@@ -334,7 +338,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interpolation-fragment-output",
         id: "VUID-StandaloneSpirv-Flat-06201",
-        says: "Output variables of Fragment must not have interpolation decorations",
+        requirement: "Output variables of Fragment must not have interpolation decorations",
         severity: Severity::Error,
         check: Check::Decorations(INTERPOLATION, |facts, target, decorated, found| {
             report_interpolation(facts, target, decorated, found, StorageClass::Output, ExecutionModel::Fragment);
@@ -343,7 +347,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "interpolation-vertex-input",
         id: "VUID-StandaloneSpirv-Flat-06202",
-        says: "Input variables of Vertex must not have interpolation decorations",
+        requirement: "Input variables of Vertex must not have interpolation decorations",
         severity: Severity::Error,
         check: Check::Decorations(INTERPOLATION, |facts, target, decorated, found| {
             report_interpolation(facts, target, decorated, found, StorageClass::Input, ExecutionModel::Vertex);
@@ -352,7 +356,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "flat-integers",
         id: "VUID-StandaloneSpirv-Flat-04744",
-        says: "Input variables of Fragment that contain integers or 64-bit floats must be decorated Flat",
+        requirement: "Input variables of Fragment that contain integers or 64-bit floats must be decorated Flat",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let fragment = || facts.entries_using(variable.word).any(|e| e.model == Some(ExecutionModel::Fragment));
@@ -378,7 +382,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "per-vertex-place",
         id: "VUID-StandaloneSpirv-PerVertexKHR-06777",
-        says: "PerVertexKHR must decorate Input variables of Fragment only",
+        requirement: "PerVertexKHR must decorate Input variables of Fragment only",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::PerVertexKHR], |facts, target, decorated, found| {
             let wrong = match facts.variable(target) {
@@ -399,7 +403,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "per-vertex-array",
         id: "VUID-StandaloneSpirv-Input-06778",
-        says: "Input variables decorated PerVertexKHR must be arrays",
+        requirement: "Input variables decorated PerVertexKHR must be arrays",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let array = matches!(facts.module.ty(variable.ty), Type::Array { .. } | Type::RuntimeArray { .. });
@@ -414,7 +418,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "rounding-mode",
         id: "VUID-StandaloneSpirv-FPRoundingMode-04675",
-        says: "FPRoundingMode must be RTE or RTZ",
+        requirement: "FPRoundingMode must be RTE or RTZ",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::FPRoundingMode], |_, _, decorated, found| {
             let mode = decorated.operands.first().and_then(|word| FPRoundingMode::from_word(*word));
@@ -426,10 +430,10 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "rounding-mode-place",
         id: "SPIR-V specification, FPRoundingMode: only on a width-only conversion whose result is stored as a 16-bit float",
-        says: "FPRoundingMode must decorate OpFConvert to 16 bits only",
+        requirement: "FPRoundingMode must decorate OpFConvert to 16 bits only",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::FPRoundingMode], |facts, target, decorated, found| {
-            let definition = facts.module.definition_of_word(target);
+            let definition = facts.module.definition_of(target);
             let narrows = definition.is_some_and(|d| {
                 let ty = d.result_type().and_then(|word| facts.module.type_declared(word));
                 d.op == Some(Op::FConvert) && ty.and_then(|ty| facts.width(ty)) == Some(16)
@@ -442,7 +446,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "invariant-class",
         id: "VUID-StandaloneSpirv-Invariant-04677",
-        says: "Invariant must decorate Input and Output variables only",
+        requirement: "Invariant must decorate Input and Output variables only",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::Invariant], |facts, target, decorated, found| {
             if let Some(class) = class_outside(facts, target, decorated, is_interface) {
@@ -456,7 +460,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-transform",
         id: "SPIR-V specification, FP Fast Math Mode: AllowTransform requires AllowReassoc and AllowContract (decoration)",
-        says: "AllowTransform in FPFastMathMode requires AllowReassoc and AllowContract",
+        requirement: "AllowTransform in FPFastMathMode requires AllowReassoc and AllowContract",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::FPFastMathMode], |_, _, decorated, found| {
             if decorated.operands.first().is_some_and(|flags| has_incomplete_transform(*flags)) {
@@ -467,7 +471,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-no-contraction",
         id: "SPIR-V specification, FPFastMathMode: must not be applied to a target decorated NoContraction",
-        says: "FPFastMathMode must not decorate a target decorated NoContraction",
+        requirement: "FPFastMathMode must not decorate a target decorated NoContraction",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::FPFastMathMode], |facts, target, decorated, found| {
             if facts.has_decoration(target, Decoration::NoContraction) {

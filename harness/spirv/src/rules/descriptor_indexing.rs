@@ -54,7 +54,7 @@ fn check(facts: &Facts, chain: Instruction, found: &mut Findings, capability: Ca
 /// Severity of the indexing rules for the capabilities of SPIR-V 1.0 other than
 /// InputAttachmentArrayDynamicIndexing.
 const UNDECLARED_BY_COMPILERS: Severity =
-    Severity::Warning { why: "GLSL compilers do not declare the capability, and drivers accept their modules" };
+    Severity::Warning { reason: "GLSL compilers do not declare the capability, and drivers accept their modules" };
 
 const CHAINS: &[Op] = &[Op::AccessChain, Op::InBoundsAccessChain];
 
@@ -62,7 +62,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-buffer-index",
         id: "VUID-StandaloneSpirv-UniformBufferArrayDynamicIndexing-10127",
-        says: "arrays of uniform buffers must be indexed with constants, except with UniformBufferArrayDynamicIndexing",
+        requirement: "arrays of uniform buffers must be indexed with constants, except with UniformBufferArrayDynamicIndexing",
         severity: UNDECLARED_BY_COMPILERS,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::UniformBufferArrayDynamicIndexing);
@@ -71,7 +71,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sampled-image-index",
         id: "VUID-StandaloneSpirv-SampledImageArrayDynamicIndexing-10128",
-        says: "arrays of sampled images and samplers must be indexed with constants, except with SampledImageArrayDynamicIndexing",
+        requirement: "arrays of sampled images and samplers must be indexed with constants, except with SampledImageArrayDynamicIndexing",
         severity: UNDECLARED_BY_COMPILERS,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::SampledImageArrayDynamicIndexing);
@@ -80,7 +80,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "storage-buffer-index",
         id: "VUID-StandaloneSpirv-StorageBufferArrayDynamicIndexing-10129",
-        says: "arrays of storage buffers must be indexed with constants, except with StorageBufferArrayDynamicIndexing",
+        requirement: "arrays of storage buffers must be indexed with constants, except with StorageBufferArrayDynamicIndexing",
         severity: UNDECLARED_BY_COMPILERS,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::StorageBufferArrayDynamicIndexing);
@@ -89,7 +89,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "storage-image-index",
         id: "VUID-StandaloneSpirv-StorageImageArrayDynamicIndexing-10130",
-        says: "arrays of storage images must be indexed with constants, except with StorageImageArrayDynamicIndexing",
+        requirement: "arrays of storage images must be indexed with constants, except with StorageImageArrayDynamicIndexing",
         severity: UNDECLARED_BY_COMPILERS,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::StorageImageArrayDynamicIndexing);
@@ -98,7 +98,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "input-attachment-index",
         id: "VUID-StandaloneSpirv-InputAttachmentArrayDynamicIndexing-10131",
-        says: "arrays of input attachments must be indexed with constants, except with InputAttachmentArrayDynamicIndexing",
+        requirement: "arrays of input attachments must be indexed with constants, except with InputAttachmentArrayDynamicIndexing",
         severity: Severity::Error,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::InputAttachmentArrayDynamicIndexing);
@@ -107,7 +107,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-texel-buffer-index",
         id: "VUID-StandaloneSpirv-UniformTexelBufferArrayDynamicIndexing-10132",
-        says: "arrays of uniform texel buffers must be indexed with constants, except with UniformTexelBufferArrayDynamicIndexing",
+        requirement: "arrays of uniform texel buffers must be indexed with constants, except with UniformTexelBufferArrayDynamicIndexing",
         severity: Severity::Error,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::UniformTexelBufferArrayDynamicIndexing);
@@ -116,7 +116,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "storage-texel-buffer-index",
         id: "VUID-StandaloneSpirv-StorageTexelBufferArrayDynamicIndexing-10133",
-        says: "arrays of storage texel buffers must be indexed with constants, except with StorageTexelBufferArrayDynamicIndexing",
+        requirement: "arrays of storage texel buffers must be indexed with constants, except with StorageTexelBufferArrayDynamicIndexing",
         severity: Severity::Error,
         check: Check::Instructions(CHAINS, |facts, chain, found| {
             check(facts, chain, found, Capability::StorageTexelBufferArrayDynamicIndexing);

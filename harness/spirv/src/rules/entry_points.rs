@@ -43,10 +43,10 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "entry-point-signature",
         id: "VUID-StandaloneSpirv-None-04633",
-        says: "the function of an entry point must have no parameters and return void",
+        requirement: "the function of an entry point must have no parameters and return void",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
-            let function = facts.module.definition_of_word(entry.usage.function);
+            let function = facts.module.definition_of(entry.usage.function);
             let Some(function) = function.filter(|definition| definition.op == Some(Op::Function)) else {
                 found.report(entry.instruction, "the entry point is not a function");
                 return;
@@ -70,7 +70,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "no-recursion",
         id: "VUID-StandaloneSpirv-None-04634",
-        says: "the call graph must not contain a cycle",
+        requirement: "the call graph must not contain a cycle",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             let module = facts.module;
@@ -78,7 +78,7 @@ pub(super) static RULES: &[Rule] = &[
             let called = |f: usize| {
                 let calls = module.instructions_in(functions[f].instructions.clone());
                 let calls = calls.filter(|i| i.op == Some(Op::FunctionCall)).filter_map(|i| i.operand(0));
-                calls.filter_map(|word| module.function_place(word)).collect::<Vec<_>>()
+                calls.filter_map(|word| module.function_index(word)).collect::<Vec<_>>()
             };
             // Depth-first search. 0: not visited, 1: on the stack, 2: finished. Each function is
             // entered once.
@@ -92,7 +92,7 @@ pub(super) static RULES: &[Rule] = &[
                 while let Some((function, rest)) = stack.last_mut() {
                     match rest.pop() {
                         Some(next) if state[next] == 1 => {
-                            let definition = module.definition_of_word(functions[next].id);
+                            let definition = module.definition_of(functions[next].id);
                             if let Some(definition) = definition {
                                 let name = facts.name(functions[next].id);
                                 found.report(definition, format!("{name} calls itself, directly or through others"));
@@ -115,7 +115,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-model",
         id: "vulkan-environment-for-spirv, Capabilities: the capability of the execution model must be listed",
-        says: "the execution model must be one that Vulkan supports",
+        requirement: "the execution model must be one that Vulkan supports",
         severity: Severity::Error,
         check: Check::EntryPoints(|_, entry, found| {
             if let Some(ExecutionModel::Kernel) = entry.model {
@@ -126,7 +126,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "lower-left-origin",
         id: "VUID-StandaloneSpirv-OriginLowerLeft-04653",
-        says: "a Fragment entry point must declare OriginUpperLeft; OriginLowerLeft must not be used",
+        requirement: "a Fragment entry point must declare OriginUpperLeft; OriginLowerLeft must not be used",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::OriginLowerLeft) {
@@ -141,7 +141,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pixel-center-integer",
         id: "VUID-StandaloneSpirv-PixelCenterInteger-04654",
-        says: "PixelCenterInteger must not be used",
+        requirement: "PixelCenterInteger must not be used",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if let Some(instruction) = mode_instruction(facts, entry, ExecutionMode::PixelCenterInteger) {
@@ -155,7 +155,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "repeated-input-built-in",
         id: "VUID-StandaloneSpirv-OpEntryPoint-09658",
-        says: "no two Input variables or members in an entry point's interface may have the same built-in",
+        requirement: "no two Input variables or members in an entry point's interface may have the same built-in",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if let Some(built_in) = first_duplicate(&built_ins(facts, entry, StorageClass::Input)) {
@@ -166,7 +166,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "repeated-output-built-in",
         id: "VUID-StandaloneSpirv-OpEntryPoint-09659",
-        says: "no two Output variables or members in an entry point's interface may have the same built-in",
+        requirement: "no two Output variables or members in an entry point's interface may have the same built-in",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if let Some(built_in) = first_duplicate(&built_ins(facts, entry, StorageClass::Output)) {
@@ -177,7 +177,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-push-constant-in-interface",
         id: "VUID-StandaloneSpirv-OpVariable-06673",
-        says: "the interface of an entry point must not list more than one PushConstant variable",
+        requirement: "the interface of an entry point must not list more than one PushConstant variable",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let pushed = |word: &&u32| {
@@ -195,11 +195,11 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-push-constant-in-use",
         id: "VUID-StandaloneSpirv-OpEntryPoint-06674",
-        says: "an entry point must not statically use more than one PushConstant variable",
+        requirement: "an entry point must not statically use more than one PushConstant variable",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
-            let pushed = |id: &&crate::module::Id| {
-                let word = facts.module.word(**id);
+            let pushed = |id: &&crate::module::DenseId| {
+                let word = facts.module.raw_id(**id);
                 reflect::variable(facts.module, word).is_some_and(|(class, _)| class == StorageClass::PushConstant)
             };
             let used = entry.usage.globals.iter().filter(pushed).count();
@@ -211,7 +211,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-size",
         id: "VUID-StandaloneSpirv-None-10685",
-        says: "a task, mesh or compute entry point must declare LocalSize, LocalSizeId, TileShadingRateQCOM or a WorkgroupSize constant",
+        requirement: "a task, mesh or compute entry point must declare LocalSize, LocalSizeId, TileShadingRateQCOM or a WorkgroupSize constant",
         severity: Severity::Error,
         check: Check::EntryPoints(|_, entry, found| {
             let rate = entry.mode(ExecutionMode::TileShadingRateQCOM).is_some();
@@ -224,7 +224,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "local-size-id-constant",
         id: "SPIR-V specification, LocalSizeId: each size is a constant instruction",
-        says: "the operands of LocalSizeId must be constant instructions",
+        requirement: "the operands of LocalSizeId must be constant instructions",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ExecutionMode, Op::ExecutionModeId], |facts, instruction, found| {
             let [_, mode, sizes @ ..] = instruction.operands() else { return };
@@ -239,7 +239,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-size-positive",
         id: "SPIR-V specification, LocalSize: sizes are at least 1",
-        says: "the workgroup size must be at least 1 in each dimension",
+        requirement: "the workgroup size must be at least 1 in each dimension",
         severity: Severity::Error,
         check: Check::EntryPoints(|_, entry, found| {
             if entry.workgroup_size.is_some_and(|s| s.size.contains(&0)) {
@@ -250,7 +250,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "derivative-quads",
         id: "VUID-StandaloneSpirv-DerivativeGroupQuadsKHR-10151 (DerivativeGroupQuadsNV-04684)",
-        says: "with DerivativeGroupQuadsKHR, the x and y dimensions of the workgroup must be multiples of 2",
+        requirement: "with DerivativeGroupQuadsKHR, the x and y dimensions of the workgroup must be multiples of 2",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let odd = entry.workgroup_size.is_some_and(|s| s.size[0] % 2 != 0 || s.size[1] % 2 != 0);
@@ -264,7 +264,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "derivative-lines",
         id: "VUID-StandaloneSpirv-DerivativeGroupLinearKHR-10152 (DerivativeGroupLinearNV-04778)",
-        says: "with DerivativeGroupLinearKHR, the number of invocations in the workgroup must be a multiple of 4",
+        requirement: "with DerivativeGroupLinearKHR, the number of invocations in the workgroup must be a multiple of 4",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let product = |s: WorkgroupSize| s.size.iter().fold(1u64, |p, n| p.saturating_mul(u64::from(*n)));
@@ -279,7 +279,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "split-barrier-stage",
         id: "VUID-StandaloneSpirv-SplitBarrierEXT-13552",
-        says: "SplitBarrierEXT must be used in GLCompute entry points only",
+        requirement: "SplitBarrierEXT must be used in GLCompute entry points only",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if facts.has(Capability::SplitBarrierEXT) && entry.model.is_some_and(|m| m != ExecutionModel::GLCompute) {
@@ -293,7 +293,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "mesh-kinds",
         id: "VUID-StandaloneSpirv-MeshEXT-07102",
-        says: "a module must not have entry points of both the EXT and the NV task and mesh execution models",
+        requirement: "a module must not have entry points of both the EXT and the NV task and mesh execution models",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{MeshEXT, MeshNV, TaskEXT, TaskNV};
@@ -311,7 +311,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "mesh-vertices",
         id: "VUID-StandaloneSpirv-MeshEXT-07330",
-        says: "OutputVertices of a MeshEXT entry point must be greater than 0",
+        requirement: "OutputVertices of a MeshEXT entry point must be greater than 0",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let zero = entry.mode(ExecutionMode::OutputVertices).is_some_and(|m| m.operands.first() == Some(&0));
@@ -326,7 +326,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "mesh-primitives",
         id: "VUID-StandaloneSpirv-MeshEXT-07331",
-        says: "OutputPrimitivesEXT of a MeshEXT entry point must be greater than 0",
+        requirement: "OutputPrimitivesEXT of a MeshEXT entry point must be greater than 0",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let zero = entry.mode(ExecutionMode::OutputPrimitivesEXT).is_some_and(|m| m.operands.first() == Some(&0));
@@ -341,7 +341,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "float-controls-width",
         id: "SPIR-V specification, DenormPreserve and the other float-controls modes: Target Width is a width of a floating-point type",
-        says: "Target Width of a float-controls execution mode must be 16, 32 or 64",
+        requirement: "Target Width of a float-controls execution mode must be 16, 32 or 64",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             for mode in FLOAT_CONTROLS {
@@ -357,7 +357,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "float-controls-conflict",
         id: "SPIR-V specification, Execution Mode: DenormPreserve and DenormFlushToZero, RoundingModeRTE and RoundingModeRTZ exclude each other",
-        says: "for each width, an entry point must not declare both DenormPreserve and DenormFlushToZero, nor both RoundingModeRTE and RoundingModeRTZ",
+        requirement: "for each width, an entry point must not declare both DenormPreserve and DenormFlushToZero, nor both RoundingModeRTE and RoundingModeRTZ",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let pairs = [
@@ -377,7 +377,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-default-excludes",
         id: "SPIR-V specification, FPFastMathDefault: must not be used with SignedZeroInfNanPreserve, ContractionOff or NoContraction",
-        says: "an entry point with FPFastMathDefault must not declare SignedZeroInfNanPreserve or ContractionOff",
+        requirement: "an entry point with FPFastMathDefault must not declare SignedZeroInfNanPreserve or ContractionOff",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if entry.mode(ExecutionMode::FPFastMathDefault).is_none() {
@@ -393,7 +393,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-default-decorations",
         id: "SPV_KHR_float_controls2: an entry point with FPFastMathDefault must not contain instructions decorated with NoContraction, nor a bitmask containing Fast",
-        says: "instructions reached by an entry point with FPFastMathDefault must not be decorated with NoContraction or Fast",
+        requirement: "instructions reached by an entry point with FPFastMathDefault must not be decorated with NoContraction or Fast",
         severity: Severity::Error,
         check: Check::Decorations(
             &[Decoration::NoContraction, Decoration::FPFastMathMode],
@@ -403,7 +403,7 @@ pub(super) static RULES: &[Rule] = &[
                 if decorated.decoration == Some(Decoration::FPFastMathMode) && !fast {
                     return;
                 }
-                let Some(made) = facts.module.definition_of_word(target) else { return };
+                let Some(made) = facts.module.definition_of(target) else { return };
                 if facts.entries_at(made.index).any(|entry| entry.mode(ExecutionMode::FPFastMathDefault).is_some()) {
                     let what = if fast { "Fast" } else { "NoContraction" };
                     let name = facts.name(target);
@@ -418,14 +418,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-default-operands",
         id: "SPV_KHR_float_controls2, FPFastMathDefault: Target Type must be a scalar, floating-point type; Fast-Math Mode a constant instruction that is not a specialization constant",
-        says: "Target Type of FPFastMathDefault must be a scalar floating-point type, and Fast-Math Mode an OpConstant or OpConstantNull",
+        requirement: "Target Type of FPFastMathDefault must be a scalar floating-point type, and Fast-Math Mode an OpConstant or OpConstantNull",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             for mode in entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault)) {
                 let [ty, flags] = mode.operands[..] else { continue };
                 let Some(instruction) = facts.module.instruction_at(mode.at) else { continue };
                 let float = facts.module.type_declared(ty);
-                let made = facts.module.definition_of_word(flags).and_then(|made| made.op);
+                let made = facts.module.definition_of(flags).and_then(|made| made.op);
                 if !float.is_some_and(|ty| matches!(facts.module.ty(ty), Type::Float { .. })) {
                     found.report(
                         instruction,
@@ -442,7 +442,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "fast-math-default-flags",
         id: "SPIR-V specification, FP Fast Math Mode: AllowTransform requires AllowReassoc and AllowContract",
-        says: "AllowTransform in FPFastMathDefault requires AllowReassoc and AllowContract",
+        requirement: "AllowTransform in FPFastMathDefault requires AllowReassoc and AllowContract",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let modes = entry.modes.iter().filter(|m| m.mode == Some(ExecutionMode::FPFastMathDefault));
@@ -459,7 +459,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "reconverging-repack",
         id: "VUID-StandaloneSpirv-MaximallyReconvergesKHR-09565",
-        says: "an entry point with MaximallyReconvergesKHR must not use instructions that repack invocations",
+        requirement: "an entry point with MaximallyReconvergesKHR must not use instructions that repack invocations",
         severity: Severity::Error,
         check: Check::Instructions(
             &[
@@ -483,7 +483,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "reconverging-predecessors",
         id: "SPV_KHR_maximal_reconvergence, 2.11 Structured Control Flow: the only Basic Blocks that may have multiple unique predecessors",
-        says: "in an entry point with MaximallyReconvergesKHR, only loop headers, merge blocks, Continue Targets and targets of OpSwitch may have several predecessors",
+        requirement: "in an entry point with MaximallyReconvergesKHR, only loop headers, merge blocks, Continue Targets and targets of OpSwitch may have several predecessors",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Label], |facts, instruction, found| {
             let module = facts.module;

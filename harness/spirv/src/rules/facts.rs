@@ -10,30 +10,32 @@ use super::operands::Typing;
 use super::structure;
 use super::type_contents::{TypeContents, contents};
 use crate::decode::OperandLayout;
-use crate::grammar::{Class, Kind};
-use crate::module::{BlockIndex, Dominance, ImageType, Index, Instruction, Module, Section, Type, TypeId};
-use crate::reflect::{self, Layouts, Mode, Modes, Shape, Usage, WorkgroupSize, explicit};
+use crate::grammar::{InstructionClass, Kind};
+use crate::module::{BlockIndex, Dominance, ImageType, Instruction, InstructionIndex, Module, Section, Type, TypeId};
+use crate::reflect::{
+    self, EntryPointUses, ExecutionModeUse, Layouts, Modes, TypeLayout, WorkgroupSize, explicit_layout,
+};
 use crate::tables::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, Op, StorageClass,
 };
 
 /// Returns whether an id is the result of a constant instruction.
 pub(super) fn is_constant(module: &Module, word: u32) -> bool {
-    let op = module.definition_of_word(word).and_then(|d| d.op);
-    op.is_some_and(|op| op.info().class == Class::ConstantCreation)
+    let op = module.definition_of(word).and_then(|d| d.op);
+    op.is_some_and(|op| op.info().class == InstructionClass::ConstantCreation)
 }
 
 /// An entry point with its static usage, execution modes and workgroup size.
 pub(super) struct EntryPointFacts<'a> {
     pub(super) instruction: Instruction<'a>,
-    pub(super) usage: Usage,
+    pub(super) usage: EntryPointUses,
     pub(super) model: Option<ExecutionModel>,
-    pub(super) modes: Vec<Mode>,
+    pub(super) modes: Vec<ExecutionModeUse>,
     pub(super) workgroup_size: Option<WorkgroupSize>,
 }
 
 impl EntryPointFacts<'_> {
-    pub(super) fn mode(&self, mode: ExecutionMode) -> Option<&Mode> {
+    pub(super) fn mode(&self, mode: ExecutionMode) -> Option<&ExecutionModeUse> {
         self.modes.iter().find(|m| m.mode == Some(mode))
     }
 }
@@ -106,7 +108,7 @@ pub struct Facts<'a> {
     users: OnceCell<Vec<VariableUse>>,
     /// Pairs of the word of a structure and the index of a variable of that structure, sorted.
     by_structure: OnceCell<Vec<(u32, u32)>>,
-    structures: OnceCell<Vec<(TypeId, Arc<Shape>)>>,
+    structures: OnceCell<Vec<(TypeId, Arc<TypeLayout>)>>,
     contents: Vec<TypeContents>,
     typing: OnceCell<Typing>,
     /// Dominance of each function, by its index.
@@ -131,7 +133,7 @@ impl<'a> Facts<'a> {
             }
         }
         let extensions = module.section(Section::Extensions).map(|i| module.string_at(i, 0)).collect();
-        let usages = reflect::usages(module);
+        let usages = reflect::static_uses(module);
         let mut reached_by = vec![Vec::new(); module.functions().len()];
         for (i, usage) in usages.iter().enumerate() {
             for function in &usage.functions {
@@ -239,7 +241,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Entry points that reach the function containing an instruction.
-    pub(super) fn entries_at(&self, index: Index) -> impl Iterator<Item = &EntryPointFacts<'a>> {
+    pub(super) fn entries_at(&self, index: InstructionIndex) -> impl Iterator<Item = &EntryPointFacts<'a>> {
         let functions = self.module.functions();
         let after = functions.partition_point(|f| f.instructions.start <= index.0);
         let reached = after.checked_sub(1).and_then(|f| self.reached_by.get(f));
@@ -248,14 +250,14 @@ impl<'a> Facts<'a> {
 
     /// Returns whether an entry point with MaximallyReconvergesKHR reaches the function containing
     /// an instruction.
-    pub(super) fn reconverges(&self, index: Index) -> bool {
+    pub(super) fn reconverges(&self, index: InstructionIndex) -> bool {
         self.entries_at(index).any(|entry| entry.mode(ExecutionMode::MaximallyReconvergesKHR).is_some())
     }
 
     /// First execution model that reaches an instruction and that `allowed` rejects.
     pub(super) fn model_outside(
         &self,
-        index: Index,
+        index: InstructionIndex,
         allowed: impl Fn(ExecutionModel) -> bool,
     ) -> Option<ExecutionModel> {
         self.entries_at(index).filter_map(|entry| entry.model).find(|model| !allowed(*model))
@@ -263,7 +265,7 @@ impl<'a> Facts<'a> {
 
     /// The module-scope variable with this word.
     pub(super) fn variable(&self, word: u32) -> Option<&ModuleVariable<'a>> {
-        let index = self.module.definition_of_word(word)?.index;
+        let index = self.module.definition_of(word)?.index;
         let place = self.variables.binary_search_by_key(&index, |v| v.instruction.index).ok()?;
         self.variables.get(place)
     }
@@ -285,7 +287,7 @@ impl<'a> Facts<'a> {
         let all = self.users.get_or_init(|| {
             let mut all = Vec::new();
             for (entry, point) in (0..).zip(&self.entries) {
-                let used = point.usage.globals.iter().map(|id| self.module.word(*id));
+                let used = point.usage.globals.iter().map(|id| self.module.raw_id(*id));
                 let user = |variable, statically| VariableUse { variable, entry, statically, listed: !statically };
                 all.extend(used.filter(|word| self.variable(*word).is_some()).map(|word| user(word, true)));
                 all.extend(point.usage.interface.iter().map(|word| user(*word, false)));
@@ -343,19 +345,19 @@ impl<'a> Facts<'a> {
     ///
     /// A type that is only the pointee of a pointer type needs no layout: the rules speak of
     /// variables and of objects behind physical pointers.
-    pub(super) fn structures(&self) -> &[(TypeId, Arc<Shape>)] {
+    pub(super) fn structures(&self) -> &[(TypeId, Arc<TypeLayout>)] {
         self.structures.get_or_init(|| {
             // Workgroup variables have a layout if their type is a Block.
             let shared = self.has(Capability::WorkgroupMemoryExplicitLayoutKHR);
             let is_laid_out = |variable: &&ModuleVariable| match variable.class {
                 StorageClass::Workgroup => shared && self.type_has(variable.ty, Decoration::Block),
-                class => explicit::is_explicit(class),
+                class => explicit_layout::is_explicit(class),
             };
             let variables = self.variables.iter().filter(is_laid_out).map(|variable| variable.ty);
-            let held = explicit::held(self.module, variables.chain(self.behind_physical_pointers()));
+            let held = explicit_layout::contained_types(self.module, variables.chain(self.behind_physical_pointers()));
             let mut layouts = Layouts::new(self.module);
             let is_struct = |ty: &TypeId| matches!(self.module.ty(*ty), Type::Struct { .. });
-            held.into_iter().filter(is_struct).map(|ty| (ty, layouts.shape(ty))).collect()
+            held.into_iter().filter(is_struct).map(|ty| (ty, layouts.type_layout(ty))).collect()
         })
     }
 
@@ -419,7 +421,7 @@ impl<'a> Facts<'a> {
     /// Definition from which a pointer, or an object loaded through it, is derived: a variable, a
     /// parameter or another instruction that is not a step of the derivation.
     pub(super) fn origin(&self, word: u32) -> Option<Instruction<'a>> {
-        let mut at = self.module.definition_of_word(word)?;
+        let mut at = self.module.definition_of(word)?;
         // Definitions precede uses except for phis, which end the walk. The bound is for invalid
         // modules.
         for _ in 0..1_000 {
@@ -437,7 +439,7 @@ impl<'a> Facts<'a> {
                 Op::UntypedAccessChainKHR | Op::UntypedInBoundsAccessChainKHR => at.operand(1)?,
                 _ => return Some(at),
             };
-            at = self.module.definition_of_word(next)?;
+            at = self.module.definition_of(next)?;
         }
         None
     }

@@ -79,7 +79,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "image-operand-instruction",
         id: "SPIR-V specification, Image Operands: only valid with implicit-lod or explicit-lod instructions, gathers, or instructions on texels",
-        says: "an image operand must be one that the instruction permits",
+        requirement: "an image operand must be one that the instruction permits",
         severity: Severity::Error,
         check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let Some((op, operands)) = instruction.op.zip(facts.image_operands(instruction)) else { return };
@@ -91,7 +91,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "image-operand-pairs",
         id: "SPIR-V specification, Image Operands: at most one of ConstOffset, Offset and ConstOffsets; not both Lod and Grad",
-        says: "an image instruction must have at most one of ConstOffset, Offset and ConstOffsets, and not both Lod and Grad",
+        requirement: "an image instruction must have at most one of ConstOffset, Offset and ConstOffsets, and not both Lod and Grad",
         severity: Severity::Error,
         check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let Some(operands) = facts.image_operands(instruction) else { return };
@@ -107,7 +107,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "extended-texel",
         id: "SPIR-V specification, Image Operands, SignExtend and ZeroExtend: only valid if the texel value type is one of integers, for ZeroExtend of signedness of 0; not both",
-        says: "SignExtend and ZeroExtend require integer texels, ZeroExtend unsigned ones, and must not both be present",
+        requirement: "SignExtend and ZeroExtend require integer texels, ZeroExtend unsigned ones, and must not both be present",
         severity: Severity::Error,
         check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let operands = facts.image_operands(instruction).unwrap_or_default();
@@ -129,7 +129,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "explicit-level",
         id: "SPIR-V specification, OpImageSampleExplicitLod and the other explicit-lod instructions: at least one operand setting the level of detail must be present",
-        says: "an explicit-lod sampling instruction must have Lod or Grad",
+        requirement: "an explicit-lod sampling instruction must have Lod or Grad",
         severity: Severity::Error,
         check: Check::Instructions(EXPLICIT_LOD, |facts, instruction, found| {
             let level = ImageOperands(ImageOperands::LOD.0 | ImageOperands::GRAD.0);
@@ -141,7 +141,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sample-operand",
         id: "SPIR-V specification, Image Operands, Sample: it must be used if and only if the underlying OpTypeImage has MS of 1",
-        says: "Sample must be present if and only if the image has MS 1",
+        requirement: "Sample must be present if and only if the image has MS 1",
         severity: Severity::Error,
         check: Check::Instructions(TEXELS, |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
@@ -156,7 +156,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "constant-offset",
         id: "SPIR-V specification, Image Operands, ConstOffset and ConstOffsets: an <id> of a constant instruction",
-        says: "ConstOffset and ConstOffsets must be constant instructions",
+        requirement: "ConstOffset and ConstOffsets must be constant instructions",
         severity: Severity::Error,
         check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let constant = ImageOperands(ImageOperands::CONST_OFFSET.0 | ImageOperands::CONST_OFFSETS.0);

@@ -10,7 +10,7 @@ const GATHER: &[Op] = &[Op::ImageGatherQCOM];
 
 /// Value of a constant that is not a specialization constant.
 fn fixed_constant(facts: &Facts, word: u32) -> Option<i64> {
-    let made = facts.module.definition_of_word(word)?;
+    let made = facts.module.definition_of(word)?;
     facts.module.constant_int(word).filter(|_| made.op != Some(Op::SpecConstant))
 }
 
@@ -18,7 +18,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-version",
         id: "SPV_QCOM_image_processing3, Dependencies: SPIR-V 1.4",
-        says: "OpImageGatherQCOM requires SPIR-V 1.4",
+        requirement: "OpImageGatherQCOM requires SPIR-V 1.4",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let version = facts.module.version();
@@ -30,14 +30,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-types",
         id: "SPV_QCOM_image_processing3, OpImageGatherQCOM: Sampled Image",
-        says: "OpImageGatherQCOM must take a sampled image and a vector of floats",
+        requirement: "OpImageGatherQCOM must take a sampled image and a vector of floats",
         severity: Severity::Error,
         check: Check::Typed(GATHERED),
     },
     Rule {
         name: "gather-qcom-dim",
         id: "SPV_QCOM_image_processing3, OpImageGatherQCOM: Dim of 2D or Rect",
-        says: "the image of OpImageGatherQCOM must have Dim 2D or Rect",
+        requirement: "the image of OpImageGatherQCOM must have Dim 2D or Rect",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             if facts.image(instruction.operand(0)).is_some_and(|i| !matches!(i.dim, Some(Dim::Dim2D | Dim::Rect))) {
@@ -48,7 +48,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-samples",
         id: "SPV_QCOM_image_processing3, OpImageGatherQCOM: MS of 0",
-        says: "the image of OpImageGatherQCOM must have MS 0",
+        requirement: "the image of OpImageGatherQCOM must have MS 0",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             if facts.image(instruction.operand(0)).is_some_and(|i| i.multisampled) {
@@ -59,7 +59,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-result",
         id: "SPV_QCOM_image_processing3, OpImageGatherQCOM: Result Type",
-        says: "Result Type of OpImageGatherQCOM must be a vector of four components of the image's Sampled Type",
+        requirement: "Result Type of OpImageGatherQCOM must be a vector of four components of the image's Sampled Type",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let Some(ty) = instruction.result_type().and_then(|word| facts.module.type_declared(word)) else { return };
@@ -79,7 +79,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-coordinate",
         id: "SPV_QCOM_image_processing3, OpImageGatherQCOM: Coordinate",
-        says: "Coordinate of OpImageGatherQCOM must contain u, v and, for arrayed images, the layer",
+        requirement: "Coordinate of OpImageGatherQCOM must contain u, v and, for arrayed images, the layer",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let Some(ty) = instruction.operand(1).and_then(|word| facts.module.type_of(word)) else { return };
@@ -95,7 +95,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-component",
         id: "VUID-StandaloneSpirv-OpImageGather-04664 (OpImageGatherQCOM)",
-        says: "Component of OpImageGatherQCOM must be a 32-bit integer constant",
+        requirement: "Component of OpImageGatherQCOM must be a 32-bit integer constant",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let Some(word) = instruction.operand(2) else { return };
@@ -111,7 +111,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-mode",
         id: "SPV_QCOM_image_processing3, OpImageGatherQCOM: Mode",
-        says: "Mode of OpImageGatherQCOM must be a 32-bit integer constant of 0 to 3",
+        requirement: "Mode of OpImageGatherQCOM must be a 32-bit integer constant of 0 to 3",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let Some(word) = instruction.operand(3) else { return };
@@ -126,7 +126,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-mode-capability",
         id: "SPV_QCOM_image_processing3, Image Gather Modes: Enabling Capabilities",
-        says: "mode Gather4x1QCOM requires ImageGatherLinearQCOM, the other modes ImageGatherExtendedModesQCOM",
+        requirement: "mode Gather4x1QCOM requires ImageGatherLinearQCOM, the other modes ImageGatherExtendedModesQCOM",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let value = instruction.operand(3).and_then(|word| fixed_constant(facts, word));
@@ -145,7 +145,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-qcom-offsets",
         id: "SPV_QCOM_image_processing3 on Vulkan: H2 and V2 are predefined ConstOffsets",
-        says: "OpImageGatherQCOM must not have ConstOffsets, nor both Offset and ConstOffset",
+        requirement: "OpImageGatherQCOM must not have ConstOffsets, nor both Offset and ConstOffset",
         severity: Severity::Error,
         check: Check::Instructions(GATHER, |facts, instruction, found| {
             let operands = facts.image_operands(instruction).unwrap_or_default();

@@ -96,7 +96,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sampled-type",
         id: "VUID-StandaloneSpirv-OpTypeImage-04656",
-        says: "Sampled Type of an image must be a 32-bit float, or a 32 or 64-bit integer",
+        requirement: "Sampled Type of an image must be a 32-bit float, or a 32 or 64-bit integer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_declared(word)) else { return };
@@ -110,7 +110,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sampled-known",
         id: "VUID-StandaloneSpirv-OpTypeImage-04657",
-        says: "Sampled of an image must be 1 or 2",
+        requirement: "Sampled of an image must be 1 or 2",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             if !matches!(instruction.operand(5), Some(1 | 2)) {
@@ -121,7 +121,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "sampled-image-of-storage",
         id: "VUID-StandaloneSpirv-OpTypeSampledImage-06671",
-        says: "the image type of OpTypeSampledImage must have Sampled 1",
+        requirement: "the image type of OpTypeSampledImage must have Sampled 1",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeSampledImage], |facts, instruction, found| {
             let ty = instruction.operand(0).and_then(|word| facts.module.type_declared(word));
@@ -135,7 +135,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "format-type",
         id: "VUID-StandaloneSpirv-Image-04965",
-        says: "Image Format and Sampled Type must match",
+        requirement: "Image Format and Sampled Type must match",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let format = instruction.operand(6).and_then(ImageFormat::from_word);
@@ -159,7 +159,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "image-flags",
         id: "SPIR-V specification, OpTypeImage: Depth is 0, 1 or 2, Arrayed and MS are 0 or 1",
-        says: "Depth of an image must be 0 to 2, Arrayed and MS 0 or 1",
+        requirement: "Depth of an image must be 0 to 2, Arrayed and MS 0 or 1",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             for (i, name, most) in [(2, "Depth", 2), (3, "Arrayed", 1), (4, "MS", 1)] {
@@ -172,7 +172,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "image-capability",
         id: "SPIR-V specification, Capability: Image1D, ImageBuffer, ImageCubeArray, SampledCubeArray, StorageImageMultisample, ImageMSArray",
-        says: "1D, buffer, cube array and multisampled storage images, and sampled cube arrays, require their capabilities",
+        requirement: "1D, buffer, cube array and multisampled storage images, and sampled cube arrays, require their capabilities",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |facts, instruction, found| {
             let Some(ty) = instruction.result().and_then(|word| facts.module.type_declared(word)) else { return };
@@ -187,7 +187,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "access-signedness",
         id: "vulkan-environment-for-spirv, Image Format and Type Matching: signedness of an access",
-        says: "the signedness of an image access must equal that of the Image Format",
+        requirement: "the signedness of an image access must equal that of the Image Format",
         severity: Severity::Error,
         check: Check::Instructions(IMAGE_ACCESSES, |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
@@ -215,7 +215,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "texel-pointer-format",
         id: "VUID-StandaloneSpirv-OpImageTexelPointer-04658",
-        says: "Image Format of OpImageTexelPointer must be R64i, R64ui, R32f, R32i or R32ui",
+        requirement: "Image Format of OpImageTexelPointer must be R64i, R64ui, R32f, R32i or R32ui",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             if let Some(image) = facts.image(instruction.operand(0))
@@ -228,7 +228,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "texel-pointer-use",
         id: "SPIR-V specification, OpImageTexelPointer: use of such a pointer is limited to atomic operations",
-        says: "the result of OpImageTexelPointer must be used by atomic instructions only",
+        requirement: "the result of OpImageTexelPointer must be used by atomic instructions only",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::Load, Op::Store, Op::CopyMemory, Op::CopyMemorySized, Op::FunctionCall],
@@ -249,7 +249,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "texel-pointer-coordinate",
         id: "SPIR-V specification, OpImageTexelPointer: Coordinate has the number of components that Dim and Arrayed specify",
-        says: "Coordinate of OpImageTexelPointer must have the number of components that Dim and Arrayed require",
+        requirement: "Coordinate of OpImageTexelPointer must have the number of components that Dim and Arrayed require",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             let Some(image) = facts.image(instruction.operand(0)) else { return };
@@ -272,7 +272,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "texel-pointer-sample",
         id: "SPIR-V specification, OpImageTexelPointer: undefined unless Sample is 0 where MS is 0",
-        says: "Sample of OpImageTexelPointer must be 0 if MS is 0",
+        requirement: "Sample of OpImageTexelPointer must be 0 if MS is 0",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageTexelPointer], |facts, instruction, found| {
             let single = facts.image(instruction.operand(0)).is_some_and(|image| !image.multisampled);
@@ -286,7 +286,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "query-sampled",
         id: "VUID-StandaloneSpirv-OpImageQuerySizeLod-04659",
-        says: "the image of OpImageQuerySizeLod, OpImageQueryLod and OpImageQueryLevels must have Sampled 1",
+        requirement: "the image of OpImageQuerySizeLod, OpImageQueryLod and OpImageQueryLevels must have Sampled 1",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::ImageQuerySizeLod, Op::ImageQueryLod, Op::ImageQueryLevels],
@@ -300,7 +300,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "no-rectangles",
         id: "VUID-StandaloneSpirv-OpTypeImage-09638",
-        says: "Dim Rect must not be used",
+        requirement: "Dim Rect must not be used",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             if instruction.operand(1) == Some(Dim::Rect.word()) {
@@ -311,7 +311,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "subpass-type",
         id: "VUID-StandaloneSpirv-OpTypeImage-06214",
-        says: "an image with Dim SubpassData must have Arrayed 0 and Sampled 2",
+        requirement: "an image with Dim SubpassData must have Arrayed 0 and Sampled 2",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeImage], |_, instruction, found| {
             let subpass = instruction.operand(1) == Some(Dim::SubpassData.word());
@@ -326,12 +326,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "subpass-coordinates",
         id: "VUID-StandaloneSpirv-SubpassData-04660",
-        says: "Coordinate of a SubpassData image must be the constant (0, 0)",
+        requirement: "Coordinate of a SubpassData image must be the constant (0, 0)",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let subpass = facts.image(instruction.operand(0)).is_some_and(|image| image.dim == Some(Dim::SubpassData));
             let zero = |word: u32| {
-                let Some(definition) = facts.module.definition_of_word(word) else { return false };
+                let Some(definition) = facts.module.definition_of(word) else { return false };
                 match definition.op {
                     Some(Op::ConstantNull) => true,
                     Some(Op::ConstantComposite) => {
@@ -348,7 +348,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "offset-sampled",
         id: "VUID-StandaloneSpirv-Offset-04865",
-        says: "ConstOffset, Offset and ConstOffsets require an image with Sampled 1",
+        requirement: "ConstOffset, Offset and ConstOffsets require an image with Sampled 1",
         severity: Severity::Error,
         check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             let offsets =
@@ -362,7 +362,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "gather-component",
         id: "VUID-StandaloneSpirv-OpImageGather-04664",
-        says: "Component of OpImageGather must be a constant",
+        requirement: "Component of OpImageGather must be a constant",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageGather, Op::ImageSparseGather], |facts, instruction, found| {
             if instruction.operand(2).is_some_and(|word| !facts.is_constant(word)) {
@@ -373,7 +373,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "depth-3d",
         id: "VUID-StandaloneSpirv-OpImage-04777",
-        says: "depth comparison instructions must not use an image with Dim 3D",
+        requirement: "depth comparison instructions must not use an image with Dim 3D",
         severity: Severity::Error,
         check: Check::Instructions(DREF, |facts, instruction, found| {
             if facts.image(instruction.operand(0)).is_some_and(|image| image.dim == Some(Dim::Dim3D)) {
@@ -384,7 +384,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "read-result",
         id: "VUID-StandaloneSpirv-Result-04780",
-        says: "the texel that OpImageRead or OpImageSparseRead returns must have four components",
+        requirement: "the texel that OpImageRead or OpImageSparseRead returns must have four components",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageRead, Op::ImageSparseRead], |facts, instruction, found| {
             let Some(ty) = instruction.result_type().and_then(|word| facts.module.type_declared(word)) else { return };
@@ -402,7 +402,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "write-components",
         id: "VUID-RuntimeSpirv-OpImageWrite-07112",
-        says: "Texel of OpImageWrite must have at least as many components as the Image Format",
+        requirement: "Texel of OpImageWrite must have at least as many components as the Image Format",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let Some(format) = facts.image(instruction.operand(0)).and_then(|image| image.format) else { return };

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::type_contents::TypeContents;
 use super::{Check, Rule, Severity};
 use crate::module::{Instruction, Type, TypeId};
-use crate::reflect::explicit;
+use crate::reflect::explicit_layout;
 use crate::tables::{AddressingModel, Capability, Decoration, Op, StorageClass};
 
 /// Storage class of a type that is a logical pointer. `None` for other types.
@@ -25,7 +25,7 @@ fn logical_result_class(facts: &Facts, instruction: Instruction) -> Option<Stora
 
 /// Returns whether a type is or contains a logical pointer.
 fn holds_pointer(facts: &Facts, ty: TypeId) -> bool {
-    explicit::held(facts.module, [ty]).into_iter().any(|held| logical_class(facts, held).is_some())
+    explicit_layout::contained_types(facts.module, [ty]).into_iter().any(|held| logical_class(facts, held).is_some())
 }
 
 fn has_variable_pointers(facts: &Facts) -> bool {
@@ -46,14 +46,14 @@ fn is_step(op: Op) -> bool {
 /// the calls.
 fn is_variable_pointer(facts: &Facts, word: u32) -> bool {
     let mut seen = BTreeSet::new();
-    let mut at = facts.module.definition_of_word(word);
+    let mut at = facts.module.definition_of(word);
     while let Some(instruction) = at.filter(|instruction| seen.insert(instruction.index)) {
         match instruction.op {
             Some(op) if VARIABLE_POINTER_OPS.contains(&op) => {
                 return logical_result_class(facts, instruction).is_some();
             }
             Some(op) if is_step(op) => {
-                at = instruction.operand(0).and_then(|base| facts.module.definition_of_word(base));
+                at = instruction.operand(0).and_then(|base| facts.module.definition_of(base));
             }
             _ => return false,
         }
@@ -69,7 +69,7 @@ fn sources<'a>(facts: &Facts<'a>, word: u32) -> Vec<Instruction<'a>> {
         if !seen.insert(word) {
             continue;
         }
-        let Some(instruction) = facts.module.definition_of_word(word) else { continue };
+        let Some(instruction) = facts.module.definition_of(word) else { continue };
         match instruction.op {
             Some(op) if is_step(op) => pending.extend(instruction.operand(0)),
             Some(Op::Select) => pending.extend(instruction.operands().iter().skip(1)),
@@ -124,7 +124,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-pointer-class",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a variable pointer must point to StorageBuffer, or to Workgroup if VariablePointers is declared",
-        says: "a variable pointer must point into StorageBuffer, or with VariablePointers into Workgroup",
+        requirement: "a variable pointer must point into StorageBuffer, or with VariablePointers into Workgroup",
         // OpPtrAccessChain is checked by the pointer-chain rules.
         severity: Severity::Error,
         check: Check::Instructions(
@@ -156,7 +156,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-pointer-structure",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: without VariablePointers, a variable pointer must be selected from pointers pointing into the same structure or be OpConstantNull",
-        says: "without VariablePointers, a variable pointer must be selected from pointers into the same structure or be OpConstantNull",
+        requirement: "without VariablePointers, a variable pointer must be selected from pointers into the same structure or be OpConstantNull",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Select, Op::Phi], |facts, instruction, found| {
             let chooses = logical_result_class(facts, instruction) == Some(StorageClass::StorageBuffer)
@@ -176,7 +176,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-pointer-length",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a variable pointer must not be an operand to an OpArrayLength instruction",
-        says: "a variable pointer must not be an operand of OpArrayLength",
+        requirement: "a variable pointer must not be an operand of OpArrayLength",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ArrayLength], |facts, instruction, found| {
             if instruction.operand(0).is_some_and(|word| is_variable_pointer(facts, word)) {
@@ -187,7 +187,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "variable-pointer-object",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a variable pointer must not point to an array of blocks, to an object that is or contains an OpTypeMatrix, or to a column or a component of one",
-        says: "a variable pointer must not point to an array of blocks, to an object that is or contains a matrix, or to a part of a matrix",
+        requirement: "a variable pointer must not point to an array of blocks, to an object that is or contains a matrix, or to a part of a matrix",
         severity: Severity::Error,
         check: Check::Instructions(VARIABLE_POINTER_OPS, |facts, instruction, found| {
             let Some(word) = instruction.result().filter(|_| logical_result_class(facts, instruction).is_some()) else {
@@ -209,7 +209,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "physical-matrix",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a physical pointer to a matrix must be the result of access chains from a structure, and only be used to load and store",
-        says: "a physical pointer to a matrix must be the result of access chains from a structure, and only be used to load and store",
+        requirement: "a physical pointer to a matrix must be the result of access chains from a structure, and only be used to load and store",
         severity: Severity::Error,
         check: Check::Instructions(
             &[
@@ -243,12 +243,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-chain-stride",
         id: "SPIR-V specification, OpPtrAccessChain: if the storage class of Base requires an explicit layout then its type must be decorated with ArrayStride; OpPtrDiff: Operand 1 must be a valid Base operand of OpPtrAccessChain",
-        says: "if the storage class of OpPtrAccessChain's Base or of OpPtrDiff's operand requires an explicit layout, the pointer type must have ArrayStride",
+        requirement: "if the storage class of OpPtrAccessChain's Base or of OpPtrDiff's operand requires an explicit layout, the pointer type must have ArrayStride",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::PtrAccessChain, Op::PtrDiff], |facts, instruction, found| {
             let Some(ty) = instruction.operand(0).and_then(|word| facts.module.type_of(word)) else { return };
             let Some((class, Some(_))) = facts.module.pointer(ty) else { return };
-            if explicit::is_explicit(class) && !facts.type_has(ty, Decoration::ArrayStride) {
+            if explicit_layout::is_explicit(class) && !facts.type_has(ty, Decoration::ArrayStride) {
                 let op = instruction.name();
                 found.report(instruction, format!("{op} on a pointer into {class} whose type has no ArrayStride"));
             }
@@ -257,7 +257,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "call-pointer-class",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: any pointer operand to an OpFunctionCall must point into UniformConstant, Function, Private, Workgroup or AtomicCounter, with variable pointers StorageBuffer too",
-        says: "a pointer argument of OpFunctionCall must point into UniformConstant, Function, Private or Workgroup, or with variable pointers into StorageBuffer",
+        requirement: "a pointer argument of OpFunctionCall must point into UniformConstant, Function, Private or Workgroup, or with variable pointers into StorageBuffer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::FunctionCall], |facts, instruction, found| {
             use StorageClass::{Input, Output, PushConstant, StorageBuffer, Uniform};
@@ -276,7 +276,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-result",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: without variable pointers it is invalid for a pointer to be the Result <id> of any instruction other than",
-        says: "without variable pointers, a logical pointer must not be the result of OpSelect, OpPhi, OpLoad, OpFunctionCall, OpConstantNull, OpUndef or OpCompositeExtract",
+        requirement: "without variable pointers, a logical pointer must not be the result of OpSelect, OpPhi, OpLoad, OpFunctionCall, OpConstantNull, OpUndef or OpCompositeExtract",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::Select, Op::Phi, Op::Load, Op::FunctionCall, Op::ConstantNull, Op::Undef, Op::CompositeExtract],
@@ -295,7 +295,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-in-variable",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: OpVariable must not allocate an object whose type is or contains a logical pointer type; with variable pointers in Function and Private",
-        says: "a variable must not contain a logical pointer, except with variable pointers in Function and Private",
+        requirement: "a variable must not contain a logical pointer, except with variable pointers in Function and Private",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Variable], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
@@ -310,7 +310,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "pointer-comparison",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: OpPtrEqual and OpPtrNotEqual can be used only if the Storage Class is StorageBuffer, or Workgroup with VariablePointers; no PhysicalStorageBuffer",
-        says: "OpPtrEqual, OpPtrNotEqual and OpPtrDiff require variable pointers and operands that point into StorageBuffer, or with VariablePointers into Workgroup",
+        requirement: "OpPtrEqual, OpPtrNotEqual and OpPtrDiff require variable pointers and operands that point into StorageBuffer, or with VariablePointers into Workgroup",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::PtrEqual, Op::PtrNotEqual, Op::PtrDiff], |facts, instruction, found| {
             let Some((class, _)) = facts.pointer(instruction.operand(0)) else { return };

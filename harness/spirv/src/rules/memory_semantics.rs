@@ -35,7 +35,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-memory-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10865",
-        says: "memory semantics must have at most one memory order bit",
+        requirement: "memory semantics must have at most one memory order bit",
         severity: Severity::Error,
         check: Check::Scoped(WITH_MEMORY_SEMANTICS, |_, instruction, operands, found| {
             if operands.any_semantics(|s| (s & VULKAN_ORDERS).count_ones() > 1) {
@@ -46,7 +46,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "no-sequential-consistency",
         id: "VUID-StandaloneSpirv-MemorySemantics-10866",
-        says: "memory semantics must not include SequentiallyConsistent",
+        requirement: "memory semantics must not include SequentiallyConsistent",
         severity: Severity::Error,
         check: Check::Scoped(WITH_MEMORY_SEMANTICS, |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & SEQUENTIALLY_CONSISTENT != 0) {
@@ -57,7 +57,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "atomic-store-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10867",
-        says: "memory semantics of OpAtomicStore must not include Acquire or AcquireRelease",
+        requirement: "memory semantics of OpAtomicStore must not include Acquire or AcquireRelease",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicStore], |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & (ACQUIRE | ACQUIRE_RELEASE) != 0) {
@@ -68,7 +68,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "atomic-load-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10868",
-        says: "memory semantics of OpAtomicLoad must not include Release or AcquireRelease",
+        requirement: "memory semantics of OpAtomicLoad must not include Release or AcquireRelease",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicLoad], |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & (RELEASE | ACQUIRE_RELEASE) != 0) {
@@ -79,7 +79,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-barrier-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10869",
-        says: "memory semantics of OpMemoryBarrier must include a memory order",
+        requirement: "memory semantics of OpMemoryBarrier must include a memory order",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::MemoryBarrier], |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & ORDERS == 0) {
@@ -93,7 +93,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "order-needs-class",
         id: "VUID-StandaloneSpirv-MemorySemantics-10870",
-        says: "memory semantics with a memory order must include a storage class bit",
+        requirement: "memory semantics with a memory order must include a storage class bit",
         severity: Severity::Error,
         check: Check::Scoped(WITH_MEMORY_SEMANTICS, |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & VULKAN_ORDERS != 0 && s & CLASSES == 0) {
@@ -107,7 +107,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "class-needs-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10871",
-        says: "memory semantics with a storage class bit must include a memory order",
+        requirement: "memory semantics with a storage class bit must include a memory order",
         severity: Severity::Error,
         check: Check::Scoped(WITH_MEMORY_SEMANTICS, |_, instruction, operands, found| {
             // OpMemoryBarrier without an order is checked by memory-barrier-order.
@@ -123,7 +123,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "make-available-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10872",
-        says: "memory semantics with MakeAvailable must include Release or AcquireRelease",
+        requirement: "memory semantics with MakeAvailable must include Release or AcquireRelease",
         severity: Severity::Error,
         check: Check::Scoped(WITH_MEMORY_SEMANTICS, |_, instruction, operands, found| {
             let wrong = |s: u32| s & MAKE_AVAILABLE != 0 && s & (RELEASE | ACQUIRE_RELEASE) == 0;
@@ -135,7 +135,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "make-visible-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-10873",
-        says: "memory semantics with MakeVisible must include Acquire or AcquireRelease",
+        requirement: "memory semantics with MakeVisible must include Acquire or AcquireRelease",
         severity: Severity::Error,
         check: Check::Scoped(WITH_MEMORY_SEMANTICS, |_, instruction, operands, found| {
             let wrong = |s: u32| s & MAKE_VISIBLE != 0 && s & (ACQUIRE | ACQUIRE_RELEASE) == 0;
@@ -147,7 +147,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "volatile-barrier",
         id: "VUID-StandaloneSpirv-MemorySemantics-13551",
-        says: "memory semantics of a barrier must not include Volatile",
+        requirement: "memory semantics of a barrier must not include Volatile",
         severity: Severity::Error,
         check: Check::Scoped(
             &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT, Op::MemoryBarrier],
@@ -161,7 +161,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "arrive-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-13556",
-        says: "the memory order of OpControlBarrierArriveEXT must be Release or none",
+        requirement: "the memory order of OpControlBarrierArriveEXT must be Release or none",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::ControlBarrierArriveEXT], |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & ORDERS & !RELEASE != 0) {
@@ -172,7 +172,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "wait-order",
         id: "VUID-StandaloneSpirv-MemorySemantics-13557",
-        says: "the memory order of OpControlBarrierWaitEXT must be Acquire or none",
+        requirement: "the memory order of OpControlBarrierWaitEXT must be Acquire or none",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::ControlBarrierWaitEXT], |_, instruction, operands, found| {
             if operands.any_semantics(|s| s & ORDERS & !ACQUIRE != 0) {
@@ -183,7 +183,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unequal-release",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10875",
-        says: "Unequal semantics of OpAtomicCompareExchange must not include Release or AcquireRelease",
+        requirement: "Unequal semantics of OpAtomicCompareExchange must not include Release or AcquireRelease",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicCompareExchange], |_, instruction, operands, found| {
             if let [_, unequal] = operands.semantics[..]
@@ -199,7 +199,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unequal-strength",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10876",
-        says: "the memory order in Unequal must not be stronger than that in Equal",
+        requirement: "the memory order in Unequal must not be stronger than that in Equal",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicCompareExchange], |_, instruction, operands, found| {
             if let [equal, unequal] = operands.semantics[..] {
@@ -214,7 +214,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unequal-classes",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10877",
-        says: "Unequal must not include a storage class bit that Equal lacks",
+        requirement: "Unequal must not include a storage class bit that Equal lacks",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicCompareExchange], |_, instruction, operands, found| {
             if let [equal, unequal] = operands.semantics[..]
@@ -227,7 +227,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unequal-visible",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10878",
-        says: "Unequal must not include MakeVisible unless Equal does",
+        requirement: "Unequal must not include MakeVisible unless Equal does",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicCompareExchange], |_, instruction, operands, found| {
             if let [equal, unequal] = operands.semantics[..]
@@ -240,7 +240,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unequal-volatile",
         id: "VUID-StandaloneSpirv-UnequalMemorySemantics-10879",
-        says: "Equal and Unequal must both include Volatile, or neither",
+        requirement: "Equal and Unequal must both include Volatile, or neither",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::AtomicCompareExchange], |_, instruction, operands, found| {
             if let [equal, unequal] = operands.semantics[..]
@@ -253,7 +253,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "atomic-storage-class",
         id: "VUID-StandaloneSpirv-None-04686",
-        says: "Pointer of an atomic instruction must point into Uniform, Workgroup, Image, StorageBuffer, PhysicalStorageBuffer or TaskPayloadWorkgroupEXT",
+        requirement: "Pointer of an atomic instruction must point into Uniform, Workgroup, Image, StorageBuffer, PhysicalStorageBuffer or TaskPayloadWorkgroupEXT",
         severity: Severity::Error,
         check: Check::Instructions(ATOMICS, |facts, instruction, found| {
             use StorageClass::{

@@ -39,18 +39,18 @@ mod tile_shading;
 
 use std::sync::LazyLock;
 
-pub use buffer_layout::LAYOUT_NOT_ALLOWED;
+pub use buffer_layout::LAYOUT_NOT_ALLOWED_RULE;
 pub(crate) use capabilities::LISTED_BY_EXTENSION;
 pub(crate) use descriptor_indexing::dynamic_indexing;
 pub use facts::Facts;
 pub(crate) use images::format_row;
-pub use not_checked::{IMPLIED, NOT_CHECKED, NOT_CHECKED_OF_CORE, NOT_CHECKED_ON_DEVICES};
-pub use rules_document::document;
+pub use not_checked::{IMPLIED, UNCHECKED_CORE, UNCHECKED_RUNTIME, UNCHECKED_STANDALONE};
+pub use rules_document::rules_document;
 pub use run_time_rules::{RUN_TIME_RULES, RunTimeRule};
 
 use crate::grammar::{Enumerant, Kind};
 use crate::hash::FastMap;
-use crate::module::{Decorated, Index, Instruction, Module};
+use crate::module::{DecorationRef, Instruction, InstructionIndex, Module};
 use crate::tables::{Capability, Decoration, ExecutionModel, MemoryModel, Op};
 use capabilities::enumerants;
 use facts::{EntryPointFacts, ModuleVariable};
@@ -64,7 +64,7 @@ pub struct Rule {
     /// Reference to the specification: a VUID, or a document and clause.
     pub id: &'static str,
     /// The requirement, in one sentence.
-    pub says: &'static str,
+    pub requirement: &'static str,
     /// Consequence of breaking the rule.
     pub severity: Severity,
     check: Check,
@@ -78,7 +78,7 @@ pub enum Severity {
     /// The violation is reported. The module is rejected only if the caller asks for strictness.
     Warning {
         /// Reason why the module is not rejected.
-        why: &'static str,
+        reason: &'static str,
     },
 }
 
@@ -109,7 +109,7 @@ enum Check {
     /// Each module-scope variable.
     Variables(fn(&Facts, &ModuleVariable, &mut Findings)),
     /// Each use of one of these decorations, with the word of its target.
-    Decorations(&'static [Decoration], fn(&Facts, u32, &Decorated, &mut Findings)),
+    Decorations(&'static [Decoration], fn(&Facts, u32, &DecorationRef, &mut Findings)),
 }
 
 /// A violation of a rule.
@@ -118,24 +118,24 @@ pub struct Violation {
     /// The broken rule.
     pub rule: &'static Rule,
     /// The offending instruction. Index 0 if the module has no instructions.
-    pub index: Index,
+    pub instruction: InstructionIndex,
     /// Index of the instruction's first word in the module; the number of words if the module has
     /// no instructions.
-    pub at: usize,
+    pub word_index: usize,
     /// Description of the problem, and usually of the expected state.
     pub message: String,
 }
 
 impl Violation {
     /// Returns whether the violation makes the module invalid.
-    pub fn refuses(&self) -> bool {
+    pub fn is_error(&self) -> bool {
         self.rule.severity == Severity::Error
     }
 }
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "word {}: {} ({})", self.at, self.message, self.rule.id)
+        write!(f, "word {}: {} ({})", self.word_index, self.message, self.rule.id)
     }
 }
 
@@ -153,18 +153,22 @@ impl Findings {
             Some(first) => self.report(first, message),
             None => self.violations.push(Violation {
                 rule: self.rule,
-                index: Index(0),
-                at: module.words().len(),
+                instruction: InstructionIndex(0),
+                word_index: module.words().len(),
                 message: message.to_owned(),
             }),
         }
     }
 
     fn report(&mut self, instruction: Instruction, message: impl Into<String>) {
-        let violation =
-            Violation { rule: self.rule, index: instruction.index, at: instruction.at, message: message.into() };
+        let violation = Violation {
+            rule: self.rule,
+            instruction: instruction.index,
+            word_index: instruction.at,
+            message: message.into(),
+        };
         // An instruction is reported once for each rule, however many paths lead to the violation.
-        let known = |v: &Violation| std::ptr::eq(v.rule, self.rule) && v.index == violation.index;
+        let known = |v: &Violation| std::ptr::eq(v.rule, self.rule) && v.instruction == violation.instruction;
         if !self.violations.iter().rev().take(64).any(known) {
             self.violations.push(violation);
         }
@@ -173,55 +177,55 @@ impl Findings {
 
 /// Rules of one section.
 #[derive(Debug)]
-pub struct Group {
+pub struct RuleGroup {
     /// Section of the document, or name of the extension.
     pub section: &'static str,
     /// True if the rules are those of an extension, and apply to every API.
-    pub of_extension: bool,
+    pub is_extension: bool,
     /// The rules.
     pub rules: &'static [Rule],
 }
 
 /// All rules, by section.
-pub static GROUPS: &[Group] = &[
-    Group { section: "capabilities, extensions and versions", of_extension: false, rules: capabilities::RULES },
-    Group { section: "the core specification", of_extension: false, rules: core_rules::RULES },
-    Group { section: "entry points and execution modes", of_extension: false, rules: entry_points::RULES },
-    Group { section: "uniqueness and existence", of_extension: false, rules: uniqueness::RULES },
-    Group { section: "scopes", of_extension: false, rules: scopes::RULES },
-    Group { section: "memory semantics and atomics", of_extension: false, rules: memory_semantics::RULES },
-    Group { section: "storage classes", of_extension: false, rules: storage_classes::RULES },
-    Group { section: "variables and interfaces", of_extension: false, rules: variables::RULES },
-    Group { section: "built-ins", of_extension: false, rules: built_ins::RULES },
-    Group { section: "decorations", of_extension: false, rules: decorations::RULES },
-    Group { section: "layout", of_extension: false, rules: buffer_layout::RULES },
-    Group { section: "types", of_extension: false, rules: types::RULES },
-    Group { section: "images", of_extension: false, rules: images::RULES },
-    Group { section: "image operands", of_extension: false, rules: image_operands::RULES },
-    Group { section: "descriptor indexing", of_extension: false, rules: descriptor_indexing::RULES },
-    Group { section: "addressing", of_extension: false, rules: addressing::RULES },
-    Group { section: "logical pointers", of_extension: false, rules: logical_pointers::RULES },
-    Group { section: "16-bit storage", of_extension: false, rules: storage_16bit::RULES },
-    Group { section: "type declarations", of_extension: false, rules: operands::DECLARATIONS },
-    Group { section: "types of numeric instructions", of_extension: false, rules: operands::NUMBERS },
-    Group { section: "composites and constants", of_extension: false, rules: operands::COMPOSITES },
-    Group { section: "types of memory instructions", of_extension: false, rules: operands::MEMORY },
-    Group { section: "types of atomic instructions", of_extension: false, rules: operands::ATOMICS },
-    Group { section: "types of group instructions", of_extension: false, rules: operands::GROUPS },
-    Group { section: "types of extended instructions", of_extension: false, rules: operands::EXTENDED },
-    Group { section: "types of image instructions", of_extension: false, rules: operands::IMAGES },
-    Group { section: "functions and control flow", of_extension: false, rules: operands::CALLS },
-    Group { section: "structured control flow", of_extension: false, rules: structure::RULES },
-    Group { section: "definitions and uses", of_extension: false, rules: operands::DOMINANCE },
-    Group { section: "SPV_KHR_8bit_storage", of_extension: true, rules: storage_8bit::RULES },
-    Group { section: "SPV_QCOM_tile_shading", of_extension: true, rules: tile_shading::RULES },
-    Group { section: "SPV_QCOM_image_processing3", of_extension: true, rules: image_processing::RULES },
-    Group { section: "SPV_INTEL_bindless_images", of_extension: true, rules: bindless_images::RULES },
+pub static RULE_GROUPS: &[RuleGroup] = &[
+    RuleGroup { section: "capabilities, extensions and versions", is_extension: false, rules: capabilities::RULES },
+    RuleGroup { section: "the core specification", is_extension: false, rules: core_rules::RULES },
+    RuleGroup { section: "entry points and execution modes", is_extension: false, rules: entry_points::RULES },
+    RuleGroup { section: "uniqueness and existence", is_extension: false, rules: uniqueness::RULES },
+    RuleGroup { section: "scopes", is_extension: false, rules: scopes::RULES },
+    RuleGroup { section: "memory semantics and atomics", is_extension: false, rules: memory_semantics::RULES },
+    RuleGroup { section: "storage classes", is_extension: false, rules: storage_classes::RULES },
+    RuleGroup { section: "variables and interfaces", is_extension: false, rules: variables::RULES },
+    RuleGroup { section: "built-ins", is_extension: false, rules: built_ins::RULES },
+    RuleGroup { section: "decorations", is_extension: false, rules: decorations::RULES },
+    RuleGroup { section: "layout", is_extension: false, rules: buffer_layout::RULES },
+    RuleGroup { section: "types", is_extension: false, rules: types::RULES },
+    RuleGroup { section: "images", is_extension: false, rules: images::RULES },
+    RuleGroup { section: "image operands", is_extension: false, rules: image_operands::RULES },
+    RuleGroup { section: "descriptor indexing", is_extension: false, rules: descriptor_indexing::RULES },
+    RuleGroup { section: "addressing", is_extension: false, rules: addressing::RULES },
+    RuleGroup { section: "logical pointers", is_extension: false, rules: logical_pointers::RULES },
+    RuleGroup { section: "16-bit storage", is_extension: false, rules: storage_16bit::RULES },
+    RuleGroup { section: "type declarations", is_extension: false, rules: operands::DECLARATIONS },
+    RuleGroup { section: "types of numeric instructions", is_extension: false, rules: operands::NUMBERS },
+    RuleGroup { section: "composites and constants", is_extension: false, rules: operands::COMPOSITES },
+    RuleGroup { section: "types of memory instructions", is_extension: false, rules: operands::MEMORY },
+    RuleGroup { section: "types of atomic instructions", is_extension: false, rules: operands::ATOMICS },
+    RuleGroup { section: "types of group instructions", is_extension: false, rules: operands::GROUPS },
+    RuleGroup { section: "types of extended instructions", is_extension: false, rules: operands::EXTENDED },
+    RuleGroup { section: "types of image instructions", is_extension: false, rules: operands::IMAGES },
+    RuleGroup { section: "functions and control flow", is_extension: false, rules: operands::CALLS },
+    RuleGroup { section: "structured control flow", is_extension: false, rules: structure::RULES },
+    RuleGroup { section: "definitions and uses", is_extension: false, rules: operands::DOMINANCE },
+    RuleGroup { section: "SPV_KHR_8bit_storage", is_extension: true, rules: storage_8bit::RULES },
+    RuleGroup { section: "SPV_QCOM_tile_shading", is_extension: true, rules: tile_shading::RULES },
+    RuleGroup { section: "SPV_QCOM_image_processing3", is_extension: true, rules: image_processing::RULES },
+    RuleGroup { section: "SPV_INTEL_bindless_images", is_extension: true, rules: bindless_images::RULES },
 ];
 
 /// All rules, in the order of their groups.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
-    GROUPS.iter().flat_map(|group| group.rules)
+pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    RULE_GROUPS.iter().flat_map(|group| group.rules)
 }
 
 /// API that a module is written for.
@@ -240,7 +244,7 @@ impl Environment {
     /// them are kernels. A module without entry points is for another API if its memory model is
     /// OpenCL and it does not declare `Shader`. Kernel capabilities alone do not decide: a compute
     /// shader that declares one is a Vulkan shader that breaks a rule.
-    pub fn of(module: &Module) -> Environment {
+    pub fn of_module(module: &Module) -> Environment {
         let facts = Facts::new(module);
         let mut models = facts.entries.iter().map(|entry| entry.model);
         let of_kernels = if facts.entries.is_empty() {
@@ -258,7 +262,7 @@ type InstructionCheck = fn(&Facts, Instruction, &mut Findings);
 type OpcodeCheck = fn(&Facts, Instruction, Op, &mut Findings);
 type EnumerantCheck = fn(&Facts, Instruction, Kind, &Enumerant, &mut Findings);
 type ScopedCheck = fn(&Facts, Instruction, &ScopeOperands, &mut Findings);
-type DecorationCheck = fn(&Facts, u32, &Decorated, &mut Findings);
+type DecorationCheck = fn(&Facts, u32, &DecorationRef, &mut Findings);
 
 /// The rules by opcode and decoration, so that each instruction and each decoration is visited
 /// once.
@@ -282,7 +286,7 @@ static DISPATCH: LazyLock<Dispatch> = LazyLock::new(|| {
     let opcodes = vec![OpcodeChecks::default(); opcodes];
     let mut dispatch =
         Dispatch { opcodes, all_instructions: Vec::new(), enabling: Vec::new(), decorations: FastMap::default() };
-    for rule in all() {
+    for rule in all_rules() {
         match rule.check {
             Check::Instructions(ops, check) => {
                 ops.iter().for_each(|op| dispatch.opcodes[*op as usize].plain.push((rule, check)));
@@ -321,7 +325,7 @@ pub fn violations(module: &Module, environment: Environment) -> Vec<Violation> {
     let mut violations = all_violations(module);
     if environment == Environment::Other {
         let of_extension =
-            |rule: &Rule| GROUPS.iter().any(|g| g.of_extension && g.rules.iter().any(|r| std::ptr::eq(r, rule)));
+            |rule: &Rule| RULE_GROUPS.iter().any(|g| g.is_extension && g.rules.iter().any(|r| std::ptr::eq(r, rule)));
         violations.retain(|v| of_extension(v.rule));
     }
     violations
@@ -339,7 +343,7 @@ fn spec_constant_problem(facts: &Facts, instruction: Instruction) -> Option<(&'s
 
 fn all_violations(module: &Module) -> Vec<Violation> {
     let facts = Facts::new(module);
-    let Some(first) = all().next() else { return Vec::new() };
+    let Some(first) = all_rules().next() else { return Vec::new() };
     let mut found = Findings { rule: first, violations: Vec::new() };
     let dispatch = &*DISPATCH;
     let mut operands = ScopeOperands::default();
@@ -388,7 +392,7 @@ fn all_violations(module: &Module) -> Vec<Violation> {
             check(&facts, target, &decorated, &mut found);
         }
     }
-    for rule in all() {
+    for rule in all_rules() {
         found.rule = rule;
         match rule.check {
             Check::Instructions(..) | Check::Typed(_) | Check::Scoped(..) => {}
@@ -399,6 +403,6 @@ fn all_violations(module: &Module) -> Vec<Violation> {
         }
     }
     let mut violations = found.violations;
-    violations.sort_by_key(|v| v.at);
+    violations.sort_by_key(|v| v.word_index);
     violations
 }

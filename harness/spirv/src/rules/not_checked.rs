@@ -1,7 +1,7 @@
 //! Rules of the specification that are not checked, with reasons.
 
 /// Unchecked `VUID-StandaloneSpirv-` rules: a reason, and the rules that it applies to.
-pub static NOT_CHECKED: &[(&str, &[&str])] = &[
+pub static UNCHECKED_STANDALONE: &[(&str, &[&str])] = &[
     (
         "graphics pipelines: this project runs compute",
         &[
@@ -55,7 +55,7 @@ pub static NOT_CHECKED: &[(&str, &[&str])] = &[
 ];
 
 /// Unchecked `VUID-RuntimeSpirv-` rules: a reason, and the rules that it applies to.
-pub static NOT_CHECKED_ON_DEVICES: &[(&str, &[&str])] = &[
+pub static UNCHECKED_RUNTIME: &[(&str, &[&str])] = &[
     (
         "graphics pipelines and the interfaces between their stages: this project runs compute",
         &[
@@ -313,7 +313,7 @@ pub static IMPLIED: &[(&str, &str)] = &[
 
 /// Unchecked requirements of the core specification and of extensions. `spirv-val` checks most of
 /// them.
-pub static NOT_CHECKED_OF_CORE: &[&str] = &[
+pub static UNCHECKED_CORE: &[&str] = &[
     "instructions of extensions and kernels: types of their operands and limits of their capabilities, unless a rule above names them",
     "BFloat16KHR and 8-bit floats: the instructions that permit them",
     "16-bit values without Int16 and Float16: construction, extraction, loads and copies of composites that contain them; use as indices and arguments",

@@ -1,7 +1,7 @@
 //! Scope and memory semantics operands of instructions.
 
 use super::Facts;
-use crate::grammar::{self, Class, Kind};
+use crate::grammar::{self, InstructionClass, Kind};
 use crate::module::{Instruction, Type};
 use crate::tables::{Op, Scope};
 
@@ -86,8 +86,8 @@ impl ScopeOperands {
                 return;
             }
             // The scope of a cooperative matrix may be a specialization constant.
-            let made = facts.module.definition_of_word(word).and_then(|made| made.op);
-            let matrix = op.info().class == Class::TypeDeclaration;
+            let made = facts.module.definition_of(word).and_then(|made| made.op);
+            let matrix = op.info().class == InstructionClass::TypeDeclaration;
             if !matrix && matches!(made, Some(Op::SpecConstant | Op::SpecConstantOp)) {
                 self.invalid = self.invalid.or(Some(InvalidOperand::Specialized));
             }
@@ -116,7 +116,7 @@ fn role(op: Op, first: bool) -> ScopeRole {
         Op::ReadClockKHR => ScopeRole::Clock,
         Op::TypeCooperativeMatrixKHR | Op::TypeCooperativeMatrixNV => ScopeRole::CooperativeMatrix,
         Op::ControlBarrier | Op::ControlBarrierArriveEXT | Op::ControlBarrierWaitEXT if first => ScopeRole::Execution,
-        _ if matches!(op.info().class, Class::NonUniform | Class::Group) => ScopeRole::Group,
+        _ if matches!(op.info().class, InstructionClass::NonUniform | InstructionClass::Group) => ScopeRole::Group,
         _ => ScopeRole::Memory,
     }
 }

@@ -69,7 +69,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "device-scope-capability",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: in the Vulkan memory model, Device scope requires VulkanMemoryModelDeviceScope",
-        says: "in the Vulkan memory model, memory scope Device requires VulkanMemoryModelDeviceScope",
+        requirement: "in the Vulkan memory model, memory scope Device requires VulkanMemoryModelDeviceScope",
         severity: Severity::Error,
         check: Check::Scoped(&[], |facts, instruction, operands, found| {
             let declared = facts.has(Capability::VulkanMemoryModelDeviceScope);
@@ -86,7 +86,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-scope",
         id: "VUID-StandaloneSpirv-None-04636",
-        says: "the execution scope of OpControlBarrier must be Workgroup or Subgroup",
+        requirement: "the execution scope of OpControlBarrier must be Workgroup or Subgroup",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::ControlBarrier], |_, instruction, operands, found| {
             for &(role, scope) in &operands.scopes {
@@ -99,7 +99,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "cooperative-matrix-scope",
         id: "VUID-StandaloneSpirv-Scope-12243",
-        says: "the scope of OpTypeCooperativeMatrixKHR must be Workgroup or Subgroup",
+        requirement: "the scope of OpTypeCooperativeMatrixKHR must be Workgroup or Subgroup",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::TypeCooperativeMatrixKHR], |_, instruction, operands, found| {
             for &(_, scope) in &operands.scopes {
@@ -115,7 +115,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-04637",
-        says: "execution scope Workgroup must be used in task, mesh, tessellation control and compute execution models only",
+        requirement: "execution scope Workgroup must be used in task, mesh, tessellation control and compute execution models only",
         severity: Severity::Error,
         check: Check::Scoped(
             &[Op::ControlBarrier, Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT],
@@ -132,7 +132,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "barrier-outside-workgroups",
         id: "VUID-StandaloneSpirv-OpControlBarrier-04682",
-        says: "in execution models without workgroups, the execution scope of OpControlBarrier must be Subgroup",
+        requirement: "in execution models without workgroups, the execution scope of OpControlBarrier must be Subgroup",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::ControlBarrier], |facts, instruction, operands, found| {
             let subgroup = operands.has_scope(ScopeRole::Execution, Scope::Subgroup);
@@ -144,7 +144,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "split-barrier-scope",
         id: "VUID-StandaloneSpirv-OpControlBarrierArriveEXT-13553",
-        says: "the execution scope of a split barrier must be Workgroup or Subgroup",
+        requirement: "the execution scope of a split barrier must be Workgroup or Subgroup",
         severity: Severity::Error,
         check: Check::Scoped(
             &[Op::ControlBarrierArriveEXT, Op::ControlBarrierWaitEXT],
@@ -160,7 +160,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope",
         id: "VUID-StandaloneSpirv-None-04638",
-        says: "the memory scope must be Device, QueueFamily, Workgroup, ShaderCallKHR, Subgroup or Invocation",
+        requirement: "the memory scope must be Device, QueueFamily, Workgroup, ShaderCallKHR, Subgroup or Invocation",
         severity: Severity::Error,
         check: Check::Scoped(SCOPED, |_, instruction, operands, found| {
             for &(role, scope) in &operands.scopes {
@@ -173,7 +173,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-tessellation",
         id: "VUID-StandaloneSpirv-ExecutionModel-07320",
-        says: "in TessellationControl with memory model GLSL450, the memory scope must not be Workgroup",
+        requirement: "in TessellationControl with memory model GLSL450, the memory scope must not be Workgroup",
         severity: Severity::Error,
         check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
             let workgroup = operands.has_scope(ScopeRole::Memory, Scope::Workgroup);
@@ -186,7 +186,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-workgroup-model",
         id: "VUID-StandaloneSpirv-None-07321",
-        says: "memory scope Workgroup must be used in task, mesh, tessellation control and compute execution models only",
+        requirement: "memory scope Workgroup must be used in task, mesh, tessellation control and compute execution models only",
         severity: Severity::Error,
         check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
             let workgroup = operands.has_scope(ScopeRole::Memory, Scope::Workgroup);
@@ -198,7 +198,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-shader-call-model",
         id: "VUID-StandaloneSpirv-None-04640",
-        says: "memory scope ShaderCallKHR must be used in ray tracing execution models only",
+        requirement: "memory scope ShaderCallKHR must be used in ray tracing execution models only",
         severity: Severity::Error,
         check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
             let call = operands.has_scope(ScopeRole::Memory, Scope::ShaderCallKHR);
@@ -213,7 +213,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-invocation-semantics",
         id: "VUID-StandaloneSpirv-None-04641",
-        says: "with memory scope Invocation, the memory semantics must have no memory order",
+        requirement: "with memory scope Invocation, the memory semantics must have no memory order",
         severity: Severity::Error,
         check: Check::Scoped(SCOPED, |_, instruction, operands, found| {
             let invocation = operands.has_scope(ScopeRole::Memory, Scope::Invocation);
@@ -226,7 +226,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "group-scope",
         id: "VUID-StandaloneSpirv-None-04642",
-        says: "the scope of a group operation must be Subgroup",
+        requirement: "the scope of a group operation must be Subgroup",
         severity: Severity::Error,
         check: Check::Scoped(GROUP_OPERATIONS, |_, instruction, operands, found| {
             for &(_, scope) in &operands.scopes {
@@ -239,7 +239,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-scope-subgroup-capability",
         id: "VUID-StandaloneSpirv-SubgroupVoteKHR-07951",
-        says: "memory scope Subgroup requires SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
+        requirement: "memory scope Subgroup requires SubgroupVoteKHR, GroupNonUniform or SubgroupBallotKHR",
         severity: Severity::Error,
         check: Check::Scoped(SCOPED, |facts, instruction, operands, found| {
             let subgroup = operands.has_scope(ScopeRole::Memory, Scope::Subgroup);
@@ -255,7 +255,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "clock-scope",
         id: "VUID-StandaloneSpirv-OpReadClockKHR-04652",
-        says: "the scope of OpReadClockKHR must be Subgroup or Device",
+        requirement: "the scope of OpReadClockKHR must be Subgroup or Device",
         severity: Severity::Error,
         check: Check::Scoped(&[Op::ReadClockKHR], |_, instruction, operands, found| {
             for &(_, scope) in &operands.scopes {

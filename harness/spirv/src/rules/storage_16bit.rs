@@ -3,7 +3,7 @@
 
 use super::facts::Facts;
 use super::{Check, Rule, Severity};
-use crate::grammar::Class;
+use crate::grammar::InstructionClass;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op};
 
@@ -26,10 +26,10 @@ fn is_storage_only(facts: &Facts, ty: TypeId) -> bool {
 /// their width. Atomics and integer dot products have capabilities of their own.
 fn computes(op: Op) -> bool {
     match op.info().class {
-        Class::Arithmetic => !op.name().contains("Dot") || op == Op::Dot,
-        Class::Bit | Class::RelationalAndLogical | Class::Derivative => true,
-        Class::Conversion => !matches!(op, Op::FConvert | Op::SConvert | Op::UConvert),
-        Class::ConstantCreation => true,
+        InstructionClass::Arithmetic => !op.name().contains("Dot") || op == Op::Dot,
+        InstructionClass::Bit | InstructionClass::RelationalAndLogical | InstructionClass::Derivative => true,
+        InstructionClass::Conversion => !matches!(op, Op::FConvert | Op::SConvert | Op::UConvert),
+        InstructionClass::ConstantCreation => true,
         _ => op == Op::Undef,
     }
 }
@@ -37,7 +37,7 @@ fn computes(op: Op) -> bool {
 pub(super) static RULES: &[Rule] = &[Rule {
     name: "narrow-arithmetic",
     id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer16BitAccess and the similar capabilities do not generally add 16-bit operations",
-    says: "without Int16 or Float16, 16-bit values must only be moved and width-converted, and must not be constants",
+    requirement: "without Int16 or Float16, 16-bit values must only be moved and width-converted, and must not be constants",
     severity: Severity::Error,
     check: Check::AllInstructions(|facts, instruction, found| {
         let Some(op) = instruction.op else { return };

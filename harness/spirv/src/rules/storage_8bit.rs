@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::type_contents::TypeContents;
 use super::{Check, Rule, Severity};
-use crate::grammar::Class;
+use crate::grammar::InstructionClass;
 use crate::module::{Instruction, Type, TypeId};
 use crate::tables::{Capability, Op, StorageClass};
 
@@ -47,7 +47,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-constants",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: StorageBuffer8BitAccess and the similar capabilities do not generally add 8-bit operations; OpLoad can load 8-bit scalars and vectors",
-        says: "without Int8, 8-bit values must not be constants or undefined, and only 8-bit scalars and vectors may be loaded, stored or copied in memory",
+        requirement: "without Int8, 8-bit values must not be constants or undefined, and only 8-bit scalars and vectors may be loaded, stored or copied in memory",
         severity: Severity::Error,
         check: Check::AllInstructions(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
@@ -55,7 +55,7 @@ pub(super) static RULES: &[Rule] = &[
                 return;
             }
             let declared = |word| facts.module.type_declared(word);
-            let broken = if op == Op::Undef || op.info().class == Class::ConstantCreation {
+            let broken = if op == Op::Undef || op.info().class == InstructionClass::ConstantCreation {
                 instruction.result_type().and_then(declared).is_some_and(|ty| holds_bytes(facts, ty))
             } else {
                 moved_type(facts, op, instruction).is_some_and(|ty| {
@@ -71,7 +71,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-arithmetic",
         id: "SPV_KHR_8bit_storage: other uses of 8-bit types are not enabled",
-        says: "without Int8, 8-bit values must only be loaded, stored, copied, accessed and width-converted",
+        requirement: "without Int8, 8-bit values must only be loaded, stored, copied, accessed and width-converted",
         severity: Severity::Error,
         check: Check::AllInstructions(|facts, instruction, found| {
             let Some(op) = instruction.op else { return };
@@ -107,7 +107,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-storage-buffer",
         id: "SPV_KHR_8bit_storage, StorageBuffer8BitAccess",
-        says: "8-bit values in StorageBuffer and PhysicalStorageBuffer require StorageBuffer8BitAccess",
+        requirement: "8-bit values in StorageBuffer and PhysicalStorageBuffer require StorageBuffer8BitAccess",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((class, Some(ty))) = pointer(facts, instruction) else { return };
@@ -125,7 +125,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-uniform",
         id: "SPV_KHR_8bit_storage, UniformAndStorageBuffer8BitAccess",
-        says: "8-bit values in Uniform require UniformAndStorageBuffer8BitAccess",
+        requirement: "8-bit values in Uniform require UniformAndStorageBuffer8BitAccess",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((StorageClass::Uniform, Some(ty))) = pointer(facts, instruction) else { return };
@@ -149,7 +149,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-push-constant",
         id: "SPV_KHR_8bit_storage, StoragePushConstant8",
-        says: "8-bit values in PushConstant require StoragePushConstant8",
+        requirement: "8-bit values in PushConstant require StoragePushConstant8",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let Some((StorageClass::PushConstant, Some(ty))) = pointer(facts, instruction) else { return };
@@ -161,7 +161,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-private",
         id: "SPV_KHR_8bit_storage: only members of structures in StorageBuffer, Uniform and PushConstant",
-        says: "without Int8, only buffers, push constants and, with WorkgroupMemoryExplicitLayout8BitAccessKHR, Workgroup variables may contain 8-bit values",
+        requirement: "without Int8, only buffers, push constants and, with WorkgroupMemoryExplicitLayout8BitAccessKHR, Workgroup variables may contain 8-bit values",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             use StorageClass::{PhysicalStorageBuffer, PushConstant, StorageBuffer, Uniform, Workgroup};

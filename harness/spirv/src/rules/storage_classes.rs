@@ -77,7 +77,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "storage-class",
         id: "VUID-StandaloneSpirv-None-04643",
-        says: "the storage class must be one that Vulkan supports",
+        requirement: "the storage class must be one that Vulkan supports",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer, Op::TypeUntypedPointerKHR], |_, instruction, found| {
             if let Some(class) = declared_class(instruction).filter(|c| !is_vulkan(*c)) {
@@ -88,7 +88,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "output-stage",
         id: "VUID-StandaloneSpirv-None-04644",
-        says: "Output must not be used in GLCompute and ray tracing execution models",
+        requirement: "Output must not be used in GLCompute and ray tracing execution models",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{
@@ -105,7 +105,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-stage",
         id: "VUID-StandaloneSpirv-None-04645",
-        says: "Workgroup must be used in task, mesh and compute execution models only",
+        requirement: "Workgroup must be used in task, mesh and compute execution models only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{GLCompute, MeshEXT, MeshNV, TaskEXT, TaskNV};
@@ -117,7 +117,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-image-stage",
         id: "VUID-StandaloneSpirv-None-08720",
-        says: "TileImageEXT must be used in Fragment only",
+        requirement: "TileImageEXT must be used in Fragment only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             restrict_models(facts, found, StorageClass::TileImageEXT, "Fragment", |m| m == ExecutionModel::Fragment);
@@ -126,7 +126,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "ray-payload-stage",
         id: "VUID-StandaloneSpirv-RayPayloadKHR-04698",
-        says: "RayPayloadKHR must be used in RayGenerationKHR, ClosestHitKHR and MissKHR only",
+        requirement: "RayPayloadKHR must be used in RayGenerationKHR, ClosestHitKHR and MissKHR only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{ClosestHitKHR, MissKHR, RayGenerationKHR};
@@ -138,7 +138,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "incoming-ray-payload-stage",
         id: "VUID-StandaloneSpirv-IncomingRayPayloadKHR-04699",
-        says: "IncomingRayPayloadKHR must be used in ClosestHitKHR, AnyHitKHR and MissKHR only",
+        requirement: "IncomingRayPayloadKHR must be used in ClosestHitKHR, AnyHitKHR and MissKHR only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, ClosestHitKHR, MissKHR};
@@ -150,14 +150,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-incoming-ray-payload",
         id: "VUID-StandaloneSpirv-IncomingRayPayloadKHR-04700",
-        says: "the interface of an entry point must not list more than one IncomingRayPayloadKHR variable",
+        requirement: "the interface of an entry point must not list more than one IncomingRayPayloadKHR variable",
         severity: Severity::Error,
         check: Check::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingRayPayloadKHR)),
     },
     Rule {
         name: "hit-attribute-stage",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04701",
-        says: "HitAttributeKHR must be used in IntersectionKHR, AnyHitKHR and ClosestHitKHR only",
+        requirement: "HitAttributeKHR must be used in IntersectionKHR, AnyHitKHR and ClosestHitKHR only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, ClosestHitKHR, IntersectionKHR};
@@ -169,14 +169,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-hit-attribute",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04702",
-        says: "the interface of an entry point must not list more than one HitAttributeKHR variable",
+        requirement: "the interface of an entry point must not list more than one HitAttributeKHR variable",
         severity: Severity::Error,
         check: Check::Module(|facts, found| at_most_one(facts, found, StorageClass::HitAttributeKHR)),
     },
     Rule {
         name: "hit-attribute-store",
         id: "VUID-StandaloneSpirv-HitAttributeKHR-04703",
-        says: "HitAttributeKHR variables must be written in IntersectionKHR only",
+        requirement: "HitAttributeKHR variables must be written in IntersectionKHR only",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Store], |facts, instruction, found| {
             let attribute = facts.has_class(StorageClass::HitAttributeKHR)
@@ -190,7 +190,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "callable-data-stage",
         id: "VUID-StandaloneSpirv-CallableDataKHR-04704",
-        says: "CallableDataKHR must be used in RayGenerationKHR, ClosestHitKHR, MissKHR and CallableKHR only",
+        requirement: "CallableDataKHR must be used in RayGenerationKHR, ClosestHitKHR, MissKHR and CallableKHR only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{CallableKHR, ClosestHitKHR, MissKHR, RayGenerationKHR};
@@ -206,7 +206,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "incoming-callable-data-stage",
         id: "VUID-StandaloneSpirv-IncomingCallableDataKHR-04705",
-        says: "IncomingCallableDataKHR must be used in CallableKHR only",
+        requirement: "IncomingCallableDataKHR must be used in CallableKHR only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             restrict_models(facts, found, StorageClass::IncomingCallableDataKHR, "callable", |m| {
@@ -217,14 +217,14 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "one-incoming-callable-data",
         id: "VUID-StandaloneSpirv-IncomingCallableDataKHR-04706",
-        says: "the interface of an entry point must not list more than one IncomingCallableDataKHR variable",
+        requirement: "the interface of an entry point must not list more than one IncomingCallableDataKHR variable",
         severity: Severity::Error,
         check: Check::Module(|facts, found| at_most_one(facts, found, StorageClass::IncomingCallableDataKHR)),
     },
     Rule {
         name: "shader-record-stage",
         id: "VUID-StandaloneSpirv-ShaderRecordBufferKHR-07119",
-        says: "ShaderRecordBufferKHR must be used in ray tracing execution models only",
+        requirement: "ShaderRecordBufferKHR must be used in ray tracing execution models only",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             use ExecutionModel::{AnyHitKHR, CallableKHR, ClosestHitKHR, IntersectionKHR, MissKHR, RayGenerationKHR};
@@ -236,7 +236,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "untyped-pointer-class",
         id: "VUID-StandaloneSpirv-OpTypeUntypedPointerKHR-11417",
-        says: "the Storage Class of OpTypeUntypedPointerKHR must be Image, UniformConstant, Workgroup, StorageBuffer, Uniform, PushConstant or PhysicalStorageBuffer",
+        requirement: "the Storage Class of OpTypeUntypedPointerKHR must be Image, UniformConstant, Workgroup, StorageBuffer, Uniform, PushConstant or PhysicalStorageBuffer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeUntypedPointerKHR], |_, instruction, found| {
             use StorageClass::{

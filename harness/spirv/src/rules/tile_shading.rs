@@ -61,7 +61,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-stage",
         id: "VUID-StandaloneSpirv-TileShadingQCOM-10686",
-        says: "TileShadingQCOM must be used in GLCompute and Fragment only",
+        requirement: "TileShadingQCOM must be used in GLCompute and Fragment only",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if let Some(model) = entry.model.filter(|m| facts.has(Capability::TileShadingQCOM) && !is_tile_stage(*m)) {
@@ -75,7 +75,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-non-coherent-stage",
         id: "VUID-StandaloneSpirv-Execution-10687",
-        says: "NonCoherentTileAttachmentReadQCOM must be used in Fragment only",
+        requirement: "NonCoherentTileAttachmentReadQCOM must be used in Fragment only",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let mode = ExecutionMode::NonCoherentTileAttachmentReadQCOM;
@@ -89,7 +89,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-rate-stage",
         id: "VUID-StandaloneSpirv-Execution-10688",
-        says: "TileShadingRateQCOM must be used in GLCompute only",
+        requirement: "TileShadingRateQCOM must be used in GLCompute only",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let mode = ExecutionMode::TileShadingRateQCOM;
@@ -103,7 +103,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-capability",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10689",
-        says: "TileAttachmentQCOM requires TileShadingQCOM",
+        requirement: "TileAttachmentQCOM requires TileShadingQCOM",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             let tile = instruction.operand(0) == Some(StorageClass::TileAttachmentQCOM.word());
@@ -115,7 +115,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-non-coherent-capability",
         id: "VUID-StandaloneSpirv-NonCoherentTileAttachmentReadQCOM-10690",
-        says: "NonCoherentTileAttachmentReadQCOM requires TileShadingQCOM",
+        requirement: "NonCoherentTileAttachmentReadQCOM requires TileShadingQCOM",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             require_tile_shading(facts, entry, found, ExecutionMode::NonCoherentTileAttachmentReadQCOM);
@@ -124,7 +124,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-rate-capability",
         id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10691",
-        says: "TileShadingRateQCOM requires TileShadingQCOM",
+        requirement: "TileShadingRateQCOM requires TileShadingQCOM",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             require_tile_shading(facts, entry, found, ExecutionMode::TileShadingRateQCOM)
@@ -133,7 +133,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-rate-local-size",
         id: "VUID-StandaloneSpirv-TileShadingRateQCOM-10692",
-        says: "an entry point with TileShadingRateQCOM must not declare LocalSize or LocalSizeId",
+        requirement: "an entry point with TileShadingRateQCOM must not declare LocalSize or LocalSizeId",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let rate = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM);
@@ -146,7 +146,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-rate-powers",
         id: "SPV_QCOM_tile_shading, Validation Rules: x and y rate are powers of 2",
-        says: "x rate and y rate of TileShadingRateQCOM must be powers of two",
+        requirement: "x rate and y rate of TileShadingRateQCOM must be powers of two",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             if let Some((instruction, rate)) = mode_instruction(facts, entry, ExecutionMode::TileShadingRateQCOM)
@@ -159,7 +159,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-type",
         id: "vulkan-interfaces, Shader Resource and Storage Class Correspondence: OpTypeImage or OpTypeSampledImage in TileAttachmentQCOM",
-        says: "TileAttachmentQCOM variables must be images, sampled images or arrays of them",
+        requirement: "TileAttachmentQCOM variables must be images, sampled images or arrays of them",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let tile = variable.class == StorageClass::TileAttachmentQCOM;
@@ -172,7 +172,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-dim",
         id: "VUID-StandaloneSpirv-OpTypeImage-10693",
-        says: "tile attachments must have Dim 2D",
+        requirement: "tile attachments must have Dim 2D",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if attachment(facts, variable).is_some_and(|image| image.dim != Some(Dim::Dim2D)) {
@@ -183,7 +183,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-sampled",
         id: "VUID-StandaloneSpirv-OpTypeImage-10694",
-        says: "tile attachments must have Sampled 1 or 2",
+        requirement: "tile attachments must have Sampled 1 or 2",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if attachment(facts, variable).is_some_and(|image| !matches!(image.sampled, 1 | 2)) {
@@ -197,7 +197,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-binding",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10695",
-        says: "tile attachments must have DescriptorSet and Binding",
+        requirement: "tile attachments must have DescriptorSet and Binding",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let bound = facts.has_decoration(variable.word, Decoration::DescriptorSet)
@@ -213,7 +213,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-component",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10696",
-        says: "tile attachments must not have Component",
+        requirement: "tile attachments must not have Component",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if variable.class == StorageClass::TileAttachmentQCOM
@@ -226,7 +226,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-attachment-query",
         id: "VUID-StandaloneSpirv-TileAttachmentQCOM-10697",
-        says: "tile attachments must not be queried",
+        requirement: "tile attachments must not be queried",
         severity: Severity::Error,
         check: Check::Instructions(
             &[
@@ -248,7 +248,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-store-stage",
         id: "vulkan-interfaces, Tile Attachment Interface: Tile attachment access using OpImageWrite instructions must be used only in the compute stage",
-        says: "tile attachments must be written in GLCompute only",
+        requirement: "tile attachments must be written in GLCompute only",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ImageWrite], |facts, instruction, found| {
             let outside = || facts.model_outside(instruction.index, |m| m == ExecutionModel::GLCompute);
@@ -262,7 +262,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-built-in-stage",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10626, TileDimensionQCOM-10629, TileApronSizeQCOM-10632",
-        says: "tile built-ins must be used in Fragment and GLCompute only",
+        requirement: "tile built-ins must be used in Fragment and GLCompute only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let Some((built_in, _)) = built_in(facts, variable) else { return };
@@ -278,7 +278,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-built-in-class",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10627, TileDimensionQCOM-10630, TileApronSizeQCOM-10633",
-        says: "tile built-ins must be Input variables",
+        requirement: "tile built-ins must be Input variables",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if let Some((built_in, _)) = built_in(facts, variable).filter(|_| variable.class != StorageClass::Input) {
@@ -289,7 +289,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tile-built-in-type",
         id: "VUID-TileOffsetQCOM-TileOffsetQCOM-10628, TileDimensionQCOM-10631, TileApronSizeQCOM-10634",
-        says: "TileOffsetQCOM and TileApronSizeQCOM must be two 32-bit integers, TileDimensionQCOM three",
+        requirement: "TileOffsetQCOM and TileApronSizeQCOM must be two 32-bit integers, TileDimensionQCOM three",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let Some((built_in, counts)) = built_in(facts, variable) else { return };

@@ -2,7 +2,7 @@
 //! once in declaration order, because parts are declared first.
 
 use crate::module::{Module, Type, TypeId};
-use crate::reflect::{self, explicit};
+use crate::reflect::{self, explicit_layout};
 use crate::tables::{Decoration, FPEncoding, Op, StorageClass};
 
 /// Kinds of types that a type is or contains.
@@ -66,7 +66,8 @@ pub(super) fn contents(module: &Module) -> Vec<TypeContents> {
 }
 
 fn own_bits(module: &Module, id: TypeId, ty: &Type) -> u16 {
-    let layout = || if explicit::layout_of(module, id).next().is_some() { TypeContents::LAYOUT } else { 0 };
+    let layout =
+        || if explicit_layout::layout_decorations(module, id).next().is_some() { TypeContents::LAYOUT } else { 0 };
     match *ty {
         Type::Bool => TypeContents::BOOL,
         Type::Int { width: 8, .. } => TypeContents::BYTE | TypeContents::NOT_INTERPOLATED,
@@ -74,7 +75,7 @@ fn own_bits(module: &Module, id: TypeId, ty: &Type) -> u16 {
         Type::Float { encoding: Some(encoding), .. } => encoding_bits(encoding),
         Type::RuntimeArray { .. } => TypeContents::RUNTIME_ARRAY | layout(),
         Type::Array { length, .. } => {
-            let length = module.definition_of_word(length).and_then(|d| d.op);
+            let length = module.definition_of(length).and_then(|d| d.op);
             let specialized = matches!(length, Some(Op::SpecConstant | Op::SpecConstantOp));
             layout() | if specialized { TypeContents::SPECIALIZED_ARRAY } else { 0 }
         }

@@ -24,7 +24,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "vector-length",
         id: "VUID-StandaloneSpirv-None-12295",
-        says: "vectors must have two to four components, except with LongVectorEXT",
+        requirement: "vectors must have two to four components, except with LongVectorEXT",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeVector], |facts, instruction, found| {
             let count = instruction.operand(1).unwrap_or(0);
@@ -36,7 +36,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "long-vector-class",
         id: "VUID-StandaloneSpirv-Type-12297",
-        says: "vectors of more than four components must only be in Function, Private, Uniform, Workgroup, StorageBuffer, PhysicalStorageBuffer, PushConstant or ShaderRecordBufferKHR",
+        requirement: "vectors of more than four components must only be in Function, Private, Uniform, Workgroup, StorageBuffer, PhysicalStorageBuffer, PushConstant or ShaderRecordBufferKHR",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypePointer], |facts, instruction, found| {
             use StorageClass as S;
@@ -67,7 +67,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "integer-width-capability",
         id: "SPIR-V specification, OpTypeInt: widths other than 32 require their capability",
-        says: "8, 16 and 64-bit integer types require a capability for their width",
+        requirement: "8, 16 and 64-bit integer types require a capability for their width",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeInt], |facts, instruction, found| {
             use Capability as C;
@@ -105,7 +105,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "float-width-capability",
         id: "SPIR-V specification, OpTypeFloat: widths other than 32, and encodings, require their capability",
-        says: "16 and 64-bit float types require a capability for their width",
+        requirement: "16 and 64-bit float types require a capability for their width",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeFloat], |facts, instruction, found| {
             use Capability as C;
@@ -136,7 +136,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "micro-float-to-int",
         id: "VUID-StandaloneSpirv-OpConvertFToU-12465",
-        says: "conversions between integers and floats must not have an operand or result of a micro-scaling encoding",
+        requirement: "conversions between integers and floats must not have an operand or result of a micro-scaling encoding",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::ConvertFToU, Op::ConvertFToS, Op::ConvertSToF, Op::ConvertUToF],
@@ -150,7 +150,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "micro-float-result",
         id: "VUID-StandaloneSpirv-OpFConvert-12466",
-        says: "the result of OpFConvert must not have a micro-scaling encoding",
+        requirement: "the result of OpFConvert must not have a micro-scaling encoding",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::FConvert], |facts, instruction, found| {
             if is_micro_type(facts, instruction.result_type()) {
@@ -161,7 +161,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "bitcast-extract-result",
         id: "VUID-StandaloneSpirv-Result-12468",
-        says: "Result Type of OpBitcastExtractEXT must be a 6-bit or 4-bit float type",
+        requirement: "Result Type of OpBitcastExtractEXT must be a 6-bit or 4-bit float type",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
             use FPEncoding::{Float4E2M1EXT, Float6E2M3EXT, Float6E3M2EXT};
@@ -180,7 +180,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "bitcast-extract-base",
         id: "VUID-StandaloneSpirv-Base-12469",
-        says: "Base of OpBitcastExtractEXT must be an integer or a vector of integers",
+        requirement: "Base of OpBitcastExtractEXT must be an integer or a vector of integers",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::BitcastExtractEXT], |facts, instruction, found| {
             let ty = instruction.operand(0).and_then(|word| facts.module.type_of(word));
@@ -192,7 +192,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "ballot-bit-count",
         id: "VUID-StandaloneSpirv-OpGroupNonUniformBallotBitCount-04685",
-        says: "Operation of OpGroupNonUniformBallotBitCount must be Reduce, InclusiveScan or ExclusiveScan",
+        requirement: "Operation of OpGroupNonUniformBallotBitCount must be Reduce, InclusiveScan or ExclusiveScan",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::GroupNonUniformBallotBitCount], |_, instruction, found| {
             if instruction.operand(1).is_some_and(|operation| operation > 2) {
@@ -203,7 +203,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "cooperative-matrix-pointer",
         id: "VUID-StandaloneSpirv-Pointer-08973",
-        says: "Pointer of OpCooperativeMatrixLoadKHR and OpCooperativeMatrixStoreKHR must point into Workgroup, StorageBuffer or PhysicalStorageBuffer",
+        requirement: "Pointer of OpCooperativeMatrixLoadKHR and OpCooperativeMatrixStoreKHR must point into Workgroup, StorageBuffer or PhysicalStorageBuffer",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::CooperativeMatrixLoadKHR, Op::CooperativeMatrixStoreKHR],
@@ -224,7 +224,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "array-length-width",
         id: "VUID-RuntimeSpirv-OpArrayLength-11807",
-        says: "Result Type of OpArrayLength must be a 32-bit integer, or 64-bit with Shader64BitIndexingEXT",
+        requirement: "Result Type of OpArrayLength must be a 32-bit integer, or 64-bit with Shader64BitIndexingEXT",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));

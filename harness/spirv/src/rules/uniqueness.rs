@@ -52,7 +52,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "decoration-values",
         id: "SPIR-V specification, Decoration: a decoration states the Offset, ArrayStride, Binding or other value of its target",
-        says: "a decoration must not give a target two different values",
+        requirement: "a decoration must not give a target two different values",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             // Decorations are sorted by target and member.
@@ -79,13 +79,13 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "decorated-member",
         id: "SPIR-V specification, OpMemberDecorate, OpMemberName: Member is the number of the member; the type is from OpTypeStruct",
-        says: "OpMemberDecorate and OpMemberName must name a structure type and one of its members",
+        requirement: "OpMemberDecorate and OpMemberName must name a structure type and one of its members",
         severity: Severity::Error,
         check: Check::Instructions(
             &[Op::MemberDecorate, Op::MemberDecorateString, Op::MemberName],
             |facts, instruction, found| {
                 let [word, member, ..] = *instruction.operands() else { return };
-                let made = facts.module.definition_of_word(word).and_then(|made| made.op);
+                let made = facts.module.definition_of(word).and_then(|made| made.op);
                 let name = facts.name(word);
                 match (made, member_count(facts, word)) {
                     (Some(_), Some(count)) if member as usize >= count => {
@@ -107,7 +107,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "execution-mode-once",
         id: "SPIR-V specification, OpExecutionMode: it is invalid to apply the same execution mode more than once; 2.16.1: at most one of LocalSize and LocalSizeId",
-        says: "an execution mode must be declared at most once for each entry point (for some modes: once for each width or type), and at most one of LocalSize and LocalSizeId",
+        requirement: "an execution mode must be declared at most once for each entry point (for some modes: once for each width or type), and at most one of LocalSize and LocalSizeId",
         severity: Severity::Error,
         check: Check::EntryPoints(|facts, entry, found| {
             let mut seen = FastSet::default();
@@ -127,10 +127,10 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "spec-id-target",
         id: "SPIR-V specification, Decoration, SpecId: apply only to a scalar specialization constant",
-        says: "SpecId must decorate a scalar specialization constant",
+        requirement: "SpecId must decorate a scalar specialization constant",
         severity: Severity::Error,
         check: Check::Decorations(&[Decoration::SpecId], |facts, target, decorated, found| {
-            let made = facts.module.definition_of_word(target).and_then(|made| made.op);
+            let made = facts.module.definition_of(target).and_then(|made| made.op);
             let scalar = matches!(made, None | Some(Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse));
             if let Some(op) = made.filter(|op| !scalar && u32::from(*op as u16) < FIRST_EXTENSION_NUMBER) {
                 found.report(
@@ -146,7 +146,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "entry-point-called",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: no function is targeted by both an OpEntryPoint and an OpFunctionCall",
-        says: "an entry point must not be the target of OpFunctionCall",
+        requirement: "an entry point must not be the target of OpFunctionCall",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::FunctionCall], |facts, instruction, found| {
             let Some(called) = instruction.operand(0) else { return };
@@ -158,7 +158,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "switch-literals",
         id: "SPIR-V specification, OpSwitch: it is invalid for any two literal to be equal to each other",
-        says: "the literals of OpSwitch must be distinct",
+        requirement: "the literals of OpSwitch must be distinct",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Switch], |facts, instruction, found| {
             let words = facts.module.switch_literal_words(instruction);
@@ -172,7 +172,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "branch-labels",
         id: "SPIR-V specification, OpBranchConditional: from 1.6 on, and under MaximallyReconvergesKHR, True Label and False Label must not be the same; no or two Branch Weights, at least one non-zero",
-        says: "True Label and False Label of OpBranchConditional must differ (from SPIR-V 1.6 on, and with MaximallyReconvergesKHR); there must be no Branch Weights or two, of which at least one is not 0",
+        requirement: "True Label and False Label of OpBranchConditional must differ (from SPIR-V 1.6 on, and with MaximallyReconvergesKHR); there must be no Branch Weights or two, of which at least one is not 0",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::BranchConditional], |facts, instruction, found| {
             let [_, yes, no, weights @ ..] = instruction.operands() else { return };

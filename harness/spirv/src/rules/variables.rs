@@ -26,10 +26,12 @@ fn has_binding(facts: &Facts, variable: &ModuleVariable) -> bool {
 fn written_pointer(facts: &Facts, instruction: crate::module::Instruction) -> Option<u32> {
     match instruction.op? {
         Op::Store | Op::CopyMemory | Op::AtomicStore => instruction.operand(0),
-        op if op.info().class == crate::grammar::Class::Atomic && op != Op::AtomicLoad => instruction.operand(0),
+        op if op.info().class == crate::grammar::InstructionClass::Atomic && op != Op::AtomicLoad => {
+            instruction.operand(0)
+        }
         _ => None,
     }
-    .filter(|word| facts.module.id(*word).is_some())
+    .filter(|word| facts.module.dense_id(*word).is_some())
 }
 
 const WRITES: &[Op] = &joined::<{ 2 + ATOMIC_WRITES.len() }>(&[Op::Store, Op::CopyMemory], ATOMIC_WRITES);
@@ -52,7 +54,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "initializer-class",
         id: "VUID-StandaloneSpirv-OpVariable-04651",
-        says: "only Output, Private, Function and Workgroup variables may have an initializer",
+        requirement: "only Output, Private, Function and Workgroup variables may have an initializer",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Variable], |_, instruction, found| {
             use StorageClass::{Function, Output, Private, Workgroup};
@@ -67,12 +69,12 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "workgroup-initializer",
         id: "VUID-StandaloneSpirv-OpVariable-04734",
-        says: "the initializer of a Workgroup variable must be OpConstantNull",
+        requirement: "the initializer of a Workgroup variable must be OpConstantNull",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Variable], |facts, instruction, found| {
             let workgroup = instruction.operand(0) == Some(StorageClass::Workgroup.word());
             let Some(initializer) = instruction.operand(1).filter(|_| workgroup) else { return };
-            if facts.module.definition_of_word(initializer).and_then(|d| d.op) != Some(Op::ConstantNull) {
+            if facts.module.definition_of(initializer).and_then(|d| d.op) != Some(Op::ConstantNull) {
                 found.report(instruction, "initializer of a Workgroup variable is not OpConstantNull");
             }
         }),
@@ -80,7 +82,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-constant-type",
         id: "VUID-StandaloneSpirv-UniformConstant-04655",
-        says: "UniformConstant variables must be images, samplers, sampled images, acceleration structures or tensors, or arrays of them",
+        requirement: "UniformConstant variables must be images, samplers, sampled images, acceleration structures or tensors, or arrays of them",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if variable.class == StorageClass::UniformConstant && !is_descriptor(facts.module.ty(variable.element)) {
@@ -94,7 +96,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "buffer-type",
         id: "VUID-StandaloneSpirv-Uniform-06807",
-        says: "Uniform and StorageBuffer variables must be structures or arrays of them",
+        requirement: "Uniform and StorageBuffer variables must be structures or arrays of them",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let buffer = matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer);
@@ -107,7 +109,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "push-constant-type",
         id: "VUID-StandaloneSpirv-PushConstant-06808",
-        says: "PushConstant variables must be structures",
+        requirement: "PushConstant variables must be structures",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if variable.class == StorageClass::PushConstant && !is_struct(facts, variable.ty) {
@@ -118,7 +120,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "block",
         id: "VUID-StandaloneSpirv-PushConstant-06675",
-        says: "the structure types of PushConstant and StorageBuffer variables must be decorated Block",
+        requirement: "the structure types of PushConstant and StorageBuffer variables must be decorated Block",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let blocks = matches!(variable.class, StorageClass::PushConstant | StorageClass::StorageBuffer);
@@ -131,7 +133,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-block",
         id: "VUID-StandaloneSpirv-Uniform-06676",
-        says: "the structure types of Uniform variables must be decorated Block or BufferBlock",
+        requirement: "the structure types of Uniform variables must be decorated Block or BufferBlock",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let decorated = facts.type_has(variable.element, Decoration::Block)
@@ -150,7 +152,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "binding",
         id: "VUID-StandaloneSpirv-UniformConstant-06677",
-        says: "UniformConstant, StorageBuffer and Uniform variables must have DescriptorSet and Binding",
+        requirement: "UniformConstant, StorageBuffer and Uniform variables must have DescriptorSet and Binding",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let bound = matches!(
@@ -167,7 +169,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "input-attachment-class",
         id: "VUID-StandaloneSpirv-InputAttachmentIndex-06678",
-        says: "InputAttachmentIndex must decorate UniformConstant variables only",
+        requirement: "InputAttachmentIndex must decorate UniformConstant variables only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let indexed = facts.has_decoration(variable.word, Decoration::InputAttachmentIndex);
@@ -182,7 +184,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "binding-class",
         id: "VUID-StandaloneSpirv-DescriptorSet-06491",
-        says: "DescriptorSet and Binding must decorate StorageBuffer, Uniform, UniformConstant and TileAttachmentQCOM variables only",
+        requirement: "DescriptorSet and Binding must decorate StorageBuffer, Uniform, UniformConstant and TileAttachmentQCOM variables only",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             use StorageClass::{StorageBuffer, TileAttachmentQCOM, Uniform, UniformConstant};
@@ -199,7 +201,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "opaque-store",
         id: "VUID-StandaloneSpirv-OpTypeImage-06924",
-        says: "images, samplers, acceleration structures and tensors must not be stored",
+        requirement: "images, samplers, acceleration structures and tensors must not be stored",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Store], |facts, instruction, found| {
             let Some(ty) = instruction.operand(1).and_then(|word| facts.module.type_of(word)) else { return };
@@ -212,7 +214,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-store",
         id: "VUID-StandaloneSpirv-Uniform-06925",
-        says: "Uniform variables whose type is decorated Block must not be written",
+        requirement: "Uniform variables whose type is decorated Block must not be written",
         severity: Severity::Error,
         check: Check::Instructions(WRITES, |facts, instruction, found| {
             if !facts.has_class(StorageClass::Uniform) {
@@ -234,7 +236,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "boolean-interface",
         id: "VUID-StandaloneSpirv-Input-07290",
-        says: "Input and Output variables that contain booleans must be built-ins",
+        requirement: "Input and Output variables that contain booleans must be built-ins",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if is_interface(variable)
@@ -250,7 +252,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "physical-pointer-interface",
         id: "VUID-StandaloneSpirv-Input-09557",
-        says: "Input and Output variables must not contain physical pointers",
+        requirement: "Input and Output variables must not contain physical pointers",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if is_interface(variable) && facts.contents(variable.ty).any(TypeContents::PHYSICAL_POINTER) {
@@ -261,7 +263,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "bfloat16-interface",
         id: "VUID-StandaloneSpirv-OpTypeFloat-10370",
-        says: "Input and Output variables must not contain BFloat16KHR values",
+        requirement: "Input and Output variables must not contain BFloat16KHR values",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             report_narrow_floats(facts, variable, found, TypeContents::BFLOAT16);
@@ -270,7 +272,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "float8-interface",
         id: "VUID-StandaloneSpirv-OpTypeFloat-10823",
-        says: "Input and Output variables must not contain Float8E4M3EXT or Float8E5M2EXT values",
+        requirement: "Input and Output variables must not contain Float8E4M3EXT or Float8E5M2EXT values",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             report_narrow_floats(facts, variable, found, TypeContents::FLOAT8);
@@ -279,7 +281,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "byte-interface",
         id: "VUID-RuntimeSpirv-None-10980",
-        says: "Input and Output variables must not contain 8-bit integers",
+        requirement: "Input and Output variables must not contain 8-bit integers",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             if is_interface(variable) && facts.contents(variable.ty).any(TypeContents::BYTE) {
@@ -290,7 +292,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "input-attachment-array",
         id: "VUID-RuntimeSpirv-OpTypeImage-09644",
-        says: "arrays of input attachments must have InputAttachmentIndex",
+        requirement: "arrays of input attachments must have InputAttachmentIndex",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             let attachment =
@@ -305,7 +307,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "runtime-array-place",
         id: "VUID-StandaloneSpirv-OpTypeRuntimeArray-04680",
-        says: "a runtime array must be the last member of a StorageBuffer or Uniform block, or the outermost dimension of a descriptor array",
+        requirement: "a runtime array must be the last member of a StorageBuffer or Uniform block, or the outermost dimension of a descriptor array",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             use StorageClass::{NodePayloadAMDX, StorageBuffer, Uniform, UniformConstant};
@@ -344,7 +346,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "uniform-array-length",
         id: "VUID-StandaloneSpirv-OpArrayLength-11805",
-        says: "OpArrayLength and OpUntypedArrayLengthKHR must not be used on Uniform variables decorated Block",
+        requirement: "OpArrayLength and OpUntypedArrayLengthKHR must not be used on Uniform variables decorated Block",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::ArrayLength, Op::UntypedArrayLengthKHR], |facts, instruction, found| {
             let Some(op) = instruction.op else { return };
@@ -362,7 +364,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "specialized-array",
         id: "VUID-StandaloneSpirv-Function-04681",
-        says: "an array whose length is a specialization constant must be in a Private or a non-block Workgroup variable, or be the outermost dimension of a variable (of Input and Output variables: one of the two outermost)",
+        requirement: "an array whose length is a specialization constant must be in a Private or a non-block Workgroup variable, or be the outermost dimension of a variable (of Input and Output variables: one of the two outermost)",
         severity: Severity::Error,
         check: Check::Variables(|facts, variable, found| {
             use StorageClass::{Private, Workgroup};
@@ -393,7 +395,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "opaque-member",
         id: "VUID-StandaloneSpirv-None-04667",
-        says: "structures must not contain opaque types, except with DescriptorHeapEXT",
+        requirement: "structures must not contain opaque types, except with DescriptorHeapEXT",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::TypeStruct], |facts, instruction, found| {
             let opaque = |word: &u32| {
@@ -409,7 +411,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "opaque-undef",
         id: "VUID-StandaloneSpirv-OpUndef-12464",
-        says: "Result Type of OpUndef must not be an opaque type",
+        requirement: "Result Type of OpUndef must not be an opaque type",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Undef], |facts, instruction, found| {
             let ty = instruction.result_type().and_then(|word| facts.module.type_declared(word));
@@ -421,7 +423,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "untyped-variable-type",
         id: "VUID-StandaloneSpirv-OpUntypedVariableKHR-11167",
-        says: "OpUntypedVariableKHR must state Data Type unless its Storage Class is UniformConstant",
+        requirement: "OpUntypedVariableKHR must state Data Type unless its Storage Class is UniformConstant",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::UntypedVariableKHR], |_, instruction, found| {
             if instruction.operand(0) != Some(StorageClass::UniformConstant.word()) && instruction.operand(1).is_none()

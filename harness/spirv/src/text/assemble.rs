@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use super::lexer::{Lexer, Token, Unterminated, position};
 use super::suggest::nearest_name;
 use crate::decode::{Context, in_spec_constant};
-use crate::grammar::{self, Category, ExtendedSet, INSTRUCTIONS, Instruction, Kind, Operand, Quantifier, Version};
+use crate::grammar::{
+    self, ExtendedSet, INSTRUCTIONS, Instruction, Kind, Operand, OperandEncoding, Quantifier, Version,
+};
 use crate::hash::BuildNameHasher;
 use crate::number::NumberType;
 use crate::words::{self, HEADER_WORDS, MAGIC, MAX_ID};
@@ -311,7 +313,7 @@ impl<'a> Assembler<'a> {
                 None => self.take(&expected()).map(|_| ()),
             };
         }
-        if let Category::Composite(bases) = kind.info().category
+        if let OperandEncoding::Composite(bases) = kind.info().encoding
             && kind != Kind::PairLiteralIntegerIdRef
         {
             for &base in bases {
@@ -358,8 +360,8 @@ impl<'a> Assembler<'a> {
             Kind::LiteralString => self.string(token),
             Kind::LiteralExtInstInteger => self.extended(token),
             Kind::LiteralSpecConstantOpInteger => self.spec_constant_op(token),
-            _ => match kind.info().category {
-                Category::Id => {
+            _ => match kind.info().encoding {
+                OperandEncoding::Id => {
                     self.id(token)?;
                     if kind == Kind::IdRef {
                         let id = self.words[self.words.len() - 1];
@@ -367,14 +369,14 @@ impl<'a> Assembler<'a> {
                     }
                     Ok(())
                 }
-                Category::Value(_) => match kind.enumerant_named(token.text) {
+                OperandEncoding::Value(_) => match kind.enumerant_named(token.text) {
                     Some(enumerant) => {
                         self.words.push(enumerant.value);
                         self.operands(enumerant.parameters)
                     }
                     None => Err(unknown_enumerant(token, token.text, kind)),
                 },
-                Category::Mask(rows) => {
+                OperandEncoding::Mask(rows) => {
                     let mut mask = 0;
                     for part in token.text.split('|') {
                         match kind.enumerant_named(part) {
@@ -390,7 +392,7 @@ impl<'a> Assembler<'a> {
                     }
                     Ok(())
                 }
-                Category::Literal | Category::Composite(_) => self.number(token, NumberType::U32),
+                OperandEncoding::Literal | OperandEncoding::Composite(_) => self.number(token, NumberType::U32),
             },
         }
     }

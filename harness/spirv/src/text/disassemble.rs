@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::decode::{self, Anomaly, Context, Decoded};
-use crate::grammar::{self, Category, ExtendedSet, Instruction, Kind, Op};
+use crate::decode::{self, Context, DecodedOperand, GrammarViolation};
+use crate::grammar::{self, ExtendedSet, Instruction, Kind, Op, OperandEncoding};
 use crate::words::{self, Header, Instructions, WordsError};
 
 /// Layout of the text.
@@ -49,7 +49,7 @@ fn write_header(header: &Header, text: &mut String) {
     .expect("writing to a string");
 }
 
-fn line(words: &[u32], context: &mut Context, operands: &mut Vec<Decoded>, style: Style, text: &mut String) {
+fn line(words: &[u32], context: &mut Context, operands: &mut Vec<DecodedOperand>, style: Style, text: &mut String) {
     let opcode = words[0] as u16;
     let Some(instruction) = grammar::instruction(opcode) else {
         raw(words, text);
@@ -67,7 +67,7 @@ fn line(words: &[u32], context: &mut Context, operands: &mut Vec<Decoded>, style
         }
         // An instruction without its result cannot be written at all; one that lacks an operand
         // could not be read back.
-        (Err(missing @ Anomaly::Missing { .. }), _) => {
+        (Err(missing @ GrammarViolation::Missing { .. }), _) => {
             text.truncate(start);
             raw(words, text);
             missing
@@ -76,9 +76,12 @@ fn line(words: &[u32], context: &mut Context, operands: &mut Vec<Decoded>, style
             // A literal whose words are not canonical ends the readable part, just as an unknown
             // operand does.
             let (end, anomaly) = match (read, written) {
-                (_, Err(operand)) => (operand.at, Anomaly::Unreadable { at: operand.at, kind: operand.kind }),
-                (Err(anomaly @ (Anomaly::Unreadable { at, .. } | Anomaly::TooMany { at })), Ok(())) => (at, anomaly),
-                (Err(anomaly @ Anomaly::Missing { .. }), Ok(())) => (1, anomaly),
+                (_, Err(operand)) => (operand.at, GrammarViolation::Unreadable { at: operand.at, kind: operand.kind }),
+                (
+                    Err(anomaly @ (GrammarViolation::Unreadable { at, .. } | GrammarViolation::TooMany { at })),
+                    Ok(()),
+                ) => (at, anomaly),
+                (Err(anomaly @ GrammarViolation::Missing { .. }), Ok(())) => (1, anomaly),
                 (Ok(()), Ok(())) => return,
             };
             let result_words = usize::from(instruction.has_result_type()) + usize::from(instruction.has_result());
@@ -107,10 +110,10 @@ fn write_instruction(
     instruction: &Instruction,
     words: &[u32],
     context: &Context,
-    operands: &[Decoded],
+    operands: &[DecodedOperand],
     style: Style,
     text: &mut String,
-) -> Result<(), Decoded> {
+) -> Result<(), DecodedOperand> {
     let result = operands.iter().find(|o| o.kind == Kind::IdResult);
     let start = text.len();
     if let Some(result) = result {
@@ -139,7 +142,7 @@ fn write_instruction(
 
 fn write_operand(
     instruction: &Instruction,
-    operand: &Decoded,
+    operand: &DecodedOperand,
     words: &[u32],
     set: ExtendedSet,
     text: &mut String,
@@ -173,14 +176,14 @@ fn write_operand(
             text.push_str(&inner.name[2..]);
             true
         }
-        kind => match kind.info().category {
-            Category::Id => write!(text, "%{word}").is_ok(),
-            Category::Value(_) => kind.enumerant(word).map(|e| text.push_str(e.name)).is_some(),
-            Category::Mask(_) => {
+        kind => match kind.info().encoding {
+            OperandEncoding::Id => write!(text, "%{word}").is_ok(),
+            OperandEncoding::Value(_) => kind.enumerant(word).map(|e| text.push_str(e.name)).is_some(),
+            OperandEncoding::Mask(_) => {
                 write_mask(kind, word, text);
                 true
             }
-            Category::Literal | Category::Composite(_) => write!(text, "{word}").is_ok(),
+            OperandEncoding::Literal | OperandEncoding::Composite(_) => write!(text, "{word}").is_ok(),
         },
     }
 }

@@ -1,10 +1,10 @@
 //! Lowered kernels are legal in Vulkan by the rules of this crate and by spirv-val, and contain no
 //! kernel features; errors name unsupported features.
 
-use assay_spirv::kernel::{Argument, DescriptorAt, ImageHandle, KernelCall, SamplerHandle};
+use assay_spirv::kernel_call::{Argument, DescriptorPosition, ImageHandle, KernelCall, SamplerHandle};
 use assay_spirv::lower::LowerError;
-use assay_spirv::lower::bindless::{Indexing, lower};
-use assay_spirv::need::Need;
+use assay_spirv::lower::bindless::{DescriptorIndexing, lower};
+use assay_spirv::requirements::Requirements;
 use assay_spirv::tables::{Dim, ImageFormat};
 use assay_spirv::{Module, Style, assemble, disassemble};
 
@@ -19,7 +19,14 @@ fn module(wide: bool, body: &str) -> Module {
 }
 
 fn image(handle: u64, (binding, element): (u32, u32), dim: Dim, format: ImageFormat) -> ImageHandle {
-    ImageHandle { handle, at: DescriptorAt { set: 1, binding, element }, dim, arrayed: false, format, storage: false }
+    ImageHandle {
+        handle,
+        at: DescriptorPosition { set: 1, binding, element },
+        dim,
+        arrayed: false,
+        format,
+        storage: false,
+    }
 }
 
 /// A call with two images of each kind.
@@ -54,7 +61,7 @@ fn call() -> KernelCall {
             one.arrayed = binding == 7;
             call.images.push(one);
         }
-        call.samplers.push(SamplerHandle { handle: next, at: DescriptorAt { set: 1, binding: 8, element } });
+        call.samplers.push(SamplerHandle { handle: next, at: DescriptorPosition { set: 1, binding: 8, element } });
         call.sampled_images.push(image(next, (9, element), Dim::Dim2D, ImageFormat::Rgba8ui));
     }
     call
@@ -136,7 +143,7 @@ fn lowered_kernels_are_core() {
         for (body, sign) in bodies() {
             let native = module(wide, &body);
             assert_eq!(broken(native.words()), [""; 0], "{body}");
-            for how in [Indexing::NonUniform, Indexing::Switch] {
+            for how in [DescriptorIndexing::NonUniform, DescriptorIndexing::Switch] {
                 let words = lower(&native, &call(), how).unwrap_or_else(|e| panic!("{e}\n{body}"));
                 let text = disassemble(&words, Style::default()).unwrap();
                 assert_eq!(broken(&words), [""; 0], "{text}");
@@ -145,8 +152,8 @@ fn lowered_kernels_are_core() {
                     assert!(!text.contains(gone), "{gone}: {text}");
                 }
                 assert!(text.contains(sign), "{sign}: {text}");
-                assert_eq!(text.contains("NonUniform"), how == Indexing::NonUniform);
-                assert!(text.contains("OpSwitch") || how == Indexing::NonUniform);
+                assert_eq!(text.contains("NonUniform"), how == DescriptorIndexing::NonUniform);
+                assert!(text.contains("OpSwitch") || how == DescriptorIndexing::NonUniform);
             }
         }
     }
@@ -157,11 +164,11 @@ fn lowered_kernels_are_core() {
 fn requirements_depend_on_the_indexing() {
     let needs = |how| {
         let words = lower(&module(false, &format!("{MADE}{}", BODIES[0].0)), &call(), how).unwrap();
-        let need = Need::of(&Module::parse(words).unwrap());
-        need.items.iter().map(|item| item.expression.to_string()).collect::<Vec<_>>().join("; ")
+        let requirements = Requirements::of(&Module::parse(words).unwrap());
+        requirements.items.iter().map(|item| item.expression.to_string()).collect::<Vec<_>>().join("; ")
     };
-    assert!(needs(Indexing::NonUniform).contains("shaderSampledImageArrayNonUniformIndexing"));
-    assert!(!needs(Indexing::Switch).contains("Indexing"), "{}", needs(Indexing::Switch));
+    assert!(needs(DescriptorIndexing::NonUniform).contains("shaderSampledImageArrayNonUniformIndexing"));
+    assert!(!needs(DescriptorIndexing::Switch).contains("Indexing"), "{}", needs(DescriptorIndexing::Switch));
 }
 
 #[test]
@@ -170,7 +177,7 @@ fn contraction_off_becomes_no_contraction() {
         let text = KERNEL.replace("BODY", &format!("{MADE}{}", BODIES[0].0)).replace("%SIZE", "%uint");
         let text = text.replace("WIDTH", "32").replace("MODE\n", mode);
         let module = Module::parse(assemble(&text).unwrap()).unwrap();
-        disassemble(&lower(&module, &call(), Indexing::Switch).unwrap(), Style::default()).unwrap()
+        disassemble(&lower(&module, &call(), DescriptorIndexing::Switch).unwrap(), Style::default()).unwrap()
     };
     assert!(text("OpExecutionMode %main ContractionOff\n").contains("NoContraction"));
     assert!(!text("").contains("NoContraction"));
@@ -208,7 +215,7 @@ fn damaged_kernels_never_panic() {
             }
         }
         let Ok(broken) = Module::parse(words) else { continue };
-        for how in [Indexing::NonUniform, Indexing::Switch] {
+        for how in [DescriptorIndexing::NonUniform, DescriptorIndexing::Switch] {
             if let Ok(words) = lower(&broken, &call, how) {
                 lowered += 1;
                 let _any = Module::parse(words);
@@ -221,7 +228,7 @@ fn damaged_kernels_never_panic() {
 fn error(body: &str, change: impl Fn(&mut KernelCall)) -> String {
     let mut call = call();
     change(&mut call);
-    lower(&module(true, &format!("{MADE}{body}")), &call, Indexing::Switch).unwrap_err().to_string()
+    lower(&module(true, &format!("{MADE}{body}")), &call, DescriptorIndexing::Switch).unwrap_err().to_string()
 }
 
 #[test]
@@ -262,9 +269,10 @@ fn unsupported_features_are_named_in_errors() {
         assert!(found.contains(said), "{found}");
     }
     let core = Module::parse(assemble("OpCapability Shader\nOpMemoryModel Logical GLSL450").unwrap()).unwrap();
-    assert!(matches!(lower(&core, &call(), Indexing::Switch), Err(LowerError::NothingToDo(_))));
+    assert!(matches!(lower(&core, &call(), DescriptorIndexing::Switch), Err(LowerError::UnusedExtension(_))));
     let mut long = call();
     long.images[0].handle = 1 << 32;
-    let found = lower(&module(false, &format!("{MADE}{read}")), &long, Indexing::Switch).unwrap_err().to_string();
+    let found =
+        lower(&module(false, &format!("{MADE}{read}")), &long, DescriptorIndexing::Switch).unwrap_err().to_string();
     assert!(found.contains("a 64-bit handle under addressing model Physical32"), "{found}");
 }

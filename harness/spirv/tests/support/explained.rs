@@ -6,7 +6,7 @@
 //! reason; so is a complaint about a requirement that is not one of our rules. Any other difference
 //! counts as an error of ours until the specification shows otherwise.
 
-use assay_spirv::rules::NOT_CHECKED;
+use assay_spirv::rules::UNCHECKED_STANDALONE;
 
 /// A validator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -316,7 +316,7 @@ pub(crate) fn why_refused(judge: Judge, complaint: &str) -> Option<&'static str>
     if let Some((_, rule)) = complaint.split_once("VUID-StandaloneSpirv-") {
         // The documentation gives the reasons for not checking these.
         let of = |(why, names): &(&'static str, &[&str])| names.contains(&rule).then_some(*why);
-        if let Some(why) = NOT_CHECKED.iter().find_map(of) {
+        if let Some(why) = UNCHECKED_STANDALONE.iter().find_map(of) {
             return Some(why);
         }
     }

@@ -7,7 +7,7 @@ pub(crate) mod explained;
 pub(crate) mod mutate;
 
 use assay_spirv::grammar::{
-    Category, ExtendedSet, GLSL_STD450, INSTRUCTIONS, Instruction, Kind, OPEN_CL_STD, Operand, Quantifier,
+    ExtendedSet, GLSL_STD450, INSTRUCTIONS, Instruction, Kind, OPEN_CL_STD, Operand, OperandEncoding, Quantifier,
 };
 
 /// Ids that the prelude defines.
@@ -100,13 +100,13 @@ fn kinds(instruction: &Instruction, kind: Kind) -> Vec<Vec<u32>> {
             .flat_map(|i| lists(i, &i.operands[2..]).into_iter().map(|w| [vec![i.op as u32], w].concat()))
             .collect(),
         Kind::PairLiteralIntegerIdRef => vec![vec![7, INT_VALUE]],
-        _ => match kind.info().category {
-            Category::Id => vec![vec![INT_VALUE]],
-            Category::Value(rows) => rows
+        _ => match kind.info().encoding {
+            OperandEncoding::Id => vec![vec![INT_VALUE]],
+            OperandEncoding::Value(rows) => rows
                 .iter()
                 .flat_map(|row| lists(instruction, row.parameters).into_iter().map(|w| [vec![row.value], w].concat()))
                 .collect(),
-            Category::Mask(rows) => {
+            OperandEncoding::Mask(rows) => {
                 let mut forms: Vec<Vec<u32>> = vec![vec![0]];
                 for row in rows.iter().filter(|row| row.value != 0) {
                     for parameters in lists(instruction, row.parameters) {
@@ -120,8 +120,10 @@ fn kinds(instruction: &Instruction, kind: Kind) -> Vec<Vec<u32>> {
                 forms.push([all].into_iter().chain(parameters).collect());
                 forms
             }
-            Category::Composite(bases) => vec![bases.iter().flat_map(|b| kinds(instruction, *b)[0].clone()).collect()],
-            Category::Literal => vec![vec![3]],
+            OperandEncoding::Composite(bases) => {
+                vec![bases.iter().flat_map(|b| kinds(instruction, *b)[0].clone()).collect()]
+            }
+            OperandEncoding::Literal => vec![vec![3]],
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Mutations of modules and texts, and their invariants: no panic, and lossless round trips.
 
-use assay_spirv::need::Need;
 use assay_spirv::reflect::Reflection;
+use assay_spirv::requirements::Requirements;
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, Style, assemble, disassemble, words_from_bytes};
 
@@ -32,13 +32,13 @@ pub(crate) fn exercise_words(words: &[u32]) {
     let Ok(module) = Module::parse(words.to_vec()) else { return };
     assert!(module.words() == words);
     let _found = rules::violations(&module, Environment::Vulkan);
-    let need = Need::of(&module);
-    let _verdict = need.check(&assay_spirv::need::Have::default()).to_string();
+    let requirements = Requirements::of(&module);
+    let _verdict = requirements.check(&assay_spirv::requirements::DeviceCaps::default()).to_string();
     let _shown = Reflection::new(&module);
     for function in module.functions() {
         let flow = module.flow(function);
         for block in flow.order() {
-            let _inside = flow.innermost(*block);
+            let _inside = flow.innermost_construct(*block);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Parameters of a case: the images, their handles, and the way in which a kernel obtains a handle.
 
 use super::bindless_reference;
-use assay_spirv::sampling::{AddressMode, BorderColor, Sampler};
 use assay_spirv::tables::{Dim, ImageFormat};
+use assay_spirv::texture_addressing::{AddressMode, BorderColor, Sampler};
 
 /// Number of images to choose from, and of samplers.
 pub(super) const IMAGES: usize = 4;

@@ -4,10 +4,10 @@ use super::bindless_params::{ArrayKind, BindlessParams, HandleSpacing, IMAGES, I
 use super::bindless_reference;
 use super::kernel_builder::KernelBuilder;
 use crate::bytes::binding_name;
-use crate::{Lowered, Program};
-use assay_check::{BindingName, ImageForm, Kernel, Options, SamplerForm, Source};
-use assay_spirv::kernel::{Argument, DescriptorAt, ImageHandle, KernelCall, SamplerHandle};
-use assay_spirv::lower::bindless::{Indexing, lower};
+use crate::{LoweredModule, Program};
+use assay_check::{BindingName, BindingSource, ImageConfig, KernelLaunch, Options, SamplerConfig};
+use assay_spirv::kernel_call::{Argument, DescriptorPosition, ImageHandle, KernelCall, SamplerHandle};
+use assay_spirv::lower::bindless::{DescriptorIndexing, lower};
 use assay_spirv::{Module, Style, assemble, disassemble};
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ pub(super) fn others(params: &BindlessParams) -> [u64; IMAGES] {
 /// The call of the kernel: the objects that its handles denote, and their contents and states.
 struct KernelSetup {
     call: KernelCall,
-    images: Vec<(BindingName, ImageForm)>,
-    samplers: Vec<(BindingName, SamplerForm)>,
-    inputs: Vec<(BindingName, Source)>,
+    images: Vec<(BindingName, ImageConfig)>,
+    samplers: Vec<(BindingName, SamplerConfig)>,
+    inputs: Vec<(BindingName, BindingSource)>,
 }
 
-fn at(binding: u32, element: usize) -> DescriptorAt {
-    DescriptorAt { set: 1, binding, element: element as u32 }
+fn at(binding: u32, element: usize) -> DescriptorPosition {
+    DescriptorPosition { set: 1, binding, element: element as u32 }
 }
 
 fn named(binding: u32, element: usize) -> BindingName {
@@ -67,7 +67,7 @@ impl KernelSetup {
             _ => return all,
         };
         for (k, handle) in handles.into_iter().enumerate() {
-            all.samplers.push((named(binding, k), SamplerForm::of(&params.sampler(k))));
+            all.samplers.push((named(binding, k), SamplerConfig::of(&params.sampler(k))));
             if params.access.takes_sampler() {
                 all.call.samplers.push(SamplerHandle { handle, at: at(binding, k) });
             }
@@ -80,23 +80,23 @@ impl KernelSetup {
         &mut self,
         params: &BindlessParams,
         k: usize,
-        (handle, at): (u64, DescriptorAt),
+        (handle, at): (u64, DescriptorPosition),
         storage: bool,
     ) -> ImageHandle {
         let sides = params.shape.sides(k % IMAGES);
         let (along, layers) = sides.split_at(sides.len() - usize::from(params.shape.layered()));
         let name = named(at.binding, at.element as usize);
-        let shape = ImageForm {
+        let shape = ImageConfig {
             size: Some(along.to_vec()),
             layers: layers.first().copied(),
             levels: Some(1),
             format: Some(format!("{:?}", params.format)),
-            ..ImageForm::default()
+            ..ImageConfig::default()
         };
         self.images.push((name.clone(), shape));
         let texels: u32 = sides.iter().product();
         let bytes = (0..texels as usize).flat_map(|texel| bindless_reference::raw(params.format, k, texel)).collect();
-        self.inputs.push((name, Source::Bytes(bytes)));
+        self.inputs.push((name, BindingSource::Bytes(bytes)));
         ImageHandle {
             handle,
             at,
@@ -128,9 +128,10 @@ pub(super) fn program(params: BindlessParams, lowers: bool) -> Program {
         let module = Module::parse(assemble(&text).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
         lower(&module, &call, how).map_err(|e| e.to_string())
     };
-    let interface = lowered(Indexing::Switch).and_then(|words| Module::parse(words).map_err(|e| e.to_string()));
+    let interface =
+        lowered(DescriptorIndexing::Switch).and_then(|words| Module::parse(words).map_err(|e| e.to_string()));
     let (text_or_reason, kernel) = match interface {
-        Ok(interface) => (text.clone(), Some(Kernel { call: call.clone(), interface: Arc::new(interface) })),
+        Ok(interface) => (text.clone(), Some(KernelLaunch { call: call.clone(), interface: Arc::new(interface) })),
         Err(error) => (format!("lowering failed: {error}\n{text}"), None),
     };
     let options = Options {
@@ -138,7 +139,7 @@ pub(super) fn program(params: BindlessParams, lowers: bool) -> Program {
         inputs,
         images,
         samplers,
-        push: (!push.is_empty()).then_some(Source::Bytes(padded(push))),
+        push: (!push.is_empty()).then_some(BindingSource::Bytes(padded(push))),
         kernel,
         ..Options::default()
     };
@@ -148,19 +149,21 @@ pub(super) fn program(params: BindlessParams, lowers: bool) -> Program {
         return program;
     }
     // Dynamic indexing if the device supports it, otherwise a switch over the descriptors.
-    let ways: &[Indexing] = match params.arrays {
-        ArrayKind::Fixed => &[Indexing::NonUniform, Indexing::Switch],
-        ArrayKind::Runtime => &[Indexing::Runtime, Indexing::NonUniform, Indexing::Switch],
+    let ways: &[DescriptorIndexing] = match params.arrays {
+        ArrayKind::Fixed => &[DescriptorIndexing::NonUniform, DescriptorIndexing::Switch],
+        ArrayKind::Runtime => {
+            &[DescriptorIndexing::Runtime, DescriptorIndexing::NonUniform, DescriptorIndexing::Switch]
+        }
     };
     let alternatives = ways.iter().map(|how| {
         let words = lowered(*how).and_then(|words| disassemble(&words, Style::default()).map_err(|e| e.to_string()));
-        Lowered {
+        LoweredModule {
             text: words.unwrap_or_else(|error| format!("lowering failed: {error}")),
             features: &[],
             extensions: &[],
         }
     });
-    program.lowered(alternatives.collect())
+    program.with_lowered(alternatives.collect())
 }
 
 /// Pads push constants to whole words.

@@ -4,8 +4,8 @@
 use super::bindless_params::{BindlessParams, EDGES, HandleSource, IMAGES, INVOCATIONS, ImageOperation, SamplerSet};
 use super::bindless_program::{IMAGES_AT, OTHERS_AT, SAMPLED_AT};
 use assay_oracle::{Dispatch, Resource, Slot};
-use assay_spirv::sampling::AddressMode;
 use assay_spirv::tables::ImageFormat;
+use assay_spirv::texture_addressing::AddressMode;
 use std::collections::BTreeMap;
 
 /// Numeric interpretation of a format's channels.

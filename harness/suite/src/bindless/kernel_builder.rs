@@ -7,8 +7,8 @@ use super::bindless_program::others;
 use super::bindless_reference;
 use crate::bytes::bytes_input;
 use crate::module_builder::{ModuleBuilder, UNSIGNED};
-use assay_check::{BindingName, Source};
-use assay_spirv::kernel::Argument;
+use assay_check::{BindingName, BindingSource};
+use assay_spirv::kernel_call::Argument;
 
 /// A kernel under construction.
 pub(super) struct KernelBuilder {
@@ -16,7 +16,7 @@ pub(super) struct KernelBuilder {
     pub(super) shader: ModuleBuilder,
     pub(super) arguments: Vec<Argument>,
     pub(super) push: Vec<u8>,
-    pub(super) inputs: Vec<(BindingName, Source)>,
+    pub(super) inputs: Vec<(BindingName, BindingSource)>,
     /// The 32-bit unsigned type, and the unsigned type with the width of an address.
     u32: String,
     size: String,

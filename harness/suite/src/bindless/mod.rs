@@ -10,7 +10,7 @@ mod bindless_program;
 mod bindless_reference;
 mod kernel_builder;
 
-use crate::{About, Case, RunPath, Suite};
+use crate::{Case, CaseSubject, RunPath, Suite};
 use assay_spirv::tables::ImageFormat;
 use bindless_params::{
     ArrayKind, BindlessParams, Dimensionality, HandleSource, HandleSpacing, ImageOperation, SamplerSet,
@@ -25,7 +25,7 @@ impl Suite for Bindless {
         "bindless"
     }
 
-    fn why(&self) -> &'static str {
+    fn purpose(&self) -> &'static str {
         "images and samplers from integer handles: each invocation must access the right one, however it obtained the handle"
     }
 
@@ -58,7 +58,7 @@ fn add(cases: &mut Vec<Case>, name: &str, rule: &'static str, params: BindlessPa
     };
     let bits = if params.wide { 64 } else { 32 };
     let kind = if params.float() { "f32" } else { "u32" };
-    let about = About {
+    let subject = CaseSubject {
         instruction,
         types: format!("{kind} of {:?}, handles of {bits} bits", params.format),
         rule,
@@ -69,7 +69,7 @@ fn add(cases: &mut Vec<Case>, name: &str, rule: &'static str, params: BindlessPa
     // always left out.
     let number = cases.len();
     let thinned = (number ^ number >> 1) & 1 == 1;
-    let case = Case::extension(name, about, move |path| bindless_program::program(params, path == RunPath::Lowered));
+    let case = Case::extension(name, subject, move |path| bindless_program::program(params, path == RunPath::Lowered));
     cases.push(case.thinned(thinned));
 }
 

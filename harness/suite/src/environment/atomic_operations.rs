@@ -143,9 +143,9 @@ fn special() -> Vec<Case> {
 fn special_case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, mode: FloatMode) -> Case {
     let name =
         format!("environment.atomic.{}.{}.{}.special{}", storage.name(), operation.name, ty.name(), mode.suffix());
-    let about =
+    let subject =
         about(operation.spirv, format!("{0} <- {0}", ty.name()), bit_preservation::RULE, bit_preservation::CLAUSE);
-    let case = Case::core(name, about, move || program(operation, ty, storage, Values::Special(mode)));
+    let case = Case::core(name, subject, move || program(operation, ty, storage, Values::Special(mode)));
     case.covering([bit_preservation::COVERS]).thinned(ty.width() != 32 || mode == FloatMode::DenormFlushToZero)
 }
 
@@ -231,7 +231,7 @@ impl Operation {
 /// not checked. Otherwise each invocation has a value of its own.
 fn case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: bool) -> Case {
     let how = if shared { "shared" } else { "own" };
-    let about = about(
+    let subject = about(
         operation.spirv,
         format!("{0} <- {0}", ty.name()),
         if shared {
@@ -243,7 +243,7 @@ fn case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: b
     );
     let name = format!("environment.atomic.{}.{}.{}.{how}", storage.name(), operation.name, ty.name());
     let values = if shared { Values::Shared } else { Values::Own };
-    Case::core(name, about, move || program(operation, ty, storage, values))
+    Case::core(name, subject, move || program(operation, ty, storage, values))
 }
 
 fn array(shader: &mut ModuleBuilder, scalar: &str, bytes: u32, binding: u32) -> String {

@@ -235,8 +235,8 @@ fn preserved(via: PreservingOp, (width, count): (u32, u32), mode: FloatMode) -> 
     let ty = Ty::Float { width };
     let shape = if count == 1 { ty.name() } else { format!("{}vec{count}", ty.name()) };
     let name = format!("environment.bits.{}.{shape}{}", via.name(), mode.suffix());
-    let about = about(via.instruction(), format!("{shape} <- {shape}"), RULE, CLAUSE);
-    let case = Case::core(name, about, move || {
+    let subject = about(via.instruction(), format!("{shape} <- {shape}"), RULE, CLAUSE);
+    let case = Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([COUNT, 1, 1]);
         mode.declare(&mut shader, width);
         if via == PreservingOp::CopyLogical {
@@ -473,8 +473,9 @@ fn constants(width: u32, mode: FloatMode) -> Case {
     const EACH: u32 = 11;
     let ty = Ty::Float { width };
     let name = format!("environment.bits.constant.{}{}", ty.name(), mode.suffix());
-    let about = about("OpConstant", ty.name(), "a constant has the bits of its literal, always for denormals", CLAUSE);
-    let case = Case::core(name, about, move || {
+    let subject =
+        about("OpConstant", ty.name(), "a constant has the bits of its literal, always for denormals", CLAUSE);
+    let case = Case::core(name, subject, move || {
         let patterns = specials(width, 6 * EACH);
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         mode.declare(&mut shader, width);

@@ -81,13 +81,13 @@ fn extension(capability: Capability) -> Option<&'static str> {
 
 fn declared(capability: Capability) -> Case {
     let name = capability.name();
-    let about = about(
+    let subject = about(
         "OpCapability",
         "u32 <- u32",
         "a device that supports a capability runs modules that declare it",
         "Vulkan environment for SPIR-V, capabilities",
     );
-    Case::core(format!("environment.capability.{}", name.to_ascii_lowercase()), about, move || {
+    Case::core(format!("environment.capability.{}", name.to_ascii_lowercase()), subject, move || {
         let mut shader = ModuleBuilder::new([4, 1, 1]);
         shader.capability(name);
         if let Some(extension) = extension(capability) {

@@ -60,7 +60,7 @@ fn width(from: u32, to: u32, source_signed: bool, instruction: &'static str, ope
             target.name(),
             source.name()
         ),
-        about: about(
+        subject: about(
             instruction,
             format!("{} <- {}", target.name(), source.name()),
             "widening extends by sign or zeros; narrowing keeps the lowest bits",
@@ -133,13 +133,13 @@ fn bitcast(from: BitcastType, to: BitcastType, contents: Contents) -> Case {
     const COUNT: u32 = 64;
     let (source, target) = (bitcast_type_name(from), bitcast_type_name(to));
     let special = if contents == Contents::Ordinary { "" } else { ".special" };
-    let about = about(
+    let subject = about(
         "OpBitcast",
         format!("{target} <- {source}"),
         "a bitcast keeps the bits; the first component holds the lowest",
         CLAUSE,
     );
-    Case::core(format!("environment.convert.bitcast.{target}.from_{source}{special}"), about, move || {
+    Case::core(format!("environment.convert.bitcast.{target}.from_{source}{special}"), subject, move || {
         let bytes = from.0.bytes() * from.1;
         let mut shader = ModuleBuilder::new([COUNT, 1, 1]);
         // Buffers hold integers, because loads and stores of floats may change NaNs.

@@ -295,13 +295,13 @@ fn load(format: &'static Format, storage: TexelStorage, extend: Option<&'static 
     let suffix = extend.map_or_else(String::new, |extend| format!(".{}", extend.to_ascii_lowercase()));
     let name = format!("environment.format.{}.load.{}{suffix}", format.label(), storage_name(storage));
     let ty = format.sampled().name();
-    let about = about(
+    let subject = about(
         "OpImageRead",
         format!("{ty} <- {ty}"),
         "a texel's channels are converted to numbers; absent channels are 0, 0 and 1",
         CLAUSE,
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new(local(storage));
         if extend.is_some() {
             shader.version("1.4");
@@ -355,13 +355,13 @@ fn loaded_channel(format: &Format, texel: u32, channel: usize) -> Vec<u8> {
 fn store(format: &'static Format, storage: TexelStorage) -> Case {
     let name = format!("environment.format.{}.store.{}", format.label(), storage_name(storage));
     let ty = format.sampled().name();
-    let about = about(
+    let subject = about(
         "OpImageWrite",
         format!("{ty} <- {ty}"),
         "a store converts the channels to the image format and changes no other texel",
         CLAUSE,
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new(local(storage));
         let ImageIds { vector, image, image_type, coordinates, place, .. } = image_ids(&mut shader, format, storage);
         // Memory holds integers, because loads of floats may change bits.

@@ -267,7 +267,7 @@ fn case(instruction: &'static Instruction, ty: Ty, shape: u32, from: OperandSour
     let types = format!("{} <- {}", names(&results), names(&operands));
     InstructionCase {
         name: format!("environment.integer.{}.{}.{shape_name}{suffix}", instruction.name, ty.name()),
-        about: about(instruction.spirv, types, "the result is exact modulo the width", CLAUSE),
+        subject: about(instruction.spirv, types, "the result is exact modulo the width", CLAUSE),
         operands,
         results,
         shape,

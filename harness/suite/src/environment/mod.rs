@@ -14,7 +14,7 @@ mod uniform_bounds;
 mod wide_indices;
 mod workgroup_memory;
 
-use crate::{About, Case, Suite};
+use crate::{Case, CaseSubject, Suite};
 
 /// The suite.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Suite for Environment {
         "environment"
     }
 
-    fn why(&self) -> &'static str {
+    fn purpose(&self) -> &'static str {
         "results that are exact on every device that accepts a module: integers, conversions, texels, atomics, memory, subgroups"
     }
 
@@ -47,6 +47,6 @@ impl Suite for Environment {
     }
 }
 
-fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str, clause: &'static str) -> About {
-    About { instruction, types: types.into(), rule, clause }
+fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str, clause: &'static str) -> CaseSubject {
+    CaseSubject { instruction, types: types.into(), rule, clause }
 }

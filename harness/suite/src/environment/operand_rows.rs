@@ -3,7 +3,7 @@
 
 use crate::bytes::bytes_input;
 use crate::module_builder::ModuleBuilder;
-use crate::{About, Case, Program};
+use crate::{Case, CaseSubject, Program};
 use assay_check::Options;
 use assay_oracle::Slot;
 
@@ -88,7 +88,7 @@ pub(super) type EmitInstruction = fn(&mut ModuleBuilder, &InstructionArgs<'_>) -
 /// A case that applies one instruction.
 pub(super) struct InstructionCase {
     pub(super) name: String,
-    pub(super) about: About,
+    pub(super) subject: CaseSubject,
     /// Types of the operands' components.
     pub(super) operands: Vec<Ty>,
     /// Types of the results' components.
@@ -128,8 +128,8 @@ const CONSTANTS: usize = 48;
 impl InstructionCase {
     /// Builds the case.
     pub(super) fn case(self) -> Case {
-        let (name, about) = (self.name.clone(), self.about.clone());
-        Case::core(name, about, move || match self.from {
+        let (name, subject) = (self.name.clone(), self.subject.clone());
+        Case::core(name, subject, move || match self.from {
             OperandSource::Buffer => self.with_buffers(),
             OperandSource::Constant => self.with_constants(),
         })

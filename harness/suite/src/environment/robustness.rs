@@ -9,8 +9,8 @@ use super::about;
 use super::operand_rows::{Ty, U32};
 use crate::bytes::{binding_name, bytes_input, pattern};
 use crate::module_builder::{ModuleBuilder, SIGNED, UNSIGNED};
-use crate::{About, Case, Program};
-use assay_check::{ImageForm, Options};
+use crate::{Case, CaseSubject, Program};
+use assay_check::{ImageConfig, Options};
 use assay_oracle::{Robustness, Slot};
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl OutOfBoundsAccess {
         }
     }
 
-    fn about(self, level: Robustness, types: String) -> About {
+    fn about(self, level: Robustness, types: String) -> CaseSubject {
         let (op, rule) = match (self, level) {
             (OutOfBoundsAccess::Load, Robustness::Access2) => ("OpLoad", "an out-of-bounds load returns zero"),
             (OutOfBoundsAccess::Load, _) => ("OpLoad", "an out-of-bounds load returns zero or a value from the buffer"),
@@ -334,7 +334,7 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
     let title =
         format!("environment.robustness.{}.image.{what}.{}", level_name(level), texel.format.to_ascii_lowercase());
     let types = format!("{0} <- {0}", texel.ty.name());
-    let about = match is_load {
+    let subject = match is_load {
         true => about(
             "OpImageRead",
             types,
@@ -343,7 +343,7 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
         ),
         false => about("OpImageWrite", types, "an out-of-bounds texel store changes no texel", CLAUSE),
     };
-    Case::core(title, about, move || {
+    Case::core(title, subject, move || {
         let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
         if texel.extended {
             shader.capability("StorageImageExtendedFormats");
@@ -386,7 +386,7 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
         // only.
         for (binding, byte) in IMAGES {
             options.inputs.push(bytes_input(binding, filled(byte, size)));
-            let form = ImageForm { size: Some(vec![SIDES[0], SIDES[1], 1]), ..ImageForm::default() };
+            let form = ImageConfig { size: Some(vec![SIDES[0], SIDES[1], 1]), ..ImageConfig::default() };
             options.images.push((binding_name(binding), form));
         }
         let words = places.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();

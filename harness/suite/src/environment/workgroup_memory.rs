@@ -30,13 +30,13 @@ pub(super) fn cases() -> Vec<Case> {
 /// values.
 fn zeroed(ty: Ty, count: u32) -> Case {
     const GROUPS: u32 = 6;
-    let about = about(
+    let subject = about(
         "OpVariable",
         format!("{0} <- {0}", ty.name()),
         "zero-initialised workgroup memory is zero at the start of each workgroup",
         "VUID-RuntimeSpirv-shaderZeroInitializeWorkgroupMemory-06372",
     );
-    Case::core(format!("environment.workgroup.zeroed.{}.elements{count}", ty.name()), about, move || {
+    Case::core(format!("environment.workgroup.zeroed.{}.elements{count}", ty.name()), subject, move || {
         let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
         let scalar = ty.declare(&mut shader);
         let length = shader.constant_u32(count);
@@ -74,13 +74,13 @@ fn zeroed(ty: Ty, count: u32) -> Case {
 /// Each invocation stores a value that another one loads: scalars and vectors.
 fn exchanged(ty: Ty, shape: u32) -> Case {
     let shape_name = if shape == 1 { "scalar".to_owned() } else { format!("vec{shape}") };
-    let about = about(
+    let subject = about(
         "OpControlBarrier",
         format!("{0} <- {0}", ty.name()),
         "a load after a barrier returns the value that another invocation stored before it",
         "Vulkan memory model",
     );
-    Case::core(format!("environment.workgroup.exchanged.{}.{shape_name}", ty.name()), about, move || {
+    Case::core(format!("environment.workgroup.exchanged.{}.{shape_name}", ty.name()), subject, move || {
         let mut shader = ModuleBuilder::new([LOCAL, 1, 1]);
         let scalar = ty.declare(&mut shader);
         let value = shader.vector(&scalar, shape);

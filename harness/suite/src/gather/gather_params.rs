@@ -4,12 +4,12 @@ use super::coordinates::{COUNT, CoordinateClass, SIDE};
 use super::gather_reference;
 use crate::bytes::{binding_name, bytes_input};
 use crate::module_builder::ModuleBuilder;
-use crate::{Lowered, Program, RunPath};
-use assay_check::{ImageForm, Options, SamplerForm};
+use crate::{LoweredModule, Program, RunPath};
+use assay_check::{ImageConfig, Options, SamplerConfig};
 use assay_oracle::sample::border_bits;
 use assay_spirv::lower::gather::{GatherStates, lower};
-use assay_spirv::sampling::{AddressMode, BorderColor, GatherMode, Sampler, View};
 use assay_spirv::tables::ImageFormat;
+use assay_spirv::texture_addressing::{AddressMode, BorderColor, GatherMode, ImageView, Sampler};
 use assay_spirv::{Module, Style, assemble, disassemble};
 
 /// Bindings: the combined image and sampler, the coordinates, the results.
@@ -130,10 +130,10 @@ impl GatherParams {
         }
     }
 
-    pub(super) fn view(&self) -> View {
+    pub(super) fn view(&self) -> ImageView {
         let (base_layer, layers) = self.layers.map_or((0, 1), |(_, base, shown)| (base, shown));
-        let swizzle = View::swizzle_from(self.swizzle).unwrap_or_default();
-        View { base_level: self.levels.1, levels: 1, base_layer, layers, swizzle }
+        let swizzle = ImageView::swizzle_from(self.swizzle).unwrap_or_default();
+        ImageView { base_level: self.levels.1, levels: 1, base_layer, layers, swizzle }
     }
 
     pub(super) fn sampler(&self) -> Sampler {
@@ -177,15 +177,15 @@ impl GatherParams {
                 // The parser rejects this text with an error that contains these words.
                 Err(error) => format!("lowering failed: {error}"),
             };
-            Lowered { text, features: &FEATURES, extensions: &[EXTENSION] }
+            LoweredModule { text, features: &FEATURES, extensions: &[EXTENSION] }
         });
-        program.lowered(alternatives.into())
+        program.with_lowered(alternatives.into())
     }
 
     fn options(&self) -> Options {
         let [w, h] = self.size;
         let view = self.view();
-        let image = ImageForm {
+        let image = ImageConfig {
             size: Some(vec![w, h]),
             layers: self.layers.map(|(layers, ..)| layers),
             levels: Some(self.levels.0),
@@ -213,7 +213,7 @@ impl GatherParams {
                 bytes_input(RESULTS, vec![0xa5; COUNT * 16]),
             ],
             images: vec![(binding_name(IMAGE), image)],
-            samplers: vec![(binding_name(IMAGE), SamplerForm::of(&self.sampler()))],
+            samplers: vec![(binding_name(IMAGE), SamplerConfig::of(&self.sampler()))],
             // The results are drawn as a square.
             row: Some(SIDE),
             ..Options::default()

@@ -10,9 +10,9 @@ mod coordinates;
 mod gather_params;
 mod gather_reference;
 
-use crate::{About, Case, Suite};
-use assay_spirv::sampling::{AddressMode, BorderColor, GatherMode};
+use crate::{Case, CaseSubject, Suite};
 use assay_spirv::tables::ImageFormat;
+use assay_spirv::texture_addressing::{AddressMode, BorderColor, GatherMode};
 use coordinates::CoordinateClass;
 use gather_params::{GatherParams, Offset};
 
@@ -25,7 +25,7 @@ impl Suite for Gathers {
         "gather"
     }
 
-    fn why(&self) -> &'static str {
+    fn purpose(&self) -> &'static str {
         "gathers of four texels: their positions, order, component, and values beyond the edge"
     }
 
@@ -111,18 +111,18 @@ impl CaseList {
     /// `one_in`.
     fn add(&mut self, name: String, rule: &'static str, one_in: usize, params: GatherParams) {
         let thinned = !self.all.len().is_multiple_of(one_in);
-        let name = params.mode.cases() + &name;
+        let name = params.mode.case_prefix() + &name;
         let core = params.mode == GatherMode::Core;
-        let about = About {
+        let subject = CaseSubject {
             instruction: if core { "OpImageGather" } else { "OpImageGatherQCOM" },
             types: format!("{} of {:?}", params.sampled().name, params.format),
             rule,
             clause: if core { "Vulkan, Texel Gathering" } else { CLAUSE },
         };
         let case = if core {
-            Case::core(name, about, move || params.program(crate::RunPath::Native))
+            Case::core(name, subject, move || params.program(crate::RunPath::Native))
         } else {
-            Case::extension(name, about, move |path| params.program(path))
+            Case::extension(name, subject, move |path| params.program(path))
         };
         self.all.push(case.thinned(thinned).covering(params.covers()));
     }

@@ -78,8 +78,8 @@ impl WorkDivision {
 /// Writer `i` stores to byte `i * stride + phase`.
 fn strided(stride: u32, phase: u32, split: WorkDivision) -> Case {
     let name = format!("storage8.neighbours.stride{stride}.phase{phase}.{}", split.name());
-    let about = about("OpStore", "u8 <- u8", "concurrent stores of single bytes change no other byte");
-    Case::core(name, about, move || {
+    let subject = about("OpStore", "u8 <- u8", "concurrent stores of single bytes change no other byte");
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([split.local(), 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -121,8 +121,8 @@ fn mixed(written: u32) -> Case {
         .filter(|(i, _)| written >> i & 1 == 1)
         .map(|(i, _)| ["a", "b", "c", "d"][i])
         .collect();
-    let about = about("OpStore", "u8 <- u8", "different invocations can write bytes and wider members of one word");
-    Case::core(format!("storage8.neighbours.members.{label}"), about, move || {
+    let subject = about("OpStore", "u8 <- u8", "different invocations can write bytes and wider members of one word");
+    Case::core(format!("storage8.neighbours.members.{label}"), subject, move || {
         let mut shader = ModuleBuilder::new([4, STRUCTS, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         shader.capability("StorageBuffer16BitAccess");
@@ -189,8 +189,8 @@ const ATOMICS: [Atomic; 11] = [
 fn atomic((label, instruction, valued, does): Atomic) -> Case {
     const STRUCTS: u32 = 8;
     const SIZE: u32 = 12;
-    let about = about(instruction, "u32 <- u32", "byte stores and atomics on an adjacent word do not interfere");
-    Case::core(format!("storage8.neighbours.atomic.{label}"), about, move || {
+    let subject = about(instruction, "u32 <- u32", "byte stores and atomics on an adjacent word do not interfere");
+    Case::core(format!("storage8.neighbours.atomic.{label}"), subject, move || {
         let mut shader = ModuleBuilder::new([8, STRUCTS, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -251,8 +251,8 @@ fn atomic((label, instruction, valued, does): Atomic) -> Case {
 /// Every invocation reads its byte, passes a barrier, and writes the byte `distance` bytes further
 /// on.
 fn shifted(distance: u32) -> Case {
-    let about = about("OpControlBarrier", "u8 <- u8", "bytes stored after a barrier do not affect loads before it");
-    Case::core(format!("storage8.neighbours.shifted{distance}"), about, move || {
+    let subject = about("OpControlBarrier", "u8 <- u8", "bytes stored after a barrier do not affect loads before it");
+    Case::core(format!("storage8.neighbours.shifted{distance}"), subject, move || {
         let mut shader = ModuleBuilder::new([WRITERS, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -283,8 +283,8 @@ fn shifted(distance: u32) -> Case {
 fn propagated(upwards: bool) -> Case {
     const COUNT: u32 = 12;
     let label = if upwards { "upwards" } else { "downwards" };
-    let about = about("OpLoad", "u8 <- u8", "a load of a byte returns the last value stored to it");
-    Case::core(format!("storage8.neighbours.propagated.{label}"), about, move || {
+    let subject = about("OpLoad", "u8 <- u8", "a load of a byte returns the last value stored to it");
+    Case::core(format!("storage8.neighbours.propagated.{label}"), subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);

@@ -74,8 +74,9 @@ fn load(storage: ByteStorage, element: (u32, u32, &'static str), dynamic: bool) 
     let (count, stride, layout) = element;
     let ty = type_name(count);
     let name = format!("storage8.array.load.{}.{ty}.{layout}.{}", storage.name(), how(dynamic));
-    let about = about("OpLoad", format!("{ty} <- {ty}"), "array elements are loaded at multiples of the array stride");
-    Case::core(name, about, move || {
+    let subject =
+        about("OpLoad", format!("{ty} <- {ty}"), "array elements are loaded at multiples of the array stride");
+    Case::core(name, subject, move || {
         // Push constants must be indexed uniformly, so each workgroup reads one element.
         let apart = dynamic && storage == ByteStorage::Push;
         let mut shader = ModuleBuilder::new(local(dynamic && !apart));
@@ -113,12 +114,12 @@ fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
     let (count, stride, layout) = element;
     let ty = type_name(count);
     let name = format!("storage8.array.store.ssbo.{ty}.{layout}.{}", how(dynamic));
-    let about = about(
+    let subject = about(
         "OpStore",
         format!("{ty} <- {ty}"),
         "array elements are stored at multiples of the array stride, and gaps are unchanged",
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new(local(dynamic));
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -152,9 +153,9 @@ fn store(element: (u32, u32, &'static str), dynamic: bool) -> Case {
 /// element.
 fn length(bytes: u32) -> Case {
     const BEFORE: u32 = 1;
-    let about =
+    let subject =
         about("OpArrayLength", "u32 <- u8", "the length is the number of elements that fit after the array's offset");
-    Case::core(format!("storage8.array.length.bytes{bytes}"), about, move || {
+    Case::core(format!("storage8.array.length.bytes{bytes}"), subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -192,8 +193,8 @@ fn nested(dynamic: bool) -> Case {
     const ROWS: u32 = 5;
     const COLUMNS: u32 = 3;
     const STRIDE: u32 = 5;
-    let about = about("OpAccessChain", "u8 <- u8", "offsets in nested arrays are the sum of index times stride");
-    Case::core(format!("storage8.array.nested.{}", how(dynamic)), about, move || {
+    let subject = about("OpAccessChain", "u8 <- u8", "offsets in nested arrays are the sum of index times stride");
+    Case::core(format!("storage8.array.nested.{}", how(dynamic)), subject, move || {
         let mut shader = ModuleBuilder::new(if dynamic { [COLUMNS, ROWS, 1] } else { [1, 1, 1] });
         ByteStorage::Ssbo.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);

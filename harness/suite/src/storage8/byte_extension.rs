@@ -73,8 +73,8 @@ fn widen(storage: ByteStorage, extension: ByteExtension, width: u32, int8: bool)
     let letter = |signed| if signed { 'i' } else { 'u' };
     let types = format!("{}{width} <- {}8", letter(extension.sign), letter(extension.type_signed));
     let op = if extension.sign { "OpSConvert" } else { "OpUConvert" };
-    let about = about(op, types, "the instruction determines whether a byte is sign-extended or zero-extended");
-    Case::core(name, about, move || {
+    let subject = about(op, types, "the instruction determines whether a byte is sign-extended or zero-extended");
+    Case::core(name, subject, move || {
         let bytes = values(storage);
         let (count, wide) = (bytes.len() as u32, width / 8);
         // Arrays in uniform buffers have a stride that is a multiple of 16 bytes.
@@ -121,8 +121,8 @@ fn narrow(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let name = format!("storage8.convert.ssbo.{letter}{width}.to8{}", suffix(int8));
     let op = if signed { "OpSConvert" } else { "OpUConvert" };
-    let about = about(op, format!("{letter}8 <- {letter}{width}"), "narrowing keeps the lowest byte");
-    Case::core(name, about, move || {
+    let subject = about(op, format!("{letter}8 <- {letter}{width}"), "narrowing keeps the lowest byte");
+    Case::core(name, subject, move || {
         let (count, wide) = (256, width / 8);
         let mut shader = ModuleBuilder::new([64, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);

@@ -2,7 +2,7 @@
 
 use crate::bytes::{MoveSource, add_addressed_buffer, bytes_input, pattern};
 use crate::module_builder::ModuleBuilder;
-use assay_check::{Options, Source};
+use assay_check::{BindingSource, Options};
 
 /// The storage from which a program reads bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl ByteStorage {
         match self {
             ByteStorage::Push => {
                 contents.resize(contents.len().next_multiple_of(4), 0);
-                options.push = Some(Source::Bytes(contents));
+                options.push = Some(BindingSource::Bytes(contents));
             }
             ByteStorage::Address => drop(add_addressed_buffer(options, "input", contents, (0, 0))),
             ByteStorage::Ssbo | ByteStorage::Block | ByteStorage::Ubo => {

@@ -80,12 +80,12 @@ fn options(groups: u32) -> Options {
 fn store(count: u32, offset: u32) -> Case {
     let ty = type_name(count);
     let name = format!("storage8.store.address.{ty}.offset{offset}");
-    let about = about(
+    let subject = about(
         "OpStore",
         format!("{ty} <- {ty}"),
         "a store through an address writes the value there and changes no other byte",
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Address.enable(&mut shader);
         let (value, _) = value_type(&mut shader, count);
@@ -117,8 +117,8 @@ fn pointed_at(source: PointerSource, count: u32, stride: u32, stores: bool) -> C
     let side = if stores { "store" } else { "load" };
     let name = format!("storage8.address.{}.{side}.{ty}.stride{stride}", source.name());
     let rule = "a load or store through a computed address accesses the addressed bytes";
-    let about = about(source.instruction(), format!("{ty} <- {ty}"), rule);
-    Case::core(name, about, move || {
+    let subject = about(source.instruction(), format!("{ty} <- {ty}"), rule);
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([COUNT, 1, 1]);
         ByteStorage::Address.enable(&mut shader);
         let byte = shader.storage_int(8, UNSIGNED);
@@ -195,8 +195,8 @@ fn pointed_at(source: PointerSource, count: u32, stride: u32, stores: bool) -> C
 fn neighbours(stride: u32, together: bool) -> Case {
     const WRITERS: u32 = 64;
     let split = if together { "workgroup" } else { "workgroups" };
-    let about = about("OpStore", "u8 <- u8", "concurrent stores of single bytes change no other byte");
-    Case::core(format!("storage8.neighbours.address.stride{stride}.{split}"), about, move || {
+    let subject = about("OpStore", "u8 <- u8", "concurrent stores of single bytes change no other byte");
+    Case::core(format!("storage8.neighbours.address.stride{stride}.{split}"), subject, move || {
         let local = if together { WRITERS } else { 1 };
         let mut shader = ModuleBuilder::new([local, 1, 1]);
         ByteStorage::Address.enable(&mut shader);
@@ -229,8 +229,8 @@ fn neighbours(stride: u32, together: bool) -> Case {
 /// Some members of a structure are written; the others keep their contents.
 fn members(order: [u32; 4]) -> Case {
     let label = order.map(|width| width.to_string()).join("_");
-    let about = about("OpStore", "u8 <- u8", "members of different widths are accessed at their offsets");
-    Case::core(format!("storage8.struct.store.address.{label}"), about, move || {
+    let subject = about("OpStore", "u8 <- u8", "members of different widths are accessed at their offsets");
+    Case::core(format!("storage8.struct.store.address.{label}"), subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Address.enable(&mut shader);
         ByteStorage::Address.capabilities_16bit().iter().for_each(|name| shader.capability(name));

@@ -77,8 +77,8 @@ fn structure(shader: &mut ModuleBuilder, members: &[(u32, u32)]) -> (String, Vec
 fn members(storage: ByteStorage, order: [u32; 4]) -> Case {
     let label = order.map(|width| width.to_string()).join("_");
     let name = format!("storage8.struct.{}.{label}", storage.name());
-    let about = about("OpAccessChain", "u8 <- u8", "members of different widths are accessed at their offsets");
-    Case::core(name, about, move || {
+    let subject = about("OpAccessChain", "u8 <- u8", "members of different widths are accessed at their offsets");
+    Case::core(name, subject, move || {
         let (from, mut back) = (laid_out(order), order);
         back.reverse();
         let to = laid_out(back);
@@ -202,12 +202,12 @@ fn aggregate(storage: ByteStorage, object: Aggregate, how: CopyMethod) -> Case {
         CopyMethod::Memory => ("OpCopyMemory", "copymemory"),
     };
     let name = format!("storage8.whole.{}.{}.{how_name}", storage.name(), object.name());
-    let about = about(
+    let subject = about(
         instruction,
         "u8 <- u8",
         "copying a whole structure or array copies its members and changes nothing else",
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         storage.enable(&mut shader);
         ByteStorage::Ssbo.enable(&mut shader);

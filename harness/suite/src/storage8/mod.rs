@@ -11,7 +11,7 @@ mod offsets;
 mod variable_pointers;
 
 use crate::case::covering;
-use crate::{About, Case, Suite};
+use crate::{Case, CaseSubject, Suite};
 
 /// The suite.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Suite for Storage8 {
         "storage8"
     }
 
-    fn why(&self) -> &'static str {
+    fn purpose(&self) -> &'static str {
         "bytes in buffers and push constants: loads and stores at the right place, correct extension, unchanged neighbours"
     }
 
@@ -43,6 +43,6 @@ impl Suite for Storage8 {
 /// The document that states the requirements.
 const CLAUSE: &str = "SPV_KHR_8bit_storage";
 
-fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str) -> About {
-    About { instruction, types: types.into(), rule, clause: CLAUSE }
+fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str) -> CaseSubject {
+    CaseSubject { instruction, types: types.into(), rule, clause: CLAUSE }
 }

@@ -27,12 +27,12 @@ fn halves(signed: bool, widens: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let (from, to) = if widens { (8, 16) } else { (16, 8) };
     let instruction = if signed { "OpSConvert" } else { "OpUConvert" };
-    let about = about(
+    let subject = about(
         instruction,
         format!("{letter}{to} <- {letter}{from}"),
         "8-bit and 16-bit integers convert into each other",
     );
-    Case::core(format!("storage8.numbers.{letter}{from}.to_{letter}{to}.storage_only"), about, move || {
+    Case::core(format!("storage8.numbers.{letter}{from}.to_{letter}{to}.storage_only"), subject, move || {
         const COUNT: u32 = 256;
         let mut shader = ModuleBuilder::new([64, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
@@ -102,8 +102,8 @@ const BYTES: u32 = 256;
 fn to_float(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let instruction = if signed { "OpConvertSToF" } else { "OpConvertUToF" };
-    let about = about(instruction, format!("f{width} <- {letter}8"), "a byte converts to a float exactly");
-    Case::core(format!("storage8.numbers.{letter}8.to_f{width}{}", suffix(int8)), about, move || {
+    let subject = about(instruction, format!("f{width} <- {letter}8"), "a byte converts to a float exactly");
+    Case::core(format!("storage8.numbers.{letter}8.to_f{width}{}", suffix(int8)), subject, move || {
         let mut shader = ModuleBuilder::new([64, 1, 1]);
         enable(&mut shader, width, int8);
         let (byte, float) = (shader.storage_int(8, signed), shader.float(width));
@@ -131,8 +131,8 @@ fn to_float(signed: bool, width: u32, int8: bool) -> Case {
 fn from_float(signed: bool, width: u32, int8: bool) -> Case {
     let letter = if signed { 'i' } else { 'u' };
     let instruction = if signed { "OpConvertFToS" } else { "OpConvertFToU" };
-    let about = about(instruction, format!("{letter}8 <- f{width}"), "a float converts to a byte by truncation");
-    Case::core(format!("storage8.numbers.f{width}.to_{letter}8{}", suffix(int8)), about, move || {
+    let subject = about(instruction, format!("{letter}8 <- f{width}"), "a float converts to a byte by truncation");
+    Case::core(format!("storage8.numbers.f{width}.to_{letter}8{}", suffix(int8)), subject, move || {
         let least = if signed { -128.0 } else { 0.0 };
         let mut shader = ModuleBuilder::new([64, 1, 1]);
         enable(&mut shader, width, int8);

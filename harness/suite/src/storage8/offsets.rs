@@ -84,8 +84,8 @@ pub(super) fn narrowed(shader: &mut ModuleBuilder, value: &str, list: &str, coun
 fn load(storage: ByteStorage, count: u32, offset: u32) -> Case {
     let ty = type_name(count);
     let name = format!("storage8.load.{}.{ty}.offset{offset}", storage.name());
-    let about = about("OpLoad", format!("{ty} <- {ty}"), "a value is loaded from its offset");
-    Case::core(name, about, move || {
+    let subject = about("OpLoad", format!("{ty} <- {ty}"), "a value is loaded from its offset");
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         storage.enable(&mut shader);
         let (value, _) = value_type(&mut shader, count);
@@ -120,8 +120,9 @@ fn store(count: u32, offset: u32) -> Case {
     const AFTER: u32 = 17;
     let ty = type_name(count);
     let name = format!("storage8.store.ssbo.{ty}.offset{offset}");
-    let about = about("OpStore", format!("{ty} <- {ty}"), "a value is stored at its offset, and no other byte changes");
-    Case::core(name, about, move || {
+    let subject =
+        about("OpStore", format!("{ty} <- {ty}"), "a value is stored at its offset, and no other byte changes");
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let (value, byte) = value_type(&mut shader, count);
@@ -183,12 +184,12 @@ fn load_component(storage: ByteStorage, count: u32, dynamic: bool) -> Case {
     const OFFSET: u32 = 4;
     let ty = type_name(count);
     let name = format!("storage8.component.load.{}.{ty}.{}", storage.name(), how(dynamic));
-    let about = about(
+    let subject = about(
         "OpAccessChain",
         format!("u8 <- {ty}"),
         "a load through a pointer to a vector component returns that component",
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         storage.enable(&mut shader);
         let (value, byte) = value_type(&mut shader, count);
@@ -226,9 +227,9 @@ fn load_component(storage: ByteStorage, count: u32, dynamic: bool) -> Case {
 fn store_component(count: u32, dynamic: bool) -> Case {
     let ty = type_name(count);
     let name = format!("storage8.component.store.ssbo.{ty}.{}", how(dynamic));
-    let about =
+    let subject =
         about("OpStore", format!("u8 <- {ty}"), "a store to a vector component does not change the other components");
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let mut shader = ModuleBuilder::new([1, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);
         let (value, byte) = value_type(&mut shader, count);

@@ -50,12 +50,12 @@ fn pointed(source: PointerSource, count: u32, stride: u32, stores: bool) -> Case
     let ty = type_name(count);
     let side = if stores { "store" } else { "load" };
     let name = format!("storage8.pointer.{label}.{side}.{ty}.stride{stride}");
-    let about = about(
+    let subject = about(
         instruction,
         format!("{ty} <- {ty}"),
         "a load or store through a computed pointer accesses the right bytes",
     );
-    Case::core(name, about, move || {
+    Case::core(name, subject, move || {
         let alone = source == PointerSource::Phi;
         let mut shader = ModuleBuilder::new([if alone { 1 } else { COUNT }, 1, 1]);
         ByteStorage::Ssbo.enable(&mut shader);

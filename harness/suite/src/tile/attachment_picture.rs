@@ -5,7 +5,7 @@ use assay_check::approximate;
 use assay_float::F32;
 use assay_oracle::{Standing, texel_scalars};
 use assay_precision::Scalar;
-use assay_runner::{Picture, Texels};
+use assay_runner::{Picture, TexelGrid};
 use assay_vulkan::TexelFormat;
 
 /// Draws the attachment with its layers below each other. `None` if no texel is wrong.
@@ -22,7 +22,7 @@ pub(super) fn picture(
         TexelFormat::Stencil8 => vec![Scalar::Int { width: 8, signed: false }],
     };
     let (expected, cells) = (permitted.contents.attachments.get(index)?, permitted.attachments.get(index)?);
-    let mut texels = Texels { width: pass.extent[0] as usize, ..Texels::default() };
+    let mut texels = TexelGrid { width: pass.extent[0] as usize, ..TexelGrid::default() };
     let size = pass.texel_bytes(index);
     for (texel, (got, expected)) in got.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate() {
         let (mut values, mut at, mut wrong) = ([[0.0; 4]; 2], 0, false);

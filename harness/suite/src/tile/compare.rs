@@ -2,10 +2,10 @@
 
 use super::attachment_picture::picture;
 use super::model::StrayWrite;
-use super::pass::{Contents, Pass, PermittedContents};
+use super::pass::{Pass, PassContents, PermittedContents};
 use assay_oracle::{Cell, Expected, Standing, texel_scalars};
 use assay_precision::Scalar;
-use assay_runner::{Picture, class};
+use assay_runner::{Picture, class_names};
 use std::collections::BTreeMap;
 
 /// A value that is not permitted.
@@ -68,7 +68,7 @@ impl Comparison {
     /// Adds the writes outside tiles.
     pub(super) fn outside(&mut self, outside: &[StrayWrite]) {
         for StrayWrite { attachment, at, layer, tile } in outside {
-            self.fail(class::OUTSIDE_TILE, || WrongValue {
+            self.fail(class_names::OUTSIDE_TILE, || WrongValue {
                 place: format!("attachment {attachment}, texel {at:?}, layer {layer}"),
                 scalar: None,
                 got: format!("changed by the tile at {tile:?}"),
@@ -97,7 +97,7 @@ impl Comparison {
     pub(super) fn compare(
         &mut self,
         pass: &Pass,
-        left: &Contents,
+        left: &PassContents,
         permitted: &PermittedContents,
         class: &'static str,
     ) -> Result<(), Incomplete> {

@@ -2,16 +2,17 @@
 //! natively.
 
 use super::model::Executor;
-use super::pass::{Contents, ImageAccess, Pass, PermittedContents, Stage, StepError, groups};
+use super::pass::{ImageAccess, Pass, PassContents, PermittedContents, StepError, StepStage, groups};
 use super::shader_text::FRAME_GROUP;
 use assay_oracle::Tile;
 use assay_spirv::Module;
 use assay_spirv::lower::LowerError;
-use assay_spirv::lower::tile::{LoweredTile, TileValues, lower};
+use assay_spirv::lower::tile::{LoweredTileShader, TilePushConstants, lower};
 use assay_spirv::reflect::DescriptorKind;
 use assay_vulkan::{
-    BindingLayout, Bindings, BufferSpec, Device, Dispatch, Error, ImageDim, ImageSpec, Pipeline, PipelineDesc,
-    Recording, Resource, ResourceSpec, Slot, TileAttachment, TileBuffer, TilePass, TilePassLeft, TileStep, View,
+    BindingLayout, Bindings, BufferSpec, Device, Dispatch, DispatchSlot, Error, ImageDim, ImageSpec, ImageView,
+    PassRecording, Pipeline, PipelineDesc, Resource, ResourceSpec, TileAttachment, TileBuffer, TilePass,
+    TilePassOutput, TileStep,
 };
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(super) enum DeviceError {
 ///
 /// # Errors
 /// A step is not a valid module or cannot be lowered.
-pub(super) fn lowered(pass: &Pass, local_size: [u32; 3]) -> Result<Vec<LoweredTile>, DeviceError> {
+pub(super) fn lowered(pass: &Pass, local_size: [u32; 3]) -> Result<Vec<LoweredTileShader>, DeviceError> {
     pass.steps.iter().map(|step| Ok(lower(&pass.compute(step)?, local_size)?)).collect()
 }
 
@@ -44,7 +45,7 @@ struct BoundResources<'a> {
     resources: Vec<ResourceSpec>,
     /// The pass's attachment or buffer behind each resource.
     origins: Vec<ResourceOrigin>,
-    slot: Slot,
+    slot: DispatchSlot,
     limit: Duration,
 }
 
@@ -73,7 +74,7 @@ impl<'a> BoundResources<'a> {
             resources.push(ResourceSpec { set: 0, binding: buffer.binding, element: 0, resource });
             origins.push(ResourceOrigin::Buffer(index));
         }
-        let slot = device.slot_of(&resources)?;
+        let slot = device.dispatch_slot_of(&resources)?;
         Ok(BoundResources { device, pass, resources, origins, slot, limit })
     }
 
@@ -83,7 +84,13 @@ impl<'a> BoundResources<'a> {
         self.device.pipeline(&PipelineDesc { bindings, push_constants, ..PipelineDesc::new(words, 0) })
     }
 
-    fn run(&mut self, pipeline: &Pipeline, groups: [u32; 3], push: &[u8], memory: &mut Contents) -> Result<(), Error> {
+    fn run(
+        &mut self,
+        pipeline: &Pipeline,
+        groups: [u32; 3],
+        push: &[u8],
+        memory: &mut PassContents,
+    ) -> Result<(), Error> {
         for (index, origin) in self.origins.iter().enumerate() {
             let data = match *origin {
                 ResourceOrigin::Attachment(attachment, _) => &memory.attachments[attachment],
@@ -109,13 +116,13 @@ impl<'a> BoundResources<'a> {
 fn image(pass: &Pass, attachment: usize) -> ImageSpec {
     let ([width, height], layers) = (pass.extent, pass.layers);
     let (dim, extent, format) = (ImageDim::D2, [width, height, 1], pass.attachments[attachment].format);
-    ImageSpec { dim, arrayed: layers > 1, extent, layers, levels: 1, format, view: View::ALL }
+    ImageSpec { dim, arrayed: layers > 1, extent, layers, levels: 1, format, view: ImageView::ALL }
 }
 
 /// Runs lowered modules on a device.
 pub(super) struct LoweredExecutor<'a> {
     bound: BoundResources<'a>,
-    steps: Vec<(LoweredTile, Pipeline)>,
+    steps: Vec<(LoweredTileShader, Pipeline)>,
 }
 
 impl<'a> LoweredExecutor<'a> {
@@ -126,7 +133,7 @@ impl<'a> LoweredExecutor<'a> {
     pub(super) fn new(
         device: &'a Device,
         pass: &'a Pass,
-        steps: Vec<LoweredTile>,
+        steps: Vec<LoweredTileShader>,
         limit: Duration,
     ) -> Result<Self, Error> {
         let bound = BoundResources::new(device, pass, limit)?;
@@ -142,7 +149,7 @@ impl Executor for LoweredExecutor<'_> {
 
     fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), Error> {
         let (lowered, pipeline) = &self.steps[step];
-        let values = TileValues { offset: tile.offset, size: tile.size, apron: tile.apron };
+        let values = TilePushConstants { offset: tile.offset, size: tile.size, apron: tile.apron };
         let cover = self.bound.pass.steps[step].groups(tile.size);
         let groups = lowered.groups(&values).unwrap_or(cover);
         let push = lowered.push_constants(&[], &values);
@@ -154,7 +161,7 @@ impl Executor for LoweredExecutor<'_> {
 ///
 /// # Errors
 /// The device does not support them, or failed.
-pub(super) fn full_frame(device: &Device, pass: &Pass, limit: Duration) -> Result<Contents, Error> {
+pub(super) fn full_frame(device: &Device, pass: &Pass, limit: Duration) -> Result<PassContents, Error> {
     let mut bound = BoundResources::new(device, pass, limit)?;
     let mut memory = pass.contents();
     for words in &pass.full_frame {
@@ -183,7 +190,7 @@ enum PreparedStep<'a> {
 ///
 /// # Errors
 /// The device does not support it, or failed.
-pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<TilePassLeft, Error> {
+pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<TilePassOutput, Error> {
     let kind = |access| match access {
         ImageAccess::Storage => DescriptorKind::StorageImage,
         ImageAccess::Sampled => DescriptorKind::SampledImage,
@@ -210,12 +217,12 @@ pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<Ti
     let mut made = Vec::new();
     for step in &pass.steps {
         made.push(match step.stage {
-            Stage::Compute { texels } => {
+            StepStage::Compute { texels } => {
                 let bindings = Bindings::Listed(&layout);
                 let pipeline = device.pipeline(&PipelineDesc { bindings, ..PipelineDesc::new(&step.words, 0) })?;
                 PreparedStep::Dispatch { pipeline, texels: (!is_rated(&step.words)).then_some(texels) }
             }
-            Stage::Fragment { per_tile } => PreparedStep::Draw { fragment: &step.words, per_tile },
+            StepStage::Fragment { per_tile } => PreparedStep::Draw { fragment: &step.words, per_tile },
         });
     }
     let mut steps = Vec::new();
@@ -234,7 +241,7 @@ pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<Ti
     }
     let pass = TilePass {
         form: pass.form,
-        recording: Recording::Primary,
+        recording: PassRecording::Primary,
         extent: pass.extent,
         layers: pass.layers,
         area: pass.area,

@@ -67,7 +67,9 @@ mod shader_text;
 mod tests;
 
 use crate::{Case, Suite};
-pub use pass::{Attachment, Buffer, Contents, ImageAccess, Pass, PassReference, Stage, Step, StepError};
+pub use pass::{
+    ImageAccess, Pass, PassAttachment, PassBuffer, PassContents, PassReference, PassStep, StepError, StepStage,
+};
 pub(crate) use run_pass::run;
 
 /// The suite.
@@ -79,7 +81,7 @@ impl Suite for TileShading {
         "tile"
     }
 
-    fn why(&self) -> &'static str {
+    fn purpose(&self) -> &'static str {
         "compute and fragment shaders inside render passes, tile by tile; no public suite tests this"
     }
 

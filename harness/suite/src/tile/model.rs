@@ -6,7 +6,7 @@
 //! render area persist; any other change is a write outside the tile. Buffers are shared. Tiles run
 //! in any order, and results must not depend on it.
 
-use super::pass::{Contents, Pass, PermittedContents};
+use super::pass::{Pass, PassContents, PermittedContents};
 use assay_oracle::Tile;
 
 /// Runs the steps of a pass for one tile.
@@ -91,7 +91,7 @@ fn keep(
     pass: &Pass,
     tile: &Tile,
     attachment: usize,
-    begin: &Contents,
+    begin: &PassContents,
     seen: &PermittedContents,
     left: &mut PassResults,
 ) {

@@ -8,10 +8,10 @@ use assay_oracle::{
 };
 use assay_spirv::Module;
 #[cfg(test)]
-use assay_spirv::lower::tile::{LoweredTile, TileValues};
+use assay_spirv::lower::tile::{LoweredTileShader, TilePushConstants};
 use assay_spirv::rules::{self, Environment};
-use assay_spirv::sampling::View;
 use assay_spirv::tables::Dim;
+use assay_spirv::texture_addressing::ImageView;
 use std::collections::BTreeMap;
 
 /// Reason why the oracle cannot run a pass, which is a defect of the case.
@@ -101,7 +101,7 @@ impl<'a> Oracle<'a> {
             let native = Module::parse(of.words.clone()).map_err(|error| wrong(error.into()))?;
             let compute = pass.compute(of).map_err(wrong)?;
             for module in [&native, &compute] {
-                if let Some(broken) = rules::violations(module, Environment::of(module)).first() {
+                if let Some(broken) = rules::violations(module, Environment::of_module(module)).first() {
                     return Err(OracleError::Illegal { step, what: broken.to_string() });
                 }
             }
@@ -139,7 +139,7 @@ fn bindings(pass: &Pass, memory: &PermittedContents) -> BTreeMap<Slot, Resource>
                 format: attachment.memory_format(),
                 depth: false,
                 data: data.clone(),
-                view: View::ALL,
+                view: ImageView::ALL,
             };
             bindings.insert(Slot::new(0, *binding), Resource::Image(image));
         }
@@ -188,7 +188,7 @@ fn interpret(
 #[cfg(test)]
 pub(super) struct LoweredOracle<'a> {
     pass: &'a Pass,
-    steps: Vec<(LoweredTile, Program)>,
+    steps: Vec<(LoweredTileShader, Program)>,
 }
 
 #[cfg(test)]
@@ -214,7 +214,7 @@ impl Executor for LoweredOracle<'_> {
 
     fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), OracleError> {
         let (lowered, program) = &self.steps[step];
-        let values = TileValues { offset: tile.offset, size: tile.size, apron: tile.apron };
+        let values = TilePushConstants { offset: tile.offset, size: tile.size, apron: tile.apron };
         let cover = self.pass.steps[step].groups(tile.size);
         let groups = lowered.groups(&values).unwrap_or(cover);
         let push_constants = lowered.push_constants(&[], &values);

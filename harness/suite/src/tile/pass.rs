@@ -20,7 +20,7 @@ pub enum ImageAccess {
 
 /// An attachment.
 #[derive(Clone, Debug)]
-pub struct Attachment {
+pub struct PassAttachment {
     /// Role in the pass.
     pub role: AttachmentRole,
     /// Format.
@@ -31,7 +31,7 @@ pub struct Attachment {
     pub data: Vec<u8>,
 }
 
-impl Attachment {
+impl PassAttachment {
     /// The format of the texels in memory: depth is `R32f` and stencil `R8ui`.
     pub fn memory_format(&self) -> ImageFormat {
         match self.format {
@@ -53,7 +53,7 @@ impl Attachment {
 
 /// A storage buffer in set 0.
 #[derive(Clone, Debug)]
-pub struct Buffer {
+pub struct PassBuffer {
     /// Binding.
     pub binding: u32,
     /// Contents before the pass.
@@ -62,7 +62,7 @@ pub struct Buffer {
 
 /// Stage of a step's shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum StepStage {
     /// Dispatched for every tile: by `vkCmdDispatchTileQCOM` if the shader has a shading rate,
     /// otherwise with enough workgroups to cover the tile.
     Compute {
@@ -80,22 +80,22 @@ pub enum Stage {
 
 /// A step of a pass.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct PassStep {
     /// Words of the native module.
     pub words: Vec<u32>,
     /// Stage.
-    pub stage: Stage,
+    pub stage: StepStage,
     /// Set if a barrier precedes the step. Two draws without one are in rasterization order: a
     /// fragment with coherent loads sees the results of the first draw at its own texel.
     pub barrier: bool,
 }
 
-impl Step {
+impl PassStep {
     /// Number of workgroups that cover a tile without a shading rate.
     pub(super) fn groups(&self, tile: [u32; 3]) -> [u32; 3] {
         match self.stage {
-            Stage::Compute { texels } => groups(tile, texels),
-            Stage::Fragment { .. } => tile,
+            StepStage::Compute { texels } => groups(tile, texels),
+            StepStage::Fragment { .. } => tile,
         }
     }
 }
@@ -118,7 +118,7 @@ pub(super) fn groups(size: [u32; 3], texels: [u32; 3]) -> [u32; 3] {
 
 /// Contents of the attachments and buffers of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Contents {
+pub struct PassContents {
     /// Texels of each attachment.
     pub attachments: Vec<Vec<u8>>,
     /// Bytes of each buffer.
@@ -129,7 +129,7 @@ pub struct Contents {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PermittedContents {
     /// One permitted value for every byte.
-    pub contents: Contents,
+    pub contents: PassContents,
     /// For each attachment, the cells with several permitted values, by offset.
     pub attachments: Vec<BTreeMap<u64, Cell>>,
     /// For each buffer, the cells with several permitted values, by offset.
@@ -137,7 +137,7 @@ pub(super) struct PermittedContents {
 }
 
 /// Independent reference in plain Rust: computes a pass's contents for a tile size.
-pub type PassReference = Box<dyn Fn(&Pass, [u32; 2]) -> Contents + Send + Sync>;
+pub type PassReference = Box<dyn Fn(&Pass, [u32; 2]) -> PassContents + Send + Sync>;
 
 /// A tile-shading render pass.
 pub struct Pass {
@@ -154,11 +154,11 @@ pub struct Pass {
     /// Width and height of a tile, unless a device determines them.
     pub tile: [u32; 2],
     /// Attachments.
-    pub attachments: Vec<Attachment>,
+    pub attachments: Vec<PassAttachment>,
     /// Buffers.
-    pub buffers: Vec<Buffer>,
+    pub buffers: Vec<PassBuffer>,
     /// Steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PassStep>,
     /// Modules of equivalent ordinary compute shaders over the whole render area, one for each
     /// step.
     pub full_frame: Vec<Vec<u32>>,
@@ -185,7 +185,7 @@ impl Pass {
     /// one.
     fn colors(&self) -> Vec<Option<ColorImage>> {
         let colors = self.attachments.iter().filter(|attachment| attachment.role == AttachmentRole::Color);
-        let image = |attachment: &Attachment| {
+        let image = |attachment: &PassAttachment| {
             let (binding, _) = attachment.bindings.iter().find(|(_, access)| *access == ImageAccess::Storage)?;
             Some(ColorImage { set: 0, binding: *binding, format: attachment.memory_format() })
         };
@@ -197,11 +197,11 @@ impl Pass {
     ///
     /// # Errors
     /// The words are not a valid module, or the lowering does not support the shader.
-    pub fn compute(&self, step: &Step) -> Result<Module, StepError> {
+    pub fn compute(&self, step: &PassStep) -> Result<Module, StepError> {
         let native = Module::parse(step.words.clone())?;
         match step.stage {
-            Stage::Compute { .. } => Ok(native),
-            Stage::Fragment { per_tile } => {
+            StepStage::Compute { .. } => Ok(native),
+            StepStage::Fragment { per_tile } => {
                 let draw = Draw { colors: &self.colors(), area: self.area, per_tile };
                 Ok(Module::parse(fragment::lower(&native, &draw)?)?)
             }
@@ -209,8 +209,8 @@ impl Pass {
     }
 
     /// The contents before the pass.
-    pub fn contents(&self) -> Contents {
-        Contents {
+    pub fn contents(&self) -> PassContents {
+        PassContents {
             attachments: self.attachments.iter().map(|a| a.data.clone()).collect(),
             buffers: self.buffers.iter().map(|b| b.data.clone()).collect(),
         }

@@ -4,13 +4,13 @@ use super::compare::{Comparison, Incomplete, WrongValue};
 use super::device_pass::{self, DeviceError, LoweredExecutor};
 use super::model::{self, shuffled};
 use super::oracle_pass::{self, OracleError};
-use super::pass::{Contents, Pass, PermittedContents};
-use crate::result::blank;
+use super::pass::{Pass, PassContents, PermittedContents};
+use crate::result::not_run;
 use crate::{Case, RunPath};
 use assay_check::{Target, TargetError};
-use assay_runner::{CaseResult, ClassCount, Example, Status, class};
+use assay_runner::{CaseResult, ClassCount, Example, Status, class_names};
 use assay_spirv::Module;
-use assay_spirv::need::Need;
+use assay_spirv::requirements::Requirements;
 use assay_vulkan::{BufferSpec, Device, Dispatch, Error, PipelineDesc};
 use std::time::Duration;
 
@@ -36,8 +36,8 @@ impl From<Incomplete> for PathOutcome {
 impl From<TargetError> for PathOutcome {
     fn from(error: TargetError) -> PathOutcome {
         match error {
-            TargetError::Lacks(what) => PathOutcome::NotCompared(Status::NotSupported, what),
-            TargetError::Failed(trouble) => PathOutcome::NotCompared(trouble.status(), trouble.to_string()),
+            TargetError::Unsupported(what) => PathOutcome::NotCompared(Status::NotSupported, what),
+            TargetError::Failed(failure) => PathOutcome::NotCompared(failure.status(), failure.to_string()),
         }
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn run(case: &Case, pass: &Pass, path: RunPath, target: &dyn Target, 
     match ran {
         Ok(PathOutcome::Compared(comparison)) => result(case, path, comparison, seed),
         Ok(PathOutcome::NotCompared(status, why)) | Err(PathOutcome::NotCompared(status, why)) => {
-            blank(case, path, status, why, seed)
+            not_run(case, path, status, why, seed)
         }
         Err(PathOutcome::Compared(comparison)) => result(case, path, comparison, seed),
     }
@@ -81,9 +81,9 @@ fn negotiate<'w>(target: &dyn Target, modules: impl Iterator<Item = &'w [u32]>) 
     for words in modules {
         let module = Module::parse(words.to_vec());
         let module = module.map_err(|error| PathOutcome::NotCompared(Status::InternalError, error.to_string()))?;
-        let need = Need::of(&module).check(target.have());
-        if !need.may_run() {
-            return Err(PathOutcome::NotCompared(Status::NotSupported, need.to_string()));
+        let requirements = Requirements::of(&module).check(target.capabilities());
+        if !requirements.may_run() {
+            return Err(PathOutcome::NotCompared(Status::NotSupported, requirements.to_string()));
         }
     }
     Ok(())
@@ -97,7 +97,7 @@ fn compare_with_reference(pass: &Pass, seed: u64) -> Result<PathOutcome, PathOut
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why.to_owned()));
     };
     let mut comparison = Comparison::default();
-    comparison.compare(pass, &reference(pass, pass.tile), &permitted, class::REFERENCE)?;
+    comparison.compare(pass, &reference(pass, pass.tile), &permitted, class_names::REFERENCE)?;
     Ok(PathOutcome::Compared(comparison))
 }
 
@@ -128,14 +128,14 @@ fn lowered(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, P
 pub(super) fn compare_results(
     pass: &Pass,
     left: &model::PassResults,
-    frame: Option<&Contents>,
+    frame: Option<&PassContents>,
     permitted: &PermittedContents,
 ) -> Result<Comparison, Incomplete> {
     let mut comparison = Comparison::default();
     comparison.outside(&left.outside);
-    comparison.compare(pass, &left.permitted.contents, permitted, class::TEXEL)?;
+    comparison.compare(pass, &left.permitted.contents, permitted, class_names::TEXEL)?;
     if let Some(frame) = frame {
-        comparison.compare(pass, frame, permitted, class::FULL_FRAME)?;
+        comparison.compare(pass, frame, permitted, class_names::FULL_FRAME)?;
     }
     Ok(comparison)
 }
@@ -159,8 +159,8 @@ fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, Pa
     }
     let permitted = oracle_pass::permitted(pass, [width, height], seed)?;
     let mut comparison = Comparison::default();
-    let contents = Contents { attachments: left.attachments, buffers: left.buffers };
-    comparison.compare(pass, &contents, &permitted, class::TEXEL)?;
+    let contents = PassContents { attachments: left.attachments, buffers: left.buffers };
+    comparison.compare(pass, &contents, &permitted, class_names::TEXEL)?;
     Ok(PathOutcome::Compared(comparison))
 }
 
@@ -170,7 +170,7 @@ fn executes(device: &Device, limit: Duration) -> Result<bool, Error> {
     let text = include_str!("probe.spvasm");
     let words = assay_spirv::assemble(text).map_err(|error| Error::Invalid { what: error.to_string() })?;
     let pipeline = device.pipeline(&PipelineDesc::new(&words, 1))?;
-    let mut slot = device.slot(&[BufferSpec::in_out(4)])?;
+    let mut slot = device.dispatch_slot(&[BufferSpec::in_out(4)])?;
     slot.write::<u32>(0)?.fill(0);
     slot.submit(&pipeline, &Dispatch::linear(1))?;
     slot.wait(limit)?;
@@ -224,6 +224,6 @@ pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u
         worst: classes.first().and_then(|class| class.examples.first().cloned()),
         classes,
         picture,
-        ..blank(case, path, status, String::new(), seed)
+        ..not_run(case, path, status, String::new(), seed)
     }
 }

@@ -315,7 +315,7 @@ fn convert_to_tile_shading(module: &Module, attachments: &[u32], mode: Option<Ad
         name.resize((name.len() + 1).next_multiple_of(4), 0);
         let name: Vec<u32> = name.chunks(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         words.extend(instruction(Op::Extension, &name));
-        editor.after(last.at, &words);
+        editor.insert_after(last.at, &words);
     }
     let mut inputs = Vec::new();
     for variable in module.section(Section::Globals).filter(|i| i.op == Some(Op::Variable)) {
@@ -333,7 +333,7 @@ fn convert_to_tile_shading(module: &Module, attachments: &[u32], mode: Option<Ad
         };
         if let Some(built_in) = built_in {
             editor.annotate(Op::Decorate, &[word, Decoration::BuiltIn.word(), built_in.word()]);
-            editor.reclass(variable, StorageClass::Input);
+            editor.set_storage_class(variable, StorageClass::Input);
             if matches!(mode, Some(AddedMode::Fragment { .. })) {
                 editor.annotate(Op::Decorate, &[word, Decoration::Flat.word()]);
             }
@@ -341,7 +341,7 @@ fn convert_to_tile_shading(module: &Module, attachments: &[u32], mode: Option<Ad
         } else if class == Some(StorageClass::UniformConstant)
             && bound(Decoration::Binding).is_some_and(|binding| attachments.contains(&binding))
         {
-            editor.reclass(variable, StorageClass::TileAttachmentQCOM);
+            editor.set_storage_class(variable, StorageClass::TileAttachmentQCOM);
         }
     }
     let entry = module.section(Section::EntryPoints).next();
@@ -355,7 +355,7 @@ fn convert_to_tile_shading(module: &Module, attachments: &[u32], mode: Option<Ad
             }
             (Some(AddedMode::Fragment { non_coherent: true }), Some(ExecutionMode::OriginUpperLeft)) => {
                 let operands = [function, ExecutionMode::NonCoherentTileAttachmentReadQCOM.word()];
-                editor.after(of.at, &instruction(Op::ExecutionMode, &operands));
+                editor.insert_after(of.at, &instruction(Op::ExecutionMode, &operands));
             }
             _ => {}
         }

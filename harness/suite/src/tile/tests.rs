@@ -3,7 +3,7 @@
 
 use super::compare::Comparison;
 use super::model::{self, Executor, shuffled};
-use super::pass::{Contents, Pass, PermittedContents, Stage};
+use super::pass::{Pass, PassContents, PermittedContents, StepStage};
 use super::{oracle_pass, run_pass};
 use crate::Suite as _;
 use assay_oracle::Tile;
@@ -258,7 +258,7 @@ fn faults_of_draws_are_found() {
     type Change = fn(&mut Pass);
     type Plant = fn(&mut Vec<u32>);
     const NONE: Plant = |_| ();
-    let outside = |pass: &mut Pass| pass.steps[0].stage = Stage::Fragment { per_tile: true };
+    let outside = |pass: &mut Pass| pass.steps[0].stage = StepStage::Fragment { per_tile: true };
     let wider = |pass: &mut Pass| pass.area[1][0] += 1;
     let narrower = |pass: &mut Pass| pass.area = [pass.area[0].map(|n| n + 1), pass.area[1].map(|n| n - 1)];
     // Exchange the first two output locations.
@@ -333,16 +333,16 @@ fn missing_contents_are_an_error() {
     let pass = pass("tile.atomic.add.u32.first");
     let permitted = permitted(&pass);
     let left = permitted.contents.clone();
-    let compare = |left: &Contents| Comparison::default().compare(&pass, left, &permitted, "Texel");
+    let compare = |left: &PassContents| Comparison::default().compare(&pass, left, &permitted, "Texel");
     assert_eq!(compare(&left), Ok(()));
     let mut short = left.clone();
     short.buffers[0].pop();
     let length = left.buffers[0].len();
     let error = compare(&short).expect_err("a byte is missing");
     assert_eq!(error.to_string(), format!("buffer 0 has {} bytes instead of {length}", length - 1));
-    let fewer = Contents { attachments: Vec::new(), ..left.clone() };
+    let fewer = PassContents { attachments: Vec::new(), ..left.clone() };
     assert!(compare(&fewer).is_err() || left.attachments.is_empty());
-    let fewer = Contents { buffers: Vec::new(), ..left };
+    let fewer = PassContents { buffers: Vec::new(), ..left };
     assert!(compare(&fewer).is_err());
 }
 

@@ -1,12 +1,15 @@
 //! Devices that do what the oracle says of another module or of other images than they were given.
 
 use crate::programs::assert_none;
-use assay_check::{Check, CheckError, Job, Left, Placed, Subject, Target, TargetError, made_up};
+use assay_check::{
+    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
+    synthetic_addresses,
+};
 use assay_oracle::{Dispatch, Image, Limits, Program, Resource, texel_scalars};
 use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
-use assay_spirv::need::Have;
+use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::{IMAGE_FORMAT, ImageFormat, Op};
 use assay_suite::{Case, NoDevice, RunPath, all};
 use std::time::Duration;
@@ -22,23 +25,23 @@ impl<F: Fn(&mut Vec<u32>, &mut Dispatch) + Sync> Target for Altered<F> {
         Target::info(&self.none)
     }
 
-    fn have(&self) -> &Have {
-        self.none.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.none.capabilities()
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        Ok(Placed::at(made_up(job.descriptors)))
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let (mut words, mut dispatch) = (job.words.to_vec(), job.dispatch.clone());
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let (mut words, mut dispatch) = (request.words.to_vec(), request.dispatch.clone());
         (self.alter)(&mut words, &mut dispatch);
         let module = Module::parse(words).expect("an altered module is a module");
-        let specs = job.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, job.entry, &specs).expect("an altered module is understood");
+        let specs = request.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
+        let program = Program::new(&module, request.entry, &specs).expect("an altered module is understood");
         let outcome = program.run(&dispatch, &Limits::default()).expect("an altered module runs");
         let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        Ok(Left { memory, taken: Duration::ZERO })
+        Ok(DispatchOutput { memory, duration: Duration::ZERO })
     }
 }
 
@@ -51,8 +54,8 @@ fn cases(suite: &str, wanted: impl Fn(&str) -> bool) -> Vec<Case> {
 
 fn held(case: &Case, alter: impl Fn(&mut Vec<u32>, &mut Dispatch) + Sync) -> Result<CheckResult, CheckError> {
     let program = case.program(RunPath::Native).or_else(|| case.program(RunPath::Reference)).expect("a program");
-    let subject = Subject::read(&format!("x.{}", program.ending), program.text.as_bytes())?;
-    Check::new(&subject, &program.options)?.hold(&Altered { none: NoDevice::default(), alter })
+    let subject = ShaderSource::read(&format!("x.{}", program.ending), program.text.as_bytes())?;
+    Check::new(&subject, &program.options)?.run_unconditionally(&Altered { none: NoDevice::default(), alter })
 }
 
 /// The case's name with its status, unless the status is the expected one.
@@ -107,7 +110,7 @@ fn two_columns_on(dispatch: &mut Dispatch) {
 fn with_mode(words: &mut Vec<u32>, mode: u32) {
     let module = Module::parse(words.clone()).expect("it was sent");
     let made = module.instructions().find(|i| i.op == Some(Op::ImageGatherQCOM)).expect("a gather is there").words[6];
-    let ty = module.definition_of_word(made).and_then(|i| i.result_type()).expect("a mode is a constant");
+    let ty = module.definition_of(made).and_then(|i| i.result_type()).expect("a mode is a constant");
     let other = words[3];
     let mut changed = words[..5].to_vec();
     changed[3] += 1;

@@ -7,9 +7,9 @@ use assay_check::Target;
 use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
-use assay_spirv::inspect::{Report, Source};
+use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::module::Type;
-use assay_spirv::need::Need;
+use assay_spirv::requirements::Requirements;
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::tables::Op;
 use assay_suite::{Case, NoDevice, RunPath, all};
@@ -57,7 +57,8 @@ fn lowered_kernels_pass_on_the_drivers() {
     const EACH: usize = 17;
     let cases: Vec<Case> = cases().into_iter().step_by(EACH).collect();
     on_each_driver(|target| {
-        let (wide, native) = (target.have().features.contains("shaderInt64"), target.info().name.contains("llvmpipe"));
+        let (wide, native) =
+            (target.capabilities().features.contains("shaderInt64"), target.info().name.contains("llvmpipe"));
         let wrong = |result: &&CaseResult| match result.status {
             Status::Pass | Status::QualityWarning => result.path != "lowered" || result.scalars_checked == 0,
             // 64-bit handles require 64-bit integers.
@@ -244,7 +245,7 @@ const FAULTS: [Fault; 7] = [
 #[test]
 fn planted_faults_in_lowered_kernels_are_found() {
     on_each_driver(|target| {
-        let wide = target.have().features.contains("shaderInt64");
+        let wide = target.capabilities().features.contains("shaderInt64");
         let mut missed = Vec::new();
         for (name, cases, fault) in FAULTS {
             for case in cases.iter().filter(|name| wide || !name.starts_with("p64")) {
@@ -279,13 +280,13 @@ fn kernels_that_violate_a_rule_are_rejected() {
         let text = named(name).program(RunPath::Reference).expect("it is among its paths").text;
         let broken = |text: &str| -> Vec<&str> {
             let module = Module::parse(assay_spirv::assemble(text).expect("it is text")).expect("it is a module");
-            rules::violations(&module, Environment::of(&module)).iter().map(|v| v.rule.name).collect()
+            rules::violations(&module, Environment::of_module(&module)).iter().map(|v| v.rule.name).collect()
         };
         assert_eq!(broken(&text), [""; 0], "{name}");
         let changed = text.replace(old, new);
         assert_ne!(changed, text, "{name}: {old}");
         assert!(broken(&changed).contains(&rule), "{name}, {rule}: {:?}", broken(&changed));
-        let report = Report::new(&Source::read(changed.as_bytes()).expect("it is a module"));
+        let report = Report::new(&ModuleSource::read(changed.as_bytes()).expect("it is a module"));
         assert!(!report.is_legal(), "{name}, {rule}");
     }
 }
@@ -294,12 +295,12 @@ fn kernels_that_violate_a_rule_are_rejected() {
 #[test]
 fn runtime_arrays_are_used_where_the_device_supports_them() {
     on_each_driver(|target| {
-        let has = target.have().features.contains("runtimeDescriptorArray");
+        let has = target.capabilities().features.contains("runtimeDescriptorArray");
         for name in ["p32.read.runtime.2d", "p32.sample.runtime.cube", "p32.write.runtime.buffer"] {
             let lowered = named(name).program(RunPath::Lowered).expect("it is among its paths").lowered;
             let taken = lowered.iter().find(|one| {
                 let words = assay_spirv::assemble(&one.text).unwrap_or_else(|_| panic!("{}", one.text));
-                Need::of(&Module::parse(words).expect("it is a module")).check(target.have()).may_run()
+                Requirements::of(&Module::parse(words).expect("it is a module")).check(target.capabilities()).may_run()
             });
             let taken = taken.expect("every device supports switches over descriptors");
             assert_eq!(taken.text.contains("OpCapability RuntimeDescriptorArray\n"), has, "{name}");

@@ -2,7 +2,7 @@
 
 use crate::programs::assert_none;
 use crate::support::{line, on_each_driver, run};
-use assay_check::{Check, Options, Subject};
+use assay_check::{Check, Options, ShaderSource};
 use assay_oracle::{Limits, Outcome};
 use assay_runner::{CaseResult, Status};
 use assay_suite::{Case, NoDevice, RunPath, all};
@@ -34,13 +34,13 @@ fn permitted_results_do_not_depend_on_the_number_of_threads() {
     let cases = cases();
     for case in &cases {
         let program = case.program(RunPath::Native).expect("it has a native path");
-        let subject = Subject::read(&format!("x.{}", program.ending), program.text.as_bytes()).expect("a shader");
+        let subject = ShaderSource::read(&format!("x.{}", program.ending), program.text.as_bytes()).expect("a shader");
         let limits = Limits { together_from: 0, ..program.options.limits };
         let options = Options { limits, ..program.options };
         let check = Check::new(&subject, &options).expect("it can be checked");
         for round in 0..check.setup.rounds {
             let mut dispatch = check.dispatch(round, &none_there).expect("inputs");
-            check.place_anywhere(&mut dispatch);
+            check.put_synthetic_addresses(&mut dispatch);
             let on = |pool: &ThreadPool| pool.install(|| check.permitted(&dispatch)).expect("it runs");
             let (one, two) = (on(&one), on(&two));
             let counts = |all: &Outcome| (all.fault_count, all.instructions, all.forks);

@@ -3,7 +3,7 @@
 
 use crate::programs::assert_none;
 use crate::support::{FaultyOracle, line, on_each_driver, run};
-use assay_check::{Left, Target};
+use assay_check::{DispatchOutput, Target};
 use assay_oracle::Slot;
 use assay_runner::Status;
 use assay_spirv::tables::{GroupOperation, Op};
@@ -18,10 +18,10 @@ fn cases(names: &[&str]) -> Vec<Case> {
 }
 
 /// Runs cases on a faulty target with each driver's capabilities; none may pass.
-fn all_fail(names: &[&str], edit: fn(&mut [u32]), spoil: fn(&Left, &mut Left)) {
+fn all_fail(names: &[&str], edit: fn(&mut [u32]), spoil: fn(&DispatchOutput, &mut DispatchOutput)) {
     let cases = cases(names);
     on_each_driver(|target| {
-        let spoilt = FaultyOracle::new(target.have().clone(), edit, spoil);
+        let spoilt = FaultyOracle::new(target.capabilities().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
         assert_none(results.iter().filter(|result| result.status != Status::Fail).map(line).collect());
     });
@@ -121,14 +121,14 @@ fn wrong_layouts_are_found() {
         },
     );
     for spoil in [
-        |_: &Left, left: &mut Left| {
+        |_: &DispatchOutput, left: &mut DispatchOutput| {
             left.memory.get_mut(&RECORDS).expect("they are there").copy_within(0..RECORD, RECORD)
         },
-        |_: &Left, left: &mut Left| left.memory.get_mut(&RECORDS).expect("they are there")[7] = 1,
+        |_: &DispatchOutput, left: &mut DispatchOutput| left.memory.get_mut(&RECORDS).expect("they are there")[7] = 1,
     ] {
         let cases = cases(&["subgroup.layout", "subgroup.iadd.u32.reduce"]);
         on_each_driver(|target| {
-            let results = run(&cases, &FaultyOracle::new(target.have().clone(), |_| {}, spoil), None);
+            let results = run(&cases, &FaultyOracle::new(target.capabilities().clone(), |_| {}, spoil), None);
             let told = |result: &&assay_runner::CaseResult| {
                 result.status == Status::Fail && result.classes.iter().any(|class| class.class == "ImpossibleLayout")
             };
@@ -236,7 +236,7 @@ fn wrong_texels_are_drawn() {
     ]);
     // The texel (5, 3): of the image if the program stores to it, otherwise of the memory with the
     // loaded texels.
-    let spoil = |before: &Left, left: &mut Left| {
+    let spoil = |before: &DispatchOutput, left: &mut DispatchOutput| {
         let [image, memory] = [0, 1].map(|binding| Slot::new(0, binding));
         let wrong = if before.memory[&memory] == left.memory[&memory] { image } else { memory };
         let bytes = left.memory.get_mut(&wrong).expect("it is there");
@@ -245,7 +245,7 @@ fn wrong_texels_are_drawn() {
         bytes[(3 * 16 + 5) * texel + if texel == 16 { 3 } else { 0 }] ^= 0x48;
     };
     on_each_driver(|target| {
-        for result in run(&cases, &FaultyOracle::new(target.have().clone(), |_| {}, spoil), None) {
+        for result in run(&cases, &FaultyOracle::new(target.capabilities().clone(), |_| {}, spoil), None) {
             let picture = result.picture.as_ref().unwrap_or_else(|| panic!("{} is not drawn", line(&result)));
             assert_eq!((picture.width, picture.height, result.failing_inputs), (16, 18, 1), "{}", line(&result));
             assert_ne!(picture.expected, picture.got, "{}", line(&result));

@@ -2,11 +2,14 @@
 //! loses the Pass.
 
 use crate::programs::assert_none;
-use assay_check::{Check, CheckError, Job, Left, Placed, Subject, Target, TargetError, made_up};
+use assay_check::{
+    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
+    synthetic_addresses,
+};
 use assay_oracle::{Expected, Limits, Memory, Program, Standing};
 use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
-use assay_spirv::need::Have;
+use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{Case, NoDevice, RunPath, all};
 use rayon::prelude::*;
 use std::time::Duration;
@@ -22,29 +25,29 @@ impl Target for FlippedBitTarget {
         Target::info(&self.none)
     }
 
-    fn have(&self) -> &Have {
-        self.none.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.none.capabilities()
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        Ok(Placed::at(made_up(job.descriptors)))
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let module = Module::parse(job.words.to_vec()).expect("the sent words are a module");
-        let specs = job.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, job.entry, &specs).expect("the oracle supports the module");
-        let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let module = Module::parse(request.words.to_vec()).expect("the sent words are a module");
+        let specs = request.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
+        let program = Program::new(&module, request.entry, &specs).expect("the oracle supports the module");
+        let outcome = program.run(request.dispatch, &Limits::default()).expect("it was run before");
         let mut memory: std::collections::BTreeMap<_, Vec<u8>> =
             outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        let outputs = job.descriptors.iter().filter(|d| d.is_read_back() && d.changed);
+        let outputs = request.descriptors.iter().filter(|d| d.is_read_back() && d.may_be_written);
         for descriptor in outputs {
             let (Some(permitted), Some(contents)) = (outcome.memory.get(&descriptor.slot), descriptor.contents())
             else {
                 continue;
             };
             let mut wrong = None;
-            contents.walk(descriptor.bytes, &mut |element, _| {
+            contents.walk_scalars(descriptor.bytes, &mut |element, _| {
                 let (offset, width) = (element.offset, element.scalar.width());
                 if wrong.is_none() && permitted.is_written(offset, element.bytes()) {
                     wrong = flipped(permitted, offset, width).map(|bits| (offset as usize, bits, width as usize / 8));
@@ -56,7 +59,7 @@ impl Target for FlippedBitTarget {
                 break;
             }
         }
-        Ok(Left { memory, taken: Duration::ZERO })
+        Ok(DispatchOutput { memory, duration: Duration::ZERO })
     }
 }
 
@@ -76,8 +79,8 @@ fn flipped(memory: &Memory, offset: u64, width: u32) -> Option<u64> {
 
 fn check_on(case: &Case, target: &dyn Target) -> Option<Result<CheckResult, CheckError>> {
     let program = case.program(RunPath::Native).or_else(|| case.program(RunPath::Reference))?;
-    let subject = Subject::read(&format!("x.{}", program.ending), program.text.as_bytes());
-    Some(subject.and_then(|subject| Check::new(&subject, &program.options)?.hold(target)))
+    let subject = ShaderSource::read(&format!("x.{}", program.ending), program.text.as_bytes());
+    Some(subject.and_then(|subject| Check::new(&subject, &program.options)?.run_unconditionally(target)))
 }
 
 /// Checks that no case passes with a wrong element; takes every `each`th case of the suites.

@@ -133,7 +133,7 @@ const FAULTS: [Fault; 6] = [
         |words| {
             let module = Module::parse(words.clone()).expect("it was sent");
             let value = |word: &u32| {
-                let ty = module.definition_of_word(*word)?.result_type()?;
+                let ty = module.definition_of(*word)?.result_type()?;
                 Some((ty, module.constant_int(*word)?))
             };
             let ids = module.instructions().filter_map(|i| i.result());

@@ -1,10 +1,10 @@
 //! Properties of every generated program.
 
 use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
-use assay_check::{Left, Target};
+use assay_check::{DispatchOutput, Target};
 use assay_runner::{CaseResult, Status};
 use assay_spirv::Module;
-use assay_spirv::need::Need;
+use assay_spirv::requirements::Requirements;
 use assay_suite::{Case, NoDevice, RunPath, all};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -117,11 +117,12 @@ fn programs_pass_on_the_drivers() {
         let as_it_should = |case: &Case, result: &CaseResult| {
             let program = case.program(RunPath::Native).expect("every case has a native program");
             let words = assay_spirv::assemble(&program.text).expect("it was assembled before");
-            let need = Need::of(&Module::parse(words).expect("it is a module")).check(target.have());
-            let open = case.name.contains("_negative") && !target.have().features.contains("maintenance8");
+            let requirements =
+                Requirements::of(&Module::parse(words).expect("it is a module")).check(target.capabilities());
+            let open = case.name.contains("_negative") && !target.capabilities().features.contains("maintenance8");
             // Robustness is required of the device, not by the module.
             let robust = result.status != Status::NotSupported || !line(result).contains("the feature robust");
-            let expected = match (need.may_run() && robust, open) {
+            let expected = match (requirements.may_run() && robust, open) {
                 (false, _) => Status::NotSupported,
                 (true, true) => Status::Undetermined,
                 (true, false) => Status::Pass,
@@ -146,12 +147,12 @@ fn one_wrong_bit_is_found_in_every_program() {
     let all = cases();
     on_each_driver(|target| {
         for (turn, place) in PLACES.into_iter().enumerate() {
-            let mut have = target.have().clone();
-            have.features.insert("maintenance8".to_owned());
+            let mut caps = target.capabilities().clone();
+            caps.features.insert("maintenance8".to_owned());
             let spoilt = FaultyOracle::new(
-                have,
+                caps,
                 |_| {},
-                move |_: &Left, left: &mut Left| {
+                move |_: &DispatchOutput, left: &mut DispatchOutput| {
                     let memory = left.memory.values_mut().last().expect("every program writes something");
                     let at = (place * (memory.len() - 1) as f64) as usize;
                     memory[at] ^= 0x10;

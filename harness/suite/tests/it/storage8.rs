@@ -3,10 +3,10 @@
 
 use crate::programs::assert_none;
 use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
-use assay_check::Left;
+use assay_check::DispatchOutput;
 use assay_oracle::Slot;
 use assay_runner::Status;
-use assay_spirv::inspect::{Report, Source};
+use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::tables::{Decoration, Op};
 use assay_suite::{Case, RunPath, all};
 
@@ -22,17 +22,17 @@ fn there_are_at_least_290_cases() {
 }
 
 /// Runs cases on a faulty target with each driver's capabilities; none may pass.
-fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&Left, &mut Left)) {
+fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&DispatchOutput, &mut DispatchOutput)) {
     let cases = cases(wanted);
     assert!(!cases.is_empty());
     on_each_driver(|target| {
         use assay_check::Target;
-        let spoilt = FaultyOracle::new(target.have().clone(), edit, spoil);
+        let spoilt = FaultyOracle::new(target.capabilities().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
         let found = |status: Status| matches!(status, Status::Fail | Status::NotSupported);
         assert_none(results.iter().filter(|result| !found(result.status)).map(line).collect());
         // With 8-bit storage the defect must be found, not only skipped.
-        let able = target.have().features.contains("storageBuffer8BitAccess");
+        let able = target.capabilities().features.contains("storageBuffer8BitAccess");
         assert_eq!(results.iter().any(|result| result.status == Status::Fail), able);
     });
 }
@@ -171,7 +171,7 @@ fn modules_that_lack_a_capability_are_rejected() {
         assert!(text.contains(&line), "{name}");
         for (text, legal) in [(text.clone(), true), (text.replace(&line, ""), false)] {
             let words = assay_spirv::assemble(&text).expect("it is text");
-            let report = Report::new(&Source::read(text.as_bytes()).expect("it is a module"));
+            let report = Report::new(&ModuleSource::read(text.as_bytes()).expect("it is a module"));
             assert_eq!(report.is_legal(), legal, "{name}: {:?}", report.violations);
             assert!(report.violations.iter().all(|v| v.message.contains("8-bit")), "{:?}", report.violations);
             if let Some(said) = validator(&words) {

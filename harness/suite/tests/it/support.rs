@@ -1,11 +1,13 @@
 //! Targets to run programs on.
 
-use assay_check::{Job, Left, Placed, Target, TargetError, VulkanTarget, made_up};
+use assay_check::{
+    AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget, synthetic_addresses,
+};
 use assay_oracle::{Limits, Program, Resource, Slot};
-use assay_runner::{CaseResult, DeviceInfo, Event, More};
+use assay_runner::{CaseResult, DeviceInfo, Event, ProgramRunner};
 use assay_spirv::Module;
-use assay_spirv::need::Have;
-use assay_suite::{Case, NoDevice, Programs, RunPath, RunWith};
+use assay_spirv::requirements::DeviceCaps;
+use assay_suite::{Case, NoDevice, ProgramSet, ProgramSettings, RunPath};
 use assay_vulkan::Instance;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -17,38 +19,39 @@ use std::time::Duration;
 /// changes the results with knowledge of the initial contents.
 pub(crate) struct FaultyOracle<F> {
     none: NoDevice,
-    have: Have,
+    caps: DeviceCaps,
     edit: fn(&mut [u32]),
     spoil: F,
 }
 
-impl<F: Fn(&Left, &mut Left)> FaultyOracle<F> {
-    pub(crate) fn new(have: Have, edit: fn(&mut [u32]), spoil: F) -> Self {
-        Self { none: NoDevice::default(), have, edit, spoil }
+impl<F: Fn(&DispatchOutput, &mut DispatchOutput)> FaultyOracle<F> {
+    pub(crate) fn new(caps: DeviceCaps, edit: fn(&mut [u32]), spoil: F) -> Self {
+        Self { none: NoDevice::default(), caps, edit, spoil }
     }
 }
 
-impl<F: Fn(&Left, &mut Left)> Target for FaultyOracle<F> {
+impl<F: Fn(&DispatchOutput, &mut DispatchOutput)> Target for FaultyOracle<F> {
     fn info(&self) -> &DeviceInfo {
         Target::info(&self.none)
     }
 
-    fn have(&self) -> &Have {
-        &self.have
+    fn capabilities(&self) -> &DeviceCaps {
+        &self.caps
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        Ok(Placed::at(made_up(job.descriptors)))
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let mut words = job.words.to_vec();
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let mut words = request.words.to_vec();
         (self.edit)(&mut words);
         let module = Module::parse(words).expect("the sent words are a module");
-        let program = Program::new(&module, job.entry, &Default::default()).expect("the oracle supports the module");
-        let outcome = program.run(job.dispatch, &Limits::default()).expect("it was run before");
-        let of = |memory| Left { memory, taken: Duration::ZERO };
-        let held = |slot: &Slot| match job.dispatch.bindings.get(slot) {
+        let program =
+            Program::new(&module, request.entry, &Default::default()).expect("the oracle supports the module");
+        let outcome = program.run(request.dispatch, &Limits::default()).expect("it was run before");
+        let of = |memory| DispatchOutput { memory, duration: Duration::ZERO };
+        let held = |slot: &Slot| match request.dispatch.bindings.get(slot) {
             Some(Resource::Buffer(buffer)) => buffer.data.clone(),
             _ => Vec::new(),
         };
@@ -71,18 +74,18 @@ impl Target for EditedModules<'_> {
         self.target.info()
     }
 
-    fn have(&self) -> &Have {
-        self.target.have()
+    fn capabilities(&self) -> &DeviceCaps {
+        self.target.capabilities()
     }
 
-    fn place(&self, job: &Job<'_>) -> Result<Placed, TargetError> {
-        self.target.place(job)
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        self.target.allocate(request)
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Left, TargetError> {
-        let words = (self.fault)(job.words);
-        assert!(words != job.words, "the fault is somewhere");
-        self.target.run(&Job { wgsl: None, words: &words, ..*job })
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let words = (self.fault)(request.words);
+        assert!(words != request.words, "the fault is somewhere");
+        self.target.run(&DispatchRequest { wgsl: None, words: &words, ..*request })
     }
 }
 
@@ -93,7 +96,11 @@ pub(crate) fn line(result: &CaseResult) -> String {
 
 /// Runs cases and returns their results in order.
 pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<RunPath>) -> Vec<CaseResult> {
-    let programs = Programs { cases, target, with: RunWith { path, seed: 0, jobs: 2, again: String::new() } };
+    let programs = ProgramSet {
+        cases,
+        target,
+        settings: ProgramSettings { path, seed: 0, jobs: 2, rerun_options: String::new() },
+    };
     let mut results = Vec::new();
     programs.run(&AtomicBool::new(false), &mut |event| {
         if let Event::CaseFinished(result) = event {

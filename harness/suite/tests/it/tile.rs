@@ -81,7 +81,7 @@ fn lowered_modules_are_core_and_legal() {
             let local_size = [[8, 8, 1], [1, 1, 1], [16, 2, 1]][i % 3];
             let words = lower(&compute, local_size).expect("it is lowered").words;
             let lowered = Module::parse(words).expect("a module");
-            let broken = rules::violations(&lowered, Environment::of(&lowered));
+            let broken = rules::violations(&lowered, Environment::of_module(&lowered));
             wrong.extend(broken.iter().map(|violation| format!("{}: {violation}\n", case.name)));
             if let Some(Err(said)) = validator(&without_source(&lowered)) {
                 wrong.push(format!("{}: {said}\n", case.name));

@@ -4,22 +4,22 @@
 //! `sType` and the names of its fields therefore describe it, and structures that `ash` does not
 //! know (Vulkan 1.4, bfloat16 and others) need no definitions of their own.
 
-mod extensions;
-mod limits;
+mod extension_choice;
+mod property_structs;
 #[rustfmt::skip]
 mod property_tables;
 #[rustfmt::skip]
-mod tables;
+mod feature_tables;
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 
 use ash::vk;
 
-use extensions::choose_extensions;
-pub(crate) use extensions::is_core;
-pub(crate) use limits::{PropertyBlock, query as query_limits};
-use tables::{BLOCKS, CORE_1_0};
+use extension_choice::choose_extensions;
+pub(crate) use extension_choice::is_core;
+use feature_tables::{BLOCKS, CORE_1_0};
+pub(crate) use property_structs::{PropertyBlock, query as query_limits};
 
 use crate::version::ApiVersion;
 
@@ -58,7 +58,7 @@ pub(crate) struct Extension {
 /// The robustness features make the device check or move accesses that a test wants unchanged. The
 /// other features concern memory and objects that this crate does not create, and some of those
 /// about descriptors exclude `robustBufferAccess` on some devices.
-const LEFT_OFF: &[&str] = &[
+const OFF_BY_DEFAULT: &[&str] = &[
     "robustBufferAccess",
     "robustBufferAccess2",
     "robustImageAccess",
@@ -87,7 +87,7 @@ const MAX_FIELDS: usize = 60;
 
 /// Memory that the driver reads and writes as the structure.
 #[repr(C)]
-struct Raw {
+struct RawFeatures {
     s_type: vk::StructureType,
     p_next: *mut c_void,
     flags: [vk::Bool32; MAX_FIELDS],
@@ -103,8 +103,8 @@ const _: () = {
 };
 
 impl FeatureBlock {
-    fn raw(&self) -> Raw {
-        Raw {
+    fn raw(&self) -> RawFeatures {
+        RawFeatures {
             s_type: vk::StructureType::from_raw(self.s_type),
             p_next: std::ptr::null_mut(),
             flags: [vk::FALSE; MAX_FIELDS],
@@ -119,11 +119,11 @@ impl FeatureBlock {
 }
 
 /// Structures linked by their `pNext`. The elements do not move after linking.
-struct Chain {
-    blocks: Vec<(&'static FeatureBlock, Raw)>,
+struct StructChain {
+    blocks: Vec<(&'static FeatureBlock, RawFeatures)>,
 }
 
-impl Chain {
+impl StructChain {
     fn new(blocks: impl Iterator<Item = &'static FeatureBlock>) -> Self {
         let mut blocks: Vec<_> = blocks.map(|b| (b, b.raw())).collect();
         let mut next = std::ptr::null_mut();
@@ -142,12 +142,12 @@ impl Chain {
 /// The features that a device offers, each with the structure that reports it; some names occur in
 /// several structures.
 #[derive(Clone, Default)]
-pub(crate) struct Offered(BTreeSet<(&'static str, &'static str)>);
+pub(crate) struct OfferedFeatures(BTreeSet<(&'static str, &'static str)>);
 
 /// The structure of Vulkan 1.0's features.
 const CORE: &str = "VkPhysicalDeviceFeatures";
 
-impl Offered {
+impl OfferedFeatures {
     /// Queries the device with the structures of `version` and `extensions`.
     pub(crate) fn query(
         instance: &ash::Instance,
@@ -157,7 +157,7 @@ impl Offered {
     ) -> Self {
         let mut offered = BTreeSet::new();
         let core = if version.at_least(1, 1) {
-            let mut chain = Chain::new(BLOCKS.iter().filter(|b| b.usable(version, extensions)));
+            let mut chain = StructChain::new(BLOCKS.iter().filter(|b| b.usable(version, extensions)));
             let mut features = vk::PhysicalDeviceFeatures2 { p_next: chain.head(), ..Default::default() };
             // SAFETY: the chain's elements have the layout of the structures that their sType names
             // (or are longer), each structure belongs to the device's version or an extension it
@@ -184,21 +184,21 @@ impl Offered {
 }
 
 /// The features and extensions with which a device is opened.
-pub(crate) struct Enabled {
+pub(crate) struct EnabledFeatures {
     core: vk::PhysicalDeviceFeatures,
-    chain: Chain,
+    chain: StructChain,
     /// Names of the enabled features.
     pub(crate) names: BTreeSet<String>,
     /// The extensions that these features require, and those without a feature structure.
     pub(crate) extensions: BTreeSet<String>,
 }
 
-impl Enabled {
+impl EnabledFeatures {
     /// Chooses every feature of `offered` that matters to compute, except those in `without`.
     /// Features that are off by default are included if `with` contains them.
     pub(crate) fn choose(
         version: ApiVersion,
-        offered: &Offered,
+        offered: &OfferedFeatures,
         extensions: &BTreeSet<String>,
         with: &BTreeSet<String>,
         without: &BTreeSet<String>,
@@ -206,7 +206,7 @@ impl Enabled {
         let wanted = |structure: &'static str, name: &'static str| {
             offered.0.contains(&(structure, name))
                 && !without.contains(name)
-                && (with.contains(name) || !LEFT_OFF.contains(&name))
+                && (with.contains(name) || !OFF_BY_DEFAULT.contains(&name))
         };
         let extensions: BTreeSet<String> = extensions.iter().filter(|e| !without.contains(*e)).cloned().collect();
         let mut chosen = choose_extensions(version, &extensions, BTreeSet::new(), |e| e.bare);
@@ -238,7 +238,7 @@ impl Enabled {
             vk::Bool32::from(on)
         };
         let core = core_features(CORE_1_0.map(|name| flag(CORE, name)));
-        let mut chain = Chain::new(blocks.into_iter());
+        let mut chain = StructChain::new(blocks.into_iter());
         for (block, raw) in &mut chain.blocks {
             for (name, slot) in block.fields.iter().zip(&mut raw.flags) {
                 *slot = flag(block.name, name);
@@ -285,7 +285,7 @@ mod tests {
         ApiVersion { major: 1, minor, patch: 0 }
     }
 
-    fn structures(enabled: &Enabled) -> Vec<&'static str> {
+    fn structures(enabled: &EnabledFeatures) -> Vec<&'static str> {
         enabled.chain.blocks.iter().map(|(b, _)| b.name).collect()
     }
 
@@ -297,8 +297,8 @@ mod tests {
             (2, "VkPhysicalDeviceVulkan12Features", &none),
             (1, "VkPhysicalDeviceShaderFloat16Int8Features", &extensions),
         ] {
-            let offered = Offered([(CORE, "shaderFloat64"), (structure, "shaderFloat16")].into());
-            let enabled = Enabled::choose(version(minor), &offered, &extensions, &none, &none);
+            let offered = OfferedFeatures([(CORE, "shaderFloat64"), (structure, "shaderFloat16")].into());
+            let enabled = EnabledFeatures::choose(version(minor), &offered, &extensions, &none, &none);
             assert_eq!(structures(&enabled), [structure]);
             assert_eq!(&enabled.extensions, enabled_extensions);
             assert_eq!(enabled.names, set(&["shaderFloat16", "shaderFloat64"]));
@@ -309,22 +309,22 @@ mod tests {
 
     #[test]
     fn what_is_off_by_default_can_be_asked_for_and_what_is_on_left_out() {
-        let offered = Offered([(CORE, "robustBufferAccess"), (CORE, "shaderInt64")].into());
+        let offered = OfferedFeatures([(CORE, "robustBufferAccess"), (CORE, "shaderInt64")].into());
         let none = BTreeSet::new();
-        assert_eq!(Enabled::choose(version(3), &offered, &none, &none, &none).names, set(&["shaderInt64"]));
+        assert_eq!(EnabledFeatures::choose(version(3), &offered, &none, &none, &none).names, set(&["shaderInt64"]));
         let with = set(&["robustBufferAccess"]);
-        let robust = Enabled::choose(version(3), &offered, &none, &with, &set(&["shaderInt64"]));
+        let robust = EnabledFeatures::choose(version(3), &offered, &none, &with, &set(&["shaderInt64"]));
         assert_eq!(robust.names, with);
     }
 
     #[test]
     fn an_extension_brings_what_it_depends_on_or_stays_out() {
-        let offered = Offered([("VkPhysicalDeviceTileShadingFeaturesQCOM", "tileShading")].into());
+        let offered = OfferedFeatures([("VkPhysicalDeviceTileShadingFeaturesQCOM", "tileShading")].into());
         let none = BTreeSet::new();
         let both = set(&["VK_QCOM_tile_shading", "VK_QCOM_tile_properties"]);
-        assert_eq!(Enabled::choose(version(3), &offered, &both, &none, &none).extensions, both);
+        assert_eq!(EnabledFeatures::choose(version(3), &offered, &both, &none, &none).extensions, both);
         let alone = set(&["VK_QCOM_tile_shading"]);
-        let enabled = Enabled::choose(version(3), &offered, &alone, &none, &none);
+        let enabled = EnabledFeatures::choose(version(3), &offered, &alone, &none, &none);
         assert!(enabled.extensions.is_empty() && enabled.names.is_empty());
     }
 
@@ -332,9 +332,10 @@ mod tests {
     fn a_name_in_two_structures_is_enabled_only_in_the_one_that_offers_it() {
         let both =
             set(&["VK_KHR_cooperative_matrix", "VK_NV_cooperative_matrix2", "VK_EXT_cooperative_matrix_maintenance1"]);
-        let offered = Offered([("VkPhysicalDeviceCooperativeMatrix2FeaturesNV", "cooperativeMatrixReductions")].into());
+        let offered =
+            OfferedFeatures([("VkPhysicalDeviceCooperativeMatrix2FeaturesNV", "cooperativeMatrixReductions")].into());
         let none = BTreeSet::new();
-        let enabled = Enabled::choose(version(3), &offered, &both, &none, &none);
+        let enabled = EnabledFeatures::choose(version(3), &offered, &both, &none, &none);
         assert_eq!(structures(&enabled), ["VkPhysicalDeviceCooperativeMatrix2FeaturesNV"]);
     }
 }

@@ -5,11 +5,11 @@
 //! begins the pass, runs the steps for each tile, ends the pass, and reads back. It serves tests of
 //! a device, not speed.
 
-mod check;
-mod draw;
-mod objects;
-mod record;
-mod structs;
+mod pass_commands;
+mod pass_objects;
+mod pass_rules;
+mod tile_draw;
+mod tile_shading_structs;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::device::{Device, DeviceShared};
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::resource::{ImageSpec, SamplerSpec};
-use objects::PassObjects;
+use pass_objects::PassObjects;
 
 /// Vulkan's two descriptions of a render pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct TileBuffer<'a> {
 /// Command buffers into which a pass is recorded. Secondary command buffers need render pass
 /// objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recording {
+pub enum PassRecording {
     /// The primary command buffer contains everything.
     #[default]
     Primary,
@@ -135,7 +135,7 @@ pub struct TilePass<'a> {
     /// Vulkan's description of the pass.
     pub form: PassForm,
     /// Command buffers that contain it.
-    pub recording: Recording,
+    pub recording: PassRecording,
     /// Width and height of the framebuffer.
     pub extent: [u32; 2],
     /// Layers of the framebuffer.
@@ -166,7 +166,7 @@ pub struct TileGrid {
 
 /// Results of a pass.
 #[derive(Clone, Debug)]
-pub struct TilePassLeft {
+pub struct TilePassOutput {
     /// Tile grid of the pass.
     pub grid: TileGrid,
     /// Texels of each attachment.
@@ -231,8 +231,8 @@ impl Device {
     /// [`Error::NotSupported`] names the missing extension, feature or limit; [`Error::Invalid`]
     /// reports contradictions in the description and violations of the extension's rules; otherwise
     /// the driver's error.
-    pub fn tile_pass(&self, pass: &TilePass<'_>, limit: Duration) -> Result<TilePassLeft, Error> {
-        check::check(self.shared(), pass)?;
+    pub fn tile_pass(&self, pass: &TilePass<'_>, limit: Duration) -> Result<TilePassOutput, Error> {
+        pass_rules::check(self.shared(), pass)?;
         // SAFETY: the rules were checked, and there is no deliberate violation.
         unsafe { self.tile_pass_with(pass, Mistake::None, limit) }
     }
@@ -251,14 +251,14 @@ impl Device {
         pass: &TilePass<'_>,
         mistake: Mistake,
         limit: Duration,
-    ) -> Result<TilePassLeft, Error> {
+    ) -> Result<TilePassOutput, Error> {
         let shared: &Arc<DeviceShared> = self.shared();
-        shared.alive("vkCreateRenderPass2")?;
+        shared.check_alive("vkCreateRenderPass2")?;
         let mut objects = PassObjects::new(shared, pass, mistake)?;
         objects.upload(pass)?;
         let grid = objects.grid(pass)?;
-        check::depth(shared, pass, &grid)?;
-        record::record(shared, &objects, pass, &grid, mistake)?;
+        pass_rules::depth(shared, pass, &grid)?;
+        pass_commands::record(shared, &objects, pass, &grid, mistake)?;
         shared.submit(objects.base.commands, objects.base.fence)?;
         let nanoseconds = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the fence was submitted and is alive.
@@ -273,6 +273,6 @@ impl Device {
                 return shared.check(Err(error), "vkWaitForFences");
             }
         }
-        Ok(objects.left(grid))
+        Ok(objects.output(grid))
     }
 }

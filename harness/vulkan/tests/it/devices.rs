@@ -72,7 +72,7 @@ fn a_dispatch_reads_and_writes_mapped_and_staged_buffers() {
             assert_eq!(device.is_staged(), staging == Staging::Always);
             let words = 3 * shader::ROW;
             let pipeline = device.pipeline(&description(&shader::add())).unwrap();
-            let mut slot = device.slot(&buffers(words)).unwrap();
+            let mut slot = device.dispatch_slot(&buffers(words)).unwrap();
             for (i, word) in (0..).zip(slot.write::<u32>(0).unwrap()) {
                 *word = i;
             }
@@ -97,7 +97,7 @@ fn what_the_shader_does_not_write_keeps_the_clear_value() {
             let pipeline = device.pipeline(&description(&shader::add())).unwrap();
             // 10 bytes more than one workgroup writes: not a whole number of words.
             let bytes = shader::LOCAL * 4 + 10;
-            let mut slot = device.slot(&[BufferSpec::in_out(bytes), BufferSpec::output(bytes)]).unwrap();
+            let mut slot = device.dispatch_slot(&[BufferSpec::in_out(bytes), BufferSpec::output(bytes)]).unwrap();
             let written = shader::LOCAL * 4;
             for (clear, left) in [(None, 0), (Some(0xabab_abab), 0xab), (None, 0xab)] {
                 let dispatch = Dispatch { clear, ..Dispatch::linear(1).with_push_constants(&[0; 4]) };
@@ -117,7 +117,7 @@ fn floats_go_in_and_out_by_their_bits() {
     on_each_driver(|physical| {
         let device = open(physical);
         let pipeline = device.pipeline(&description(&shader::exp2())).unwrap();
-        let mut slot = device.slot(&buffers(64)).unwrap();
+        let mut slot = device.dispatch_slot(&buffers(64)).unwrap();
         for (i, x) in (0_i8..).zip(slot.write::<f32>(0).unwrap()) {
             *x = f32::from(i - 32);
         }
@@ -146,7 +146,7 @@ fn specialisation_constants_and_subgroup_sizes_reach_the_pipeline() {
             let wanted = PipelineDesc { specialization: &values, subgroup_size, ..description(&code) };
             match device.pipeline(&wanted) {
                 Ok(pipeline) => {
-                    let mut slot = device.slot(&buffers(64)).unwrap();
+                    let mut slot = device.dispatch_slot(&buffers(64)).unwrap();
                     slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[1, 0, 0, 0])).unwrap();
                     slot.wait(LONG).unwrap();
                     assert_eq!(slot.read::<u32>(1).unwrap(), [42; 64]);
@@ -166,8 +166,9 @@ fn one_slot_is_checked_while_the_other_computes() {
         let device = open(physical);
         let pipeline = device.pipeline(&description(&shader::add())).unwrap();
         let words = 1 << 14;
-        let mut slots = [device.slot(&buffers(words)).unwrap(), device.slot(&buffers(words)).unwrap()];
-        let submit = |slot: &mut assay_vulkan::Slot, chunk: u32| {
+        let mut slots =
+            [device.dispatch_slot(&buffers(words)).unwrap(), device.dispatch_slot(&buffers(words)).unwrap()];
+        let submit = |slot: &mut assay_vulkan::DispatchSlot, chunk: u32| {
             slot.write::<u32>(0).unwrap().fill(chunk);
             let dispatch = Dispatch { groups: shader::groups(words), push_constants: &[0; 4], clear: Some(0) };
             slot.submit(&pipeline, &dispatch).unwrap();
@@ -197,7 +198,7 @@ fn threads_share_a_device() {
                         let code = shader::add();
                         let wanted = PipelineDesc { specialization: &values, ..description(&code) };
                         let pipeline = device.pipeline(&wanted).unwrap();
-                        let mut slot = device.slot(&buffers(64)).unwrap();
+                        let mut slot = device.dispatch_slot(&buffers(64)).unwrap();
                         slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[0; 4])).unwrap();
                         drop(pipeline);
                         slot.wait(LONG).unwrap();
@@ -215,7 +216,7 @@ fn a_time_limit_passes_and_the_work_can_still_be_waited_for() {
         let device = open(physical);
         let pipeline = device.pipeline(&description(&shader::rounds())).unwrap();
         let words = 1 << 14;
-        let mut slot = device.slot(&buffers(words)).unwrap();
+        let mut slot = device.dispatch_slot(&buffers(words)).unwrap();
         let rounds = 20_000_u32;
         let push = rounds.to_ne_bytes();
         let dispatch = Dispatch { groups: shader::groups(words), push_constants: &push, clear: None };
@@ -227,7 +228,7 @@ fn a_time_limit_passes_and_the_work_can_still_be_waited_for() {
         assert!(matches!(slot.write::<u32>(0), Err(Error::InFlight)));
         assert!(matches!(slot.submit(&pipeline, &dispatch), Err(Error::InFlight)));
         // A slot that is dropped while the device works does not disturb the others.
-        let mut given_up = device.slot(&buffers(words)).unwrap();
+        let mut given_up = device.dispatch_slot(&buffers(words)).unwrap();
         given_up.submit(&pipeline, &dispatch).unwrap();
         assert!(matches!(given_up.wait(Duration::ZERO), Err(Error::Timeout { .. })));
         drop(given_up);
@@ -260,11 +261,11 @@ fn arguments_that_cannot_be_are_refused_with_the_reason() {
         ] {
             refused(device.pipeline(&wrong).err().unwrap(), part);
         }
-        refused(device.slot(&[BufferSpec::input(0)]).err().unwrap(), "no bytes");
-        refused(device.slot(&[BufferSpec::input(usize::MAX)]).err().unwrap(), "maxStorageBufferRange");
+        refused(device.dispatch_slot(&[BufferSpec::input(0)]).err().unwrap(), "no bytes");
+        refused(device.dispatch_slot(&[BufferSpec::input(usize::MAX)]).err().unwrap(), "maxStorageBufferRange");
 
         let pipeline = device.pipeline(&good).unwrap();
-        let mut slot = device.slot(&buffers(64)).unwrap();
+        let mut slot = device.dispatch_slot(&buffers(64)).unwrap();
         let push = Dispatch::linear(1).with_push_constants(&[0; 4]);
         assert!(matches!(slot.wait(LONG), Err(Error::NotSubmitted)));
         refused(slot.submit(&pipeline, &Dispatch::linear(1)).unwrap_err(), "push constants");
@@ -272,11 +273,11 @@ fn arguments_that_cannot_be_are_refused_with_the_reason() {
         refused(slot.submit(&pipeline, &Dispatch { groups: [u32::MAX; 3], ..push }).unwrap_err(), "WorkGroupCount");
         refused(slot.read::<u32>(2).unwrap_err(), "no buffer 2");
         refused(slot.write::<u32>(1).unwrap_err(), "output");
-        let mut odd = device.slot(&[BufferSpec::in_out(7)]).unwrap();
+        let mut odd = device.dispatch_slot(&[BufferSpec::in_out(7)]).unwrap();
         refused(odd.read::<u32>(0).unwrap_err(), "slice");
         refused(odd.submit(&pipeline, &push).unwrap_err(), "2 buffers");
         let other = open(physical);
-        refused(other.slot(&buffers(64)).unwrap().submit(&pipeline, &push).unwrap_err(), "another device");
+        refused(other.dispatch_slot(&buffers(64)).unwrap().submit(&pipeline, &push).unwrap_err(), "another device");
 
         let ask = |name: &str| DeviceOptions { with: [name.to_owned()].into(), ..Default::default() };
         refused(Device::open(physical, &ask("shaderFlota16")).err().unwrap(), "not a feature");
@@ -317,7 +318,7 @@ fn the_drivers_are_described_as_they_are() {
         let float = physical.properties().float_controls.expect("both have Vulkan 1.2 or later");
         assert!(capabilities.api_version.at_least(1, 1) && !identity.driver_name.is_empty(), "{identity}");
         assert_eq!(
-            capabilities.is("shaderRoundingModeRTEFloat32"),
+            capabilities.has_property("shaderRoundingModeRTEFloat32"),
             float.rounding_mode_rte.float32,
             "the two forms of a property agree"
         );

@@ -73,7 +73,7 @@ fn a_driver_with_every_extension_draws_no_validation_message() {
         assert!(on.has_feature("shaderInt64") && on.has_extension("VK_EXT_shader_subgroup_ballot"));
         let code = shader::add();
         let pipeline = device.pipeline(&PipelineDesc { push_constants: 4, ..PipelineDesc::new(&code, 2) }).unwrap();
-        let mut slot = device.slot(&[BufferSpec::input(256), BufferSpec::output(256)]).unwrap();
+        let mut slot = device.dispatch_slot(&[BufferSpec::input(256), BufferSpec::output(256)]).unwrap();
         slot.submit(&pipeline, &Dispatch::linear(1).with_push_constants(&[0; 4])).unwrap();
         slot.wait(std::time::Duration::from_secs(10)).unwrap();
         drop((slot, pipeline, device, physical));

@@ -5,7 +5,7 @@
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
     AddressMode, BindingLayout, Bindings, BorderColor, BufferSpec, Device, DeviceOptions, Dispatch, Error, ImageDim,
-    ImageSpec, PipelineDesc, Resource, ResourceSpec, SamplerSpec, TexelFormat, View,
+    ImageSpec, ImageView, PipelineDesc, Resource, ResourceSpec, SamplerSpec, TexelFormat,
 };
 
 use crate::devices::LONG;
@@ -20,7 +20,7 @@ fn text(call: &str) -> String {
 }
 
 fn resources() -> Vec<ResourceSpec> {
-    let swizzle = View::swizzle_from("bgr1").unwrap();
+    let swizzle = ImageView::swizzle_from("bgr1").unwrap();
     let image = ImageSpec {
         dim: ImageDim::D2,
         arrayed: true,
@@ -28,7 +28,7 @@ fn resources() -> Vec<ResourceSpec> {
         layers: 4,
         levels: 2,
         format: TexelFormat::Color(ImageFormat::Rgba8ui),
-        view: View { base_level: 1, levels: 1, base_layer: 1, layers: 2, swizzle },
+        view: ImageView { base_level: 1, levels: 1, base_layer: 1, layers: 2, swizzle },
     };
     let sampler = SamplerSpec {
         address: [AddressMode::MirroredRepeat, AddressMode::ClampToBorder, AddressMode::Repeat],
@@ -49,7 +49,7 @@ fn run(device: &Device, text: &str) -> Result<(), Error> {
     let layout = BindingLayout::of(&resources)?;
     let pipeline =
         device.pipeline(&PipelineDesc { bindings: Bindings::Listed(&layout), ..PipelineDesc::new(&words, 0) })?;
-    let mut slot = device.slot_of(&resources)?;
+    let mut slot = device.dispatch_slot_of(&resources)?;
     slot.submit(&pipeline, &Dispatch::linear(4))?;
     slot.wait(LONG).map(|_| ())
 }

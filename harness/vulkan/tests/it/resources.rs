@@ -3,14 +3,22 @@
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
-    BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Dispatch, Error, ImageDim, ImageSpec, PipelineDesc,
-    Resource, ResourceSpec, SamplerSpec, Staging, TexelFormat, View,
+    BindingLayout, Bindings, BufferSpec, Device, DeviceOptions, Dispatch, Error, ImageDim, ImageSpec, ImageView,
+    PipelineDesc, Resource, ResourceSpec, SamplerSpec, Staging, TexelFormat,
 };
 
 use crate::devices::{LONG, on_each_driver};
 
 fn image(format: TexelFormat) -> ImageSpec {
-    ImageSpec { dim: ImageDim::D2, arrayed: false, extent: [4, 4, 1], layers: 1, levels: 1, format, view: View::ALL }
+    ImageSpec {
+        dim: ImageDim::D2,
+        arrayed: false,
+        extent: [4, 4, 1],
+        layers: 1,
+        levels: 1,
+        format,
+        view: ImageView::ALL,
+    }
 }
 
 fn resources() -> Vec<ResourceSpec> {
@@ -42,7 +50,7 @@ fn every_kind_of_descriptor_travels() {
             let device = Device::open(physical, &DeviceOptions { staging, ..Default::default() }).unwrap();
             let bindings = Bindings::Listed(&layout);
             let pipeline = device.pipeline(&PipelineDesc { bindings, ..PipelineDesc::new(&code, 0) }).unwrap();
-            let mut slot = device.slot_of(&specs).unwrap();
+            let mut slot = device.dispatch_slot_of(&specs).unwrap();
             // Word i of a resource identifies the resource and i.
             for (index, spec) in specs.iter().enumerate() {
                 let words = slot.write::<u32>(index).unwrap();
@@ -87,10 +95,10 @@ fn resources_that_cannot_be_are_refused_with_the_reason() {
             (Resource::UniformBuffer { bytes: 0 }, "no bytes"),
             (Resource::UniformBuffer { bytes: usize::MAX }, "maxUniformBufferRange"),
         ] {
-            refused(device.slot_of(&one(resource)).err().unwrap(), part);
+            refused(device.dispatch_slot_of(&one(resource)).err().unwrap(), part);
         }
         let far = [ResourceSpec { set: 4000, ..one(Resource::UniformBuffer { bytes: 4 })[0] }];
-        refused(device.slot_of(&far).err().unwrap(), "maxBoundDescriptorSets");
+        refused(device.dispatch_slot_of(&far).err().unwrap(), "maxBoundDescriptorSets");
         let layout = BindingLayout::of(&resources()).unwrap();
         let listed = |bindings| PipelineDesc { bindings: Bindings::Listed(bindings), ..PipelineDesc::new(&code, 0) };
         let twice = [layout[0], layout[0]];
@@ -99,7 +107,7 @@ fn resources_that_cannot_be_are_refused_with_the_reason() {
         refused(device.pipeline(&listed(&tensor)).err().unwrap(), "Tensor");
         // A slot whose bindings differ from the pipeline's.
         let pipeline = device.pipeline(&listed(&layout)).unwrap();
-        let mut slot = device.slot_of(&one(Resource::UniformBuffer { bytes: 4 })).unwrap();
+        let mut slot = device.dispatch_slot_of(&one(Resource::UniformBuffer { bytes: 4 })).unwrap();
         refused(slot.submit(&pipeline, &Dispatch::linear(1)).unwrap_err(), "buffers");
     });
 }

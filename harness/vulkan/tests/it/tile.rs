@@ -7,9 +7,9 @@ use std::time::Duration;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{
-    AttachmentRole, BindingLayout, Bindings, Device, DeviceOptions, Error, ImageDim, ImageSpec, Instance, Mistake,
-    PassForm, Pipeline, PipelineDesc, PropertyValue, Recording, SamplerSpec, TexelFormat, TileAttachment, TileBuffer,
-    TilePass, TilePassLeft, TileStep, ValidationMessage, View,
+    AttachmentRole, BindingLayout, Bindings, Device, DeviceOptions, Error, ImageDim, ImageSpec, ImageView, Instance,
+    Mistake, PassForm, PassRecording, Pipeline, PipelineDesc, PropertyValue, SamplerSpec, TexelFormat, TileAttachment,
+    TileBuffer, TilePass, TilePassOutput, TileStep, ValidationMessage,
 };
 
 use crate::environment::with_environment;
@@ -29,13 +29,13 @@ pub(crate) fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
     };
     // The library is next to this program, because it is one of its dependencies.
     let folder = tempfile::tempdir().unwrap();
-    let library = std::env::current_exe().unwrap().with_file_name(assay_testlayer::LIBRARY);
+    let library = std::env::current_exe().unwrap().with_file_name(assay_testlayer::LIBRARY_FILE);
     assert!(library.exists(), "{} is missing", library.display());
     std::fs::write(folder.path().join("layer.json"), assay_testlayer::manifest(&library)).unwrap();
     // The first is the nearest to the program: loaders before 1.3.263 use the first list, later
     // ones the second.
     let layers = format!("{layers}:{}", folder.path().display());
-    let order = format!("VK_LAYER_KHRONOS_validation:{}", assay_testlayer::NAME);
+    let order = format!("VK_LAYER_KHRONOS_validation:{}", assay_testlayer::LAYER_NAME);
     let variables = [
         ("VK_DRIVER_FILES", &*mock),
         ("VK_ICD_FILENAMES", &*mock),
@@ -53,7 +53,7 @@ pub(crate) fn image(layers: u32, format: TexelFormat) -> ImageSpec {
         layers,
         levels: 1,
         format,
-        view: View::ALL,
+        view: ImageView::ALL,
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn pass_with(
     steps: &[TileStep<'_>],
     mistake: Mistake,
     change: impl FnOnce(&mut TilePass<'_>),
-) -> Result<TilePassLeft, Error> {
+) -> Result<TilePassOutput, Error> {
     let data = vec![0; (WIDTH * HEIGHT * 4) as usize];
     let attachment = |binding| TileAttachment {
         image: image(1, R32UI),
@@ -108,7 +108,7 @@ pub(crate) fn pass_with(
     let buffers = [TileBuffer { set: 0, binding: 2, data: &[0; 12] }];
     let mut pass = TilePass {
         form: PassForm::Dynamic,
-        recording: Recording::Primary,
+        recording: PassRecording::Primary,
         extent: [WIDTH, HEIGHT],
         layers: 1,
         area: [[3, 5], [190, 90]],
@@ -226,7 +226,7 @@ fn sampled_depth_and_layered_attachments_draw_no_validation_message() {
             ];
             let pass = TilePass {
                 form,
-                recording: Recording::Primary,
+                recording: PassRecording::Primary,
                 extent: [WIDTH, HEIGHT],
                 layers,
                 area: [[0, 0], [WIDTH, HEIGHT]],
@@ -268,7 +268,7 @@ fn stencil_attachments_draw_no_validation_message() {
         let pass_of = |form, attachments: &[TileAttachment<'_>]| {
             let pass = TilePass {
                 form,
-                recording: Recording::Primary,
+                recording: PassRecording::Primary,
                 extent: [WIDTH, HEIGHT],
                 layers: 1,
                 area: [[0, 0], [WIDTH, HEIGHT]],
@@ -308,14 +308,14 @@ fn secondary_command_buffers_draw_no_validation_message() {
         let push = [0; 20];
         let tile = TileStep::DispatchTile { pipeline: &rate, push_constants: &push };
         let groups = TileStep::Dispatch { pipeline: &local, push_constants: &push, groups: [12, 16, 1] };
-        for recording in [Recording::Secondary, Recording::PerTile] {
+        for recording in [PassRecording::Secondary, PassRecording::PerTile] {
             for (steps, apron) in [(&tile, [0, 0]), (&groups, [2, 2])] {
                 let left = pass_with(&device, std::slice::from_ref(steps), Mistake::None, |pass| {
                     (pass.form, pass.recording, pass.apron) = (PassForm::Objects, recording, apron);
                 });
                 left.unwrap_or_else(|e| panic!("{recording:?}: {e}"));
                 let mut messages = instance.take_validation_messages();
-                if recording == Recording::PerTile {
+                if recording == PassRecording::PerTile {
                     messages.retain(|message| !NOT_INHERITED.iter().any(|id| message.id.ends_with(id)));
                 }
                 assert!(messages.is_empty(), "{recording:?}, apron {apron:?}: {messages:#?}");
@@ -323,7 +323,7 @@ fn secondary_command_buffers_draw_no_validation_message() {
         }
         // State inherited from dynamic rendering cannot declare tile shading.
         let steps = std::slice::from_ref(&tile);
-        let refused = pass_with(&device, steps, Mistake::None, |pass| pass.recording = Recording::Secondary);
+        let refused = pass_with(&device, steps, Mistake::None, |pass| pass.recording = PassRecording::Secondary);
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("VUID-VkCommandBufferBeginInfo-flags-10618"), "{refused}");
         // Inline and secondary contents together need `maintenance7`.
@@ -331,7 +331,7 @@ fn secondary_command_buffers_draw_no_validation_message() {
         let pipeline = Shader::new(RATE).pipeline(&older).unwrap();
         let steps = [TileStep::DispatchTile { pipeline: &pipeline, push_constants: &push }];
         let refused = pass_with(&older, &steps, Mistake::None, |pass| {
-            (pass.form, pass.recording) = (PassForm::Objects, Recording::PerTile);
+            (pass.form, pass.recording) = (PassForm::Objects, PassRecording::PerTile);
         });
         assert!(refused.unwrap_err().to_string().contains("maintenance7"));
     });
@@ -382,9 +382,9 @@ fn each_mistake_draws_its_message() {
                     pass.apron = [0, 0];
                 }
                 pass.recording = match mistake {
-                    M::SecondaryOrdinary | M::SecondaryApron | M::SecondaryPerTile => Recording::Secondary,
-                    M::SecondaryNotPerTile => Recording::PerTile,
-                    _ => Recording::Primary,
+                    M::SecondaryOrdinary | M::SecondaryApron | M::SecondaryPerTile => PassRecording::Secondary,
+                    M::SecondaryNotPerTile => PassRecording::PerTile,
+                    _ => PassRecording::Primary,
                 };
             });
             let messages = instance.take_validation_messages();
@@ -467,7 +467,7 @@ fn attachments_of_a_kind_that_the_device_lacks_are_refused_by_its_feature() {
                 }];
                 let pass = TilePass {
                     form: PassForm::Objects,
-                    recording: Recording::Primary,
+                    recording: PassRecording::Primary,
                     extent: [WIDTH, HEIGHT],
                     layers: 1,
                     area: [[0, 0], [WIDTH, HEIGHT]],
@@ -511,7 +511,7 @@ fn the_layer_agrees_with_the_rules_about_modules() {
                 .replace("OpCapability Shader\n", "OpCapability Shader\nOpCapability ImageQuery\n");
             let words = assay_spirv::assemble(&text).unwrap_or_else(|e| panic!("{rule}: {e}"));
             let module = assay_spirv::Module::parse(words.clone()).unwrap();
-            let broken = assay_spirv::rules::violations(&module, assay_spirv::rules::Environment::of(&module));
+            let broken = assay_spirv::rules::violations(&module, assay_spirv::rules::Environment::of_module(&module));
             if !broken.iter().any(|violation| violation.rule.id.contains(rule)) {
                 ours.push(format!("{rule}: {broken:?}\n"));
             }

@@ -3,8 +3,8 @@
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::rules::{self, Environment};
 use assay_vulkan::{
-    AttachmentRole, Device, Error, Mistake, PassForm, Recording, TexelFormat, TileAttachment, TileBuffer, TilePass,
-    TilePassLeft, TileStep,
+    AttachmentRole, Device, Error, Mistake, PassForm, PassRecording, TexelFormat, TileAttachment, TileBuffer, TilePass,
+    TilePassOutput, TileStep,
 };
 
 use crate::tile::{HEIGHT, LIMIT, R32UI, Shader, WIDTH, ids, image, local_size, on_the_mock_stack, open, pass_with};
@@ -25,7 +25,7 @@ fn drawn(
     text: &str,
     mistake: Mistake,
     change: impl FnOnce(&mut TilePass<'_>),
-) -> Result<TilePassLeft, Error> {
+) -> Result<TilePassOutput, Error> {
     pass_with(device, &[draw(&words(text), true)], mistake, change)
 }
 
@@ -64,7 +64,7 @@ fn draws_in_passes_of_both_forms_draw_no_validation_message() {
         }
         // In a secondary command buffer, from begin to end of per-tile execution.
         let left = pass_with(&device, &[tile], Mistake::None, |pass| {
-            (pass.form, pass.recording) = (PassForm::Objects, Recording::Secondary);
+            (pass.form, pass.recording) = (PassForm::Objects, PassRecording::Secondary);
         });
         left.unwrap_or_else(|e| panic!("{e}"));
         let messages = instance.take_validation_messages();
@@ -99,7 +99,7 @@ fn draws_beside_depth_and_stencil_draw_no_validation_message() {
             for parts in [2, 3, 4] {
                 let pass = TilePass {
                     form,
-                    recording: Recording::Primary,
+                    recording: PassRecording::Primary,
                     extent: [WIDTH, HEIGHT],
                     layers: 1,
                     area: [[0, 0], [WIDTH, HEIGHT]],
@@ -175,7 +175,7 @@ fn what_a_draw_may_not_have_is_refused_here_and_by_the_layer() {
         let third = FRAGMENT.replace("%color Location 0", "%color Location 2");
         assert!(refused(&third, |_| ()).contains("location 2 of a pass with 2 colour attachments"));
         let outside = pass_with(&device, &[draw(&fragment, false)], Mistake::None, |pass| {
-            (pass.form, pass.recording) = (PassForm::Objects, Recording::Secondary);
+            (pass.form, pass.recording) = (PassForm::Objects, PassRecording::Secondary);
         });
         assert!(outside.unwrap_err().to_string().contains("the primary command buffer"));
         let none = pass_with(&device, &[draw(&[], true)], Mistake::None, |_| ());
@@ -201,7 +201,7 @@ fn the_layer_agrees_with_the_rules_about_fragment_modules() {
             assert!(FRAGMENT.contains(from), "{from}");
             let words = words(&FRAGMENT.replace(from, to));
             let module = assay_spirv::Module::parse(words.clone()).unwrap();
-            let broken = rules::violations(&module, Environment::of(&module));
+            let broken = rules::violations(&module, Environment::of_module(&module));
             if !broken.iter().any(|violation| violation.rule.id.contains(rule)) {
                 wrong.push(format!("rules, {rule}: {broken:?}\n"));
             }

@@ -14,7 +14,7 @@ use crate::memory::Found;
 use crate::modification_order::{AtomicStep, last_value_with_stores};
 use crate::outcome::{CauseKind, Disorder, Expected, Standing, WrongOperand};
 use crate::run::Run;
-use assay_spirv::module::Index;
+use assay_spirv::module::InstructionIndex;
 use std::collections::{BTreeMap, HashMap};
 
 /// Execution count of an instruction that some lanes of an invocation possibly execute.
@@ -27,7 +27,7 @@ const LARGEST: u32 = 8;
 #[derive(Debug, Default)]
 pub(crate) struct OpenOrders {
     /// Number of executions of an instruction by an invocation.
-    executed: HashMap<(Index, u64), usize>,
+    executed: HashMap<(InstructionIndex, u64), usize>,
     /// The open orders by object and offset.
     open: BTreeMap<(u32, u32), OpenOrder>,
     /// Locations without a modification order: the object, and the description.

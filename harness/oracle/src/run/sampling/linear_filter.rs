@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::sample::ACCURACY;
 use crate::sample::select::{Choice, LevelChoice, Reach};
 use crate::ty::Fmt;
-use assay_spirv::sampling::Origin;
+use assay_spirv::texture_addressing::FootprintOrigin;
 
 /// Number of rounding errors in a weighted sum of two values, for each axis: three operations, one
 /// of them twice.
@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
         n: usize,
         lane: usize,
     ) -> Result<Vec<(AbstractValue, u64)>, u32> {
-        let origin = if scene.sampler.linear { Origin::Linear } else { Origin::Nearest };
+        let origin = if scene.sampler.linear { FootprintOrigin::Linear } else { FootprintOrigin::Nearest };
         let mut found: Vec<Option<(AbstractValue, u64)>> = vec![None; n];
         self.readings_differ = true;
         for choice in levels {

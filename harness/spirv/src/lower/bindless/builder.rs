@@ -2,7 +2,7 @@
 
 use crate::Module;
 use crate::edit::instruction;
-use crate::grammar::{Category, Kind, Version};
+use crate::grammar::{Kind, OperandEncoding, Version};
 use crate::module::Instruction;
 use crate::tables::{Capability, Decoration, Op, StorageClass};
 use crate::words::MAGIC;
@@ -185,7 +185,7 @@ impl<'a> Builder<'a> {
     pub(super) fn rewritten(&self, i: Instruction<'_>) -> Vec<u32> {
         let mut words = i.words.to_vec();
         let _newer = self.module.operands(i, |operand| {
-            if matches!(operand.kind.info().category, Category::Id) && operand.kind != Kind::IdResult {
+            if matches!(operand.kind.info().encoding, OperandEncoding::Id) && operand.kind != Kind::IdResult {
                 words[operand.at] = self.resolve(i.words[operand.at]);
             }
         });

@@ -2,9 +2,9 @@
 
 use super::builder::{Builder, Code};
 use super::image_functions::ImageUse;
-use super::{Indexing, LowerError};
+use super::{DescriptorIndexing, LowerError};
 use crate::grammar::Kind;
-use crate::kernel::{DescriptorAt, HandleKind, ImageHandle, KernelCall};
+use crate::kernel_call::{DescriptorPosition, HandleKind, ImageHandle, KernelCall};
 use crate::module::{Instruction, Type, TypeId};
 use crate::rules::format_row;
 use crate::tables::{Capability, Dim, FunctionControl, ImageFormat, ImageOperands, Op, StorageClass};
@@ -51,7 +51,7 @@ pub(super) enum ImageSource {
 
 /// Descriptors of all handles, and the functions and results created for them.
 pub(super) struct Descriptors {
-    pub(super) indexing: Indexing,
+    pub(super) indexing: DescriptorIndexing,
     width: u32,
     pub(super) arrays: BTreeMap<(u32, u32), DescriptorArray>,
     lookups: BTreeMap<HandleKind, u32>,
@@ -69,9 +69,9 @@ fn component_type(format: ImageFormat) -> Option<ComponentType> {
 
 impl Descriptors {
     /// Sorts descriptors into arrays. `width` is the width of a handle.
-    pub(super) fn new(call: &KernelCall, indexing: Indexing, width: u32) -> Result<Descriptors, LowerError> {
-        let refused = |at: DescriptorAt, what: &str| {
-            LowerError::Call(format!("set {} binding {} element {}: {what}", at.set, at.binding, at.element))
+    pub(super) fn new(call: &KernelCall, indexing: DescriptorIndexing, width: u32) -> Result<Descriptors, LowerError> {
+        let refused = |at: DescriptorPosition, what: &str| {
+            LowerError::InvalidCall(format!("set {} binding {} element {}: {what}", at.set, at.binding, at.element))
         };
         let mut images = Descriptors {
             indexing,
@@ -335,7 +335,7 @@ impl Descriptors {
             _ => (builder.declare(Op::TypeSampler, &[]), "samplers"),
         };
         let ty = builder.id();
-        if self.indexing == Indexing::Runtime {
+        if self.indexing == DescriptorIndexing::Runtime {
             builder.capability(Capability::RuntimeDescriptorArray);
             builder.global(Op::TypeRuntimeArray, &[element], ty);
         } else {

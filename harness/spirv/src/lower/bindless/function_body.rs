@@ -3,7 +3,7 @@
 use super::builder::Code;
 use super::kernel_interface::PointerOrigin;
 use super::{LowerError, Pass, is_plain};
-use crate::kernel::HandleKind;
+use crate::kernel_call::HandleKind;
 use crate::module::{Block, Flow, Function, Instruction, Merge, Type};
 use crate::tables::{Capability, Decoration, MemoryAccess, Op, StorageClass};
 

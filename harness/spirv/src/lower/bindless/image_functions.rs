@@ -1,12 +1,12 @@
 //! Functions that replace image instructions: they select a descriptor by its number, and execute
 //! the instruction on it.
 
-use super::Indexing;
+use super::DescriptorIndexing;
 use super::builder::{Builder, Code};
 use super::descriptors::{
     ComponentType, DescriptorArray, Descriptors, ImageProperties, ImageSource, image_ty, samples,
 };
-use crate::kernel::HandleKind;
+use crate::kernel_call::HandleKind;
 use crate::module::{ImageType, Type};
 use crate::tables::{
     Capability, Decoration, Dim, FunctionControl, ImageFormat, ImageOperands, Op, SelectionControl, StorageClass,
@@ -152,10 +152,10 @@ impl Descriptors {
         let arrays = (0u32..).zip(&self.arrays);
         let arrays = arrays.filter(|(_, (_, array))| array.kind == kind && fits(array.image.as_ref()));
         let candidates = arrays.flat_map(|(ordinal, (at, array))| match self.indexing {
-            Indexing::Runtime | Indexing::NonUniform => {
+            DescriptorIndexing::Runtime | DescriptorIndexing::NonUniform => {
                 vec![Candidate { array: *at, literal: ordinal, index: None }]
             }
-            Indexing::Switch => {
+            DescriptorIndexing::Switch => {
                 let one = |(_, index): &(u64, u32)| Candidate {
                     array: *at,
                     literal: ordinal << 16 | index,

@@ -2,7 +2,7 @@
 
 use super::builder::Code;
 use super::{LowerError, Pass};
-use crate::kernel::Argument;
+use crate::kernel_call::Argument;
 use crate::module::{Instruction, Section, Type, TypeId};
 use crate::tables::{BuiltIn, Capability, Decoration, Op, StorageClass};
 
@@ -235,7 +235,7 @@ impl Pass<'_> {
         let call = self.call;
         if all.len() != call.arguments.len() {
             let (given, wanted) = (call.arguments.len(), all.len());
-            return Err(LowerError::Call(format!("{given} arguments for a kernel with {wanted} parameters")));
+            return Err(LowerError::InvalidCall(format!("{given} arguments for a kernel with {wanted} parameters")));
         }
         for (i, argument) in all.into_iter().zip(&call.arguments) {
             let (Some(id), Some(ty)) = (i.result(), i.result_type().and_then(|ty| module.type_declared(ty))) else {

@@ -5,7 +5,7 @@
 //!   known handles.
 //! * An instruction on an image becomes a call of a function that selects the descriptor: from an
 //!   array with an index decorated `NonUniform`, or by a switch for devices that cannot index
-//!   arrays of images ([`Indexing`]).
+//!   arrays of images ([`DescriptorIndexing`]).
 //! * A read of an image that is not written becomes a fetch. Texels have the component type of
 //!   their format.
 //! * Pointer arguments become storage buffers, values become push constants, as the [`KernelCall`]
@@ -25,7 +25,7 @@ mod kernel_interface;
 use super::{LowerError, entry_point};
 use crate::Module;
 use crate::grammar::Version;
-use crate::kernel::KernelCall;
+use crate::kernel_call::KernelCall;
 use crate::module::{Section, Type};
 use crate::reflect::Modes;
 use crate::tables::{AddressingModel, Capability, ExecutionMode, ExecutionModel, Op};
@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Selection of a descriptor in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Indexing {
+pub enum DescriptorIndexing {
     /// By a non-uniform index into a run-time array.
     Runtime,
     /// By a non-uniform index into an array of fixed length.
@@ -46,12 +46,12 @@ pub enum Indexing {
     Switch,
 }
 
-impl Indexing {
+impl DescriptorIndexing {
     /// Returns true if arrays are indexed with a variable.
     fn indexes(self) -> bool {
         match self {
-            Indexing::Runtime | Indexing::NonUniform => true,
-            Indexing::Switch => false,
+            DescriptorIndexing::Runtime | DescriptorIndexing::NonUniform => true,
+            DescriptorIndexing::Switch => false,
         }
     }
 }
@@ -62,16 +62,16 @@ impl Indexing {
 /// The module does not use handles, is not a kernel, does not have exactly one entry point, or has
 /// no `LocalSize`; the call does not match it, or assigns descriptors of several types to one
 /// binding; or the kernel uses something that this lowering does not support.
-pub fn lower(module: &Module, call: &KernelCall, indexing: Indexing) -> Result<Vec<u32>, LowerError> {
+pub fn lower(module: &Module, call: &KernelCall, indexing: DescriptorIndexing) -> Result<Vec<u32>, LowerError> {
     let declared =
         module.section(Section::Capabilities).any(|i| i.operand(0) == Some(Capability::BindlessImagesINTEL.word()));
     if !declared {
-        return Err(LowerError::NothingToDo(Capability::BindlessImagesINTEL));
+        return Err(LowerError::UnusedExtension(Capability::BindlessImagesINTEL));
     }
     if module.header().bound > MAX_ID {
-        return Err(LowerError::NotLowered { what: format!("an id bound above {MAX_ID}"), at: 3 });
+        return Err(LowerError::Unsupported { what: format!("an id bound above {MAX_ID}"), at: 3 });
     }
-    call.check().map_err(|error| LowerError::Call(error.to_string()))?;
+    call.check().map_err(|error| LowerError::InvalidCall(error.to_string()))?;
     let entry = entry_point(module)?;
     if entry.operand(0) != Some(ExecutionModel::Kernel.word()) {
         return Err(LowerError::at(entry, "handles outside kernels"));
@@ -148,7 +148,7 @@ impl Pass<'_> {
                 Some(ExecutionMode::ContractionOff) => self.contracts = false,
                 other => {
                     let what = other.map_or("an unknown execution mode", ExecutionMode::name);
-                    return Err(LowerError::NotLowered { what: format!("execution mode {what}"), at: mode.at });
+                    return Err(LowerError::Unsupported { what: format!("execution mode {what}"), at: mode.at });
                 }
             }
         }
@@ -174,5 +174,5 @@ impl Pass<'_> {
 
 /// Returns true for a constant that cannot be specialised.
 fn is_plain(module: &Module, word: u32) -> bool {
-    module.definition_of_word(word).is_some_and(|i| matches!(i.op, Some(Op::Constant | Op::ConstantNull)))
+    module.definition_of(word).is_some_and(|i| matches!(i.op, Some(Op::Constant | Op::ConstantNull)))
 }

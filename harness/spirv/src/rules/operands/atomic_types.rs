@@ -78,14 +78,14 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "atomic-types",
         id: "SPIR-V specification, Atomic Instructions: Result Type, Pointer, Value and Comparator",
-        says: "Pointer of an atomic instruction must point to the type of its result and value, which must be a number of the required kind",
+        requirement: "Pointer of an atomic instruction must point to the type of its result and value, which must be a number of the required kind",
         severity: Severity::Error,
         check: Check::Typed(ATOMICS),
     },
     Rule {
         name: "atomic-width",
         id: "SPIR-V specification, Int64Atomics; SPV_EXT_shader_atomic_float_add, _min_max, 16_add: the capability must be declared",
-        says: "64-bit integer atomics, and float atomics of each width, require their capability",
+        requirement: "64-bit integer atomics, and float atomics of each width, require their capability",
         severity: Severity::Error,
         check: Check::Instructions(crate::rules::opcode_groups::ATOMICS, |facts, instruction, found| {
             let Some(op) = instruction.op else { return };

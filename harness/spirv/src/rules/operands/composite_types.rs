@@ -50,7 +50,7 @@ impl Operands<'_> {
 
     /// Length of an array. `None` if specialization can change it.
     fn length(&self, word: u32) -> Option<u64> {
-        let plain = self.facts.module.definition_of_word(word)?.op == Some(Op::Constant);
+        let plain = self.facts.module.definition_of(word)?.op == Some(Op::Constant);
         let length = self.facts.module.constant_int(word).filter(|_| plain)?;
         u64::try_from(length).ok()
     }
@@ -137,7 +137,7 @@ fn construct_problem(operands: &Operands) -> Option<String> {
 }
 
 fn constant_problem(operands: &Operands) -> Option<String> {
-    let made = |word: &u32| Some((*word, operands.facts.module.definition_of_word(*word)?.op?));
+    let made = |word: &u32| Some((*word, operands.facts.module.definition_of(*word)?.op?));
     let odd = operands
         .words
         .iter()
@@ -274,21 +274,21 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "composite-types",
         id: "SPIR-V specification, Composite Instructions: Result Type, operands and indexes",
-        says: "constituents must match the composite's parts, and indexes must lead to an existing part of the required type",
+        requirement: "constituents must match the composite's parts, and indexes must lead to an existing part of the required type",
         severity: Severity::Error,
         check: Check::Typed(COMPOSITES),
     },
     Rule {
         name: "constant-types",
         id: "SPIR-V specification, Constant-Creation Instructions: Result Type and Constituents",
-        says: "constants must have a type that permits them, and constituents of matching types that are constants",
+        requirement: "constants must have a type that permits them, and constituents of matching types that are constants",
         severity: Severity::Error,
         check: Check::Typed(CONSTANTS),
     },
     Rule {
         name: "result-type",
         id: "SPIR-V specification, Result Type: the <id> of a type instruction",
-        says: "Result Type must be a type",
+        requirement: "Result Type must be a type",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             for index in &facts.typing().without_type {

@@ -20,7 +20,7 @@ fn declared_signature<'m>(facts: &Facts<'m>, function: Instruction) -> Option<(T
 /// The function that contains an instruction.
 fn containing_function<'m>(facts: &Facts<'m>, instruction: Instruction) -> Option<Instruction<'m>> {
     let function = facts.module.function_at(instruction.index)?;
-    facts.module.definition_of_word(function.id)
+    facts.module.definition_of(function.id)
 }
 
 fn function_problem(operands: &Operands) -> Option<String> {
@@ -47,7 +47,7 @@ fn function_problem(operands: &Operands) -> Option<String> {
 }
 
 fn call_problem(operands: &Operands) -> Option<String> {
-    let called = operands.facts.module.definition_of_word(operands.word(0)?)?;
+    let called = operands.facts.module.definition_of(operands.word(0)?)?;
     if called.op? != Op::Function {
         return Some(format!("Function is the result of {}, expected OpFunction", called.op?));
     }
@@ -140,21 +140,21 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "function-types",
         id: "SPIR-V specification, OpFunction, OpFunctionParameter, OpFunctionCall, OpReturn, OpReturnValue: types",
-        says: "functions, their parameters, calls and returns must match the function type",
+        requirement: "functions, their parameters, calls and returns must match the function type",
         severity: Severity::Error,
         check: Check::Typed(CALLS),
     },
     Rule {
         name: "control-flow-types",
         id: "SPIR-V specification, OpPhi, OpBranchConditional, OpSwitch: types",
-        says: "the condition of OpBranchConditional must be a boolean, Selector of OpSwitch an integer, and the variables of OpPhi of Result Type",
+        requirement: "the condition of OpBranchConditional must be a boolean, Selector of OpSwitch an integer, and the variables of OpPhi of Result Type",
         severity: Severity::Error,
         check: Check::Typed(BRANCHES),
     },
     Rule {
         name: "phi-parents",
         id: "SPIR-V specification, OpPhi: one Parent for each parent of the block, before all other instructions",
-        says: "OpPhi must have exactly one operand pair for each parent block and precede all other instructions of its block",
+        requirement: "OpPhi must have exactly one operand pair for each parent block and precede all other instructions of its block",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::Phi], check_phi),
     },

@@ -1,7 +1,7 @@
 //! Dominance of uses by definitions, and the order of declarations and blocks.
 
-use crate::grammar::{Class, ExtendedSet};
-use crate::module::{BlockIndex, Dominance, Function, Index, Instruction, Section, Type};
+use crate::grammar::{ExtendedSet, InstructionClass};
+use crate::module::{BlockIndex, Dominance, Function, Instruction, InstructionIndex, Section, Type};
 use crate::rules::{Check, Facts, Findings, Rule, Severity};
 use crate::tables::Op;
 
@@ -14,7 +14,7 @@ fn is_judged(facts: &Facts, instruction: Instruction) -> bool {
             .operand(0)
             .and_then(|set| facts.module.extended_set(set))
             .is_some_and(|set| set != ExtendedSet::Unknown),
-        Some(op) => op.info().class != Class::Debug,
+        Some(op) => op.info().class != InstructionClass::Debug,
     }
 }
 
@@ -35,7 +35,7 @@ impl UseChecker<'_, '_> {
 
     /// Describes why a use in `block` of the id `word`, defined at `made`, is invalid. Definitions
     /// that precede the use in the same block are not passed. For a phi, `block` is the parent.
-    fn use_problem(&self, word: u32, made: Index, block: BlockIndex) -> Option<String> {
+    fn use_problem(&self, word: u32, made: InstructionIndex, block: BlockIndex) -> Option<String> {
         let module = self.facts.module;
         // Labels are checked with the branches, and a function may be called before its definition.
         if matches!(module.instruction(made).op, None | Some(Op::Label | Op::Function)) {
@@ -58,7 +58,7 @@ impl UseChecker<'_, '_> {
         let module = self.facts.module;
         // Every definition dominates an unreachable block.
         let only = self.function.blocks.len() == 1;
-        if !only && !self.dominance().reaches(block) {
+        if !only && !self.dominance().is_reachable(block) {
             return;
         }
         let own = module.block(block).instructions.clone();
@@ -71,7 +71,7 @@ impl UseChecker<'_, '_> {
             let mut far = None;
             module.uses(instruction, |word| {
                 // Nearly every use refers to a definition of its own block or of module scope.
-                let made = module.made_at(word).filter(|made| made.0 >= self.first);
+                let made = module.definition_index(word).filter(|made| made.0 >= self.first);
                 if let Some(made) = made.filter(|made| !(own.start..here).contains(&made.0)) {
                     far = far.take().or_else(|| self.use_problem(word, made, block));
                 }
@@ -87,9 +87,10 @@ impl UseChecker<'_, '_> {
         for pair in instruction.operands().chunks_exact(2) {
             let [word, parent] = *pair else { continue };
             let parent = module.block_of(parent).filter(|parent| self.function.blocks.contains(&parent.0));
-            let Some(parent) = parent.filter(|parent| self.dominance().reaches(*parent)) else { continue };
+            let Some(parent) = parent.filter(|parent| self.dominance().is_reachable(*parent)) else { continue };
             let parent_has = &module.block(parent).instructions;
-            let made = module.made_at(word).filter(|made| made.0 >= self.first && !parent_has.contains(&made.0));
+            let made =
+                module.definition_index(word).filter(|made| made.0 >= self.first && !parent_has.contains(&made.0));
             if let Some(problem) = made.and_then(|made| self.use_problem(word, made, parent)) {
                 found.report(instruction, problem);
             }
@@ -123,7 +124,7 @@ fn check_block_order(facts: &Facts, index: usize, found: &mut Findings) {
     }
     for block in function.blocks.clone().skip(1).map(BlockIndex) {
         if facts.dominance(index).immediate(block).is_some_and(|above| above > block) {
-            let label = module.instruction(Index(module.block(block).instructions.start));
+            let label = module.instruction(InstructionIndex(module.block(block).instructions.start));
             let name = facts.name(module.block(block).label);
             found.report(label, format!("{name} appears before its immediate dominator"));
         }
@@ -134,14 +135,14 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "definition-first",
         id: "SPIR-V specification, 2.4 Logical Layout of a Module: types, constants and global variables are declared before their uses",
-        says: "types, constants and module-scope variables must be declared before their uses",
+        requirement: "types, constants and module-scope variables must be declared before their uses",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             let module = facts.module;
             for instruction in module.section(Section::Globals).filter(|i| is_judged(facts, *i)) {
-                let declares = instruction.op.is_some_and(|op| op.info().class == Class::TypeDeclaration);
+                let declares = instruction.op.is_some_and(|op| op.info().class == InstructionClass::TypeDeclaration);
                 let late = |word: u32| {
-                    let Some(made) = module.definition_of_word(word) else { return false };
+                    let Some(made) = module.definition_of(word) else { return false };
                     let forward = declares
                         && module.type_declared(word).is_some_and(|ty| matches!(module.ty(ty), Type::Pointer { .. }));
                     made.index >= instruction.index && !forward && made.op != Some(Op::Function)
@@ -157,7 +158,7 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "dominance",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a definition dominates its uses, and the parents of phis that use it",
-        says: "a definition must dominate all of its uses; the definition of an OpPhi variable must dominate the parent block",
+        requirement: "a definition must dominate all of its uses; the definition of an OpPhi variable must dominate the parent block",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             (0..facts.module.functions().len()).for_each(|f| check_function(facts, f, found))
@@ -166,7 +167,7 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "block-order",
         id: "SPIR-V specification, 2.16.1 Universal Validation Rules: a block appears before all blocks that it dominates; OpFunction: no branch to the first block",
-        says: "a block must appear after its immediate dominator, and no branch may go to the first block of a function",
+        requirement: "a block must appear after its immediate dominator, and no branch may go to the first block of a function",
         severity: Severity::Error,
         check: Check::Module(|facts, found| {
             (0..facts.module.functions().len()).for_each(|f| check_block_order(facts, f, found))

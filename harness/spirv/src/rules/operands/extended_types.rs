@@ -201,13 +201,13 @@ const INTERPOLATED: &[Constraint] = &[Is(R, TypeClass::FLOATS), Is(A, TypeClass:
 pub(in super::super) static RULES: &[Rule] = &[Rule {
     name: "extended-types",
     id: "SPIR-V Extended Instructions for GLSL: Result Type and operands",
-    says: "results and operands of GLSL.std.450 instructions must have the types that their descriptions require",
+    requirement: "results and operands of GLSL.std.450 instructions must have the types that their descriptions require",
     severity: Severity::Error,
     check: Check::Instructions(&[Op::ExtInst], |facts, instruction, found| {
         let [set, number, ..] = *instruction.operands() else { return };
         match facts.module.extended_set(set) {
             Some(ExtendedSet::Glsl) => {}
-            None if facts.module.definition_of_word(set).is_some() => {
+            None if facts.module.definition_of(set).is_some() => {
                 return found
                     .report(instruction, format!("Set {} is not the result of OpExtInstImport", facts.name(set)));
             }

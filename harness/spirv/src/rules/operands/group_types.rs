@@ -123,14 +123,14 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "group-types",
         id: "SPIR-V specification, Group and Non-Uniform Instructions: Result Type and operands",
-        says: "results and operands of group operations must have the required types: the type of Value, a boolean for votes, a vector of four unsigned integers for ballots",
+        requirement: "results and operands of group operations must have the required types: the type of Value, a boolean for votes, a vector of four unsigned integers for ballots",
         severity: Severity::Error,
         check: Check::Typed(GROUPS),
     },
     Rule {
         name: "quad-swap-direction",
         id: "SPIR-V specification, OpGroupNonUniformQuadSwap: Direction",
-        says: "Direction of OpGroupNonUniformQuadSwap must be a constant of 0, 1 or 2",
+        requirement: "Direction of OpGroupNonUniformQuadSwap must be a constant of 0, 1 or 2",
         severity: Severity::Error,
         check: Check::Instructions(&[Op::GroupNonUniformQuadSwap], |facts, instruction, found| {
             let Some(direction) = instruction.operand(2) else { return };
@@ -139,7 +139,7 @@ pub(in super::super) static RULES: &[Rule] = &[
                 return;
             }
             // The value of a specialization constant is unknown here.
-            let plain = facts.module.definition_of_word(direction).and_then(|d| d.op) == Some(Op::Constant);
+            let plain = facts.module.definition_of(direction).and_then(|d| d.op) == Some(Op::Constant);
             let known = facts.module.constant_int(direction).filter(|_| plain);
             if let Some(known) = known.filter(|known| !(0..DIRECTIONS).contains(known)) {
                 found.report(instruction, format!("Direction is {known}, expected 0, 1 or 2"));

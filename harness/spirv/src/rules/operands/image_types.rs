@@ -315,7 +315,7 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "image-operand-types",
         id: "SPIR-V specification, Image Operands: Bias, Lod, Grad, ConstOffset, Offset, Sample, MinLod",
-        says: "image operands must be scalars or vectors of the required kind; Grad, Offset and ConstOffset must have one component for each dimension",
+        requirement: "image operands must be scalars or vectors of the required kind; Grad, Offset and ConstOffset must have one component for each dimension",
         severity: Severity::Error,
         check: Check::Instructions(WITH_IMAGE_OPERANDS, |facts, instruction, found| {
             if let Some(problem) = image_operand_problem(facts, instruction) {
@@ -326,7 +326,7 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "image-types",
         id: "SPIR-V specification, Image Instructions: Result Type, Image, Coordinate and Texel",
-        says: "results, coordinates and texels of image instructions must have the types that the image requires",
+        requirement: "results, coordinates and texels of image instructions must have the types that the image requires",
         severity: Severity::Error,
         check: Check::Typed(IMAGES),
     },

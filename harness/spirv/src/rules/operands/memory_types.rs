@@ -17,7 +17,7 @@ impl Operands<'_> {
     /// Value of a constant index. `None` if execution or specialization decides it.
     fn constant(&self, word: u32) -> Option<u64> {
         let module = self.facts.module;
-        let plain = matches!(module.definition_of_word(word)?.op, Some(Op::Constant | Op::ConstantNull));
+        let plain = matches!(module.definition_of(word)?.op, Some(Op::Constant | Op::ConstantNull));
         // A negative index is out of bounds for every structure.
         module.constant_int(word).filter(|_| plain).map(|index| u64::try_from(index).unwrap_or(u64::MAX))
     }
@@ -90,7 +90,7 @@ fn array_length_problem(operands: &Operands) -> Option<String> {
 fn initializer_problem(operands: &Operands) -> Option<String> {
     let module = operands.facts.module;
     let word = operands.word(1)?;
-    let made = module.definition_of_word(word)?;
+    let made = module.definition_of(word)?;
     let op = made.op?;
     let variable = matches!(op, Op::Variable | Op::UntypedVariableKHR) && module.function_at(made.index).is_none();
     if !variable && !operands.facts.is_constant(word) {
@@ -118,7 +118,7 @@ fn pointer_pair_problem(operands: &Operands) -> Option<String> {
 /// parameter, or an access chain or copy of one.
 fn logical_pointer_problem(operands: &Operands) -> Option<String> {
     let facts = operands.facts;
-    let made = facts.module.definition_of_word(operands.word(0)?)?.op?;
+    let made = facts.module.definition_of(operands.word(0)?)?.op?;
     let others = [Op::Load, Op::Select, Op::Phi, Op::FunctionCall, Op::ConstantNull, Op::Undef, Op::CompositeExtract];
     let (class, _) = operands.pointer(operands.type_at(0)?)?;
     let judged = facts.addressing_model == Some(AddressingModel::Logical)
@@ -196,14 +196,14 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "memory-types",
         id: "SPIR-V specification, Memory Instructions: Result Type, Pointer and Object; 2.16.1 Universal Validation Rules: pointers of the Logical addressing model",
-        says: "loaded, stored, copied and initial values must have the pointee's type; without variable pointers, pointers must be variables, parameters, or access chains or copies of them",
+        requirement: "loaded, stored, copied and initial values must have the pointee's type; without variable pointers, pointers must be variables, parameters, or access chains or copies of them",
         severity: Severity::Error,
         check: Check::Typed(MEMORY),
     },
     Rule {
         name: "access-chain-types",
         id: "SPIR-V specification, OpAccessChain, OpPtrAccessChain: Result Type, Base and Indexes",
-        says: "Result Type of an access chain must point to the type that the indexes lead to, in the storage class of Base",
+        requirement: "Result Type of an access chain must point to the type that the indexes lead to, in the storage class of Base",
         severity: Severity::Error,
         check: Check::Typed(CHAINS),
     },

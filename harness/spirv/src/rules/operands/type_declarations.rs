@@ -23,7 +23,7 @@ fn value_type_problem(facts: &Facts, word: u32) -> Option<String> {
 /// Describes an array length that is not a constant integer of at least one.
 fn length_problem(facts: &Facts, word: u32) -> Option<String> {
     let module = facts.module;
-    if let Some(made) = module.definition_of_word(word).and_then(|made| made.op)
+    if let Some(made) = module.definition_of(word).and_then(|made| made.op)
         && !facts.is_constant(word)
     {
         return Some(format!("a length that is the result of {made}, expected a constant"));
@@ -32,7 +32,7 @@ fn length_problem(facts: &Facts, word: u32) -> Option<String> {
     if !facts.typing().view(ty).is(TypeClass::INT) {
         return Some(format!("a length that is {}, expected an integer", show(facts, ty)));
     }
-    let plain = module.definition_of_word(word)?.op == Some(Op::Constant);
+    let plain = module.definition_of(word)?.op == Some(Op::Constant);
     let length = module.constant_int(word).filter(|_| plain)?;
     // An unsigned 64-bit length above `i64::MAX` appears negative here and is valid.
     let signed = matches!(module.ty(ty), Type::Int { signed: true, .. });
@@ -83,7 +83,7 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "type-parts",
         id: "SPIR-V specification, Type-Declaration Instructions: Component, Column, Element, Member and Parameter Types, Length",
-        says: "the component, column, element, member and parameter types of a type must be of the required kind, and array lengths constant integers of at least 1",
+        requirement: "the component, column, element, member and parameter types of a type must be of the required kind, and array lengths constant integers of at least 1",
         severity: Severity::Error,
         check: Check::Instructions(
             &[
@@ -106,7 +106,7 @@ pub(in super::super) static RULES: &[Rule] = &[
     Rule {
         name: "type-repeated",
         id: "SPIR-V specification, 2.8 Types and Variables: no two non-aggregate, non-pointer types have one opcode and the same operands",
-        says: "non-aggregate, non-pointer types must be declared only once",
+        requirement: "non-aggregate, non-pointer types must be declared only once",
         severity: Severity::Error,
         check: Check::Instructions(PLAIN, |facts, instruction, found| {
             let ty = instruction.result().and_then(|word| facts.module.type_declared(word));

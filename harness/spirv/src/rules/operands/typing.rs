@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::Facts;
-use crate::module::{Index, Module, Type, TypeId};
+use crate::module::{InstructionIndex, Module, Type, TypeId};
 use crate::tables::{Op, StorageClass};
 
 /// Set of kinds of types, as bits.
@@ -123,7 +123,7 @@ pub(in super::super) struct Typing {
     /// By dense id, the type of the value. [`NO_TYPE`] if the id is not a value.
     values: Vec<u32>,
     /// Instructions whose Result Type is not a type.
-    pub(super) without_type: Vec<Index>,
+    pub(super) without_type: Vec<InstructionIndex>,
 }
 
 /// Type of the value that an id denotes.
@@ -156,12 +156,12 @@ impl Typing {
             match module.type_declared(word) {
                 // The Result Type of a function is its return type, not its own type.
                 Some(ty) if info.has_result() && op != Op::Function => {
-                    if let Some(value) = module.id(result).and_then(|id| values.get_mut(id.0 as usize)) {
+                    if let Some(value) = module.dense_id(result).and_then(|id| values.get_mut(id.0 as usize)) {
                         *value = ty.0;
                     }
                 }
                 Some(_) => {}
-                None if module.definition_of_word(word).is_none_or(|made| made.op.is_none()) => {}
+                None if module.definition_of(word).is_none_or(|made| made.op.is_none()) => {}
                 None => without_type.push(instruction.index),
             }
         }
@@ -174,7 +174,7 @@ impl Typing {
 
     /// Type of the value that an id denotes.
     pub(in super::super) fn value(&self, module: &Module, word: u32) -> IdType {
-        let Some(id) = module.id(word) else { return IdType::Unknown };
+        let Some(id) = module.dense_id(word) else { return IdType::Unknown };
         match self.values.get(id.0 as usize) {
             Some(ty) if *ty != NO_TYPE => IdType::Known(TypeId(*ty)),
             _ => match module.definition(id).and_then(|made| Some((made, made.op?))) {

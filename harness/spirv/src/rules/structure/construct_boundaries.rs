@@ -14,7 +14,7 @@ impl FunctionStructure<'_, '_> {
     /// Constructs that enclose a block, innermost first.
     fn enclosing(&self, block: BlockIndex) -> impl Iterator<Item = &Construct> {
         let constructs = self.flow.constructs();
-        let mut at = self.flow.innermost(block);
+        let mut at = self.flow.innermost_construct(block);
         std::iter::from_fn(move || {
             let construct = constructs.get(at?)?;
             at = construct.parent;
@@ -126,7 +126,7 @@ impl FunctionStructure<'_, '_> {
         for &(_, from) in self.facts.parents(target) {
             let under = |by: BlockIndex| self.flow.dominates(by, from);
             let inside = under(header) && !under(merge) && !under(target);
-            if self.flow.reaches(from) && !inside && !self.flow.is_back_edge(from, target) {
+            if self.flow.is_reachable(from) && !inside && !self.flow.is_back_edge(from, target) {
                 let (name, header, target) = (self.name(from), self.name(header), self.name(target));
                 let message = format!(
                     "branch from {name} to {target}, the Continue Target of {header}, comes from outside the loop"

@@ -84,7 +84,7 @@ impl FunctionStructure<'_, '_> {
         merge: BlockIndex,
     ) -> Result<Vec<BlockIndex>, (BlockIndex, BlockIndex)> {
         let mut others = Vec::new();
-        for block in self.flow.dominated(case).filter(|block| !self.flow.dominates(merge, *block)) {
+        for block in self.flow.dominated_blocks(case).filter(|block| !self.flow.dominates(merge, *block)) {
             for to in self.targets(block) {
                 let in_switch = self.flow.dominates(header, to) && !self.flow.dominates(merge, to) && to != header;
                 if !in_switch || self.flow.dominates(case, to) {

@@ -99,7 +99,7 @@ pub(super) fn cases() -> Vec<Case> {
         );
         let name = format!("environment.subgroup.{}", builtin.trim_start_matches("Subgroup").to_ascii_lowercase());
         for participation in [Participation::All, Participation::Few] {
-            let again = words("OpVariable", BALLOT, definition.about.rule, move || vec![mask(builtin, is_in)]);
+            let again = words("OpVariable", BALLOT, definition.subject.rule, move || vec![mask(builtin, is_in)]);
             cases.push(
                 SubgroupCase { name: format!("{name}{}", participation.suffix()), participation, ..again }.case(),
             );
@@ -153,7 +153,7 @@ fn words(
 ) -> SubgroupCase {
     SubgroupCase {
         name: format!("environment.subgroup.{}", short(spirv)),
-        about: subgroup(spirv, "u32.vec4 <- bool".into(), rule),
+        subject: subgroup(spirv, "u32.vec4 <- bool".into(), rule),
         capabilities,
         extension: None,
         version: "1.3",
@@ -172,8 +172,8 @@ fn one(
     rule: &'static str,
     parts: impl Fn() -> Vec<SubgroupResult> + Send + Sync + 'static,
 ) -> SubgroupCase {
-    let about = subgroup(spirv, format!("{} <- u32.vec4", result.name()), rule);
-    SubgroupCase { result: (result, 1), about, ..words(spirv, BALLOT, rule, parts) }
+    let subject = subgroup(spirv, format!("{} <- u32.vec4", result.name()), rule);
+    SubgroupCase { result: (result, 1), subject, ..words(spirv, BALLOT, rule, parts) }
 }
 
 /// A mask of four words with the bits of these places set.

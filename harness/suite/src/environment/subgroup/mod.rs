@@ -14,7 +14,7 @@ mod vote;
 use super::about;
 use super::bit_preservation::FloatMode;
 use super::operand_rows::Ty;
-use crate::{About, Case};
+use crate::{Case, CaseSubject};
 use subgroup_program::{Participation, SubgroupCase, SubgroupResult, ValueType};
 
 const CLAUSE: &str = "SPIR-V specification, group and non-uniform instructions";
@@ -73,7 +73,7 @@ fn value_case(
     let name = shape_name(value);
     SubgroupCase {
         name: format!("environment.subgroup.{}.{name}", short(spirv)),
-        about: subgroup(spirv, format!("{name} <- {name}"), rule),
+        subject: subgroup(spirv, format!("{name} <- {name}"), rule),
         capabilities,
         extension: None,
         version: "1.3",
@@ -92,7 +92,7 @@ fn short(spirv: &str) -> String {
     stem.to_ascii_lowercase()
 }
 
-fn subgroup(spirv: &'static str, types: String, rule: &'static str) -> About {
+fn subgroup(spirv: &'static str, types: String, rule: &'static str) -> CaseSubject {
     about(spirv, types, rule, CLAUSE)
 }
 

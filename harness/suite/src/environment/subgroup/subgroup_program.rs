@@ -5,7 +5,7 @@ use super::super::bit_preservation::FloatMode;
 use super::super::operand_rows::Ty;
 use crate::bytes::{bytes_input, pattern};
 use crate::module_builder::{ModuleBuilder, UNSIGNED};
-use crate::{About, Case, Program};
+use crate::{Case, CaseSubject, Program};
 use assay_check::Options;
 use assay_oracle::{Dispatch, Slot};
 use std::collections::BTreeMap;
@@ -166,7 +166,7 @@ fn is_first_side(lane: u32) -> bool {
 /// Definition of a case.
 pub(super) struct SubgroupCase {
     pub(super) name: String,
-    pub(super) about: About,
+    pub(super) subject: CaseSubject,
     pub(super) capabilities: &'static [&'static str],
     pub(super) extension: Option<&'static str>,
     pub(super) version: &'static str,
@@ -186,8 +186,8 @@ const GROUPS: u32 = 2;
 
 impl SubgroupCase {
     pub(super) fn case(self) -> Case {
-        let (name, about) = (self.name.clone(), self.about.clone());
-        Case::core(name, about, move || self.program())
+        let (name, subject) = (self.name.clone(), self.subject.clone());
+        Case::core(name, subject, move || self.program())
     }
 
     fn lanes(&self) -> u32 {
@@ -297,7 +297,7 @@ impl SubgroupCase {
     }
 }
 
-fn records_input(invocations: u32) -> (assay_check::BindingName, assay_check::Source) {
+fn records_input(invocations: u32) -> (assay_check::BindingName, assay_check::BindingSource) {
     bytes_input(RECORDS, pattern(invocations * 12, 0x0c))
 }
 

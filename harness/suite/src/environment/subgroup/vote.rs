@@ -110,7 +110,7 @@ fn bools(
 ) -> SubgroupCase {
     SubgroupCase {
         name: format!("environment.subgroup.{}{}", short(spirv), participation.suffix()),
-        about: subgroup(spirv, "bool <- bool".into(), rule),
+        subject: subgroup(spirv, "bool <- bool".into(), rule),
         capabilities,
         extension,
         version: "1.3",

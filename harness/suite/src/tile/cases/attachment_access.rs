@@ -49,8 +49,8 @@ pub(super) fn cases() -> Vec<Case> {
 /// Reverses the channels of each texel; formats with one channel add 1 instead.
 fn swapped((wgsl, format, scalar, four): (&'static str, F, &'static str, bool), layers: u32) -> Case {
     let name = format!("tile.attachment.{wgsl}.layers{layers}");
-    let about = about("OpImageRead", wgsl, LOADS);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageRead", wgsl, LOADS);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.layers = layers;
         spec.storage(0, format);
@@ -77,8 +77,8 @@ fn swapped((wgsl, format, scalar, four): (&'static str, F, &'static str, bool), 
 /// Each attachment gets twice its value plus that of the next attachment.
 fn several(count: u32) -> Case {
     let name = format!("tile.attachments.{count}");
-    let about = about("OpImageWrite", format!("{count} attachments"), LOADS);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageWrite", format!("{count} attachments"), LOADS);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         let (mut declarations, mut body) = (String::new(), String::new());
         for i in 0..count {
@@ -113,8 +113,8 @@ fn several(count: u32) -> Case {
 fn across_layers(layers: u32) -> Case {
     let name = format!("tile.layers.{layers}");
     let rule = "loads and stores access the right layer of a tile attachment";
-    let about = about("OpImageRead", format!("{layers} layers"), rule);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageRead", format!("{layers} layers"), rule);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.layers = layers;
         spec.storage(0, F::R32ui);
@@ -145,8 +145,8 @@ fn sampled((wgsl, format, scalar, _): (&'static str, F, &'static str, bool), rol
     let kind = if role == AttachmentRole::Input { "input" } else { "sampled" };
     let name = format!("tile.{kind}.{wgsl}");
     let rule = "fetches from a sampled attachment return the tile's texels";
-    let about = about("OpImageFetch", wgsl, rule);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageFetch", wgsl, rule);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         if role == AttachmentRole::Input {
             spec.form = PassForm::Objects;
@@ -176,8 +176,8 @@ textureStore(image0, at, select(vec4<u32>(1u), vec4<u32>(2u), value > vec4<f32>(
 /// Fetches from the depth attachment.
 fn depth(form: PassForm) -> Case {
     let name = format!("tile.depth.{}", if form == PassForm::Objects { "objects" } else { "dynamic" });
-    let about = about("OpImageFetch", "d32", "fetches from the depth attachment return the tile's depths");
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageFetch", "d32", "fetches from the depth attachment return the tile's depths");
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.form = form;
         spec.storage(0, F::R32ui);
@@ -208,8 +208,8 @@ pub(super) fn form_name(form: PassForm) -> &'static str {
 /// Fetches from the stencil attachment.
 fn stencil(form: PassForm, layers: u32) -> Case {
     let name = format!("tile.stencil.{}.layers{layers}", form_name(form));
-    let about = about("OpImageFetch", "s8", "fetches from the stencil attachment return the tile's stencil values");
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageFetch", "s8", "fetches from the stencil attachment return the tile's stencil values");
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         (spec.form, spec.layers) = (form, layers);
         spec.storage(0, F::R32ui);
@@ -245,8 +245,8 @@ fn depth_and_stencil(form: PassForm, apron: [u32; 2]) -> Case {
     let [ax, ay] = apron;
     let name = format!("tile.depth_stencil.{}.apron{ax}x{ay}", form_name(form));
     let rule = "depth and stencil of one attachment are read through a view for each aspect";
-    let about = about("OpImageFetch", "d32, s8", rule);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageFetch", "d32, s8", rule);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         (spec.form, spec.apron) = (form, apron);
         spec.storage(0, F::R32ui);
@@ -283,8 +283,8 @@ textureStore(image0, at, vec4<u32>(depth * 256u + textureLoad(image2, above, 0).
 fn twice(apron: u32) -> Case {
     let name = format!("tile.aliased.apron{apron}");
     let rule = "after a barrier, a tile's stores are visible through every equivalent view of the attachment";
-    let about = about("OpImageFetch", "r32ui", rule);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageFetch", "r32ui", rule);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         (spec.form, spec.apron) = (PassForm::Objects, [apron, apron]);
         spec.storage(0, F::R32ui);

@@ -8,7 +8,7 @@
 use super::{PassSpec, about, bytes_of, noise, texels_of, tile_ends, tile_index, words_of};
 use crate::tile::pass::{ImageAccess, Pass};
 use crate::tile::shader_text::{Fragment, TileCover};
-use crate::tile::{Contents, PassReference};
+use crate::tile::{PassContents, PassReference};
 use crate::{Case, RunPath};
 use assay_spirv::tables::ImageFormat as F;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
@@ -537,7 +537,7 @@ outputs.color0 = textureLoad(image0, at) / vec4<u32>(2u) + lit;"
     })
 }
 
-fn deferred_reference(pass: &Pass, _: [u32; 2]) -> Contents {
+fn deferred_reference(pass: &Pass, _: [u32; 2]) -> PassContents {
     let mut left = pass.contents();
     let (depth, lights) = (words_of(&left.attachments[2]), words_of(&left.buffers[0]));
     for (_, _, i) in texels_of(pass) {

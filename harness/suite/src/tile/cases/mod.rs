@@ -8,10 +8,10 @@ mod shading_rates;
 mod texel_atomics;
 mod tile_programs;
 
-use super::pass::{Attachment, Buffer, ImageAccess, Pass, PassReference, Stage, Step};
+use super::pass::{ImageAccess, Pass, PassAttachment, PassBuffer, PassReference, PassStep, StepStage};
 use super::shader_text::{DeclaredImage, Fragment, PARAMETERS, TileCover, TileKernel, parameters};
 use crate::case::covering;
-use crate::{About, Case, RunPath};
+use crate::{Case, CaseSubject, RunPath};
 use assay_check::CheckError;
 use assay_spirv::tables::ImageFormat;
 use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
@@ -33,8 +33,8 @@ pub(super) fn all() -> Vec<Case> {
 /// The document that states the requirements.
 const CLAUSE: &str = "VK_QCOM_tile_shading";
 
-fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str) -> About {
-    About { instruction, types: types.into(), rule, clause: CLAUSE }
+fn about(instruction: &'static str, types: impl Into<String>, rule: &'static str) -> CaseSubject {
+    CaseSubject { instruction, types: types.into(), rule, clause: CLAUSE }
 }
 
 /// Width and height of the framebuffer, unscaled.
@@ -57,8 +57,8 @@ struct PassSpec {
     area: [[u32; 2]; 2],
     apron: [u32; 2],
     tile: [u32; 2],
-    attachments: Vec<Attachment>,
-    buffers: Vec<Buffer>,
+    attachments: Vec<PassAttachment>,
+    buffers: Vec<PassBuffer>,
     /// The shader of each step, with a flag for a barrier before it.
     shaders: Vec<(StepShader, bool)>,
     cover: TileCover,
@@ -96,7 +96,7 @@ impl PassSpec {
     fn attachment(&mut self, binding: u32, format: TexelFormat, access: ImageAccess, role: AttachmentRole) {
         let texels = (self.extent[0] * self.extent[1] * self.layers) as usize;
         let data = texel_data(format, texels, binding);
-        self.attachments.push(Attachment { role, format, bindings: vec![(binding, access)], data });
+        self.attachments.push(PassAttachment { role, format, bindings: vec![(binding, access)], data });
     }
 
     /// Adds a colour attachment that is a storage image.
@@ -107,7 +107,7 @@ impl PassSpec {
     /// Adds a buffer of words.
     fn words(&mut self, binding: u32, words: &[u32]) {
         let data = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.buffers.push(Buffer { binding, data });
+        self.buffers.push(PassBuffer { binding, data });
     }
 
     fn kernel(&mut self, declarations: &str, body: impl Into<String>) {
@@ -146,7 +146,7 @@ impl PassSpec {
     }
 
     fn build(mut self) -> Result<Pass, CheckError> {
-        self.buffers.push(Buffer { binding: PARAMETERS, data: parameters(self.area, self.extent, self.layers) });
+        self.buffers.push(PassBuffer { binding: PARAMETERS, data: parameters(self.area, self.extent, self.layers) });
         let bindings: Vec<u32> =
             self.attachments.iter().flat_map(|a| a.bindings.iter().map(|(binding, _)| *binding)).collect();
         let texels = match self.cover {
@@ -159,16 +159,16 @@ impl PassSpec {
             let (words, stage, frame) = match shader {
                 StepShader::Dispatch(kernel) => (
                     kernel.native(name, self.cover, &bindings)?,
-                    Stage::Compute { texels },
+                    StepStage::Compute { texels },
                     kernel.full_frame(name, self.tile, self.layers, self.apron)?,
                 ),
                 StepShader::Draw(fragment) => (
                     fragment.native(name, &images, &bindings)?,
-                    Stage::Fragment { per_tile: fragment.per_tile },
+                    StepStage::Fragment { per_tile: fragment.per_tile },
                     fragment.full_frame(name, &images, self.tile, self.apron)?,
                 ),
             };
-            steps.push(Step { words, stage, barrier: *barrier });
+            steps.push(PassStep { words, stage, barrier: *barrier });
             full_frame.push(frame);
         }
         let PassSpec { form, extent, layers, area, apron, tile, attachments, buffers, reference, .. } = self;

@@ -58,7 +58,7 @@ atomicAdd(&counts[tile_index()], 1u);"
     spec.reference = Some(Box::new(reference));
 }
 
-fn reference(pass: &Pass, tile: [u32; 2]) -> crate::tile::Contents {
+fn reference(pass: &Pass, tile: [u32; 2]) -> crate::tile::PassContents {
     let mut left = pass.contents();
     let (mut image, mut counts) = (words_of(&left.attachments[0]), words_of(&left.buffers[0]));
     for ([x, y], layer, i) in texels_of(pass) {
@@ -73,8 +73,8 @@ fn rate(block: [u32; 3], layers: u32, dispatch_tile: bool) -> Case {
     let [x, y, z] = block;
     let how = if dispatch_tile { "dispatch_tile" } else { "groups" };
     let name = format!("tile.rate.{how}.{x}x{y}x{z}.layers{layers}");
-    let about = about("OpImageWrite", format!("{x}x{y}x{z} of {layers} layers"), RULE);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageWrite", format!("{x}x{y}x{z} of {layers} layers"), RULE);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.layers = layers;
         spec.cover = match dispatch_tile {
@@ -88,8 +88,8 @@ fn rate(block: [u32; 3], layers: u32, dispatch_tile: bool) -> Case {
 
 fn area_case(area_name: &str, tile: [u32; 2], area: [[u32; 2]; 2]) -> Case {
     let name = format!("tile.area.{area_name}.tile{}x{}", tile[0], tile[1]);
-    let about = about("OpImageWrite", format!("area {area_name}"), RULE);
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about("OpImageWrite", format!("area {area_name}"), RULE);
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.tile = tile;
         spec.set_area(area);

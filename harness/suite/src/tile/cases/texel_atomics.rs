@@ -41,8 +41,8 @@ fn case((wgsl, op, does): Operation, signed: bool, shared: bool) -> Case {
         if signed { ("i32", "r32sint", ImageFormat::R32i) } else { ("u32", "r32uint", ImageFormat::R32ui) };
     let place = if shared { "first" } else { "own" };
     let name = format!("tile.atomic.{}.{scalar}.{place}", wgsl.to_lowercase());
-    let about = about(op, scalar, "every atomic operation on a tile's texels is applied once, in any order");
-    Case::tiles(name.clone(), about, move |path| {
+    let subject = about(op, scalar, "every atomic operation on a tile's texels is applied once, in any order");
+    Case::tiles(name.clone(), subject, move |path| {
         let mut spec = PassSpec::new(&name, path);
         spec.storage(0, image);
         spec.storage(1, image);

@@ -220,7 +220,7 @@ for (var i = 0u; i < 32u; i++) {
     })
 }
 
-fn light_culling_reference(pass: &crate::tile::Pass, tile: [u32; 2]) -> crate::tile::Contents {
+fn light_culling_reference(pass: &crate::tile::Pass, tile: [u32; 2]) -> crate::tile::PassContents {
     let mut left = pass.contents();
     let depth = words_of(&left.attachments[0]);
     let [mut ranges, mut masks, lights] = [0, 1, 2].map(|i| words_of(&left.buffers[i]));

@@ -1,0 +1,170 @@
+//! The backend whose cases misbehave as their names prescribe.
+
+use crate::{Fault, result, result_with_wrong_chunks};
+use assay_isolate::{EventSender, Task, WorkerBackend};
+use assay_runner::{DeviceInfo, Event, Status};
+use rustix::process::{Signal, getpid, kill_process};
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, RandomState},
+    io::Write,
+    process::{Command, exit},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+/// Runs cases with faults.
+#[derive(Debug)]
+pub struct FaultInjectionBackend {
+    device: DeviceInfo,
+    poisoned: bool,
+    lost: bool,
+}
+
+/// Returns the description of the device.
+pub fn device() -> DeviceInfo {
+    DeviceInfo {
+        name: "a device with injected faults".to_owned(),
+        api: "vulkan".to_owned(),
+        kind: "other".to_owned(),
+        vendor_id: 0,
+        device_id: 0,
+        uuid: "00".repeat(16),
+        driver_name: "mock".to_owned(),
+        driver_info: "1".to_owned(),
+        driver_version: 1,
+        api_version: "1.3.0".to_owned(),
+        conformance_version: "0.0.0.0".to_owned(),
+        features: Vec::new(),
+        extensions: Vec::new(),
+        properties: BTreeMap::new(),
+        environment: BTreeMap::new(),
+        host_cpu: "any".to_owned(),
+    }
+}
+
+impl Default for FaultInjectionBackend {
+    fn default() -> FaultInjectionBackend {
+        FaultInjectionBackend { device: device(), poisoned: false, lost: false }
+    }
+}
+
+impl WorkerBackend for FaultInjectionBackend {
+    fn device(&self) -> &DeviceInfo {
+        &self.device
+    }
+
+    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
+        for Task { name, chunks } in tasks {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let fault = Fault::of(name).ok_or_else(|| format!("there is no case `{name}`"))?;
+            if fault == Fault::Unsupported {
+                sender.event(&result(name, Status::NotSupported, Some("it lacks everything".to_owned())));
+                continue;
+            }
+            sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
+            let call = sender.begin_call(name, "running a shader");
+            let (status, reason) = self.inject(fault, name, sender);
+            drop(call);
+            if fault == Fault::Silent {
+                continue;
+            }
+            let reason = (status != Status::Pass).then(|| reason.to_owned());
+            sender.event(&match fault {
+                Fault::Spots | Fault::Restless | Fault::Late if !self.lost => {
+                    result_with_wrong_chunks(name, fault, chunks.as_deref())
+                }
+                _ => result(name, status, reason),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn sleep_forever() -> ! {
+    loop {
+        thread::sleep(Duration::from_secs(1));
+    }
+}
+
+impl FaultInjectionBackend {
+    fn inject(&mut self, fault: Fault, name: &str, sender: &EventSender) -> (Status, &'static str) {
+        if self.lost {
+            return (Status::Fail, "results after a device loss are wrong");
+        }
+        match fault {
+            Fault::None | Fault::Unsupported | Fault::Silent => {}
+            Fault::Spots | Fault::Restless | Fault::Late => {}
+            Fault::Warning => return (Status::QualityWarning, "lenient"),
+            Fault::Wrong => return (Status::Fail, "wrong"),
+            Fault::Invalid => return (Status::InternalError, "VUID-mock"),
+            Fault::OutOfMemory => return (Status::Undetermined, "VK_ERROR_OUT_OF_DEVICE_MEMORY"),
+            Fault::Slow => thread::sleep(Duration::from_millis(100)),
+            // Rust's own handler catches the first signal and then restores the default.
+            Fault::Segfault => loop {
+                _ = kill_process(getpid(), Signal::SEGV);
+                thread::sleep(Duration::from_millis(1));
+            },
+            Fault::Abort => std::process::abort(),
+            Fault::Killed => {
+                _ = kill_process(getpid(), Signal::KILL);
+                sleep_forever()
+            }
+            Fault::Exit => exit(0),
+            Fault::Hang => sleep_forever(),
+            Fault::Stubborn => {
+                _ = ctrlc::set_handler(|| {});
+                sleep_forever()
+            }
+            Fault::Orphan => {
+                _ = Command::new("sleep").arg("1000").spawn();
+                sleep_forever()
+            }
+            Fault::Garbage => _ = sender.write_raw(b"llvmpipe: this is no message\n"),
+            Fault::Half => {
+                _ = sender.write_raw(b"00000100 12345678 {\"say\":\"ev");
+                exit(3)
+            }
+            Fault::Liar => sender.event(&result("mock.pass.none", Status::Pass, None)),
+            Fault::Lost => {
+                self.lost = true;
+                return (Status::DeviceLost, "VK_ERROR_DEVICE_LOST");
+            }
+            Fault::Leak => {
+                let mut leak: Vec<Vec<u8>> = Vec::new();
+                loop {
+                    // Not zeros: zeroed memory would become resident only when it is written.
+                    leak.push(vec![leak.len() as u8 | 1; 4 << 20]);
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+            Fault::Flood => {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                let line = [[b'x'; 99].as_slice(), b"\n"].concat();
+                loop {
+                    _ = out.write_all(&line).and_then(|()| err.write_all(&line));
+                }
+            }
+            Fault::Flaky => {
+                if RandomState::new().hash_one(name).is_multiple_of(10) {
+                    return (Status::Fail, "wrong this time");
+                }
+            }
+            Fault::Poison => self.poisoned = true,
+            Fault::Poisoned => {
+                if self.poisoned {
+                    return (Status::Fail, "poisoned");
+                }
+            }
+            Fault::Shaken => {
+                if self.poisoned {
+                    std::process::abort();
+                }
+            }
+        }
+        (Status::Pass, "")
+    }
+}

@@ -1,0 +1,312 @@
+//! The pool of worker processes: their jobs and their limits.
+
+use super::WorkerLimits;
+use crate::{
+    child_process::{Launch, Process, WorkerEvent},
+    message::{Order, Refusal, Task},
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+    process::ExitStatus,
+    sync::mpsc::{self, Receiver, SyncSender},
+    time::{Duration, Instant},
+};
+
+/// Number of messages that are queued for the coordinator; further ones wait in the pipes.
+const MESSAGE_QUEUE: usize = 1 << 10;
+
+/// Longest time for a dismissed worker to close its device.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Longest time for a worker to end after it has closed its pipe.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Time without a message after which a worker counts as hung. It sends a sign of life every
+/// second.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Work of a worker.
+#[derive(Debug)]
+pub(super) struct WorkerJob {
+    /// Its cases in order.
+    pub(super) cases: Vec<u32>,
+    /// Cases without a result, by name.
+    pub(super) unfinished: HashMap<String, u32>,
+    /// The confirmation that requested it, in a process of its own; the case to confirm is the
+    /// last.
+    pub(super) confirmation: Option<u64>,
+    /// Indices of the chunks of the last case to run; `None` for all of them.
+    pub(super) chunks: Option<Vec<u64>>,
+}
+
+/// Failure of a worker.
+#[derive(Debug)]
+pub(super) enum WorkerFailure {
+    /// It ended.
+    Ended,
+    /// It cannot open the device.
+    Refused(Refusal),
+    /// It wrote bytes that are not a message, or a message that does not fit its job.
+    Broken(String),
+    /// A call for that case exceeds this limit; without a case, the start does.
+    Hang(Option<u32>, Duration),
+    /// It sends no signs of life.
+    Silent,
+    /// It uses more memory than this limit in bytes.
+    Memory(u64),
+    /// It wrote more than this limit in bytes.
+    Flood(u64),
+}
+
+#[derive(Debug)]
+pub(super) struct Worker {
+    number: u64,
+    process: Process,
+    started: Instant,
+    starting: bool,
+    pub(super) job: Option<WorkerJob>,
+    /// Calls into the driver that have not returned: case, description and start of each.
+    pub(super) calls: BTreeMap<u64, (u32, String, Instant)>,
+    /// Cases that began and have no result, in order.
+    active: Vec<u32>,
+    /// All cases that began in this process, in order.
+    history: Vec<u32>,
+    pub(super) last_message: Instant,
+    /// Bytes that it had written to stderr when it received its job.
+    written_before: u64,
+}
+
+impl Worker {
+    pub(super) fn is_starting(&self) -> bool {
+        self.starting
+    }
+
+    pub(super) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(super) fn send(&self, order: &Order) {
+        // Orders always have a JSON form, and the loss of a worker is noticed elsewhere.
+        _ = self.process.send(order);
+    }
+
+    /// Starts the job, because the device is open.
+    pub(super) fn on_ready(&mut self) {
+        self.starting = false;
+        self.begin_job();
+    }
+
+    fn begin_job(&mut self) {
+        self.written_before = self.process.written();
+        if let Some(job) = &self.job {
+            let mut cases: Vec<(u32, &String)> = job.unfinished.iter().map(|(name, &case)| (case, name)).collect();
+            let place: HashMap<u32, usize> = job.cases.iter().enumerate().map(|(place, &case)| (case, place)).collect();
+            cases.sort_by_key(|(case, _)| place.get(case));
+            let whole = |(_, name): (u32, &String)| Task { name: name.clone(), chunks: None };
+            let mut tasks: Vec<Task> = cases.into_iter().map(whole).collect();
+            if let Some(last) = tasks.last_mut() {
+                last.chunks.clone_from(&job.chunks);
+            }
+            self.send(&Order::Run { cases: tasks });
+        }
+    }
+
+    /// Records that a case began; returns `None` for a case that is not in the job.
+    pub(super) fn begin(&mut self, name: &str) -> Option<u32> {
+        let case = *self.job.as_ref()?.unfinished.get(name)?;
+        if !self.active.contains(&case) {
+            self.active.push(case);
+            self.history.push(case);
+        }
+        Some(case)
+    }
+
+    /// Records a result; returns the case and the cases that began before it, or `None` for a case
+    /// that is not in the job.
+    pub(super) fn finish(&mut self, name: &str) -> Option<(u32, Vec<u32>)> {
+        let case = self.job.as_mut()?.unfinished.remove(name)?;
+        let before = self.predecessors(case);
+        match self.active.iter().position(|&begun| begun == case) {
+            Some(place) => _ = self.active.remove(place),
+            // The worker did not report its beginning; for example, the device cannot run it.
+            None => self.history.push(case),
+        }
+        Some((case, before))
+    }
+
+    /// Returns the last cases that began in this process before that one.
+    pub(super) fn predecessors(&self, case: u32) -> Vec<u32> {
+        let end = self.history.iter().rposition(|&other| other == case).unwrap_or(self.history.len());
+        self.history[end.saturating_sub(crate::confirmation::MAX_PREDECESSORS)..end].to_vec()
+    }
+
+    /// Returns the cases that may have caused `failure`, the most likely first, each with a
+    /// description of its current call.
+    pub(super) fn suspects(&self, failure: &WorkerFailure) -> Vec<(u32, String)> {
+        if let WorkerFailure::Hang(Some(hanging), _) = failure {
+            let doing = self.calls.values().find(|(case, ..)| case == hanging).map(|(_, doing, _)| doing.clone());
+            return vec![(*hanging, doing.unwrap_or_default())];
+        }
+        // Cases in a call into the driver. Running on the device is more dangerous than building,
+        // and such a case began earlier.
+        let mut suspects: Vec<(u32, String)> = Vec::new();
+        for case in &self.active {
+            if let Some((_, doing, _)) = self.calls.values().find(|(of, ..)| of == case) {
+                suspects.push((*case, doing.clone()));
+            }
+        }
+        if suspects.is_empty() {
+            suspects = self.active.iter().map(|&case| (case, String::new())).collect();
+        }
+        suspects
+    }
+
+    /// Returns the failure of the worker, if there is one.
+    pub(super) fn failure(&self, limits: &WorkerLimits) -> Option<WorkerFailure> {
+        if self.starting && self.age() > limits.start {
+            return Some(WorkerFailure::Hang(None, limits.start));
+        }
+        if let Some((case, ..)) = self.calls.values().find(|(.., since)| since.elapsed() > limits.call) {
+            return Some(WorkerFailure::Hang(Some(*case), limits.call));
+        }
+        if self.last_message.elapsed() > SILENCE_TIMEOUT.max(limits.call) {
+            return Some(WorkerFailure::Silent);
+        }
+        if self.process.written() - self.written_before > limits.output {
+            return Some(WorkerFailure::Flood(limits.output));
+        }
+        if let (Some(limit), Some(memory)) = (limits.memory, self.process.memory())
+            && memory > limit
+        {
+            return Some(WorkerFailure::Memory(limit));
+        }
+        // A process that the driver started may hold the pipe open after the worker itself has
+        // ended.
+        (self.process.has_ended() && self.last_message.elapsed() > CLOSE_TIMEOUT).then_some(WorkerFailure::Ended)
+    }
+
+    /// Waits for the worker to end by itself, which it does shortly after closing its pipe.
+    pub(super) fn await_end(&self) {
+        let since = Instant::now();
+        while !self.process.has_ended() && since.elapsed() < EXIT_TIMEOUT {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Kills it; returns its last line on stderr and its exit status.
+    pub(super) fn kill(&mut self) -> (String, Option<ExitStatus>) {
+        let status = self.process.end();
+        (self.process.last_stderr_line().unwrap_or_default(), status)
+    }
+}
+
+pub(super) struct WorkerPool {
+    launch: Launch,
+    pub(super) workers: Vec<Worker>,
+    /// Workers that are closing their devices.
+    closing: Vec<(Process, Instant)>,
+    sender: SyncSender<(u64, WorkerEvent)>,
+    receiver: Receiver<(u64, WorkerEvent)>,
+    started: u64,
+}
+
+impl WorkerPool {
+    pub(super) fn new(launch: Launch) -> WorkerPool {
+        let (sender, receiver) = mpsc::sync_channel(MESSAGE_QUEUE);
+        WorkerPool { launch, workers: Vec::new(), closing: Vec::new(), sender, receiver, started: 0 }
+    }
+
+    /// Sets the command for further workers.
+    pub(super) fn set_launch(&mut self, launch: Launch) {
+        self.launch = launch;
+    }
+
+    /// Returns the number of workers that were started.
+    pub(super) fn started_count(&self) -> u64 {
+        self.started
+    }
+
+    pub(super) fn start(&mut self, job: Option<WorkerJob>) -> io::Result<()> {
+        self.started += 1;
+        let now = Instant::now();
+        self.workers.push(Worker {
+            number: self.started,
+            process: Process::start(&self.launch, self.started, self.sender.clone())?,
+            started: now,
+            starting: true,
+            job,
+            calls: BTreeMap::new(),
+            active: Vec::new(),
+            history: Vec::new(),
+            last_message: now,
+            written_before: 0,
+        });
+        Ok(())
+    }
+
+    /// Resets the time since the last message, so that the time between the start of the first
+    /// worker and the run does not count.
+    pub(super) fn reset_message_times(&mut self) {
+        self.workers.iter_mut().for_each(|worker| worker.last_message = Instant::now());
+    }
+
+    /// Gives a job to an idle worker. A confirmation gets a new worker.
+    pub(super) fn assign(&mut self, job: WorkerJob) -> io::Result<()> {
+        let idle = self.workers.iter_mut().find(|worker| worker.job.is_none() && !worker.starting);
+        match idle {
+            // A worker that has not run any case is as good as a new one.
+            Some(worker) if job.confirmation.is_none() || worker.history.is_empty() => {
+                worker.job = Some(job);
+                worker.begin_job();
+                Ok(())
+            }
+            _ => self.start(Some(job)),
+        }
+    }
+
+    /// Returns the next message, if one arrives within that time.
+    pub(super) fn receive(&self, within: Duration) -> Option<(u64, WorkerEvent)> {
+        self.receiver.recv_timeout(within).ok()
+    }
+
+    pub(super) fn find(&self, number: u64) -> Option<usize> {
+        self.workers.iter().position(|worker| worker.number == number)
+    }
+
+    /// Returns the number of workers with a job.
+    pub(super) fn busy_count(&self) -> usize {
+        self.workers.iter().filter(|worker| worker.job.is_some()).count()
+    }
+
+    /// Kills a worker; returns its last line on stderr, its exit status and its job.
+    pub(super) fn kill(&mut self, at: usize) -> (String, Option<ExitStatus>, Option<WorkerJob>) {
+        let mut worker = self.workers.remove(at);
+        let (words, status) = worker.kill();
+        (words, status, worker.job)
+    }
+
+    /// Lets a worker close its device and end.
+    pub(super) fn dismiss(&mut self, at: usize) {
+        let mut worker = self.workers.remove(at);
+        worker.process.dismiss();
+        self.closing.push((worker.process, Instant::now()));
+    }
+
+    /// Removes workers that have ended, and kills those that exceed their time to close.
+    pub(super) fn reap(&mut self) {
+        self.closing.retain(|(process, since)| !process.has_ended() && since.elapsed() < CLOSE_TIMEOUT);
+    }
+
+    /// Ends all workers.
+    pub(super) fn dismiss_all(&mut self) {
+        while !self.workers.is_empty() {
+            self.dismiss(0);
+        }
+        while !self.closing.is_empty() {
+            // Their last messages are not needed, but must not block them.
+            _ = self.receive(Duration::from_millis(5));
+            self.reap();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The worker's side of the protocol.
+
+use crate::{
+    message::{Order, PROTOCOL, Refusal, Task, WorkerMessage},
+    message_frame,
+};
+use assay_runner::{DeviceInfo, Event, Reporter};
+use rustix::{
+    io::dup,
+    process::{Signal, kill_current_process_group},
+    stdio,
+};
+use serde_json::Value;
+use std::{
+    fs::File,
+    io::{self, BufReader, Write},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
+
+/// Interval of the worker's signs of life.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Longest time for an idle worker to close its device after its orders end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Work of a worker process: holds a device and runs cases on it.
+pub trait WorkerBackend {
+    /// Returns the description of its device.
+    fn device(&self) -> &DeviceInfo;
+
+    /// Runs these cases in any order.
+    ///
+    /// It reports the beginning of each case ([`Event::CaseStarted`]) and its end
+    /// ([`Event::CaseFinished`], or [`Event::CheckFinished`], which partial results may precede).
+    /// Calls into a driver are announced with [`EventSender::begin_call`]. It ends early once
+    /// `stop` is set. For a task that names chunks, only these chunks are run.
+    ///
+    /// # Errors
+    /// A case is not known, or there is a defect. The worker then ends, which is attributed like
+    /// any other exit.
+    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String>;
+}
+
+impl<B: WorkerBackend + ?Sized> WorkerBackend for Box<B> {
+    fn device(&self) -> &DeviceInfo {
+        (**self).device()
+    }
+
+    fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
+        (**self).run(tasks, sender, stop)
+    }
+}
+
+/// Reason for the early end of a worker.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// It was not started by a coordinator.
+    #[error("a worker is started by `assay run` or `assay check`, and takes its orders on stdin: {0}")]
+    Orders(String),
+    /// The pipe cannot be set up.
+    #[error("cannot set up the pipe: {0}")]
+    Pipe(#[from] io::Error),
+    /// The backend failed.
+    #[error("{0}")]
+    Backend(String),
+}
+
+/// Sends messages to the coordinator. Threads share it.
+#[derive(Clone, Debug)]
+pub struct EventSender(Arc<SenderState>);
+
+#[derive(Debug)]
+struct SenderState {
+    pipe: Mutex<File>,
+    calls: AtomicU64,
+}
+
+impl EventSender {
+    fn new(pipe: File) -> EventSender {
+        EventSender(Arc::new(SenderState { pipe: Mutex::new(pipe), calls: AtomicU64::new(0) }))
+    }
+
+    fn send(&self, message: &WorkerMessage) {
+        // All messages are types of this crate and of the runner, and have a JSON form.
+        let line = message_frame::encode(message).expect("a message has a JSON form");
+        let written = self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line);
+        if written.is_err() {
+            kill_own_group();
+        }
+    }
+
+    /// Sends an event of a case.
+    pub fn event(&self, event: &Event) {
+        self.send(&WorkerMessage::Event { event: Box::new(event.clone()) });
+    }
+
+    /// Reports that the request is invalid on any device, which ends the run.
+    pub fn refuse(&self, refusal: Refusal) {
+        self.send(&WorkerMessage::Refused(refusal));
+    }
+
+    /// Announces a call into the driver for a case, which lasts until the result is dropped;
+    /// `doing` describes it. If the call exceeds the time limit of the run, the coordinator kills
+    /// the worker and attributes that to the case.
+    #[must_use = "the call ends when this is dropped"]
+    pub fn begin_call(&self, case: &str, doing: &str) -> DriverCall<'_> {
+        let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
+        self.send(&WorkerMessage::Enter { call, case: case.to_owned(), doing: doing.to_owned() });
+        DriverCall { sender: self, call }
+    }
+
+    /// Writes raw bytes to the pipe like a damaged worker, for tests.
+    ///
+    /// # Errors
+    /// The coordinator is gone.
+    pub fn write_raw(&self, bytes: &[u8]) -> io::Result<()> {
+        self.0.pipe.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)
+    }
+}
+
+/// A call into the driver; it ends when this is dropped.
+#[derive(Debug)]
+pub struct DriverCall<'a> {
+    sender: &'a EventSender,
+    call: u64,
+}
+
+impl Drop for DriverCall<'_> {
+    fn drop(&mut self) {
+        self.sender.send(&WorkerMessage::Leave { call: self.call });
+    }
+}
+
+impl Reporter for EventSender {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            // The coordinator reports the run as a whole.
+            Event::RunStarted(_) | Event::RunFinished { .. } => {}
+            Event::CaseStarted { .. }
+            | Event::CaseProgress { .. }
+            | Event::CaseFinished(_)
+            | Event::CheckFinished(_) => EventSender::event(self, event),
+        }
+        Ok(())
+    }
+}
+
+/// Ends this process and its children, whatever a driver is doing.
+fn kill_own_group() -> ! {
+    _ = kill_current_process_group(Signal::KILL);
+    std::process::abort()
+}
+
+/// Runs orders from stdin until there are no more. From here on, output of a driver to stdout goes
+/// to stderr, because the coordinator reads stdout.
+///
+/// # Errors
+/// There is no coordinator, or the backend failed. A device that cannot be opened is reported to
+/// the coordinator and is not an error.
+pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -> Result<(), ServeError> {
+    let sender = EventSender::new(File::from(dup(io::stdout()).map_err(io::Error::from)?));
+    stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
+    let orders = |error: String| ServeError::Orders(error);
+    let mut stdin = BufReader::new(io::stdin());
+    let first = message_frame::read::<Order>(&mut stdin).map_err(|error| orders(error.to_string()))?;
+    let setup = match first {
+        Some(Order::SetUp { protocol: PROTOCOL, setup }) => setup,
+        Some(Order::SetUp { protocol, .. }) => {
+            let reason =
+                format!("the worker speaks protocol {PROTOCOL}, and was asked for {protocol}: the binary has changed");
+            sender.send(&WorkerMessage::Refused(Refusal { reason, code: 70 }));
+            return Ok(());
+        }
+        Some(_) | None => return Err(orders("there are none".to_owned())),
+    };
+    let beating = sender.clone();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(HEARTBEAT_INTERVAL);
+            beating.send(&WorkerMessage::Beat);
+        }
+    });
+    let (stop, busy) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
+    let batches = read_orders(stdin, Arc::clone(&stop), Arc::clone(&busy));
+    let mut backend = match open(setup) {
+        Ok(backend) => backend,
+        Err(refusal) => {
+            sender.send(&WorkerMessage::Refused(refusal));
+            return Ok(());
+        }
+    };
+    sender.send(&WorkerMessage::Ready { protocol: PROTOCOL, device: Box::new(backend.device().clone()) });
+    busy.store(false, Ordering::SeqCst);
+    for cases in batches {
+        busy.store(true, Ordering::SeqCst);
+        backend.run(&cases, &sender, &stop).map_err(ServeError::Backend)?;
+        busy.store(false, Ordering::SeqCst);
+        sender.send(&WorkerMessage::Done);
+    }
+    Ok(())
+}
+
+/// Starts the thread that reads orders. The orders end when the coordinator has closed the pipe or
+/// is gone. Then an idle worker closes its device, and a busy one ends at once, because its results
+/// are not needed.
+fn read_orders(
+    mut stdin: BufReader<io::Stdin>,
+    stop: Arc<AtomicBool>,
+    busy: Arc<AtomicBool>,
+) -> mpsc::Receiver<Vec<Task>> {
+    let (sender, batches) = mpsc::channel();
+    thread::spawn(move || {
+        while let Ok(Some(order)) = message_frame::read::<Order>(&mut stdin) {
+            match order {
+                Order::Run { cases } => _ = sender.send(cases),
+                Order::Stop => stop.store(true, Ordering::SeqCst),
+                Order::SetUp { .. } => break,
+            }
+        }
+        drop(sender);
+        if !busy.load(Ordering::SeqCst) {
+            thread::sleep(CLOSE_TIMEOUT);
+        }
+        kill_own_group();
+    });
+    batches
+}

@@ -1,0 +1,328 @@
+//! Results of checks of users' shaders: part of the schema of `results.jsonl`.
+
+use crate::{ClassCount, Example, Picture, Repeat, Status, Times, class_names, group_digits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Result of a check of a shader.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// Path of the file, or name of the case.
+    pub name: String,
+    /// Outcome.
+    pub status: Status,
+    /// The reason in one line, for every status except `Pass`.
+    pub reason: Option<String>,
+    /// Name of the entry point.
+    pub entry: String,
+    /// Workgroups along x, y and z.
+    pub workgroups: [u32; 3],
+    /// Invocations of a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Number of rounds, each with different inputs.
+    pub rounds: u32,
+    /// Number of rounds in which a result was judged that could have come out wrong; `unjudged` explains
+    /// the others.
+    pub rounds_checked: u32,
+    /// Rounds that say nothing about the device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<UnjudgedRound>,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// Number of elements (scalars of buffers) that were compared with their permitted sets, over
+    /// all rounds; also those that the shader did not write.
+    pub elements_checked: u64,
+    /// Number of elements without a known permitted set; `undetermined` gives the causes.
+    pub elements_undetermined: u64,
+    /// Number of elements that no reading permits.
+    pub elements_failing: u64,
+    /// Number of elements that only a lenient reading permits.
+    pub elements_warning: u64,
+    /// Elements that the shader wrote; `None` in results of versions of Assay that did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Writes>,
+    /// The first failing and warning elements; failing ones come first, in each group by round,
+    /// buffer and element.
+    pub mismatches: Vec<Mismatch>,
+    /// All failing and warning elements, by class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassCount>,
+    /// Causes of undetermined elements.
+    pub undetermined: Vec<UndeterminedElements>,
+    /// Instructions whose result on the device is not permitted for the device's own operands, as
+    /// recorded by a trace; earliest first.
+    pub blamed: Vec<Blame>,
+    /// Derivation of the first element that is not permitted, if it was requested.
+    pub derivation: Vec<DerivationStep>,
+    /// Further information, such as rounds that were not run.
+    pub notes: Vec<String>,
+    /// Number of instructions that the oracle executed, counted for each invocation.
+    pub instructions: u64,
+    /// Set if an interruption ended the check or its confirmation; a resumed run runs it again.
+    #[serde(default, skip_serializing_if = "crate::event::is_false")]
+    pub partial: bool,
+    /// Result of the confirmation; `None` if the check was run once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Box<Repeat>>,
+    /// For a failing result that is an image: expected values, actual values, and the difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Box<Picture>>,
+    /// The checked part of the dispatch, if only some workgroups were checked; `None` if all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<WorkgroupSubset>,
+    /// Duration by part; `check` is that of the oracle.
+    pub times: Times,
+}
+
+/// A round that says nothing about the device.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct UnjudgedRound {
+    /// The round, from 0.
+    pub round: u32,
+    /// Reason, worded as a predicate of `round 0`: `wrote nothing`.
+    pub why: String,
+}
+
+/// Elements that a shader wrote, in all rounds. An element that no invocation wrote must keep its
+/// value and can fail, but is not a result that the device computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Writes {
+    /// Elements that were checked or are undetermined.
+    pub elements: u64,
+    /// Elements that some invocation wrote or may have written, even with an unchanged value.
+    pub written: u64,
+    /// Written elements for which not every value is permitted. A Pass requires at least one.
+    pub falsifiable: u64,
+    /// Counts by binding.
+    pub bindings: Vec<BindingWrites>,
+}
+
+/// Elements of a binding that a shader wrote, in all rounds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct BindingWrites {
+    /// The binding: `set 0 binding 1 (sums)`.
+    pub binding: String,
+    /// As in [`Writes::elements`].
+    pub elements: u64,
+    /// As in [`Writes::written`].
+    pub written: u64,
+    /// As in [`Writes::falsifiable`].
+    pub falsifiable: u64,
+}
+
+impl BindingWrites {
+    /// Adds the counts of another round.
+    pub fn add(&mut self, other: &BindingWrites) {
+        self.elements += other.elements;
+        self.written += other.written;
+        self.falsifiable += other.falsifiable;
+    }
+}
+
+impl Writes {
+    /// Adds bindings up.
+    pub fn of(bindings: Vec<BindingWrites>) -> Writes {
+        let sum = |number: fn(&BindingWrites) -> u64| bindings.iter().map(number).sum();
+        let (elements, written, falsifiable) = (sum(|b| b.elements), sum(|b| b.written), sum(|b| b.falsifiable));
+        Writes { elements, written, falsifiable, bindings }
+    }
+}
+
+impl std::fmt::Display for Writes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Writes { elements, written, falsifiable, bindings } = self;
+        let some = bindings.iter().filter(|binding| binding.written > 0).count();
+        let (plural, all) = (if *elements == 1 { "" } else { "s" }, bindings.len());
+        let bindings = if all == 1 { "binding" } else { "bindings" };
+        write!(
+            f,
+            "wrote {} of {} element{plural} in {some} of {all} {bindings}",
+            group_digits(written),
+            group_digits(elements)
+        )?;
+        match falsifiable {
+            _ if falsifiable == written => Ok(()),
+            0 => write!(f, ", none of which could have come out wrong"),
+            _ => write!(f, ", {} of which could have come out wrong", group_digits(falsifiable)),
+        }
+    }
+}
+
+/// The checked part of a dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct WorkgroupSubset {
+    /// Number of workgroups whose results were checked.
+    pub workgroups: u64,
+    /// Number of workgroups of the dispatch.
+    pub of: u64,
+    /// Number of elements that only other workgroups may write, over all rounds; they were not
+    /// checked.
+    pub elements_beyond: u64,
+}
+
+/// An element that is not permitted or not expected; bits in hexadecimal.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// `QualityWarning` or `Fail`.
+    pub status: Status,
+    /// Index of the round, from 0.
+    pub round: u32,
+    /// The buffer: `set 0 binding 1 (sums)`.
+    pub buffer: String,
+    /// Path of the element in the buffer: `[3].x`.
+    pub element: String,
+    /// Offset in bytes.
+    pub offset: u64,
+    /// Its type: `f32`.
+    pub scalar: String,
+    /// Index in the dispatch of the invocation that wrote it, if a trace recorded it.
+    pub invocation: Option<u64>,
+    /// Bits before the dispatch.
+    pub before: String,
+    /// Bits after the dispatch.
+    pub got: String,
+    /// Permitted results: ranges of bit patterns, lowest value first; `["nan", "nan"]` for any NaN.
+    pub permitted: Vec<[String; 2]>,
+    /// Class of the error, such as `FewUlp`, or `Unwritten` if the element still has its earlier
+    /// contents.
+    pub class: String,
+    /// Origin of the violated requirement: `specification` or `case`.
+    pub by: String,
+}
+
+impl Mismatch {
+    /// Value of [`Mismatch::by`] if the specification does not permit the element.
+    pub const SPECIFICATION: &str = "specification";
+
+    /// Returns true if the specification does not permit the element; otherwise the case file does
+    /// not expect it.
+    pub fn is_against_the_specification(&self) -> bool {
+        self.by == Mismatch::SPECIFICATION
+    }
+
+    /// Returns its position: buffer, element and byte.
+    pub fn position_text(&self) -> String {
+        let Mismatch { buffer, element, offset, .. } = self;
+        format!("{buffer} {element} at byte {offset}")
+    }
+
+    /// Returns it as an example of its class, without the command to rerun it.
+    pub fn example(&self) -> Example {
+        Example {
+            operands: vec![format!("{}, {} before", self.position_text(), self.before)],
+            slot: 0,
+            scalar: Some(self.scalar.clone()),
+            got: self.got.clone(),
+            permitted: self.permitted.clone(),
+            margin: None,
+            explain: String::new(),
+        }
+    }
+}
+
+impl CheckResult {
+    /// Returns true if elements fail, but only because the case file expects something else.
+    pub fn fails_only_the_case(&self) -> bool {
+        let of_the_case =
+            |of: &ClassCount| [class_names::EXPECTATION, class_names::NEVER_EXPECTED].contains(&of.class.as_str());
+        let mut failing = self.classes.iter().filter(|of| of.status == Status::Fail).peekable();
+        failing.peek().is_some() && failing.all(of_the_case)
+    }
+
+    /// Returns how many rounds were judged, and why the others were not: `1 of 2 rounds checked: round 0 wrote nothing`.
+    pub fn rounds_text(&self) -> String {
+        let why: Vec<String> = self.unjudged.iter().map(|one| format!("round {} {}", one.round, one.why)).collect();
+        let colon = if why.is_empty() { "" } else { ": " };
+        let plural = if self.rounds == 1 { "" } else { "s" };
+        format!("{} of {} round{plural} checked{colon}{}", self.rounds_checked, self.rounds, why.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_are_told_with_those_that_could_be_wrong() {
+        let binding = |name: &str, elements, written, falsifiable| BindingWrites {
+            binding: name.into(),
+            elements,
+            written,
+            falsifiable,
+        };
+        let text = |bindings| Writes::of(bindings).to_string();
+        let four =
+            vec![binding("a", 12_000, 5, 5), binding("b", 96, 0, 0), binding("c", 96, 0, 0), binding("d", 96, 0, 0)];
+        assert_eq!(text(four), "wrote 5 of 12,288 elements in 1 of 4 bindings");
+        let some = vec![binding("a", 4, 3, 1), binding("b", 4, 2, 1)];
+        assert_eq!(text(some), "wrote 5 of 8 elements in 2 of 2 bindings, 2 of which could have come out wrong");
+        let one = vec![binding("a", 1, 1, 0)];
+        assert_eq!(text(one), "wrote 1 of 1 element in 1 of 1 binding, none of which could have come out wrong");
+    }
+}
+
+/// A cause of undetermined elements.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct UndeterminedElements {
+    /// Kind of cause.
+    pub cause: String,
+    /// The instruction that introduced the cause.
+    pub place: String,
+    /// Number of elements.
+    pub elements: u64,
+}
+
+/// An instruction whose result on the device is not permitted for the device's operands.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct Blame {
+    /// Index of the instruction in the module.
+    pub instruction: u32,
+    /// Its name: `OpFMul`, `Exp2`.
+    pub name: String,
+    /// Position of the instruction in the source.
+    pub place: String,
+    /// Number of recorded executions with a result that is not permitted.
+    pub wrong: u64,
+    /// Number of recorded executions: all of each invocation, or the last ones if there are very
+    /// many.
+    pub recorded: u64,
+    /// One wrong execution.
+    pub example: BlameExample,
+}
+
+/// An instruction on which a wrong element depends, in the invocation that wrote it; bits in
+/// hexadecimal, component by component.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct DerivationStep {
+    /// Its name.
+    pub name: String,
+    /// Position of the instruction in the source.
+    pub place: String,
+    /// The device's operands without constants.
+    pub operands: Vec<Vec<String>>,
+    /// The device's result.
+    pub result: Vec<String>,
+    /// Type of the result's components.
+    pub scalar: String,
+    /// Permitted results for these operands, by component.
+    pub permitted: Vec<Vec<[String; 2]>>,
+    /// Set if the result is permitted; `None` if that is unknown.
+    pub within: Option<bool>,
+}
+
+/// One wrong execution; bits in hexadecimal, component by component.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct BlameExample {
+    /// Index of the invocation in the dispatch.
+    pub invocation: u64,
+    /// The operands, each with its components.
+    pub operands: Vec<Vec<String>>,
+    /// Index of the component of the result.
+    pub component: usize,
+    /// The device's result.
+    pub got: String,
+    /// Permitted results.
+    pub permitted: Vec<[String; 2]>,
+    /// Type of the result's components.
+    pub scalar: String,
+}
