@@ -22,8 +22,8 @@ use crate::options::{BindingName, BindingSource, Options, robustness};
 use crate::shader_source::ending;
 use crate::target::WGPU;
 use crate::{
-    AddressWord, Check, CheckError, Descriptor, DispatchSetup, Expectation, ImageConfig, Mutation, SamplerConfig,
-    ShaderSource,
+    AddressWord, Check, CheckError, CompileOptions, CompilerRun, Descriptor, DispatchSetup, Expectation, ImageConfig,
+    Mutation, SamplerConfig, ShaderSource,
 };
 use assay_files::{OwnedFiles, input};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
@@ -87,6 +87,9 @@ pub struct Manifest {
     /// version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_env: Option<String>,
+    /// Run of the compiler that made the module of `original.*`, if an installed one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerRun>,
     /// Files with the contents of bindings.
     pub inputs: BTreeMap<String, String>,
     /// Properties of images, by binding.
@@ -228,6 +231,7 @@ pub fn write(folder: &Path, contents: &BundleData<'_>) -> Result<(), CheckError>
         specialization: check.setup.specs.iter().map(|spec| (spec.id, format!("0x{:x}", spec.bits))).collect(),
         overrides: check.shader.overrides.iter().cloned().collect(),
         target_env: check.shader.target_env.map(|target| target.to_string()),
+        compiler: check.shader.compiler.clone(),
         inputs,
         images,
         samplers,
@@ -369,8 +373,13 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
     let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER), input::MAX_SHADER_BYTES)?;
     // They are constants in the bundle's SPIR-V.
-    let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some()).map(|(key, value)| (key.clone(), *value));
-    let shader = ShaderSource::read_with(&path.display().to_string(), text.as_bytes(), overrides.collect())?;
+    let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some());
+    let specs = overrides.map(|(key, value)| (key.clone(), value.to_string())).collect();
+    let shader = ShaderSource::read_with(
+        &path.display().to_string(),
+        text.as_bytes(),
+        &CompileOptions { specs, ..CompileOptions::default() },
+    )?;
     let mut options = Options {
         rules: if device.api == WGPU { Specification::Wgsl } else { Specification::Vulkan },
         entry: Some(manifest.entry.clone()),

@@ -17,6 +17,10 @@ pub struct CaseFile {
     pub shader: PathBuf,
     /// Purpose of the case.
     pub why: Option<String>,
+    /// Macros of GLSL, HLSL and Slang, as `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Folders of included files.
+    pub includes: Vec<PathBuf>,
     /// Options of the check.
     pub options: Options,
     /// Name of the case file in messages.
@@ -37,6 +41,10 @@ struct CaseToml {
     shader: Spanned<String>,
     why: Option<String>,
     entry: Option<String>,
+    #[serde(default)]
+    define: BTreeMap<String, TomlValue>,
+    #[serde(default)]
+    include: Vec<Spanned<String>>,
     workgroups: Option<Spanned<Vec<u32>>>,
     rounds: Option<Spanned<u32>>,
     seed: Option<u64>,
@@ -224,7 +232,24 @@ impl CaseFile {
         let shader_line = line(form.shader.span().start);
         let shader = input::resolve_below(folder, Path::new(form.shader.get_ref()));
         let shader = shader.map_err(|error| wrong(shader_line, error.to_string()))?;
-        Ok(CaseFile { shader, shader_line, why: form.why, options, file: file.to_owned(), lines })
+        let defines = form.define.iter().map(|(name, value)| match value.text() {
+            value if value.is_empty() => name.clone(),
+            value => format!("{name}={value}"),
+        });
+        let includes = form.include.iter().map(|folder_of_files| {
+            let found = input::resolve_below(folder, Path::new(folder_of_files.get_ref()));
+            found.map_err(|error| wrong(line(folder_of_files.span().start), error.to_string()))
+        });
+        Ok(CaseFile {
+            shader,
+            shader_line,
+            why: form.why,
+            defines: defines.collect(),
+            includes: includes.collect::<Result<_, _>>()?,
+            options,
+            file: file.to_owned(),
+            lines,
+        })
     }
 
     /// Adds the line of the case file to an error that its options caused, if the line is known.

@@ -620,6 +620,13 @@ impl<'a> Check<'a> {
         (product(self.setup.groups), product(self.setup.local))
     }
 
+    /// Notes on the shader and the options.
+    fn notes(&self) -> Vec<String> {
+        let warnings = self.warnings.iter().map(|line| self.warning(line));
+        let compiler = self.shader.compiler.iter().map(ToString::to_string);
+        compiler.chain(warnings).chain(self.setup.notes.clone()).collect()
+    }
+
     /// Checks that the shader records its subgroup layout in the buffer that the options name.
     fn must_record(&self, outcome: &Outcome, subgroup_size: u32) -> Result<(), CheckError> {
         let Some((slot, memory)) = self.layout.and_then(|slot| Some((slot, outcome.memory.get(&slot)?))) else {
@@ -656,7 +663,7 @@ impl<'a> Check<'a> {
             undetermined: Vec::new(),
             blamed: Vec::new(),
             derivation: Vec::new(),
-            notes: self.warnings.iter().map(|line| self.warning(line)).chain(self.setup.notes.clone()).collect(),
+            notes: self.notes(),
             instructions: 0,
             partial: false,
             repeat: None,

@@ -1,6 +1,6 @@
 //! Checks a shader: runs a dispatch on a device and in the oracle, and compares the results.
 //!
-//! * [`ShaderSource`]: the shader, from WGSL, SPIR-V text or SPIR-V words.
+//! * [`ShaderSource`]: the shader, from a file in any [`Language`].
 //! * [`Options`]: the user's choices; [`DispatchSetup`] applies them to the shader's interface.
 //! * [`Check`]: rounds on a [`Target`] (a Vulkan device, or a substitute in tests), each compared
 //!   with the oracle element by element.
@@ -16,9 +16,12 @@ mod dispatch_setup;
 mod equivalence;
 mod error;
 mod expectation;
+mod external_compiler;
+mod external_tool;
 mod image_config;
 mod image_contents;
 mod instrument;
+mod language;
 mod memory_layout;
 mod mutate;
 mod nesting;
@@ -32,6 +35,7 @@ mod status;
 mod subgroup_layout;
 mod target;
 mod translation;
+mod wgsl;
 mod workgroup_sample;
 mod written_resources;
 
@@ -42,9 +46,12 @@ pub use device_address::{AddressWord, AddressedBuffer, addressed_slot, synthetic
 pub use dispatch_setup::{Descriptor, DispatchSetup, SpecValue};
 pub use equivalence::{TranslationVerdict, check_equivalence, check_translation_of_target, without_source};
 pub use error::CheckError;
+pub use external_compiler::CompilerRun;
+pub use external_tool::{ToolOutput, run_tool};
 pub use image_config::{ImageConfig, SamplerConfig};
 pub use image_contents::ImageContents;
 pub use instrument::{ElementStore, InstrumentedModule, ProbeSelection, TraceError, TraceReader, instrument};
+pub use language::Language;
 pub use memory_layout::{
     Element, MemoryContents, PathStep, path_text, runtime_stride, size_with_elements, walk_scalars,
 };
@@ -54,6 +61,7 @@ pub use options::{BindingName, BindingSource, Expectation, KernelLaunch, Options
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, reduce};
-pub use shader_source::{ShaderSource, Wgsl, capabilities_except, compile_wgsl, with_overrides};
+pub use shader_source::{CompileOptions, CompiledShader, ShaderSource};
 pub use target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
 pub use translation::{load_translation, translation_options};
+pub use wgsl::{Wgsl, capabilities_except, compile_wgsl, with_overrides};

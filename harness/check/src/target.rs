@@ -1,8 +1,8 @@
 //! Targets: implementations that run dispatches, a Vulkan device or a substitute in tests.
 
+use crate::Wgsl;
 use crate::compare::bytes_of;
 use crate::dispatch_setup::{Descriptor, SpecValue};
-use crate::shader_source::Wgsl;
 use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
 use assay_precision::Specification;
 use assay_runner::{DeviceInfo, ExecError, device_info};

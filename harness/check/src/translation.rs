@@ -2,28 +2,30 @@
 //! have lost names and unused resources.
 
 use crate::dispatch_setup::is_compute;
-use crate::shader_source::{WGSL, overrides};
-use crate::{BindingName, Check, CheckError, Options, ShaderSource};
+use crate::wgsl::overrides;
+use crate::{BindingName, Check, CheckError, CompileOptions, Language, Options, ShaderSource};
 use assay_files::input;
 use assay_spirv::Module;
 use assay_spirv::reflect::{EntryPoint, Reflection};
 use std::path::Path;
 
-/// Reads another translation of the shader. `override`s that both have get the same values.
+/// Reads another translation of the shader, for the same target environment if it is text.
+/// `override`s that both have get the same values.
 ///
 /// # Errors
-/// As [`ShaderSource::load_with`].
+/// As [`ShaderSource::load`].
 pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Result<ShaderSource, CheckError> {
-    let name = path.display().to_string();
-    let text = input::read_text(path, input::MAX_SHADER_BYTES).ok();
-    if !name.ends_with(WGSL) {
-        // SPIR-V text is assembled for the environment that the shader is assembled for; words contain NULs, text does not.
-        let is_text = text.is_some_and(|text| !text.contains('\0'));
-        let target_env = this.shader.target_env.filter(|_| is_text);
-        return ShaderSource::load_for_env(path, &mut Vec::new(), target_env);
+    let bytes = input::read(path, input::MAX_SHADER_BYTES).unwrap_or_default();
+    let mut compile = CompileOptions::default();
+    match Language::detect(&path.display().to_string(), &bytes) {
+        Language::Wgsl => {
+            let overrides = std::str::from_utf8(&bytes).map(overrides).unwrap_or_default();
+            compile.specs = common(&given(this, options), &overrides);
+        }
+        Language::SpirvWords => {}
+        _ => compile.target_env = this.shader.target_env,
     }
-    let mut specs = text.map_or_else(Vec::new, |text| common(&given(this, options), &overrides(&text)));
-    ShaderSource::load_with(path, &mut specs)
+    ShaderSource::load(path, &compile)
 }
 
 /// Returns options for another translation of the shader that give it the same inputs. Constants,

@@ -2,7 +2,9 @@
 
 use crate::exit;
 use assay_case::{Budget, InputRange, Partition};
+use assay_check::CompileOptions;
 use assay_precision::Modes;
+use assay_spirv::TargetEnv;
 use assay_suite::RunPath;
 use clap::{Args, Parser, Subcommand};
 use std::{ops::RangeInclusive, path::PathBuf};
@@ -25,6 +27,39 @@ pub(crate) struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Options of the compilation of a shader.
+#[derive(Debug, Args)]
+pub(crate) struct CompileArgs {
+    /// Target environment of SPIR-V text, GLSL, HLSL and Slang, which decides the version of SPIR-V:
+    /// spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
+    ///
+    /// [default: for SPIR-V text the `; Version:` comment at its start, else spv1.6; for the other
+    /// languages vulkan1.1]
+    #[arg(long, value_name = "ENV")]
+    pub(crate) target_env: Option<TargetEnv>,
+
+    /// Macro for GLSL, HLSL and Slang; repeatable
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) define: Vec<String>,
+
+    /// Folder of files that GLSL, HLSL or Slang includes; repeatable
+    #[arg(long, value_name = "DIR")]
+    pub(crate) include: Vec<PathBuf>,
+}
+
+impl CompileArgs {
+    /// Returns the options, with the entry point and the values of constants.
+    pub(crate) fn options(&self, entry: Option<String>, specs: Vec<(String, String)>) -> CompileOptions {
+        CompileOptions {
+            specs,
+            target_env: self.target_env,
+            defines: self.define.clone(),
+            includes: self.include.clone(),
+            entry,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

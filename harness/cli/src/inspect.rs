@@ -1,11 +1,12 @@
 //! `assay inspect`: a report on a SPIR-V module.
 
 use crate::{
+    args::CompileArgs,
     exit::{self, Failure, WithCode},
     note, output_file, print,
 };
+use assay_check::ShaderSource;
 use assay_spirv::{
-    TargetEnv,
     inspect::{ModuleSource, Report},
     requirements::{DeviceCaps, Requirements},
 };
@@ -16,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// End of `assay inspect --help`.
 pub(crate) const HELP: &str = "\
-FILE is WGSL if its name ends in .wgsl, a SPIR-V binary if it starts with the magic number (in either byte order), else
-SPIR-V text as spirv-as reads it. No driver is needed; without one the report names no devices.
+FILE is WGSL (.wgsl), GLSL (.comp, .glsl, or #version in the first line), HLSL (.hlsl), Slang (.slang), a SPIR-V binary \
+if it starts with the magic number (in either byte order), else SPIR-V text as spirv-as reads it. No driver is needed; without one the report names no devices.
 
 A warning is a violation that does not make the module illegal; --strict treats warnings as violations.
 
@@ -25,7 +26,7 @@ Exit codes: 0 the module is legal; 1 it violates a rule; 2 the file cannot be re
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// SPIR-V binary, SPIR-V text or WGSL
+    /// Shader
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -41,12 +42,12 @@ pub(crate) struct InspectArgs {
     #[arg(long, value_name = "FILE")]
     emit: Option<PathBuf>,
 
-    /// Target environment of SPIR-V text, which decides its version: spv1.0 to spv1.6, vulkan1.0 to
-    /// vulkan1.4
-    ///
-    /// [default: the `; Version:` comment at the start of the text, else spv1.6]
-    #[arg(long, value_name = "ENV")]
-    target_env: Option<TargetEnv>,
+    /// Entry point of HLSL and Slang [default: the function after `[numthreads(..)]`]
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+
+    #[command(flatten)]
+    compile: CompileArgs,
 
     /// Treat warnings as violations
     #[arg(long)]
@@ -74,7 +75,11 @@ struct DeviceJson {
 /// Reports the declarations, requirements and violations of a module.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let source = assay_check::ShaderSource::load_for_env(&args.file, &mut Vec::new(), args.target_env)?.source;
+    let shader = ShaderSource::load(&args.file, &args.compile.options(args.entry.clone(), Vec::new()))?;
+    if let Some(run) = &shader.compiler {
+        note(&run.to_string());
+    }
+    let source = shader.source;
     if let Some(path) = &args.emit {
         emit(&source, path)?;
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     message::{Order, PROTOCOL, WorkerMessage},
-    message_frame,
+    message_frame::{self, MAX_EVENT_BYTES},
 };
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::Value;
@@ -222,7 +222,7 @@ fn write_orders(mut stdin: ChildStdin, lines: &mpsc::Receiver<Vec<u8>>) {
 fn read_messages(stdout: impl Read, number: u64, events: &SyncSender<(u64, WorkerEvent)>) {
     let mut stdout = BufReader::with_capacity(1 << 16, stdout);
     loop {
-        let (what, last) = match message_frame::read::<WorkerMessage>(&mut stdout) {
+        let (what, last) = match message_frame::read::<WorkerMessage>(&mut stdout, MAX_EVENT_BYTES) {
             Ok(Some(message)) => (WorkerEvent::Message(Box::new(message)), false),
             Ok(None) => (WorkerEvent::Closed, true),
             Err(error) => (WorkerEvent::Broken(error.to_string()), true),

@@ -7,9 +7,13 @@
 use serde::{Serialize, de::DeserializeOwned};
 use std::io::{self, BufRead, Read};
 
-/// Largest size of a line in bytes. The largest messages are results with many examples, which are
-/// far smaller.
-const MAX_LINE_BYTES: u64 = 1 << 24;
+/// Largest size of a message of a worker in bytes. The largest are results with many examples, which
+/// are far smaller.
+pub(crate) const MAX_EVENT_BYTES: u64 = 1 << 24;
+
+/// Largest size of a message to a worker in bytes. The largest is a setup with a shader's words in
+/// hexadecimal.
+pub(crate) const MAX_ORDER_BYTES: u64 = 1 << 30;
 
 /// Bytes of the length and the checksum with the blanks after them.
 const HEADER_BYTES: usize = 18;
@@ -21,8 +25,8 @@ pub(crate) enum FrameError {
     Read(#[from] io::Error),
     #[error("half a message ({0} bytes)")]
     Half(usize),
-    #[error("more than {MAX_LINE_BYTES} bytes without a line feed")]
-    Endless,
+    #[error("more than {0} bytes without a line feed")]
+    Endless(u64),
     #[error("`{0}`, which is no message")]
     Garbage(String),
     #[error("a message that is damaged: its checksum is wrong")]
@@ -40,14 +44,14 @@ pub(crate) fn encode(message: &impl Serialize) -> Result<Vec<u8>, serde_json::Er
     Ok(line)
 }
 
-/// Reads the next message; returns `None` at the end.
-pub(crate) fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, FrameError> {
+/// Reads the next message, of at most `limit` bytes; returns `None` at the end.
+pub(crate) fn read<T: DeserializeOwned>(from: &mut impl BufRead, limit: u64) -> Result<Option<T>, FrameError> {
     let mut line = Vec::new();
-    from.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
+    from.take(limit).read_until(b'\n', &mut line)?;
     match line.pop() {
         None => return Ok(None),
         Some(b'\n') => {}
-        Some(_) if line.len() as u64 + 1 == MAX_LINE_BYTES => return Err(FrameError::Endless),
+        Some(_) if line.len() as u64 + 1 == limit => return Err(FrameError::Endless(limit)),
         Some(_) => return Err(FrameError::Half(line.len() + 1)),
     }
     let garbage = || FrameError::Garbage(String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned());
@@ -76,11 +80,13 @@ mod tests {
         let mut twice = [line.as_slice(), &line].concat();
         let mut reader = twice.as_slice();
         for _ in 0..2 {
-            assert_eq!(read::<Vec<String>>(&mut reader).unwrap().unwrap(), ["a\nb", "c"]);
+            assert_eq!(read::<Vec<String>>(&mut reader, MAX_EVENT_BYTES).unwrap().unwrap(), ["a\nb", "c"]);
         }
-        assert!(read::<Vec<String>>(&mut reader).unwrap().is_none());
+        assert!(read::<Vec<String>>(&mut reader, MAX_EVENT_BYTES).unwrap().is_none());
         for end in 1..line.len() {
-            assert!(matches!(read::<Vec<String>>(&mut &line[..end]), Err(FrameError::Half(n)) if n == end));
+            assert!(
+                matches!(read::<Vec<String>>(&mut &line[..end], MAX_EVENT_BYTES), Err(FrameError::Half(n)) if n == end)
+            );
         }
         for at in 0..line.len() {
             for bit in 0..8 {
@@ -88,11 +94,11 @@ mod tests {
                 twice.copy_from_slice(&line);
                 twice[at] ^= 1 << bit;
                 // Only the case of hexadecimal digits may change.
-                let read = read::<Vec<String>>(&mut twice.as_slice());
+                let read = read::<Vec<String>>(&mut twice.as_slice(), MAX_EVENT_BYTES);
                 assert!(read.is_err() || twice.eq_ignore_ascii_case(&line), "byte {at}, bit {bit}: {read:?}");
             }
         }
-        assert!(matches!(read::<u8>(&mut &b"llvmpipe: hello\n"[..]), Err(FrameError::Garbage(_))));
-        assert!(matches!(read::<u8>(&mut &vec![b'x'; 1 << 25][..]), Err(FrameError::Endless)));
+        assert!(matches!(read::<u8>(&mut &b"llvmpipe: hello\n"[..], MAX_EVENT_BYTES), Err(FrameError::Garbage(_))));
+        assert!(matches!(read::<u8>(&mut &vec![b'x'; 1 << 25][..], MAX_EVENT_BYTES), Err(FrameError::Endless(_))));
     }
 }

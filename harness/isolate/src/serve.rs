@@ -2,7 +2,7 @@
 
 use crate::{
     message::{Order, PROTOCOL, Refusal, Task, WorkerMessage},
-    message_frame,
+    message_frame::{self, MAX_ORDER_BYTES},
 };
 use assay_runner::{DeviceInfo, Event, Reporter};
 use rustix::{
@@ -168,7 +168,7 @@ pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -
     stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
     let orders = |error: String| ServeError::Orders(error);
     let mut stdin = BufReader::new(io::stdin());
-    let first = message_frame::read::<Order>(&mut stdin).map_err(|error| orders(error.to_string()))?;
+    let first = message_frame::read::<Order>(&mut stdin, MAX_ORDER_BYTES).map_err(|error| orders(error.to_string()))?;
     let setup = match first {
         Some(Order::SetUp { protocol: PROTOCOL, setup }) => setup,
         Some(Order::SetUp { protocol, .. }) => {
@@ -216,7 +216,7 @@ fn read_orders(
 ) -> mpsc::Receiver<Vec<Task>> {
     let (sender, batches) = mpsc::channel();
     thread::spawn(move || {
-        while let Ok(Some(order)) = message_frame::read::<Order>(&mut stdin) {
+        while let Ok(Some(order)) = message_frame::read::<Order>(&mut stdin, MAX_ORDER_BYTES) {
             match order {
                 Order::Run { cases } => _ = sender.send(cases),
                 Order::Stop => stop.store(true, Ordering::SeqCst),

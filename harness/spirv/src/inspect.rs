@@ -21,8 +21,6 @@ pub struct ModuleSource {
     /// The module.
     pub module: Module,
     text: Option<(String, Spans)>,
-    /// Source text in another language that the words were compiled from with `OpLine`.
-    origin: Option<String>,
 }
 
 /// A reason why a file is neither a module nor the text of one.
@@ -93,7 +91,7 @@ impl ModuleSource {
                 return Err(InspectError::TargetOfWords);
             }
             let module = Module::parse(words_from_bytes(bytes)?)?;
-            return Ok(ModuleSource { module, text: None, origin: None });
+            return Ok(ModuleSource { module, text: None });
         }
         if bytes.is_empty() {
             return Err(InspectError::Empty);
@@ -122,7 +120,7 @@ impl ModuleSource {
             *version = target.version().word();
         }
         match Module::parse(words) {
-            Ok(module) => Ok(ModuleSource { module, text: Some((text.to_owned(), spans)), origin: None }),
+            Ok(module) => Ok(ModuleSource { module, text: Some((text.to_owned(), spans)) }),
             Err(error) => {
                 let at = spans.of(error.at).map_or(text.len(), |span| span.start);
                 let (line, column) = position(text, at);
@@ -131,10 +129,12 @@ impl ModuleSource {
         }
     }
 
-    /// Reads words that were compiled from text in another language. Positions are those of
-    /// `OpLine`.
-    pub fn from_compiled(words: Vec<u32>, origin: &str) -> Result<ModuleSource, InspectError> {
-        Ok(ModuleSource { module: Module::parse(words)?, text: None, origin: Some(origin.to_owned()) })
+    /// Reads words, such as a compiler's output.
+    ///
+    /// # Errors
+    /// The words do not form a module.
+    pub fn from_words(words: Vec<u32>) -> Result<ModuleSource, InspectError> {
+        Ok(ModuleSource { module: Module::parse(words)?, text: None })
     }
 
     /// Returns the module as text.
@@ -142,33 +142,39 @@ impl ModuleSource {
         disassemble(self.module.words(), Style::Indented)
     }
 
-    /// Returns the position of the instruction whose first word is word `at` of the module.
+    /// Returns the position of the instruction whose first word is word `at` of the module: in the
+    /// text that was assembled, or in the source text that the module's debug information records.
     pub fn position_of(&self, at: usize) -> SourcePosition {
-        let spanned = self.text.as_ref().and_then(|(text, spans)| {
-            let span = spans.of(at)?;
-            let (line, column) = position(text, span.start);
-            Some((line, column, text.get(span)?.to_owned()))
-        });
-        match spanned.or_else(|| self.line_of_origin(at)) {
-            Some((line, column, text)) => {
-                SourcePosition { word: at, line: Some(line), column: Some(column), text: Some(text) }
-            }
-            None => SourcePosition { word: at, line: None, column: None, text: self.instruction_text(at) },
-        }
+        self.position_in_text(at).or_else(|| self.position_in_source(at)).unwrap_or_else(|| SourcePosition {
+            word: at,
+            file: None,
+            line: None,
+            column: None,
+            text: self.instruction_name(at),
+        })
     }
 
-    /// Returns line, column and the rest of the line from an instruction's `OpLine`.
-    fn line_of_origin(&self, at: usize) -> Option<(usize, usize, String)> {
-        let origin = self.origin.as_ref()?;
-        let instruction = self.module.instruction_at(at)?;
-        let (_, line, column) = self.module.line(instruction.index)?;
-        let (line, column) = (line as usize, column.max(1) as usize);
-        let text = origin.lines().nth(line.checked_sub(1)?)?;
-        Some((line, column, text.chars().skip(column - 1).collect()))
+    fn position_in_text(&self, at: usize) -> Option<SourcePosition> {
+        let (text, spans) = self.text.as_ref()?;
+        let span = spans.of(at)?;
+        let (line, column) = position(text, span.start);
+        let text = Some(text.get(span)?.to_owned());
+        Some(SourcePosition { word: at, file: None, line: Some(line), column: Some(column), text })
+    }
+
+    /// Returns the position in the source text, with the rest of its line.
+    fn position_in_source(&self, at: usize) -> Option<SourcePosition> {
+        let source = self.module.line(self.module.instruction_at(at)?.index)?;
+        let (line, column) = (source.line as usize, (source.column > 0).then_some(source.column as usize));
+        let text = self.module.source_text(source).and_then(|text| {
+            let skipped = column.map_or(0, |column| column - 1);
+            Some(text.lines().nth(line.checked_sub(1)?)?.chars().skip(skipped).collect())
+        });
+        Some(SourcePosition { word: at, file: self.module.source_file(source), line: Some(line), column, text })
     }
 
     /// Returns the name of the instruction that starts at a word, for modules without text.
-    fn instruction_text(&self, at: usize) -> Option<String> {
+    fn instruction_name(&self, at: usize) -> Option<String> {
         let instruction = self.module.instruction_at(at)?;
         Some(instruction.op?.name().to_owned())
     }
@@ -179,11 +185,15 @@ impl ModuleSource {
 pub struct SourcePosition {
     /// Index of the instruction's first word in the module.
     pub word: usize,
+    /// Source file, for positions from the module's debug information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Line in the text, counted from 1.
     pub line: Option<usize>,
     /// Column in the text, counted from 1.
     pub column: Option<usize>,
-    /// The instruction in the text; for binary modules, its name.
+    /// The instruction in the text, or the rest of the line in the source; for binary modules
+    /// without debug information, the name of the instruction.
     pub text: Option<String>,
 }
 
@@ -307,25 +317,27 @@ impl Report {
             place: source.position_of(item.at),
             because: item.imposed_by,
         });
-        let line = |v: Violation| ViolationEntry {
-            name: v.rule.name.to_owned(),
-            rule: v.rule.id.to_owned(),
-            says: v.rule.requirement.to_owned(),
-            why: match v.rule.severity {
-                Severity::Error => None,
-                Severity::Warning { reason } => Some(reason.to_owned()),
-            },
-            place: source.position_of(v.word_index),
-            message: match source.origin {
-                // Languages other than SPIR-V have no decorations, so their authors cannot remove
-                // one.
-                Some(_) if v.rule.name == rules::LAYOUT_NOT_ALLOWED_RULE => format!(
-                    "{}. The translation to SPIR-V added it because a buffer has the same type; in the shader, give \
-                     the variable its own type, such as a structure",
-                    v.message
-                ),
-                _ => v.message,
-            },
+        let line = |v: Violation| {
+            let place = source.position_of(v.word_index);
+            ViolationEntry {
+                name: v.rule.name.to_owned(),
+                rule: v.rule.id.to_owned(),
+                says: v.rule.requirement.to_owned(),
+                why: match v.rule.severity {
+                    Severity::Error => None,
+                    Severity::Warning { reason } => Some(reason.to_owned()),
+                },
+                // Languages other than SPIR-V have no decorations, so their authors cannot remove one.
+                message: match v.rule.name == rules::LAYOUT_NOT_ALLOWED_RULE && place.file.is_some() {
+                    true => format!(
+                        "{}. The translation to SPIR-V added it because a buffer has the same type; in the shader, \
+                         give the variable its own type, such as a structure",
+                        v.message
+                    ),
+                    false => v.message,
+                },
+                place,
+            }
         };
         let found = rules::violations(module, environment).into_iter();
         let (violations, warnings): (Vec<Violation>, Vec<Violation>) = found.partition(Violation::is_error);
@@ -455,11 +467,19 @@ fn pluralised(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-fn at(name: &str, place: &SourcePosition) -> String {
-    match (place.line, place.column) {
-        (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
-        _ => format!("word {} ({})", place.word, place.text.as_deref().unwrap_or("header")),
+impl SourcePosition {
+    /// Returns the file, line and column as text; `name` is the name of the module's file. `None`
+    /// if the line is unknown.
+    pub fn location(&self, name: &str) -> Option<String> {
+        let file = self.file.as_deref().unwrap_or(name);
+        let line = self.line?;
+        Some(self.column.map_or_else(|| format!("{file}:{line}"), |column| format!("{file}:{line}:{column}")))
     }
+}
+
+fn at(name: &str, place: &SourcePosition) -> String {
+    let in_module = || format!("word {} ({})", place.word, place.text.as_deref().unwrap_or("header"));
+    place.location(name).unwrap_or_else(in_module)
 }
 
 /// Writes the first line of an instruction, underlined with carets.

@@ -217,7 +217,7 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
 /// Overrides of WGSL and specialisation constants of SPIR-V keep their values through wgpu.
 #[test]
 fn constants_that_a_pipeline_sets_reach_the_device() {
-    use assay_check::{Check, CheckError, Options, ShaderSource};
+    use assay_check::{Check, CheckError, CompileOptions, Options, ShaderSource};
     const TEXT: &str = "
         override scale: f32 = 3.0;
         @id(7) override more: i32;
@@ -259,7 +259,9 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
     std::fs::create_dir_all(&dir).expect("a folder");
     let file = dir.join("shader.wgsl");
     std::fs::write(&file, TEXT).expect("written");
-    let load = |all: &[(&str, &str)]| ShaderSource::load_with(&file, &mut given(all));
+    let load = |all: &[(&str, &str)]| {
+        ShaderSource::load(&file, &CompileOptions { specs: given(all), ..CompileOptions::default() })
+    };
     for (wrong, what) in [
         (&[][..], "give --spec 7=VALUE"),
         (&[("7", "1"), ("scales", "1")], "no override `scales`; the shader has scale, 7, lanes"),
@@ -283,8 +285,8 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
         let result = check.run(&target).expect("checked");
         assert_eq!((result.status, result.elements_failing), (Status::Pass, 0), "{:?}", result.reason);
         // With the default values, the device computes other results.
-        let other =
-            ShaderSource::read_with("other.wgsl", TEXT.as_bytes(), vec![("7".to_owned(), 0.0)]).expect("a shader");
+        let compile = CompileOptions { specs: given(&[("7", "0")]), ..CompileOptions::default() };
+        let other = ShaderSource::read_with("other.wgsl", TEXT.as_bytes(), &compile).expect("a shader");
         let wrong = Check::new(&other, &options).expect("ready");
         let overrides = &subject.overrides;
         let wrong = wrong.run(&Other { target: &target, text: TEXT, overrides: Some(overrides) }).expect("checked");

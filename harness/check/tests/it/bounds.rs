@@ -29,12 +29,8 @@ fn arrays(bindings: &[(u32, u64)]) -> ShaderSource {
     for i in 0..bindings.len() {
         text += &format!("%x{i} = OpAccessChain %to_uint %v{i} %zero %zero\nOpStore %x{i} %zero\n");
     }
-    ShaderSource::read_with(
-        "arrays.spvasm",
-        ("; Version: 1.3\n".to_owned() + &text + "OpReturn\nOpFunctionEnd\n").as_bytes(),
-        Vec::new(),
-    )
-    .unwrap()
+    let text = "; Version: 1.3\n".to_owned() + &text + "OpReturn\nOpFunctionEnd\n";
+    ShaderSource::read("arrays.spvasm", text.as_bytes()).unwrap()
 }
 
 fn refusal(shader: &ShaderSource, options: &Options) -> String {

@@ -2,7 +2,8 @@
 
 use crate::support::{Synthetic, on_words_as, wgsl};
 use assay_check::{
-    Check, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, load_translation, translation_options,
+    Check, CompileOptions, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, load_translation,
+    translation_options,
 };
 use assay_runner::{CheckResult, Status};
 
@@ -281,8 +282,9 @@ fn both_translations_get_the_same_constants() {
         )
     };
     let numbered = text("@id(7) override scale: f32 = 3; override other: u32 = 1;");
-    let overrides = vec![("7".to_owned(), 5.0), ("other".to_owned(), 2.0)];
-    let this = ShaderSource::read_with("this.wgsl", numbered.as_bytes(), overrides).unwrap();
+    let specs = [("7", "5"), ("other", "2")].map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+    let compile = CompileOptions { specs, ..CompileOptions::default() };
+    let this = ShaderSource::read_with("this.wgsl", numbered.as_bytes(), &compile).unwrap();
     let options = Options::default();
     let check = Check::new(&this, &options).unwrap();
     let status_against = |other: &ShaderSource| {

@@ -7,6 +7,7 @@ mod device_addresses;
 mod equivalence;
 mod hollow;
 mod images;
+mod languages;
 mod parameter_search;
 mod planted_errors;
 mod random_shaders;

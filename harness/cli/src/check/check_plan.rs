@@ -41,6 +41,8 @@ pub(super) enum CheckRequest<'a> {
         args: &'a CheckArgs,
         /// The case file, if the arguments name one.
         case: Option<&'a CaseFile>,
+        /// The shader that the arguments or the case file name.
+        shader: &'a ShaderSource,
         /// Parameters that a search chose, if it did.
         chosen: Option<&'a ChosenParameters>,
     },
@@ -64,6 +66,8 @@ pub(super) struct CheckPlan<'a> {
     pub(super) purpose: Option<String>,
     /// Parameters that a search chose.
     pub(super) chosen: Option<&'a ChosenParameters>,
+    /// True if the check is that of a bundle.
+    pub(super) is_bundle: bool,
     trace: bool,
     explain: bool,
     reduce: bool,
@@ -77,22 +81,23 @@ pub(super) fn with_plan<R>(
     work: impl FnOnce(CheckPlan<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     match request {
-        CheckRequest::Check { args, case, chosen } => {
+        CheckRequest::Check { args, case, shader: subject, chosen } => {
             let with_line = |error| match case {
                 Some(case) => case.with_line(error),
                 None => error,
             };
-            let shader = case.map_or(&args.file, |case| &case.shader);
             let mut options = case.map(|case| case.options.clone()).unwrap_or_default();
             args.dispatch.apply(&mut options)?;
             options.rules = if api == Api::Wgpu { Specification::Wgsl } else { Specification::Vulkan };
-            let subject =
-                ShaderSource::load_for_env(shader, &mut options.specs, args.dispatch.target_env).map_err(with_line)?;
-            let check = Check::new(&subject, &options).map_err(with_line)?;
+            if subject.wgsl().is_some() {
+                // They are constants in the module.
+                options.specs.clear();
+            }
+            let check = Check::new(subject, &options).map_err(with_line)?;
             args.dispatch.refuse_duplicates(&check)?;
             let with_chosen = chosen.map(|chosen| -> Result<_, Failure> {
                 chosen.apply(&mut options)?;
-                Ok(Check::new(&subject, &options)?)
+                Ok(Check::new(subject, &options)?)
             });
             let check = with_chosen.transpose()?.unwrap_or(check);
             let purpose = case.and_then(|case| case.why.clone());
@@ -101,6 +106,7 @@ pub(super) fn with_plan<R>(
                 options,
                 purpose,
                 chosen,
+                is_bundle: false,
                 trace: args.trace || args.explain || !args.no_trace,
                 explain: args.explain,
                 reduce: args.reduce,
@@ -117,6 +123,7 @@ pub(super) fn with_plan<R>(
                 options,
                 purpose: None,
                 chosen: None,
+                is_bundle: true,
                 trace: true,
                 explain: false,
                 reduce: false,

@@ -14,8 +14,8 @@ use crate::{
     run::{self, INTERRUPTED},
 };
 use assay_check::{
-    AllocatedDispatch, CaseFile, Check, ChosenParameters, DeviceWork, DispatchOutput, DispatchRequest, Target,
-    TargetError,
+    AllocatedDispatch, CaseFile, Check, ChosenParameters, CompiledShader, DeviceWork, DispatchOutput, DispatchRequest,
+    ShaderSource, Target, TargetError,
 };
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Launch, Refusal, Task, WorkerLimits};
 use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
@@ -40,6 +40,8 @@ pub(crate) struct CheckSetup {
     wgpu: bool,
     /// Folder for bundles.
     folder: Option<PathBuf>,
+    /// The shader; `None` for a bundle.
+    shader: Option<CompiledShader>,
     /// Parameters that a search chose.
     chosen: Option<ChosenParameters>,
 }
@@ -66,6 +68,7 @@ pub(super) fn run(
         device: selector.map(str::to_owned),
         wgpu: api == Api::Wgpu,
         folder: folder.map(Path::to_owned),
+        shader: (!plan.is_bundle).then(|| plan.check.shader.compiled()),
         chosen: plan.chosen.cloned(),
     };
     let setup = serde_json::json!({ "check": setup });
@@ -162,11 +165,11 @@ impl CheckWorker {
             Command::Check(args) if is_toml(&args.file) => CaseFile::load(&args.file)?,
             _ => None,
         };
-        let request = match &self.request {
-            Command::Check(args) => {
-                CheckRequest::Check { args, case: case.as_ref(), chosen: self.setup.chosen.as_ref() }
-            }
-            Command::Repro(args) => CheckRequest::Repro(args),
+        let shader = self.setup.shader.clone().map(ShaderSource::from_compiled).transpose()?;
+        let chosen = self.setup.chosen.as_ref();
+        let request = match (&self.request, &shader) {
+            (Command::Check(args), Some(shader)) => CheckRequest::Check { args, case: case.as_ref(), shader, chosen },
+            (Command::Repro(args), _) => CheckRequest::Repro(args),
             _ => return Err(exit::usage(NOT_A_CHECK)),
         };
         check_plan::with_plan(request, self.api, |plan| {

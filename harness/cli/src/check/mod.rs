@@ -7,20 +7,20 @@ mod isolated_check;
 pub(crate) use isolated_check::{CheckSetup, CheckWorker};
 
 use crate::{
-    args::{Api, Isolate, whole_number},
+    args::{Api, CompileArgs, Isolate, whole_number},
     exit::{self, Failure, WithCode, usage},
     note, output_file, print, print_summary, run,
 };
 use assay_check::{
     AddressWord, BindingName, BindingSource, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation,
-    Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation,
+    Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation, run_tool,
     search_parameters, translation_options, without_source,
 };
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
 use assay_reports::{ResultDirWriter, plural};
 use assay_runner::{CheckResult, Status};
-use assay_spirv::{Style, TargetEnv};
+use assay_spirv::Style;
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;
 use assay_wgpu_exec::WgpuTarget;
@@ -29,19 +29,19 @@ use clap::Args;
 use std::{
     fmt::Write as _,
     fs,
-    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     time::Duration,
 };
 
 /// End of `assay check --help`.
 pub(crate) const HELP: &str = "\
 FILE:
-  WGSL if the name ends in .wgsl, a case file if it ends in .toml, a SPIR-V
-  binary if it starts with the magic number, else SPIR-V text. A case file
-  names a shader and sets the options below; a family of precision cases runs
-  as `assay run` would run it.
+  WGSL (.wgsl), GLSL (.comp, .glsl, or #version in the first line), HLSL
+  (.hlsl), Slang (.slang), a case file (.toml), a SPIR-V binary if it starts
+  with the magic number, else SPIR-V text. An installed compiler (glslc,
+  glslang, dxc, slangc) compiles GLSL, HLSL and Slang. A case file names a
+  shader and sets the options below; a family of precision cases runs as
+  `assay run` would run it.
 
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
@@ -75,6 +75,7 @@ What is checked:
 
 Examples:
   assay check shader.wgsl
+  assay check blur.comp --define RADIUS=3 --include shaders
   assay check blur.spv --workgroups 8,8 --input 0.0=image.raw --spec 3=16
   assay check scale.spv --push count=4096,factor=0.5 --input params.stride=4
   assay check sort.wgsl --elements 65536 --device all
@@ -138,12 +139,8 @@ struct DispatchArgs {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
-    /// Target environment of SPIR-V text, which decides its version: spv1.0 to spv1.6, vulkan1.0 to
-    /// vulkan1.4
-    ///
-    /// [default: the `; Version:` comment at the start of the text, else spv1.6]
-    #[arg(long, value_name = "ENV")]
-    pub(super) target_env: Option<TargetEnv>,
+    #[command(flatten)]
+    compile: CompileArgs,
 
     /// Treat warnings as violations
     #[arg(long)]
@@ -270,9 +267,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
         return Err(usage("--against and --validation require --api vulkan"));
     }
-    let request = CheckRequest::Check { args, case: case.as_ref(), chosen: None };
+    let shader = args.load_shader(case.as_ref())?;
+    let request = CheckRequest::Check { args, case: case.as_ref(), shader: &shader, chosen: None };
     let chosen = choose_parameters(request)?;
-    let request = CheckRequest::Check { args, case: case.as_ref(), chosen: chosen.as_ref() };
+    let request = CheckRequest::Check { args, case: case.as_ref(), shader: &shader, chosen: chosen.as_ref() };
     if let Some(other) = &args.against {
         return check_plan::with_plan(request, Api::Vulkan, |plan| {
             plan.must_have_inputs()?;
@@ -513,8 +511,6 @@ pub(crate) fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "toml")
 }
 
-/// Returns true if a TOML file describes a shader's case, not a family of precision cases.
-// Malformed TOML is reported as a malformed case file of a shader, the more common form.
 /// `--against`: checks that the shader permits every result that another translation permits.
 fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
     check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));
@@ -560,24 +556,12 @@ fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &
 /// Returns a module optimised by `spirv-opt -O`.
 fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
     let failed = |error: String| usage(format!("cannot run spirv-opt (SPIRV-Tools; apt install spirv-tools): {error}"));
-    let mut child = Command::new("spirv-opt")
-        .args(["-O", "-", "-o", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| failed(error.to_string()))?;
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let stdin = child.stdin.take();
-    // A separate thread writes, because two full pipes would deadlock.
-    let writer = std::thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&bytes)));
-    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
-    let written = writer.join().map_err(|_| failed("the thread that writes the module panicked".into()))?;
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let ran = run_tool("spirv-opt", &["-O", "-", "-o", "-"], bytes).map_err(|error| failed(error.to_string()))?;
+    if !ran.success {
+        return Err(failed(String::from_utf8_lossy(&ran.stderr).trim().to_owned()));
     }
-    written.map_err(|error| failed(error.to_string()))?;
-    Ok(output.stdout)
+    Ok(ran.stdout)
 }
 
 /// Returns a line for each device: status, name, and the number of elements or the reason.
@@ -600,12 +584,32 @@ fn device_summary(results: &[DeviceVerdict]) -> String {
 }
 
 impl CheckArgs {
+    /// Reads and compiles the shader of the arguments or of the case file.
+    fn load_shader(&self, case: Option<&CaseFile>) -> Result<ShaderSource, Failure> {
+        let given = &self.dispatch;
+        let entry = given.entry.clone().or_else(|| case?.options.entry.clone());
+        let specs = case.iter().flat_map(|case| &case.options.specs).chain(&given.spec).cloned().collect();
+        let mut options = given.compile.options(entry, specs);
+        if let Some(case) = case {
+            options.defines.splice(..0, case.defines.iter().cloned());
+            options.includes.extend(case.includes.iter().cloned());
+        }
+        let path = case.map_or(&self.file, |case| &case.shader);
+        let with_line = |error| match case {
+            Some(case) => case.with_line(error),
+            None => error,
+        };
+        Ok(ShaderSource::load(path, &options).map_err(with_line)?)
+    }
+
     /// Returns the given options that apply to shaders only, not to precision cases.
     fn shader_options(&self) -> Vec<&'static str> {
         let given = &self.dispatch;
         let options = [
             ("--entry", given.entry.is_some()),
-            ("--target-env", given.target_env.is_some()),
+            ("--target-env", given.compile.target_env.is_some()),
+            ("--define", !given.compile.define.is_empty()),
+            ("--include", !given.compile.include.is_empty()),
             ("--strict", given.strict),
             ("--workgroups", given.workgroups.is_some()),
             ("--spec", !given.spec.is_empty()),

@@ -21,6 +21,8 @@ impl Decoder<'_> {
             let (Some(ty), true) = (ty, self.is_needed(word, op)) else { continue };
             match op {
                 Op::Variable => self.global_variable(i, word, ty)?,
+                // Outside functions, only instructions of non-semantic sets are permitted.
+                Op::ExtInst => {}
                 Op::UntypedVariableKHR => return self.unsupported(op.name()),
                 _ => self.global_constant(i, op, word, ty)?,
             }

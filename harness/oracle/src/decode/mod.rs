@@ -207,7 +207,7 @@ pub(crate) fn program(
 
 /// Position of an instruction.
 pub(crate) fn place(module: &Module, instruction: InstructionIndex) -> Place {
-    Place { instruction, line: module.line(instruction).map(|(_, line, _)| line) }
+    Place { instruction, line: module.line(instruction).map(|source| source.line) }
 }
 
 impl<'a> Decoder<'a> {

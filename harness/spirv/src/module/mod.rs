@@ -5,6 +5,7 @@
 //!
 //! The number of an id in the words is called its raw id; [`DenseId`] is its dense number.
 
+mod debug_source;
 mod decorations;
 mod dominators;
 mod error;
@@ -14,6 +15,7 @@ mod parse;
 mod section;
 mod types;
 
+pub use debug_source::SourceLine;
 pub use decorations::{DebugNames, DecorationRef};
 pub use error::{ModuleError, ModuleErrorKind};
 pub use flow::{Construct, ConstructKind, Dominance, Flow};
@@ -61,6 +63,8 @@ pub struct Module {
     blocks: Vec<Block>,
     annotations: decorations::Annotations,
     lines: Vec<InstructionIndex>,
+    /// Raw id of the import of `NonSemantic.Shader.DebugInfo.100`.
+    debug_info: Option<u32>,
     unknown: u32,
     context: Context,
 }
@@ -362,16 +366,6 @@ impl Module {
     /// Returns the debug names.
     pub fn names(&self) -> DebugNames<'_> {
         DebugNames::new(self)
-    }
-
-    /// Returns the source line of an instruction: raw id of the file's name, line and column.
-    pub fn line(&self, index: InstructionIndex) -> Option<(u32, u32, u32)> {
-        let after = self.lines.partition_point(|line| *line <= index);
-        let line = self.instruction(*self.lines.get(after.checked_sub(1)?)?);
-        match (line.op, line.words) {
-            (Some(Op::Line), [_, file, number, column]) => Some((*file, *number, *column)),
-            _ => None,
-        }
     }
 
     /// Returns the value of an integer constant, extended to 64 bits; for a specialisation

@@ -1,5 +1,6 @@
 //! Parser from words to [`Module`].
 
+use super::debug_source::SHADER_DEBUG_INFO;
 use super::decorations::Annotations;
 use super::functions::is_terminator;
 use super::types::Types;
@@ -90,6 +91,7 @@ impl Module {
             blocks: Vec::new(),
             annotations: Annotations::default(),
             lines: Vec::new(),
+            debug_info: None,
             unknown: 0,
             context: Context::new(expected),
         };
@@ -200,7 +202,13 @@ impl Parser {
             (Err(anomaly), None) => return Err(ModuleErrorKind::Operands { op, anomaly }),
         }
         match op {
-            Op::Line | Op::NoLine => module.lines.push(index),
+            Op::ExtInstImport => {
+                let name = words.get(2..).and_then(words::string);
+                if name.is_some_and(|(name, _)| name == SHADER_DEBUG_INFO) {
+                    module.debug_info = words.get(1).copied();
+                }
+            }
+            _ if module.is_line_marker(op, words) => module.lines.push(index),
             _ if info.class == InstructionClass::TypeDeclaration => {
                 let instruction = Instruction { index, at: span.at as usize, op: Some(op), words };
                 module.types.declare(instruction, op, |word| module.ids.get(word))?;
@@ -298,9 +306,13 @@ impl Parser {
         Ok(())
     }
 
-    /// Ends the effect of an `OpLine` at the end of its block or function.
+    /// Ends the effect of an `OpLine` or `DebugLine` at the end of its block or function.
     fn end_line_range(&mut self, index: InstructionIndex) {
-        let open = self.module.lines.last().is_some_and(|line| self.module.instruction(*line).op == Some(Op::Line));
+        let open = self
+            .module
+            .lines
+            .last()
+            .is_some_and(|line| self.module.line_begun_by(self.module.instruction(*line)).is_some());
         if open {
             self.module.lines.push(InstructionIndex(index.0 + 1));
         }

@@ -30,6 +30,11 @@ pub struct TargetEnv {
 }
 
 impl TargetEnv {
+    /// Returns its name, such as `vulkan1.3`.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
     /// Returns its version of SPIR-V.
     pub fn version(self) -> Version {
         self.version

@@ -1,0 +1,83 @@
+//! Runs of installed programs, such as compilers.
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time limit of a run.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// Interval at which the end of a run is looked for.
+const TICK: Duration = Duration::from_millis(2);
+
+/// Largest output in bytes, of each stream.
+const MAX_OUTPUT_BYTES: u64 = 256 << 20;
+
+/// Output of a program that ended.
+#[derive(Debug)]
+pub struct ToolOutput {
+    /// True if the exit code is 0.
+    pub success: bool,
+    /// Bytes written to standard output.
+    pub stdout: Vec<u8>,
+    /// Bytes written to standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl ToolOutput {
+    /// Returns standard error followed by standard output, as text.
+    pub fn text(&self) -> String {
+        let [stderr, stdout] = [&self.stderr, &self.stdout].map(|bytes| String::from_utf8_lossy(bytes));
+        format!("{}\n{}", stderr.trim(), stdout.trim()).trim().to_owned()
+    }
+}
+
+/// Runs a program of `PATH` with bytes as its input, for at most two minutes.
+///
+/// # Errors
+/// The program cannot be started ([`io::ErrorKind::NotFound`] if it is not installed), or it is
+/// killed at the time limit ([`io::ErrorKind::TimedOut`]).
+pub fn run_tool(program: &str, arguments: &[impl AsRef<OsStr>], input: Vec<u8>) -> io::Result<ToolOutput> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let stdin = child.stdin.take();
+    // Separate threads, because full pipes would block the program. A program may end without
+    // reading its input.
+    thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
+    let stdout = read_all(child.stdout.take());
+    let stderr = read_all(child.stderr.take());
+    let started = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if started.elapsed() > TIME_LIMIT {
+            child.kill()?;
+            child.wait()?;
+            let what = format!("{program} was killed after {} s", TIME_LIMIT.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+        }
+        thread::sleep(TICK);
+    };
+    let joined = |thread: thread::JoinHandle<io::Result<Vec<u8>>>| {
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that reads the output panicked")))
+    };
+    Ok(ToolOutput { success: status.success(), stdout: joined(stdout)?, stderr: joined(stderr)? })
+}
+
+/// Reads a stream in a thread.
+fn read_all(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<io::Result<Vec<u8>>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(stream) = stream {
+            stream.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    })
+}

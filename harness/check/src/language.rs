@@ -1,0 +1,87 @@
+//! Languages of shaders.
+
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Language of a shader's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Language {
+    /// WGSL, compiled by naga.
+    Wgsl,
+    /// GLSL, compiled by an installed program.
+    Glsl,
+    /// HLSL, compiled by an installed program.
+    Hlsl,
+    /// Slang, compiled by an installed program.
+    Slang,
+    /// SPIR-V text, as `spirv-as` reads it.
+    SpirvText,
+    /// SPIR-V words.
+    SpirvWords,
+}
+
+/// First bytes of SPIR-V words, in either byte order.
+const MAGIC: [[u8; 4]; 2] = [[0x03, 0x02, 0x23, 0x07], [0x07, 0x23, 0x02, 0x03]];
+
+impl Language {
+    /// Returns the language of a file: SPIR-V words by the magic number, other languages by the
+    /// extension (`.wgsl`, `.comp` and `.glsl`, `.hlsl`, `.slang`) or, for GLSL, by `#version` in
+    /// the first directive. Everything else is SPIR-V text.
+    pub fn detect(name: &str, bytes: &[u8]) -> Language {
+        match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+            Some("wgsl") => Language::Wgsl,
+            _ if MAGIC.iter().any(|magic| bytes.starts_with(magic)) => Language::SpirvWords,
+            Some("comp" | "glsl") => Language::Glsl,
+            Some("hlsl") => Language::Hlsl,
+            Some("slang") => Language::Slang,
+            _ if std::str::from_utf8(bytes).is_ok_and(begins_with_version) => Language::Glsl,
+            _ => Language::SpirvText,
+        }
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Wgsl => "WGSL",
+            Language::Glsl => "GLSL",
+            Language::Hlsl => "HLSL",
+            Language::Slang => "Slang",
+            Language::SpirvText => "SPIR-V text",
+            Language::SpirvWords => "binary SPIR-V",
+        }
+    }
+
+    /// Returns true if an installed program compiles it.
+    pub fn is_external(self) -> bool {
+        matches!(self, Language::Glsl | Language::Hlsl | Language::Slang)
+    }
+}
+
+/// Returns true if the first directive of a text is `#version`.
+fn begins_with_version(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.next().is_some_and(|line| line.starts_with("#version"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_decides_where_the_extension_does_not() {
+        let words = 0x0723_0203u32;
+        for (name, bytes, language) in [
+            ("a.wgsl", &b"fn"[..], Language::Wgsl),
+            ("a.comp", b"void main() {}", Language::Glsl),
+            ("a.comp", &words.to_le_bytes(), Language::SpirvWords),
+            ("a.spv", &words.to_be_bytes(), Language::SpirvWords),
+            ("a.txt", b"// a comment\n\n #version 450\n", Language::Glsl),
+            ("a.spvasm", b"OpCapability Shader", Language::SpirvText),
+            ("a.slang", b"", Language::Slang),
+            ("a.cs.hlsl", b"", Language::Hlsl),
+            ("a", b"\xff", Language::SpirvText),
+        ] {
+            assert_eq!(Language::detect(name, bytes), language, "{name}");
+        }
+    }
+}

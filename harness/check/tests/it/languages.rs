@@ -1,0 +1,147 @@
+//! Shaders in GLSL, HLSL and Slang, compiled by programs that are installed on the machine.
+
+use crate::support::{Synthetic, skipped};
+use assay_check::{Check, CheckError, CompileOptions, MutatingTarget, Mutation, Options, ShaderSource};
+use assay_runner::Status;
+use std::fs;
+use std::path::PathBuf;
+
+const GLSL: &str = "#version 450
+#extension GL_GOOGLE_include_directive : enable
+#include \"twice.glsl\"
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) buffer Data { float data[]; };
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    data[i] = twice(data[i]) + float(SUMMAND);
+}
+";
+
+const INCLUDED: &str = "float twice(float x) {
+    return x * 2.0;
+}
+";
+
+const HLSL: &str = "RWStructuredBuffer<float> data : register(u0);
+[numthreads(64, 1, 1)]
+void scale(uint3 id : SV_DispatchThreadID) {
+    data[id.x] = data[id.x] * 3.0;
+}
+";
+
+/// Writes files to a folder; returns the path of the first.
+fn written(folder: &tempfile::TempDir, files: &[(&str, &str)]) -> PathBuf {
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder.path().join(files[0].0)
+}
+
+/// Compiles a file; `None`, with a line on the terminal, if no compiler of its language is
+/// installed.
+fn compiled(path: &std::path::Path, options: &CompileOptions) -> Option<Result<ShaderSource, String>> {
+    match ShaderSource::load(path, options) {
+        Err(error @ CheckError::Shader { .. }) if error.to_string().contains("none of its compilers is installed") => {
+            assert!(
+                std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none() || path.extension().unwrap() == "slang",
+                "{error}"
+            );
+            skipped(&error.to_string());
+            None
+        }
+        other => Some(other.map_err(|error| error.to_string())),
+    }
+}
+
+fn with_summand(folder: &tempfile::TempDir) -> CompileOptions {
+    let includes = vec![folder.path().join("include")];
+    CompileOptions { defines: vec!["SUMMAND=3".to_owned()], includes, ..CompileOptions::default() }
+}
+
+#[test]
+fn a_planted_error_in_glsl_is_found_at_its_line_of_the_included_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.comp", GLSL), ("include/twice.glsl", INCLUDED)]);
+    let Some(shader) = compiled(&path, &with_summand(&folder)) else { return };
+    let shader = shader.unwrap();
+    let run = shader.compiler.as_ref().expect("a compiler");
+    assert!(run.command.contains("-DSUMMAND=3") && run.compiler.contains('('), "{run}");
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let device = Synthetic::new(|_| {});
+    let passed = check.run(&device).unwrap();
+    assert_eq!(passed.status, Status::Pass, "{:?}", passed.reason);
+    assert!(passed.notes.iter().any(|note| note == &run.to_string()), "{:?}", passed.notes);
+    let mutation: Mutation = "ulp:8@OpFMul".parse().unwrap();
+    let planted = mutation.plant(&shader.source.module, "main").unwrap();
+    let device = MutatingTarget::new(&device, planted);
+    let mut failed = check.run(&device).unwrap();
+    assert_eq!(failed.status, Status::Fail);
+    check.explain(&mut failed, &device, false);
+    let blamed = &failed.blamed.first().expect("an instruction").place;
+    assert!(blamed.contains("twice.glsl:2") && blamed.ends_with("return x * 2.0;"), "{blamed}");
+}
+
+#[test]
+fn a_mistake_in_glsl_is_reported_with_the_compilers_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.glsl", GLSL), ("include/twice.glsl", INCLUDED)]);
+    let options = CompileOptions { defines: Vec::new(), ..with_summand(&folder) };
+    let Some(refused) = compiled(&path, &options) else { return };
+    let refused = refused.unwrap_err();
+    assert!(refused.contains("a.glsl:8") && refused.contains("'SUMMAND' : undeclared identifier"), "{refused}");
+}
+
+#[test]
+fn the_entry_point_of_hlsl_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.hlsl", HLSL)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.setup.entry, "scale");
+    assert_eq!(check.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
+}
+
+#[test]
+fn lines_of_slang_come_from_its_debug_information() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.slang", HLSL)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
+    let module = &shader.source.module;
+    let multiply = module.instructions().find(|i| i.name() == "OpFMul").unwrap();
+    let place = shader.source.position_of(multiply.at);
+    assert_eq!(place.line, Some(4), "{place:?}");
+    assert!(place.file.as_deref().is_some_and(|file| file.ends_with("a.slang")), "{place:?}");
+    assert!(place.text.as_deref().is_some_and(|text| text.contains("* 3.0")), "{place:?}");
+}
+
+#[test]
+fn options_of_compilers_apply_to_their_languages_only() {
+    let define = CompileOptions { defines: vec!["A".to_owned()], ..CompileOptions::default() };
+    let error = ShaderSource::read_with("a.wgsl", b"", &define).unwrap_err().to_string();
+    assert_eq!(error, "a.wgsl: it is WGSL; --define and --include apply to GLSL, HLSL and Slang only");
+}
+
+#[test]
+fn another_process_gets_the_same_shader() {
+    let wgsl = "override scale: f32 = 1.0;
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] *= scale; }";
+    let specs = vec![("scale".to_owned(), "0.1".to_owned())];
+    let compile = CompileOptions { specs, ..CompileOptions::default() };
+    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n; a comment\n";
+    for (name, text, compile) in [("a.wgsl", wgsl, compile), ("a.spvasm", text, CompileOptions::default())] {
+        let shader = ShaderSource::read_with(name, text.as_bytes(), &compile).unwrap();
+        let sent = serde_json::to_string(&shader.compiled()).unwrap();
+        let received = ShaderSource::from_compiled(serde_json::from_str(&sent).unwrap()).unwrap();
+        assert_eq!(received.source.module.words(), shader.source.module.words());
+        assert_eq!((&received.overrides, &received.text), (&shader.overrides, &shader.text));
+        let last = shader.source.module.instructions().last().unwrap().at;
+        assert_eq!(received.source.position_of(last).line, shader.source.position_of(last).line);
+    }
+}
