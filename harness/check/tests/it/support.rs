@@ -145,6 +145,6 @@ pub(crate) fn on_each_driver(test: impl Fn(&VulkanTarget)) {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
-pub fn skipped(what: &str) {
+pub(crate) fn skipped(what: &str) {
     eprintln!("SKIPPED: {what}");
 }

@@ -1,0 +1,64 @@
+//! A target that keeps the output of its first dispatch.
+
+use assay_check::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
+use assay_oracle::Slot;
+use assay_runner::DeviceInfo;
+use assay_spirv::requirements::DeviceCaps;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Contents of bindings.
+type Memory = BTreeMap<Slot, Vec<u8>>;
+
+/// A Vulkan device that keeps the output of its first dispatch.
+pub(crate) struct RecordingTarget {
+    device: VulkanTarget,
+    first: RefCell<Option<Memory>>,
+}
+
+impl RecordingTarget {
+    pub(crate) fn new(device: VulkanTarget) -> RecordingTarget {
+        RecordingTarget { device, first: RefCell::new(None) }
+    }
+
+    /// Returns the output of the first dispatch; empty if none succeeded.
+    pub(crate) fn first_output(&self) -> Memory {
+        self.first.borrow().clone().unwrap_or_default()
+    }
+
+    pub(crate) fn into_info(self) -> DeviceInfo {
+        self.device.info().clone()
+    }
+}
+
+impl Target for RecordingTarget {
+    fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    fn capabilities(&self) -> &DeviceCaps {
+        self.device.capabilities()
+    }
+
+    fn begin_round(&self, round: u32) {
+        self.device.begin_round(round);
+    }
+
+    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+        self.device.allocate(request)
+    }
+
+    fn clear_workgroup_memory(&self) {
+        self.device.clear_workgroup_memory();
+    }
+
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let output = self.device.run(request)?;
+        self.first.borrow_mut().get_or_insert_with(|| output.memory.clone());
+        Ok(output)
+    }
+
+    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
+        self.device.with_device(during, work)
+    }
+}
