@@ -36,6 +36,7 @@ mod subgroup_layout;
 mod target;
 mod translation;
 mod wgsl;
+mod wgsl_directives;
 mod workgroup_sample;
 mod written_resources;
 
@@ -65,3 +66,4 @@ pub use shader_source::{CompileOptions, CompiledShader, ShaderSource};
 pub use target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
 pub use translation::{load_translation, translation_options};
 pub use wgsl::{Wgsl, capabilities_except, compile_wgsl, with_overrides};
+pub use wgsl_directives::without_enable_subgroups;

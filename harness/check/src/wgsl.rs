@@ -2,6 +2,7 @@
 
 use crate::CheckError;
 use crate::nesting::{too_deep, with_deep_stack};
+use crate::wgsl_directives::without_enable_subgroups;
 use assay_spirv::Module;
 use assay_spirv::lower::without_forbidden_layout;
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
@@ -44,7 +45,7 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     // naga's message without its heading, as ours has one. naga does not support all of WGSL.
     let by_naga =
         |message: String| refused(format!("naga rejects it: {}", message.trim().trim_start_matches("error: ")));
-    let parsed = naga::front::wgsl::parse_str(text);
+    let parsed = naga::front::wgsl::parse_str(&without_enable_subgroups(text));
     let module = parsed.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|error| by_naga(error.emit_to_string_with_path(text, name)))?;
@@ -103,7 +104,10 @@ pub(crate) fn overrides(text: &str) -> Vec<Vec<String>> {
     if too_deep(text).is_some() {
         return Vec::new();
     }
-    let parse = || naga::front::wgsl::parse_str(text).map(|module| names_of_overrides(&module).collect());
+    let parse = || {
+        naga::front::wgsl::parse_str(&without_enable_subgroups(text))
+            .map(|module| names_of_overrides(&module).collect())
+    };
     with_deep_stack(parse).unwrap_or_default()
 }
 

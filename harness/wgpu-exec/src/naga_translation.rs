@@ -1,6 +1,9 @@
 //! naga's translation of shaders that go through wgpu, and the SPIR-V that the driver receives.
 
-use assay_check::{SpecValue, Wgsl, capabilities_except, control_flow_too_deep, with_deep_stack, with_overrides};
+use assay_check::{
+    SpecValue, Wgsl, capabilities_except, control_flow_too_deep, with_deep_stack, with_overrides,
+    without_enable_subgroups,
+};
 use assay_runner::DeviceInfo;
 use assay_spirv::Module;
 use naga::back::spv;
@@ -28,7 +31,8 @@ pub(crate) type ParsedShader = (naga::Module, Vec<(String, f64)>);
 pub(crate) fn parse(given: NagaInput<'_>) -> Result<ParsedShader, String> {
     match given {
         NagaInput::Wgsl(Wgsl { text, overrides }) => {
-            let module = naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?;
+            let module = naga::front::wgsl::parse_str(&without_enable_subgroups(text))
+                .map_err(|error| error.emit_to_string(text))?;
             Ok((module, overrides.to_vec()))
         }
         NagaInput::Spirv(words, specs) => {

@@ -4,7 +4,7 @@ use crate::error::{WgpuError, message};
 use crate::naga_translation::{NagaInput, parse};
 use crate::wgpu_device::{OpenDevice, WgpuDevice, lock};
 use crate::wgpu_texture;
-use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError, with_deep_stack};
+use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError, with_deep_stack, without_enable_subgroups};
 use assay_oracle::{Resource, Slot};
 use assay_runner::{DeviceInfo, ExecError};
 use assay_spirv::reflect::DescriptorKind;
@@ -131,7 +131,7 @@ impl WgpuTarget {
     fn source<'j>(&self, request: &DispatchRequest<'j>) -> Result<Shader<'j>, TargetError> {
         let lacks = |what: String| TargetError::Unsupported(what);
         let (given, source) = match request.wgsl {
-            Some(wgsl) => (NagaInput::Wgsl(wgsl), wgpu::ShaderSource::Wgsl(Cow::Borrowed(wgsl.text))),
+            Some(wgsl) => (NagaInput::Wgsl(wgsl), wgpu::ShaderSource::Wgsl(without_enable_subgroups(wgsl.text))),
             None if !self.spirv => {
                 return Err(lacks("the program is SPIR-V, which WebGPU does not take".to_owned()));
             }

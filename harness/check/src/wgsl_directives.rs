@@ -1,0 +1,135 @@
+//! The directive `enable subgroups;` of WGSL, which naga refuses although it has the functions.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Returns a WGSL text without `subgroups` in its `enable` directives. Blanks take its place, so all
+/// positions stay.
+pub fn without_enable_subgroups(text: &str) -> Cow<'_, str> {
+    let blanks: Vec<Range<usize>> = enable_directives(text).flat_map(|range| blanks_of(text, range)).collect();
+    if blanks.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut changed = String::with_capacity(text.len());
+    let mut end = 0;
+    for range in blanks {
+        changed += &text[end..range.start];
+        changed.extend(text[range.clone()].chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        end = range.end;
+    }
+    Cow::Owned(changed + &text[end..])
+}
+
+/// Returns the parts of an `enable` directive to replace by blanks: all of it if it names no other
+/// extension.
+fn blanks_of(text: &str, directive: Range<usize>) -> Vec<Range<usize>> {
+    let names = directive.start + ENABLE.len()..directive.end - 1;
+    let mut start = names.start;
+    let mut parts = Vec::new();
+    for name in text[names].split_inclusive(',') {
+        parts.push(start..start + name.len());
+        start += name.len();
+    }
+    let is_subgroups = |part: &Range<usize>| text[part.clone()].trim_end_matches(',').trim() == "subgroups";
+    let found: Vec<Range<usize>> = parts.iter().filter(|part| is_subgroups(part)).cloned().collect();
+    // A list may end with a comma.
+    let others = parts.iter().any(|part| !is_subgroups(part) && !text[part.clone()].trim().is_empty());
+    match (found.is_empty(), others) {
+        (true, _) => Vec::new(),
+        (false, true) => found,
+        (false, false) => vec![directive],
+    }
+}
+
+const ENABLE: &str = "enable";
+
+/// Returns the ranges of the `enable` directives, which stand before all declarations.
+fn enable_directives(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            at += leading_trivia(&text[at..]);
+            let word = text[at..].split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+            if !matches!(word, ENABLE | "requires" | "diagnostic") {
+                return None;
+            }
+            let range = at..at + text[at..].find(';')? + 1;
+            at = range.end;
+            if word == ENABLE {
+                return Some(range);
+            }
+        }
+    })
+}
+
+/// Returns the length of the blanks and comments at the start of a text.
+fn leading_trivia(text: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let blanks = rest.len() - rest.trim_start().len();
+        let rest = &rest[blanks..];
+        let comment = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            block_comment(rest)
+        } else {
+            0
+        };
+        at += blanks + comment;
+        if comment == 0 {
+            return at;
+        }
+    }
+}
+
+/// Returns the length of the block comment at the start of a text. Block comments nest.
+fn block_comment(text: &str) -> usize {
+    let (mut depth, mut at) = (0usize, 0);
+    while at < text.len() {
+        let rest = &text.as_bytes()[at..];
+        match rest {
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] => {
+                (depth, at) = (depth - 1, at + 2);
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_directive_becomes_blanks() {
+        for (text, expected) in [
+            ("enable subgroups;\nfn f() {}", "                 \nfn f() {}"),
+            ("// enable subgroups;\nenable f16, subgroups;", "// enable subgroups;\nenable f16,          ;"),
+            ("/* a /* b */ */ enable subgroups,f16;", "/* a /* b */ */ enable           f16;"),
+            ("diagnostic(off, x);enable\nsubgroups;", "diagnostic(off, x);      \n          "),
+            ("enable subgroups_extra;", "enable subgroups_extra;"),
+            ("fn f() {} enable subgroups;", "fn f() {} enable subgroups;"),
+            ("/*/ enable subgroups;", "/*/ enable subgroups;"),
+            ("enable subgroups", "enable subgroups"),
+            ("é enable subgroups;", "é enable subgroups;"),
+        ] {
+            assert_eq!(without_enable_subgroups(text), expected);
+        }
+    }
+
+    #[test]
+    fn naga_reads_the_rest() {
+        let text = "enable subgroups;
+            @group(0) @binding(0) var<storage, read_write> sums: array<u32>;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                sums[id.x] = subgroupAdd(id.x);
+            }";
+        crate::compile_wgsl(text, "a.wgsl").unwrap();
+    }
+}
