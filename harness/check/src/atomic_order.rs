@@ -147,12 +147,7 @@ impl Check<'_> {
     ///
     /// # Errors
     /// The choices cannot be used.
-    fn replay(
-        &self,
-        round: u32,
-        target: &dyn Target,
-        choices: ObservedChoices,
-    ) -> Result<ObservedRound, Unobserved> {
+    fn replay(&self, round: u32, target: &dyn Target, choices: ObservedChoices) -> Result<ObservedRound, Unobserved> {
         let module = &self.shader.source.module;
         let failed = |why: String| Unobserved::Failed { choices, why };
         let subgroup_layout = choices != ObservedChoices::AtomicOrder;
@@ -182,8 +177,7 @@ impl Check<'_> {
             if subgroup_layout {
                 return Err(Unobserved::UndefinedInLayout(on_one_line(first)));
             }
-            let what =
-                format!("the shader has undefined behaviour under the observed atomic order: {}", first.trim());
+            let what = format!("the shader has undefined behaviour under the observed atomic order: {}", first.trim());
             return Err(failed(what));
         }
         let found = self.compared(&outcome, &dispatch, &output, round);

@@ -15,8 +15,8 @@ use crate::target::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, 
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
 use assay_oracle::{
-    Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place, Program,
-    RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
+    Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
+    Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_runner::{CheckResult, DeviceInfo, ExecError, Status, Times, UndeterminedElements, UnjudgedRound};
 use assay_spirv::kernel_call::KernelCall;
@@ -470,7 +470,11 @@ impl<'a> Check<'a> {
                             }
                             Err(what) => {
                                 let of = self.setup.descriptors.iter().find(|d| Some(d.slot) == self.layout);
-                                sum.add(impossible_layout(&what, of.map_or_else(String::new, Descriptor::label), round));
+                                sum.add(impossible_layout(
+                                    &what,
+                                    of.map_or_else(String::new, Descriptor::label),
+                                    round,
+                                ));
                                 result.rounds_checked += 1;
                                 continue;
                             }
@@ -554,9 +558,7 @@ impl<'a> Check<'a> {
                         result.instructions += outcome.instructions;
                         result.times.check += before.elapsed().as_secs_f64();
                     }
-                    if benign_race.is_none() {
-                        benign_race = outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)));
-                    }
+                    benign_race = benign_race.or_else(|| self.first_benign_race(&outcome));
                     if found.failing > 0 && result.picture.is_none() {
                         let picture = picture(&outcome, &self.setup.descriptors, &output, self.row);
                         result.picture = picture.map(Box::new);
@@ -751,16 +753,16 @@ impl<'a> Check<'a> {
 
     /// Returns the first faults as lines.
     pub(crate) fn faults(&self, outcome: &Outcome) -> Vec<String> {
-        let mut lines: Vec<String> = outcome
-            .faults
-            .iter()
-            .take(FAULTS)
-            .map(|fault| self.fault_lines(fault))
-            .collect();
+        let mut lines: Vec<String> = outcome.faults.iter().take(FAULTS).map(|fault| self.fault_lines(fault)).collect();
         if let Some(more) = outcome.fault_count.checked_sub(lines.len() as u64).filter(|&more| more > 0) {
             lines.push(format!("  and {more} more"));
         }
         lines
+    }
+
+    /// Returns the first benign race on one line.
+    pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
+        outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))
     }
 
     /// Returns a fault as lines.

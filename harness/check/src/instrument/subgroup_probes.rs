@@ -51,7 +51,8 @@ const GROUP_NON_UNIFORM: [Capability; 9] = [
 /// Returns whether a module may read the recorded built-ins, which require `GroupNonUniform`.
 pub(super) fn has_builtins(module: &Module) -> bool {
     let words = GROUP_NON_UNIFORM.map(Capability::word);
-    let declared = |i: Instruction<'_>| i.op == Some(Op::Capability) && i.operand(0).is_some_and(|c| words.contains(&c));
+    let declared =
+        |i: Instruction<'_>| i.op == Some(Op::Capability) && i.operand(0).is_some_and(|c| words.contains(&c));
     module.section(Section::Capabilities).any(declared)
 }
 

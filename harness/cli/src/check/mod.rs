@@ -118,7 +118,7 @@ pub(crate) struct CheckArgs {
 
     /// Compare another translation of the shader instead of a device: a file, or `spirv-opt` (run
     /// with -O)
-    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample", "benign_races"])]
+    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample"])]
     against: Option<PathBuf>,
 
     /// Plant an error in the module that the device receives, to see Assay find it

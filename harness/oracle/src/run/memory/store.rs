@@ -153,7 +153,9 @@ impl Run<'_> {
             (value, bits) = self.union(kind, (&old, old_bits), (&value, bits));
         }
         let parts = self.cause(CauseKind::Precision);
-        let same = self.dispatch.benign_races && value == AbstractValue::Bits && self.objects[object].holds(offset, size, bits);
+        let same = self.dispatch.benign_races
+            && value == AbstractValue::Bits
+            && self.objects[object].holds(offset, size, bits);
         self.objects[object].write(offset, size, bits, value, parts);
         self.note_write(object, offset, size, lane, same);
     }
