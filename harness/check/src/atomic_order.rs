@@ -1,18 +1,23 @@
-//! Results that depend on the order of atomics, such as a slot in an append buffer, a ticket, or
-//! the last to arrive.
+//! Results that depend on choices of the device: the order of atomics (a slot in an append buffer, a
+//! ticket, the last to arrive) and the subgroup layout.
 //!
 //! An instrumented variant of the shader records the values that its atomics found on the device
-//! (the atomic history). The results of the variant are compared with the permitted sets under that
-//! order. If no modification order explains the history, that is a failure of its own.
+//! (the atomic history), and the place of each invocation in its subgroup. The results of the
+//! variant are compared with the permitted sets under these choices. The variant is another program
+//! than the shader, so its choices say nothing about a dispatch of the shader itself, whose output is
+//! only compared with what every choice permits.
+//!
+//! If no modification order explains the history, or the subgroup layout is impossible, that is a
+//! failure of its own.
 
-use crate::check::Check;
+use crate::check::{Check, on_one_line};
 use crate::compare::{Comparison, compare, failure_class, hex, ranges};
 use crate::dispatch_setup::Descriptor;
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::memory_layout::path_text;
 use crate::target::{DispatchRequest, Target, TargetError};
 use assay_oracle::{Disorder, Dispatch, Expected, Outcome, Place, Slot, Standing, WrongOperand};
-use assay_precision::Scalar;
+use assay_precision::{Scalar, Specification};
 use assay_runner::{Mismatch, Status, class_names};
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -21,15 +26,65 @@ use std::sync::Arc;
 /// Largest number of atomics listed in a message.
 const MAX_LISTED: usize = 8;
 
-/// A round interpreted under the observed order of atomics.
+/// A round interpreted under the observed choices of the device.
 #[derive(Debug)]
-pub(crate) struct OrderedRound {
+pub(crate) struct ObservedRound {
+    pub(crate) choices: ObservedChoices,
     /// Dispatch of the variant without the record buffer.
     pub(crate) dispatch: Dispatch,
     pub(crate) outcome: Outcome,
     /// Output of the variant.
     pub(crate) output: BTreeMap<Slot, Vec<u8>>,
     pub(crate) found: Comparison,
+}
+
+/// Choices of the device that an instrumented variant records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ObservedChoices {
+    AtomicOrder,
+    SubgroupLayout,
+    Both,
+}
+
+impl ObservedChoices {
+    /// Returns the choices on which an outcome depends, and that can be recorded.
+    fn of(outcome: &Outcome, records_layout: bool) -> Option<ObservedChoices> {
+        match (outcome.depends_on_order(), records_layout && outcome.depends_on_layout()) {
+            (true, true) => Some(ObservedChoices::Both),
+            (true, false) => Some(ObservedChoices::AtomicOrder),
+            (false, true) => Some(ObservedChoices::SubgroupLayout),
+            (false, false) => None,
+        }
+    }
+
+    /// Returns the choices as the object of "depend on".
+    pub(crate) fn named(self) -> &'static str {
+        match self {
+            ObservedChoices::AtomicOrder => "atomic ordering",
+            ObservedChoices::SubgroupLayout => "the subgroup layout",
+            ObservedChoices::Both => "the subgroup layout or atomic ordering",
+        }
+    }
+
+    /// Returns what an instrumented run shows, as an object of "observe".
+    pub(crate) fn observed(self) -> &'static str {
+        match self {
+            ObservedChoices::AtomicOrder => "order",
+            ObservedChoices::SubgroupLayout => "layout",
+            ObservedChoices::Both => "layout and order",
+        }
+    }
+}
+
+/// Reason why a round is not interpreted under the choices of the device.
+#[derive(Clone, Debug)]
+pub(crate) enum Unobserved {
+    /// No device may have the observed subgroup layout, for this reason.
+    ImpossibleLayout(String),
+    /// With the observed subgroup layout the shader has undefined behaviour: its first fault.
+    UndefinedInLayout(String),
+    /// The choices are not known, or cannot be used.
+    Failed { choices: ObservedChoices, why: String },
 }
 
 /// Input and output of an instrumented variant.
@@ -64,56 +119,69 @@ impl Check<'_> {
         Ok(VariantRun { given, output: target.run(&request).map_err(not_run)?.memory })
     }
 
-    /// Checks a round under an observed order of atomics, if nothing in it failed and some elements
-    /// depend on that order. Returns `None` if this decides no more elements.
-    pub(crate) fn under_observed_order(
+    /// Returns whether instrumented variants record the subgroup layout.
+    pub(crate) fn records_layout(&self) -> bool {
+        self.layout.is_none() && self.kernel.is_none() && self.setup.rules == Specification::Vulkan
+    }
+
+    /// Checks a round under the observed choices of the device, if nothing in it failed and some
+    /// elements depend on these choices. Returns `None` if this decides no more elements.
+    pub(crate) fn under_observed_choices(
         &self,
         round: u32,
         target: &dyn Target,
         outcome: &Outcome,
         found: &Comparison,
-    ) -> Option<Result<OrderedRound, String>> {
-        if found.failing > 0 || found.undetermined_count() == 0 || !outcome.depends_on_order() {
+    ) -> Option<Result<ObservedRound, Unobserved>> {
+        if found.failing > 0 || found.undetermined_count() == 0 {
             return None;
         }
-        let replayed = self.replay(round, target);
-        let more = |replayed: &OrderedRound| {
+        let replayed = self.replay(round, target, ObservedChoices::of(outcome, self.records_layout())?);
+        let more = |replayed: &ObservedRound| {
             replayed.found.failing > 0 || replayed.found.undetermined_count() < found.undetermined_count()
         };
         Some(replayed).filter(|replayed| replayed.as_ref().map_or(true, more))
     }
 
-    /// Runs the variant and checks it under its own order of atomics.
+    /// Runs the variant and checks it under its own choices.
     ///
     /// # Errors
-    /// The order cannot be used.
-    fn replay(&self, round: u32, target: &dyn Target) -> Result<OrderedRound, String> {
+    /// The choices cannot be used.
+    fn replay(&self, round: u32, target: &dyn Target, choices: ObservedChoices) -> Result<ObservedRound, Unobserved> {
         let module = &self.shader.source.module;
-        let instrumented =
-            instrument(module, &self.setup, ProbeSelection::Atomics).map_err(|error| error.to_string())?;
-        let VariantRun { given: mut dispatch, output } = self.run_variant(&instrumented, round, target)?;
+        let failed = |why: String| Unobserved::Failed { choices, why };
+        let subgroup_layout = choices != ObservedChoices::AtomicOrder;
+        let instrumented = instrument(module, &self.setup, ProbeSelection::Choices { subgroup_layout })
+            .map_err(|error| failed(error.to_string()))?;
+        let VariantRun { given: mut dispatch, output } =
+            self.run_variant(&instrumented, round, target).map_err(failed)?;
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &dispatch, &output, &place);
-        let observed = reader.ok_or("the device returned no records")?.atomic_history();
+        let reader = reader.ok_or_else(|| failed("the device returned no records".into()))?;
+        let (observed, places) = (reader.atomic_history(), reader.subgroup_places());
         if let Some(layout) = self.recorded_layout(&output, &dispatch) {
-            (dispatch.layout, dispatch.subgroup_size) = layout?;
+            (dispatch.layout, dispatch.subgroup_size) = layout.map_err(Unobserved::ImpossibleLayout)?;
+        } else if let Some(places) = places {
+            let layout = self.layout_of_places(&places, &dispatch).map_err(Unobserved::ImpossibleLayout)?;
+            (dispatch.layout, dispatch.subgroup_size) = layout;
         }
-        dispatch.atomic_history = Some(Arc::new(observed));
-        let outcome = self.permitted(&dispatch).map_err(|error| error.to_string())?;
+        dispatch.atomic_history = observed.map(Arc::new);
+        let outcome = self.permitted(&dispatch).map_err(|error| failed(error.to_string()))?;
         if !outcome.disorder.is_empty() {
             // Results under an impossible order say nothing about the shader.
             let mut found = Comparison::default();
             outcome.disorder.iter().for_each(|disorder| found.add(self.impossible_order(disorder, round)));
-            return Ok(OrderedRound { dispatch, outcome, output, found });
+            return Ok(ObservedRound { choices, dispatch, outcome, output, found });
         }
         if let Some(first) = self.faults(&outcome).first() {
-            return Err(format!(
-                "the shader has undefined behaviour under the observed atomic order: {}",
-                first.trim()
-            ));
+            if subgroup_layout {
+                return Err(Unobserved::UndefinedInLayout(on_one_line(first)));
+            }
+            let what = format!("the shader has undefined behaviour under the observed atomic order: {}", first.trim());
+            return Err(failed(what));
         }
         let found = self.compared(&outcome, &dispatch, &output, round);
-        Ok(OrderedRound { dispatch, outcome, output, found })
+        Ok(ObservedRound { choices, dispatch, outcome, output, found })
     }
 
     /// Compares the output of a round, and the operands of its atomics, with the permitted sets.

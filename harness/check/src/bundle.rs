@@ -20,6 +20,7 @@ use crate::image_config::image_and_sampler;
 use crate::memory_layout::path_text;
 use crate::options::{BindingName, BindingSource, Options, robustness};
 use crate::shader_source::ending;
+use crate::subgroup_control::{SubgroupControl, subgroup_size};
 use crate::target::WGPU;
 use crate::{
     AddressWord, Check, CheckError, CompileOptions, CompilerRun, Descriptor, DispatchSetup, Expectation, ImageConfig,
@@ -118,6 +119,15 @@ pub struct Manifest {
     /// Storage buffer with the recorded subgroup layout, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subgroups: Option<String>,
+    /// Required subgroup size, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subgroup_size: Option<u32>,
+    /// Set if subgroups must be full.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub full_subgroups: bool,
+    /// Set if benign races are permitted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub benign_races: bool,
     /// Expected values of the case file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<Expectation>,
@@ -241,6 +251,9 @@ pub fn write(folder: &Path, contents: &BundleData<'_>) -> Result<(), CheckError>
         patience: check.limits.patience(),
         robustness: (check.robustness != Robustness::None).then(|| check.robustness.name().to_owned()),
         subgroups: check.layout.map(|slot| BindingName::from(slot).to_string()),
+        subgroup_size: check.subgroup_control.size,
+        full_subgroups: check.subgroup_control.full,
+        benign_races: check.benign_races,
         expectations: check.expectations.clone(),
         mutation: mutation.map(ToString::to_string),
     };
@@ -290,8 +303,8 @@ pub fn remove(folder: &Path) -> Result<(), CheckError> {
 
 /// Returns whether an older reader would read the bundle completely.
 fn is_plain(check: &Check<'_>) -> bool {
-    let usual = check.robustness == Robustness::None && check.layout.is_none();
-    usual && !check.setup.has_addressed() && check.expectations.is_empty()
+    let usual = check.robustness == Robustness::None && check.layout.is_none() && !check.benign_races;
+    usual && check.subgroup_control.is_default() && !check.setup.has_addressed() && check.expectations.is_empty()
 }
 
 /// Largest patience that a bundle may request. Bundles come from other people, and with unlimited
@@ -428,6 +441,9 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         options.robustness = robustness(name)?;
     }
     options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
+    let size = manifest.subgroup_size.map(subgroup_size).transpose()?;
+    options.subgroup_control = SubgroupControl { size, full: manifest.full_subgroups };
+    options.benign_races = manifest.benign_races;
     options.push = manifest.push.as_deref().map(words).transpose()?;
     // Missing contents would be generated, so all must be present.
     let _warnings = shader.must_be_legal(false)?;

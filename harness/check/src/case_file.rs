@@ -1,6 +1,7 @@
 //! Case files: a shader with its inputs, options and expected values.
 
 use crate::options::{BindingSource, Expectation, Options, groups, robustness};
+use crate::subgroup_control::subgroup_size;
 use crate::{AddressWord, CheckError, ImageConfig, SamplerConfig};
 use assay_files::input;
 use assay_spirv::texture_addressing::ImageView;
@@ -52,6 +53,11 @@ struct CaseToml {
     push: Option<Spanned<PushToml>>,
     robustness: Option<Spanned<String>>,
     subgroups: Option<Spanned<String>>,
+    subgroup_size: Option<Spanned<u32>>,
+    #[serde(default)]
+    full_subgroups: bool,
+    #[serde(default)]
+    benign_races: bool,
     #[serde(default)]
     spec: Table<TomlValue>,
     #[serde(default)]
@@ -180,6 +186,12 @@ impl CaseFile {
             let line = noted("subgroups", &given);
             options.subgroups = Some(given.get_ref().parse().map_err(at(line))?);
         }
+        if let Some(given) = form.subgroup_size {
+            let size = subgroup_size(*given.get_ref()).map_err(at(line(given.span().start)))?;
+            options.subgroup_control.size = Some(size);
+        }
+        options.subgroup_control.full = form.full_subgroups;
+        options.benign_races = form.benign_races;
         for (key, value) in &form.spec {
             noted("spec", key);
             options.specs.push((key.get_ref().clone(), value.text()));
@@ -307,7 +319,7 @@ impl<'a> Text<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Check, ShaderSource};
+    use crate::{Check, ShaderSource, SubgroupControl};
 
     const TEXT: &str = r#"
 why = "the sum of what is there"
@@ -316,6 +328,9 @@ workgroups = [4, 2]
 rounds = 1
 robustness = "access"
 subgroups = "0.7"
+subgroup_size = 16
+full_subgroups = true
+benign_races = true
 [spec]
 0 = 16
 [input]
@@ -347,6 +362,8 @@ value = "2016"
         assert_eq!((case.options.groups, case.options.rounds), (Some([4, 2, 1]), 1));
         assert_eq!(case.options.robustness, assay_oracle::Robustness::Access);
         assert_eq!(case.options.subgroups, Some("0.7".parse().unwrap()));
+        assert_eq!(case.options.subgroup_control, SubgroupControl { size: Some(16), full: true });
+        assert!(case.options.benign_races);
         assert_eq!(case.options.specs, [("0".to_owned(), "16".to_owned())]);
         assert_eq!(case.options.inputs[0].1, BindingSource::Index);
         assert_eq!(case.options.inputs[1].1, BindingSource::File(PathBuf::from("folder/table.bin")));
@@ -368,6 +385,7 @@ value = "2016"
         assert!(error("shader = \"a\"\n[buffer]\nnodes = \"u32\"").starts_with("a.toml:3: "));
         assert!(error("shader = \"a\"\n[address]\n\"push\" = \"nodes\"").starts_with("a.toml:3: "));
         assert!(error("shader = \"a\"\nrobustness = \"full\"").starts_with("a.toml:2: "));
+        assert!(error("shader = \"a\"\nsubgroup_size = 12").starts_with("a.toml:2: "));
         let sampler = error("shader = \"a\"\n[sampler]\nname = { filter = \"cubic\" }");
         assert!(sampler.starts_with("a.toml:3: ") && sampler.contains("nearest, linear"), "{sampler}");
         // An earlier line starts with the key, too.

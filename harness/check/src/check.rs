@@ -1,21 +1,23 @@
 //! The check: rounds in the oracle and on a target.
 
-use crate::atomic_order::{OrderedRound, VariantRun, element_at};
+use crate::atomic_order::{ObservedChoices, ObservedRound, Unobserved, VariantRun, element_at};
 use crate::compare::{Comparison, check_complete};
 use crate::device_address::synthetic_addresses;
 use crate::dispatch_setup::{Descriptor, DispatchSetup};
 use crate::expectation::{InterpretedRound, ResolvedExpectation};
-use crate::instrument::{ProbeSelection, instrument};
+use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
 use crate::picture::picture;
-use crate::subgroup_layout::{first_unrecorded, impossible_layout, recorded_layout, recorded_subgroup_size};
+use crate::subgroup_control::SubgroupControl;
+use crate::subgroup_layout::{
+    common_subgroup_size, first_unrecorded, impossible_layout, possible_layout, recorded_layout, recorded_subgroup_size,
+};
 use crate::target::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
 use assay_oracle::{
-    Cause, CauseKind, Copies, Dispatch, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place, Program,
-    RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
+    Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
+    Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
-use assay_precision::Specification;
 use assay_runner::{CheckResult, DeviceInfo, ExecError, Status, Times, UndeterminedElements, UnjudgedRound};
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
@@ -41,6 +43,8 @@ pub struct Check<'a> {
     pub(crate) expected: Vec<ResolvedExpectation>,
     pub(crate) kernel: Option<KernelCall>,
     pub(crate) layout: Option<Slot>,
+    pub(crate) subgroup_control: SubgroupControl,
+    pub(crate) benign_races: bool,
     pub(crate) robustness: Robustness,
     fixed: bool,
     /// Broken rules that do not refuse the shader, each with its place.
@@ -94,7 +98,7 @@ impl<'a> Check<'a> {
         let sample = options.checked_invocations;
         let kernel = options.kernel.as_ref().map(|kernel| kernel.call.clone());
         let layout = options.subgroups.as_ref().map(|to| setup.subgroup_record_slot(to)).transpose()?;
-        let &Options { row, robustness, fixed, .. } = options;
+        let &Options { row, robustness, subgroup_control, benign_races, fixed, .. } = options;
         Ok(Check {
             shader,
             setup,
@@ -107,6 +111,8 @@ impl<'a> Check<'a> {
             expected,
             kernel,
             layout,
+            subgroup_control,
+            benign_races,
             robustness,
             fixed,
             warnings,
@@ -134,6 +140,10 @@ impl<'a> Check<'a> {
         let size = |name: &str| caps.properties.get(name).and_then(|size| u32::try_from(*size).ok());
         dispatch.subgroup_size = size("subgroupSize").unwrap_or(1).max(1);
         dispatch.subgroup_sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).map(<[u32; 2]>::from);
+        if let Some(size) = self.subgroup_control.size {
+            (dispatch.subgroup_size, dispatch.subgroup_sizes) = (size, None);
+        }
+        dispatch.benign_races = self.benign_races;
         let number = |name: &str, usual: u32| caps.properties.get(name).map_or(usual, |number| *number as u32);
         let least = Filtering::default();
         dispatch.filtering = Filtering {
@@ -290,9 +300,9 @@ impl<'a> Check<'a> {
         let mut outcome = self.permitted(&dispatch)?;
         let mut output = target.run(&self.request(&dispatch, allocated.as_ref())).map_err(not_again)?.memory;
         let found = self.compared(&outcome, &dispatch, &output, round);
-        if let Some(Ok(replayed)) = self.under_observed_order(round, target, &outcome, &found) {
-            // The order under which the elements were checked.
-            OrderedRound { dispatch, outcome, output, .. } = replayed;
+        if let Some(Ok(replayed)) = self.under_observed_choices(round, target, &outcome, &found) {
+            // The choices under which the elements were checked.
+            ObservedRound { dispatch, outcome, output, .. } = replayed;
         }
         let contents = bundle::BundleData {
             check: self,
@@ -351,6 +361,7 @@ impl<'a> Check<'a> {
             words: self.shader.source.module.words(),
             entry: &self.setup.entry,
             specs: &self.setup.specs,
+            subgroup_control: self.subgroup_control,
             descriptors: &self.setup.descriptors,
             dispatch,
             allocated,
@@ -389,12 +400,18 @@ impl<'a> Check<'a> {
         let mut failure = None;
         // First fault under a recorded subgroup layout.
         let mut undefined_in_layout = None;
-        // Elements that were checked under an observed order of atomics.
-        let mut by_order = 0;
+        // Elements that were checked under observed choices of the device.
+        let mut by_choices: BTreeMap<ObservedChoices, u64> = BTreeMap::new();
+        // First benign race.
+        let mut benign_race = None;
         // Rounds whose workgroups were all interpreted in the end.
         let mut whole_rounds = 0;
         let only = self.chosen_workgroups();
         self.must_be_taken(target)?;
+        if let Some(what) = self.lacking_subgroup_control(target) {
+            return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
+        }
+        self.must_fill_subgroups(target)?;
         if !self.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
             return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..result });
         }
@@ -453,7 +470,11 @@ impl<'a> Check<'a> {
                             }
                             Err(what) => {
                                 let of = self.setup.descriptors.iter().find(|d| Some(d.slot) == self.layout);
-                                sum.add(impossible_layout(&what, of, round));
+                                sum.add(impossible_layout(
+                                    &what,
+                                    of.map_or_else(String::new, Descriptor::label),
+                                    round,
+                                ));
                                 result.rounds_checked += 1;
                                 continue;
                             }
@@ -500,19 +521,32 @@ impl<'a> Check<'a> {
                     }
                     if only.is_none() {
                         let before = Instant::now();
-                        match self.under_observed_order(round, target, &outcome, &found) {
+                        let observed = self.under_observed_choices(round, target, &outcome, &found);
+                        result.times.check += before.elapsed().as_secs_f64();
+                        match observed {
                             Some(Ok(replayed)) => {
-                                by_order +=
+                                *by_choices.entry(replayed.choices).or_default() +=
                                     found.undetermined_count().saturating_sub(replayed.found.undetermined_count());
                                 result.instructions += replayed.outcome.instructions;
-                                OrderedRound { dispatch, outcome, output, found } = replayed;
+                                ObservedRound { dispatch, outcome, output, found, .. } = replayed;
                             }
-                            Some(Err(why)) => result.notes.push(format!(
-                                "round {round}: results that depend on atomic ordering were not checked: {why}"
+                            Some(Err(Unobserved::ImpossibleLayout(what))) => {
+                                sum.add(impossible_layout(&what, "subgroup built-ins".to_owned(), round));
+                                result.rounds_checked += 1;
+                                continue;
+                            }
+                            Some(Err(Unobserved::UndefinedInLayout(first))) => {
+                                let why = format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}");
+                                result.unjudged.push(UnjudgedRound { round, why });
+                                undefined_in_layout.get_or_insert(first);
+                                continue;
+                            }
+                            Some(Err(Unobserved::Failed { choices, why })) => result.notes.push(format!(
+                                "round {round}: results that depend on {} were not checked: {why}",
+                                choices.named()
                             )),
                             None => {}
                         }
-                        result.times.check += before.elapsed().as_secs_f64();
                     }
                     // Elements that no order of atomics explains are wrong in every reading of
                     // copies.
@@ -524,6 +558,7 @@ impl<'a> Check<'a> {
                         result.instructions += outcome.instructions;
                         result.times.check += before.elapsed().as_secs_f64();
                     }
+                    benign_race = benign_race.or_else(|| self.first_benign_race(&outcome));
                     if found.failing > 0 && result.picture.is_none() {
                         let picture = picture(&outcome, &self.setup.descriptors, &output, self.row);
                         result.picture = picture.map(Box::new);
@@ -563,12 +598,13 @@ impl<'a> Check<'a> {
             };
             return Err(CheckError::Undefined { name: self.shader.name.clone(), what, list: faults });
         }
-        if by_order > 0 {
+        for (choices, elements) in by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
-                if by_order == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
+                if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
             result.notes.push(format!(
-                "{by_order} {element} on atomic ordering; {they} checked against the order observed in an \
-                 instrumented run"
+                "{elements} {element} on {}; {they} checked against the {} observed in an instrumented run",
+                choices.named(),
+                choices.observed()
             ));
         }
         let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
@@ -586,6 +622,9 @@ impl<'a> Check<'a> {
             .collect();
         let advice = self.advice(status::TRY);
         (result.status, result.reason) = status::of(&result, failure, hollow, advice.as_deref());
+        if let Some(race) = benign_race {
+            status::qualify_by_benign_race(&mut result, &race);
+        }
         if let (Status::Undetermined, Some(first)) = (result.status, undefined_in_layout) {
             let advice = self.advice("; change the shader").unwrap_or_default();
             result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
@@ -610,8 +649,28 @@ impl<'a> Check<'a> {
         let records = self.layout.and_then(|slot| output.get(&slot))?;
         let size =
             recorded_subgroup_size(records, &self.program.subgroup_sizes(dispatch)).unwrap_or(dispatch.subgroup_size);
-        let full = self.program.needs_full_subgroups(self.setup.local, size);
+        let full = self.needs_full_subgroups(size);
         Some(recorded_layout(records, self.workgroups(), size, full).map(|layout| (layout, size)))
+    }
+
+    /// Returns the subgroup layout and size that an instrumented variant recorded.
+    ///
+    /// # Errors
+    /// The reason why the layout is impossible.
+    pub(crate) fn layout_of_places(
+        &self,
+        places: &[SubgroupPlace],
+        dispatch: &Dispatch,
+    ) -> Result<(SubgroupLayout, u32), String> {
+        let (_, lanes) = self.workgroups();
+        let size = common_subgroup_size(places, lanes, &self.program.subgroup_sizes(dispatch))?;
+        let positions = places.iter().map(|place| place.position).collect();
+        Ok((possible_layout(positions, lanes, size, self.needs_full_subgroups(size))?, size))
+    }
+
+    /// Returns whether subgroups of this size must be full.
+    fn needs_full_subgroups(&self, size: u32) -> bool {
+        self.subgroup_control.full || self.program.needs_full_subgroups(self.setup.local, size)
     }
 
     /// Returns the number of workgroups, and of invocations in one.
@@ -701,21 +760,24 @@ impl<'a> Check<'a> {
 
     /// Returns the first faults as lines.
     pub(crate) fn faults(&self, outcome: &Outcome) -> Vec<String> {
-        let mut lines: Vec<String> = outcome
-            .faults
-            .iter()
-            .take(FAULTS)
-            .map(|fault| {
-                let [x, y, z] = fault.invocation;
-                let place = self.shader.location(fault.at);
-                let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
-                format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
-            })
-            .collect();
+        let mut lines: Vec<String> = outcome.faults.iter().take(FAULTS).map(|fault| self.fault_lines(fault)).collect();
         if let Some(more) = outcome.fault_count.checked_sub(lines.len() as u64).filter(|&more| more > 0) {
             lines.push(format!("  and {more} more"));
         }
         lines
+    }
+
+    /// Returns the first benign race on one line.
+    pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
+        outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))
+    }
+
+    /// Returns a fault as lines.
+    fn fault_lines(&self, fault: &Fault) -> String {
+        let [x, y, z] = fault.invocation;
+        let place = self.shader.location(fault.at);
+        let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
+        format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
     }
 
     /// Returns the memory of a fault as part of a sentence.
@@ -736,9 +798,7 @@ impl<'a> Check<'a> {
         match cause {
             Some(cause) => {
                 let op = self.op_name(cause);
-                let recordable = cause.kind == CauseKind::SubgroupLayout
-                    && self.layout.is_none()
-                    && self.setup.rules == Specification::Vulkan;
+                let recordable = cause.kind == CauseKind::SubgroupLayout && self.records_layout();
                 let advice = self.advice(" (record it with --subgroups)").filter(|_| recordable).unwrap_or_default();
                 (format!("{}{advice}", cause.kind), format!("{op}, {}", self.shader.location(cause.at)))
             }

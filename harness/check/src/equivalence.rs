@@ -16,7 +16,7 @@ use crate::check::{Check, ENDLESS, is_endless, on_one_line, oracle};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, path_text, read_bits};
-use crate::status::{TRY, hollow_reason};
+use crate::status::{TRY, hollow_reason, qualify_by_benign_race};
 use crate::target::Target;
 use crate::{CheckError, Descriptor};
 use assay_float::RankRange;
@@ -44,6 +44,7 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
     result.writes = Some(Writes::default());
     // First round in which only the other module has undefined behaviour.
     let mut added = None;
+    let mut benign_race = None;
     for round in 0..this.setup.rounds {
         let mut dispatch = this.dispatch(round, target)?;
         this.put_synthetic_addresses(&mut dispatch);
@@ -52,6 +53,9 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
         theirs.bindings.retain(|slot, _| other.setup.descriptors.iter().any(|d| d.slot == *slot));
         let found = other.interpret(&theirs).map_err(|error| not_comparable(this, other, error))?;
         result.instructions += permitted.instructions + found.instructions;
+        for (check, outcome) in [(this, &permitted), (other, &found)] {
+            benign_race = benign_race.or_else(|| check.first_benign_race(outcome));
+        }
         let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
             let faults = check.faults(outcome);
             let (name, first) = (&check.shader.name, on_one_line(faults.first()?));
@@ -142,6 +146,9 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
         }
         (n, ..) => (Status::Fail, Some(format!("{n} of {of} elements never have a value that {name} permits"))),
     };
+    if let Some(race) = benign_race {
+        qualify_by_benign_race(&mut result, &race);
+    }
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
     Ok(result)

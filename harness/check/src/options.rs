@@ -1,6 +1,7 @@
 //! Options of a check, from the command line or a case file.
 
 use crate::parameter;
+use crate::subgroup_control::SubgroupControl;
 use crate::{AddressWord, AddressedBuffer, CheckError, ImageConfig, SamplerConfig};
 use assay_case::{InputRange, Mixture};
 use assay_oracle::{Limits, Robustness, Slot};
@@ -62,8 +63,13 @@ pub struct Options {
     pub checked_invocations: Option<u64>,
     /// Storage buffer in which the shader records its subgroup layout: for each invocation, in the
     /// order of workgroups and local indices, `SubgroupId`, `SubgroupLocalInvocationId` and
-    /// `SubgroupSize`, a word each. Results are then checked under the recorded layout.
+    /// `SubgroupSize`, a word each. Results are then checked under the recorded layout. `None`: an
+    /// instrumented variant records the layout if results depend on it.
     pub subgroups: Option<BindingName>,
+    /// Subgroup size and full subgroups of the pipeline.
+    pub subgroup_control: SubgroupControl,
+    /// Set if benign races are permitted: racing stores of one value to one location.
+    pub benign_races: bool,
     /// Robustness of the device to accesses out of bounds. With robustness, a uniform buffer may be
     /// shorter than its block.
     pub robustness: Robustness,
@@ -107,6 +113,8 @@ impl Default for Options {
             kernel: None,
             checked_invocations: None,
             subgroups: None,
+            subgroup_control: SubgroupControl::default(),
+            benign_races: false,
             robustness: Robustness::None,
             limits: Limits::default(),
             fixed: false,

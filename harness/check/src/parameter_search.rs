@@ -25,7 +25,7 @@ use crate::parameter::width_permits;
 use crate::status::{FEW, writable_elements};
 use crate::target::Target;
 use crate::workgroup_sample::{choose_workgroups, product};
-use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot};
+use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_precision::Scalar;
 use assay_runner::group_digits;
 use assay_spirv::reflect::DescriptorKind;
@@ -401,8 +401,15 @@ impl Search<'_> {
             let local = product(setup.local);
             dispatch.only = choose_workgroups(product(setup.groups), local, INVOCATIONS, setup.seed());
             self.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
-            let Ok(outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
+            let Ok(mut outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
             self.cost += outcome.work;
+            if outcome.fault_count == 0 && outcome.depends_on_layout() && self.check.records_layout() {
+                // Stands for the layout that the device will show.
+                dispatch.layout = SubgroupLayout::Linear;
+                let known = self.check.program.run(&dispatch, &limits);
+                outcome = known.ok().filter(|known| known.fault_count == 0).unwrap_or(outcome);
+                self.cost += outcome.work;
+            }
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 let faults = outcome.faults.iter().map(|fault| fault.kind).collect();

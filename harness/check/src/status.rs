@@ -49,6 +49,20 @@ pub(crate) fn of(
     }
 }
 
+/// Lets a verdict depend on a benign race: a Pass becomes a QualityWarning, and the reason names the
+/// race. With the race the shader has undefined behaviour by the specification.
+pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
+    let assumed = format!("benign races are undefined behaviour, but were permitted: {race}");
+    match result.status {
+        Status::Pass => (result.status, result.reason) = (Status::QualityWarning, Some(assumed)),
+        Status::Fail | Status::QualityWarning => {
+            let reason = result.reason.take().map_or_else(String::new, |reason| reason + "; ");
+            result.reason = Some(reason + &assumed);
+        }
+        _ => {}
+    }
+}
+
 /// Returns the reason for a check in which no written element could have come out wrong.
 pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> String {
     let none = Writes::default();

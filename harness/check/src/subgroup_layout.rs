@@ -1,7 +1,7 @@
-//! Subgroup layout that the shader records on the device.
+//! Subgroup layout that the shader, or an instrumented variant of it, records on the device.
 
 use crate::compare::Comparison;
-use crate::dispatch_setup::Descriptor;
+use crate::instrument::SubgroupPlace;
 use assay_oracle::{Memory, SubgroupLayout, SubgroupPosition};
 use assay_runner::{Mismatch, Status, class_names};
 
@@ -30,7 +30,43 @@ pub(crate) fn recorded_layout(
     size: u32,
     full: bool,
 ) -> Result<SubgroupLayout, String> {
-    let layout = SubgroupLayout::recorded(read_seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size)?;
+    possible_layout(read_seats(memory, groups.saturating_mul(lanes)).collect(), lanes, size, full)
+}
+
+/// Returns the common subgroup size of places that workgroups with `lanes` invocations recorded.
+///
+/// # Errors
+/// An invocation has a size that is not in `sizes`, or another one than the first invocation.
+pub(crate) fn common_subgroup_size(places: &[SubgroupPlace], lanes: usize, sizes: &[u32]) -> Result<u32, String> {
+    let first = places.first().map_or(0, |place| place.size);
+    let says = |(invocation, place): (usize, &SubgroupPlace)| {
+        let (lane, group) = (invocation % lanes.max(1), invocation / lanes.max(1));
+        format!("invocation {lane} of workgroup {group} says that SubgroupSize is {}", place.size)
+    };
+    let mut all = places.iter().enumerate();
+    match all.find(|(_, place)| !sizes.contains(&place.size) || place.size != first) {
+        None => Ok(first),
+        Some(wrong) if sizes.contains(&wrong.1.size) => {
+            Err(format!("{}; the first invocation says that it is {first}", says(wrong)))
+        }
+        Some(wrong) => {
+            let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
+            Err(format!("{}; permitted: {}", says(wrong), sizes.join(", ")))
+        }
+    }
+}
+
+/// Checks the layout of workgroups with `lanes` invocations. `full` requires full subgroups.
+///
+/// # Errors
+/// The reason why the layout is impossible.
+pub(crate) fn possible_layout(
+    seats: Vec<SubgroupPosition>,
+    lanes: usize,
+    size: u32,
+    full: bool,
+) -> Result<SubgroupLayout, String> {
+    let layout = SubgroupLayout::recorded(seats, lanes, size)?;
     match layout.partial(lanes, size).filter(|_| full) {
         Some(what) => Err(what),
         None => Ok(layout),
@@ -58,12 +94,12 @@ pub(crate) fn recorded_subgroup_size(memory: &[u8], sizes: &[u32]) -> Option<u32
     sizes.iter().copied().find(|size| size.to_le_bytes() == word)
 }
 
-/// Returns a failing comparison for an impossible layout.
-pub(crate) fn impossible_layout(what: &str, records: Option<&Descriptor>, round: u32) -> Comparison {
+/// Returns a failing comparison for an impossible layout. `records` names the buffer of the records.
+pub(crate) fn impossible_layout(what: &str, records: String, round: u32) -> Comparison {
     let mismatch = Mismatch {
         status: Status::Fail,
         round,
-        buffer: records.map_or_else(String::new, Descriptor::label),
+        buffer: records,
         element: String::new(),
         offset: 0,
         scalar: "u32".into(),

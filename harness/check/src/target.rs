@@ -3,6 +3,7 @@
 use crate::Wgsl;
 use crate::compare::bytes_of;
 use crate::dispatch_setup::{Descriptor, SpecValue};
+use crate::subgroup_control::SubgroupControl;
 use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
 use assay_precision::Specification;
 use assay_runner::{DeviceInfo, ExecError, device_info};
@@ -30,6 +31,8 @@ pub struct DispatchRequest<'a> {
     pub entry: &'a str,
     /// Values of specialisation constants.
     pub specs: &'a [SpecValue],
+    /// Subgroup options of the pipeline.
+    pub subgroup_control: SubgroupControl,
     /// Descriptors that the shader uses.
     pub descriptors: &'a [Descriptor],
     /// Contents of the bindings, and the number of workgroups.
@@ -263,6 +266,8 @@ impl VulkanTarget {
             bindings: Bindings::Listed(&layout),
             push_constants: request.dispatch.push_constants.len() as u32,
             specialization: &specialization,
+            subgroup_size: request.subgroup_control.size,
+            full_subgroups: request.subgroup_control.full,
             ..PipelineDesc::new(request.words, 0)
         };
         let pipeline = device.pipeline(&description).map_err(|error| match self.validation_errors(device) {
@@ -362,6 +367,7 @@ impl Target for VulkanTarget {
             words: &words,
             entry: "main",
             specs: &[],
+            subgroup_control: SubgroupControl::default(),
             descriptors: &[],
             dispatch: &dispatch,
             allocated: None,

@@ -307,6 +307,9 @@ pub struct Dispatch {
     pub only: Option<Vec<u64>>,
     /// The atomic history of one run, if the outcome for its order is wanted; `None`: any order.
     pub atomic_history: Option<Arc<AtomicHistory>>,
+    /// Set if benign races are not faults: racing plain stores of one value to one location, which
+    /// store that value ([`Outcome::benign_races`](crate::Outcome::benign_races)).
+    pub benign_races: bool,
 }
 
 impl Default for Dispatch {
@@ -329,6 +332,7 @@ impl Default for Dispatch {
             kernel: None,
             only: None,
             atomic_history: None,
+            benign_races: false,
         }
     }
 }

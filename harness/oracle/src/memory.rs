@@ -54,6 +54,11 @@ impl Object {
         self.touched.is_empty() && self.unwritten.is_empty() && self.bounds.is_empty() && self.lost.is_none()
     }
 
+    /// Returns true if a scalar in bounds certainly has these bits.
+    pub(crate) fn holds(&self, offset: usize, size: usize, bits: u64) -> bool {
+        self.read(offset, size) == Found::Value(AbstractValue::Bits) && self.bits(offset, size) == bits
+    }
+
     /// The bits of a scalar of `size` bytes, which must be in bounds.
     #[inline]
     pub(crate) fn bits(&self, offset: usize, size: usize) -> u64 {

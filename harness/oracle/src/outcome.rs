@@ -18,6 +18,9 @@ pub struct Outcome {
     pub faults: Vec<Fault>,
     /// Number of faults, kept or not.
     pub fault_count: u64,
+    /// Benign races, which [`Dispatch::benign_races`](crate::Dispatch::benign_races) permits: the
+    /// first one of each instruction.
+    pub benign_races: Vec<Fault>,
     /// End of the faulty accesses beyond each buffer, in bytes: the size with which these would be
     /// in bounds.
     pub reach: BTreeMap<Slot, u64>,
@@ -43,6 +46,11 @@ impl Outcome {
     /// Returns true if a value is undetermined because it depends on the order of invocations.
     pub fn depends_on_order(&self) -> bool {
         self.causes.iter().any(|cause| cause.kind == CauseKind::Order)
+    }
+
+    /// Returns true if a value is undetermined because it depends on the subgroup layout.
+    pub fn depends_on_layout(&self) -> bool {
+        self.causes.iter().any(|cause| cause.kind == CauseKind::SubgroupLayout)
     }
 }
 

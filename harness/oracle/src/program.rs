@@ -268,6 +268,12 @@ impl Program {
         }
     }
 
+    /// Returns true if subgroups may have another size than the device's usual one: Vulkan, "Varying
+    /// Subgroup Size".
+    pub fn varies_subgroup_size(&self) -> bool {
+        self.varies
+    }
+
     /// Returns true if subgroups of `subgroup_size` invocations must be full in workgroups of that
     /// size: Vulkan, "Full Subgroups".
     pub fn needs_full_subgroups(&self, workgroup: [u32; 3], subgroup_size: u32) -> bool {

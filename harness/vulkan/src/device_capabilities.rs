@@ -121,6 +121,7 @@ pub(crate) fn properties_by_name(properties: &Properties) -> BTreeMap<String, Pr
         number("subgroupSupportedStages", subgroup.stages.into());
         number("subgroupSupportedOperations", subgroup.operations.into());
         number("requiredSubgroupSizeStages", subgroup.required_size_stages.into());
+        number("maxComputeWorkgroupSubgroups", subgroup.max_workgroup_subgroups.into());
         map.insert("subgroupQuadOperationsInAllStages".to_owned(), PropertyValue::Bool(subgroup.quad_in_all_stages));
     }
     if let Some(float) = &properties.float_controls {

@@ -114,6 +114,9 @@ pub struct Subgroup {
     pub operations: u32,
     /// `requiredSubgroupSizeStages`: `VkShaderStageFlags`; zero if it cannot be queried.
     pub required_size_stages: u32,
+    /// `maxComputeWorkgroupSubgroups`: subgroups in a workgroup with a required subgroup size; zero
+    /// if it cannot be queried.
+    pub max_workgroup_subgroups: u32,
     /// `subgroupQuadOperationsInAllStages`.
     pub quad_in_all_stages: bool,
 }

@@ -111,6 +111,7 @@ impl PhysicalDevice {
                 stages: subgroup.supported_stages.as_raw(),
                 operations: subgroup.supported_operations.as_raw(),
                 required_size_stages: sizes.required_subgroup_size_stages.as_raw(),
+                max_workgroup_subgroups: sizes.max_compute_workgroup_subgroups,
                 quad_in_all_stages: subgroup.quad_operations_in_all_stages != vk::FALSE,
             }),
             depth_swizzle_one: maintenance5.depth_stencil_swizzle_one_support != vk::FALSE,

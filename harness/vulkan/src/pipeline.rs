@@ -70,6 +70,9 @@ pub struct PipelineDesc<'a> {
     pub specialization: &'a [SpecConstant],
     /// Required number of invocations in a subgroup (needs `subgroupSizeControl`).
     pub subgroup_size: Option<u32>,
+    /// Requires full subgroups (needs `computeFullSubgroups`). The size of a workgroup along x must
+    /// then be a multiple of the subgroup size.
+    pub full_subgroups: bool,
 }
 
 impl<'a> PipelineDesc<'a> {
@@ -84,6 +87,7 @@ impl<'a> PipelineDesc<'a> {
             push_constants: 0,
             specialization: &[],
             subgroup_size: None,
+            full_subgroups: false,
         }
     }
 }
@@ -176,6 +180,9 @@ impl Pipeline {
         if description.subgroup_size.is_some() {
             stage = stage.push_next(&mut size);
         }
+        if description.full_subgroups {
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+        }
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
         // SAFETY: everything that `info` refers to lives until the call returns. Without a cache
         // object, the driver accepts concurrent calls. The module is not needed afterwards.
@@ -240,6 +247,9 @@ fn check(device: &DeviceShared, description: &PipelineDesc<'_>) -> Result<CStrin
                 subgroup.min_size, subgroup.max_size
             )));
         }
+    }
+    if description.full_subgroups && !device.capabilities.has_feature("computeFullSubgroups") {
+        return Err(device.unsupported("full subgroups (computeFullSubgroups)"));
     }
     Ok(entry)
 }

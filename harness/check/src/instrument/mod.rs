@@ -39,7 +39,8 @@
 //!   extended with zeros, 16-bit floats in the low half, 64-bit scalars with the low word first. A
 //!   value that several probes of a block use is stored once.
 //! * The first row of an invocation also holds data of the whole invocation: the shadow copies, the
-//!   time and place of the first access out of bounds, and the invocation's place in its subgroup.
+//!   time and place of the first access out of bounds, and the invocation's place in its subgroup
+//!   with the size of that.
 //!
 //! # Limits
 //!
@@ -67,6 +68,7 @@ mod undef_analysis;
 pub(crate) use image_handles::WrittenImages;
 pub use store_probes::ElementStore;
 pub(crate) use store_probes::{base_variable, slot_of};
+pub(crate) use subgroup_probes::SubgroupPlace;
 
 use emit::Recorder;
 use load_probes::LoadProbe;
@@ -129,8 +131,12 @@ pub enum ProbeSelection {
     All,
     /// The instruction with this result id.
     Result(u32),
-    /// Operands and results of integer atomics.
-    Atomics,
+    /// Nondeterministic choices of the device: operands and results of integer atomics, and with
+    /// `subgroup_layout` the place of each invocation in its subgroup.
+    Choices {
+        /// Set to record the subgroup layout.
+        subgroup_layout: bool,
+    },
 }
 
 /// Creates an instrumented variant of a module.
@@ -150,12 +156,12 @@ pub fn instrument(
     let (all, only) = match recorded {
         ProbeSelection::All => (true, None),
         ProbeSelection::Result(id) => (false, Some(id)),
-        ProbeSelection::Atomics => (false, None),
+        ProbeSelection::Choices { .. } => (false, None),
     };
     let wanted = |id: u32| all || only == Some(id);
     let undefined = undef_analysis::find(module, &usage);
     let (probes, next) = match recorded {
-        ProbeSelection::Atomics => probes::atomics(module, &usage),
+        ProbeSelection::Choices { .. } => probes::atomics(module, &usage),
         _ => probes::find(module, &usage, &undefined, wanted),
     };
     let (stores, next) = if all { store_probes::find(module, &usage, next) } else { (Vec::new(), next) };
@@ -172,12 +178,17 @@ pub fn instrument(
     } else {
         (SharedMemoryProbes::default(), next)
     };
-    let subgroups =
-        probes.iter().any(|probe| probe.across_subgroup).then(|| SubgroupRecord::find(module, &usage, next)).flatten();
+    let layout = recorded == ProbeSelection::Choices { subgroup_layout: true };
+    if layout && !subgroup_probes::has_builtins(module) {
+        return Err(TraceError("SubgroupId requires the capability GroupNonUniform, which the module lacks".into()));
+    }
+    let subgroups = (layout || probes.iter().any(|probe| probe.across_subgroup))
+        .then(|| SubgroupRecord::find(module, &usage, next))
+        .flatten();
     let stride = subgroups.map_or(next, |subgroups| subgroups.end());
-    if probes.is_empty() && loads.is_empty() && shared.is_empty() {
+    if probes.is_empty() && loads.is_empty() && shared.is_empty() && !layout {
         let what = match recorded {
-            ProbeSelection::Atomics => "no integer atomic returns its old value",
+            ProbeSelection::Choices { .. } => "no integer atomic returns its old value",
             _ => "the shader has no instruction that can be recorded",
         };
         return Err(TraceError(what.into()));
@@ -343,9 +354,12 @@ impl TraceReader<'_> {
         recorded.filter_map(|probe| Some(self.derived(probe, last(probe)?))).collect()
     }
 
-    /// Returns the history of the recorded atomics. Executions of an invocation are left out if
+    /// Returns the history of the recorded atomics; `None` if none is recorded. Executions of an invocation are left out if
     /// some of them may be lost.
-    pub fn atomic_history(&self) -> AtomicHistory {
+    pub fn atomic_history(&self) -> Option<AtomicHistory> {
+        if self.instrumented.probes.is_empty() {
+            return None;
+        }
         let mut observed = AtomicHistory::default();
         let rows = &self.instrumented.rows;
         for probe in &self.instrumented.probes {
@@ -365,7 +379,7 @@ impl TraceReader<'_> {
                 observed.insert(at, invocation, executed.into_iter().filter_map(execution).collect());
             }
         }
-        observed
+        Some(observed)
     }
 
     /// Returns the instructions whose results are not permitted for their operands, in the order of

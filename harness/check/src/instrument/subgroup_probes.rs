@@ -13,17 +13,47 @@ use super::record_layout::{RecordPosition, insertion_point};
 use assay_oracle::{SubgroupLayout, SubgroupPosition};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{BlockIndex, ConstructKind, InstructionIndex};
+use assay_spirv::module::{BlockIndex, ConstructKind, Instruction, InstructionIndex, Section};
 use assay_spirv::reflect::EntryPointUses;
-use assay_spirv::tables::{BuiltIn, ExecutionModel, Op};
+use assay_spirv::tables::{BuiltIn, Capability, ExecutionModel, Op};
 use std::collections::BTreeSet;
 
-/// Place in the row of an invocation's subgroup id; the index in the subgroup follows.
+/// Place in the row of an invocation's subgroup id; the index in the subgroup and its size follow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubgroupRecord {
     word: u32,
     /// Word offset of the instruction after which it is recorded.
     pub(super) at: usize,
+}
+
+/// Built-ins that an invocation recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SubgroupPlace {
+    /// `SubgroupId` and `SubgroupLocalInvocationId`.
+    pub(crate) position: SubgroupPosition,
+    /// `SubgroupSize`.
+    pub(crate) size: u32,
+}
+
+/// `GroupNonUniform` and the capabilities that imply it.
+const GROUP_NON_UNIFORM: [Capability; 9] = [
+    Capability::GroupNonUniform,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformArithmetic,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformShuffle,
+    Capability::GroupNonUniformShuffleRelative,
+    Capability::GroupNonUniformClustered,
+    Capability::GroupNonUniformQuad,
+    Capability::GroupNonUniformRotateKHR,
+];
+
+/// Returns whether a module may read the recorded built-ins, which require `GroupNonUniform`.
+pub(super) fn has_builtins(module: &Module) -> bool {
+    let words = GROUP_NON_UNIFORM.map(Capability::word);
+    let declared =
+        |i: Instruction<'_>| i.op == Some(Op::Capability) && i.operand(0).is_some_and(|c| words.contains(&c));
+    module.section(Section::Capabilities).any(declared)
 }
 
 /// Returns whether an operation uses values of other invocations of the subgroup.
@@ -53,13 +83,14 @@ impl SubgroupRecord {
 
     /// Returns the first word after them.
     pub(super) fn end(&self) -> u32 {
-        self.word + 2
+        self.word + 3
     }
 
     /// Inserts the code that records it. Returns the input variables that the code reads.
-    pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, here: RecordPosition) -> [u32; 2] {
+    pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, here: RecordPosition) -> [u32; 3] {
         let mut code = Vec::new();
-        let variables = [BuiltIn::SubgroupId, BuiltIn::SubgroupLocalInvocationId].map(|which| {
+        let builtins = [BuiltIn::SubgroupId, BuiltIn::SubgroupLocalInvocationId, BuiltIn::SubgroupSize];
+        let variables = builtins.map(|which| {
             let variable = builtin(editor, which, recorder.uint);
             (variable, editor.id())
         });
@@ -86,18 +117,23 @@ impl TraceReader<'_> {
         (0..rows.invocations).filter(|invocation| absent.contains(&subgroup(*invocation))).collect()
     }
 
-    /// Returns the recorded subgroup layout; `None` if it is not recorded, or is impossible.
-    pub(super) fn subgroup_layout(&self) -> Option<SubgroupLayout> {
+    /// Returns the places of all invocations in their subgroups, by workgroups and local indices;
+    /// `None` if they are not recorded.
+    pub(crate) fn subgroup_places(&self) -> Option<Vec<SubgroupPlace>> {
         let subgroups = self.instrumented.subgroups?;
         let rows = &self.instrumented.rows;
-        let seat = |invocation: u64| {
+        let place = |invocation: u64| {
             let row = rows.of_invocation(invocation).start;
-            SubgroupPosition {
-                subgroup: self.word(row, subgroups.word) as u32,
-                place: self.word(row, subgroups.word + 1) as u32,
-            }
+            let [subgroup, place, size] = [0, 1, 2].map(|offset| self.word(row, subgroups.word + offset) as u32);
+            SubgroupPlace { position: SubgroupPosition { subgroup, place }, size }
         };
+        Some((0..rows.invocations).map(place).collect())
+    }
+
+    /// Returns the recorded subgroup layout; `None` if it is not recorded, or is impossible.
+    pub(super) fn subgroup_layout(&self) -> Option<SubgroupLayout> {
+        let positions = self.subgroup_places()?.iter().map(|place| place.position).collect();
         let lanes = self.setup.local.iter().map(|side| *side as usize).product();
-        SubgroupLayout::recorded((0..rows.invocations).map(seat).collect(), lanes, self.dispatch.subgroup_size).ok()
+        SubgroupLayout::recorded(positions, lanes, self.dispatch.subgroup_size).ok()
     }
 }

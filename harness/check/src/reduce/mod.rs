@@ -210,6 +210,8 @@ fn fixed_options(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -
         addresses: check.setup.addresses.clone(),
         robustness: check.robustness,
         subgroups: check.layout.map(BindingName::from),
+        subgroup_control: check.subgroup_control,
+        benign_races: check.benign_races,
         limits: limits(check, result),
         ..Options::default()
     };

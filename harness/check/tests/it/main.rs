@@ -15,6 +15,7 @@ mod rearranged_chains;
 mod reduction;
 mod robustness;
 mod rounds;
+mod subgroup_layouts;
 mod support;
 mod traces;
 mod workgroup_sample;

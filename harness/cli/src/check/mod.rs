@@ -14,7 +14,7 @@ use crate::{
 use assay_check::{
     AddressWord, BindingName, BindingSource, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation,
     Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation, run_tool,
-    search_parameters, translation_options, without_source,
+    search_parameters, subgroup_size, translation_options, without_source,
 };
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
@@ -186,13 +186,28 @@ struct DispatchArgs {
     #[arg(long, value_name = "NAME", value_parser = assay_check::robustness)]
     robustness: Option<Robustness>,
 
-    /// Storage buffer in which the shader records its subgroup layout, so that results that depend
-    /// on it are checked
+    /// Storage buffer in which the shader itself records its subgroup layout
     ///
     /// One record of three words per invocation, ordered by workgroup and local index: SubgroupId,
-    /// SubgroupLocalInvocationId, SubgroupSize.
+    /// SubgroupLocalInvocationId, SubgroupSize [default: if results depend on the layout, an
+    /// instrumented shader records it, and the results of that run are checked].
     #[arg(long, value_name = "BINDING", value_parser = str::parse::<BindingName>)]
     subgroups: Option<BindingName>,
+
+    /// Required subgroup size (VK_EXT_subgroup_size_control), a power of two
+    #[arg(long, value_name = "N", value_parser = required_subgroup_size)]
+    subgroup_size: Option<u32>,
+
+    /// Require full subgroups (VK_EXT_subgroup_size_control)
+    #[arg(long)]
+    full_subgroups: bool,
+
+    /// Permit benign races: racing stores of one value to one location store that value
+    ///
+    /// The specification makes every data race undefined behaviour, so the verdict is at best
+    /// QualityWarning and names the race.
+    #[arg(long)]
+    benign_races: bool,
 
     /// Number of rounds, each with different inputs
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=u64::from(u32::MAX)))]
@@ -221,6 +236,12 @@ struct DispatchArgs {
     /// Seed of the inputs; the same seed gives the same inputs on every machine
     #[arg(long, value_name = "N", value_parser = whole_number::<u64>(0..=u64::MAX))]
     seed: Option<u64>,
+}
+
+/// Parses a required subgroup size.
+fn required_subgroup_size(text: &str) -> Result<u32, String> {
+    let size = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    subgroup_size(size).map_err(|error| error.to_string())
 }
 
 /// Device, API and process that run the shader.
@@ -280,10 +301,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     // Reports errors in the arguments and files before a device is opened.
     check_plan::with_plan(request, Api::Vulkan, |plan| {
         plan.must_have_inputs()?;
-        let Options { robustness, subgroups, .. } = &plan.options;
-        if api != Api::Vulkan && (*robustness != Robustness::None || subgroups.is_some()) {
+        let Options { robustness, subgroups, subgroup_control, .. } = &plan.options;
+        let default = *robustness == Robustness::None && subgroups.is_none() && subgroup_control.is_default();
+        if api != Api::Vulkan && !default {
             return Err(usage(
-                "--robustness and --subgroups, or these settings in the case file, require --api vulkan",
+                "--robustness, --subgroups, --subgroup-size and --full-subgroups, or these settings in the case \
+                 file, require --api vulkan",
             ));
         }
         if let Some(purpose) = &plan.purpose {
@@ -620,6 +643,9 @@ impl CheckArgs {
             ("--address", !given.address.is_empty()),
             ("--robustness", given.robustness.is_some()),
             ("--subgroups", given.subgroups.is_some()),
+            ("--subgroup-size", given.subgroup_size.is_some()),
+            ("--full-subgroups", given.full_subgroups),
+            ("--benign-races", given.benign_races),
             ("--rounds", given.rounds.is_some()),
             ("--sample", given.sample.is_some()),
             ("--no-search", given.no_search),
@@ -687,6 +713,9 @@ impl DispatchArgs {
         options.strict = self.strict;
         options.robustness = self.robustness.unwrap_or(options.robustness);
         options.subgroups = self.subgroups.clone().or(options.subgroups.take());
+        options.subgroup_control.size = self.subgroup_size.or(options.subgroup_control.size);
+        options.subgroup_control.full |= self.full_subgroups;
+        options.benign_races |= self.benign_races;
         if let Some(patience) = self.patience {
             options.limits = options.limits.patient(patience);
         }

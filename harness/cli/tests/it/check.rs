@@ -209,8 +209,8 @@ fn buffers_reached_by_device_address_are_checked() {
     assert!(nowhere.code == 2 && nowhere.stderr.contains("nodes@9"), "{nowhere:?}");
 }
 
-/// With --robustness, accesses out of bounds are checked. With --subgroups, results that depend on
-/// the recorded subgroup layout are checked.
+/// With --robustness, accesses out of bounds are checked. Results that depend on the subgroup layout
+/// are checked under the one that the shader or an instrumented variant records.
 #[test]
 fn robustness_and_recorded_subgroups_are_options() {
     if no_device() {
@@ -234,8 +234,22 @@ fn robustness_and_recorded_subgroups_are_options() {
             seats[at.x] = array(id, place, size);
             to[at.x] = subgroupExclusiveAdd(at.x);
         }";
-    let open = check("a.wgsl", seats, &on);
-    assert!(open.code == 0 && open.stdout.contains("depends on the subgroup layout, which is unknown"), "{open:?}");
+    let automatic = check("a.wgsl", seats, &on);
+    let observed =
+        "depend on the subgroup layout; they were checked against the layout observed in an instrumented run";
+    assert!(automatic.code == 0 && automatic.stdout.contains(observed), "{automatic:?}");
+    let sampled = check("a.wgsl", seats, &[&on[..], &["--workgroups", "8", "--sample", "64"]].concat());
+    let open = "depends on the subgroup layout, which is unknown (record it with --subgroups)";
+    assert!(sampled.stdout.contains(open), "{sampled:?}");
+    let sized = check("a.wgsl", seats, &[&on[..], &["--subgroup-size", "8", "--full-subgroups"]].concat());
+    assert!(sized.stdout.contains("PASS") || sized.stdout.contains("NotSupported"), "{sized:?}");
+    let odd = check("a.wgsl", seats, &[&on[..], &["--subgroup-size", "12"]].concat());
+    assert!(odd.code == 2 && odd.stderr.contains("a power of two from 1 to 128"), "{odd:?}");
+    let race = seats.replace("to[at.x] =", "to[0] = 5u; to[at.x + 1u] =");
+    let refused = check("a.wgsl", &race, &[&on[..], &["--no-search", "--elements", "to=200"]].concat());
+    assert!(refused.code == 2 && refused.stderr.contains("data race"), "{refused:?}");
+    let permitted = check("a.wgsl", &race, &[&on[..], &["--elements", "to=200", "--benign-races"]].concat());
+    assert!(permitted.code == 0 && permitted.stdout.contains("benign races are undefined behaviour"), "{permitted:?}");
     let recorded = check("a.wgsl", seats, &[&on[..], &["--subgroups", "seats"]].concat());
     assert!(recorded.code == 0 && recorded.stdout.contains("1,024 elements checked"), "{recorded:?}");
     // Elements after the records are not read. A buffer without the records is an error in the

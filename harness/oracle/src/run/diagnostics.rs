@@ -14,6 +14,8 @@ pub(crate) struct Log {
     numbers: HashMap<Cause, u32>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) fault_count: u64,
+    /// The first benign race of each instruction, up to the limit of faults.
+    pub(crate) benign_races: Vec<Fault>,
     /// End of the accesses beyond each memory object, in bytes.
     pub(crate) reach: BTreeMap<usize, u64>,
     /// Kinds and places of the kept faults.
@@ -45,6 +47,11 @@ impl Log {
                 self.faults.push(fault);
             }
         }
+        for race in other.benign_races {
+            if self.keeps_benign(race.at, limit) {
+                self.benign_races.push(race);
+            }
+        }
         other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
     }
@@ -69,6 +76,11 @@ impl Log {
             self.kept.insert((kind, at));
             self.faults.push(Fault { kind, at, invocation, memory, detail: detail() });
         }
+    }
+
+    /// True if the next benign race at a place is kept.
+    pub(crate) fn keeps_benign(&self, at: Place, limit: usize) -> bool {
+        self.benign_races.len() < limit && self.benign_races.iter().all(|race| race.at != at)
     }
 
     /// True if the next fault of a kind at a place is kept.

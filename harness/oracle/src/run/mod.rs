@@ -324,7 +324,7 @@ impl Run<'_> {
     }
 
     /// Byte of an object, as a caller knows it.
-    fn memory_of(&self, object: usize, offset: i64) -> Option<FaultMemory> {
+    pub(crate) fn memory_of(&self, object: usize, offset: i64) -> Option<FaultMemory> {
         let is_object = |number: u64| self.numbers.get(number as usize) == Some(&(object as u32));
         let pointed = self.pointed.iter().find(|(_, number)| is_object(*number));
         let pointed = pointed.map(|(slot, _)| FaultMemory::Binding(*slot, offset));

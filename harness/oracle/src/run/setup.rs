@@ -497,8 +497,20 @@ impl<'a> Run<'a> {
                 merge(usual, &lenient);
             }
         }
-        let (faults, fault_count) = (log.faults, log.fault_count);
-        Outcome { memory, faults, fault_count, reach, causes, instructions, work, forks, disorder, wrong_operands }
+        let (faults, fault_count, benign_races) = (log.faults, log.fault_count, log.benign_races);
+        Outcome {
+            memory,
+            faults,
+            fault_count,
+            benign_races,
+            reach,
+            causes,
+            instructions,
+            work,
+            forks,
+            disorder,
+            wrong_operands,
+        }
     }
 
     /// Binds the resources and numbers their objects.

@@ -142,8 +142,10 @@ fn specialisation_constants_and_subgroup_sizes_reach_the_pipeline() {
         let values = [SpecConstant::bits32(0, 41)];
         let size = physical.properties().subgroup.map(|s| s.size);
         let supported = device.capabilities().has_feature("subgroupSizeControl");
-        for subgroup_size in [None, size] {
-            let wanted = PipelineDesc { specialization: &values, subgroup_size, ..description(&code) };
+        // 64 invocations along x are a multiple of every subgroup size up to 64.
+        let full = device.capabilities().has_feature("computeFullSubgroups");
+        for (subgroup_size, full_subgroups) in [(None, false), (size, false), (None, full), (size, full)] {
+            let wanted = PipelineDesc { specialization: &values, subgroup_size, full_subgroups, ..description(&code) };
             match device.pipeline(&wanted) {
                 Ok(pipeline) => {
                     let mut slot = device.dispatch_slot(&buffers(64)).unwrap();

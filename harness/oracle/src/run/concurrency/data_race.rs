@@ -90,6 +90,9 @@
 //!   descriptors are therefore not reported.
 //! * Granules have the size of the smallest scalar that the shader accesses, at most 4 bytes.
 //!   Scalars are aligned to their size, so that a granule never belongs to two of them.
+//! * A benign race (GPUVerify's word: Betts et al., "GPUVerify: A Verifier for GPU Kernels", OOPSLA
+//!   2012) is undefined behaviour like any other, unless the dispatch permits it. It is one if the
+//!   memory holds exactly the stored bits already, and all conflicting accesses are plain stores.
 //! * Only accesses of this execution are seen, with one set of inputs. Up to the first conflict no
 //!   value depends on the order of invocations, so that every execution has the conflict.
 
@@ -229,6 +232,8 @@ pub(crate) struct Conflict {
     uncertain: bool,
     /// Set if the earlier access read and the later one writes.
     was_read: bool,
+    /// Set if all of the accesses are plain stores.
+    only_stores: bool,
 }
 
 /// The kind of an access.
@@ -293,7 +298,7 @@ impl RaceDetector {
         let ordered = self.orders_device || (same_group && self.orders_group) || (same_subgroup && by_subgroup);
         let maybe_ordered = ordered && !private;
         let other = (other != me).then(|| other - 1);
-        Conflict { other, maybe_ordered, uncertain: false, was_read: false }
+        Conflict { other, maybe_ordered, uncertain: false, was_read: false, only_stores: true }
     }
 
     /// The granules of an access, each with its object.
@@ -335,23 +340,24 @@ impl RaceDetector {
             let record = self.shadows[object as usize][granule];
             for (last, theirs_atomic) in [(record.plain, false), (record.atomic, true)] {
                 let both_atomic = atomic.is_some() && theirs_atomic;
-                let mut meet = |(who, when): (u32, u32), was_read: bool| {
+                let mut meet = |(who, when): (u32, u32), was_read: bool, theirs_stores: bool| {
                     let first = found.unwrap_or_else(|| self.conflict(me, flags, (who, when)));
                     // Not the access of `who` itself, but one that its record also stands for.
                     let parted = when & PARTED != 0 && (both_atomic || who & NUMBER == me);
                     let uncertain = uncertain || who & UNCERTAIN != 0 || parted;
                     // One certain conflict makes the result certain.
                     let uncertain = uncertain && (found.is_none() || first.uncertain);
-                    found = Some(Conflict { uncertain, was_read: first.was_read || was_read, ..first });
+                    let only_stores = first.only_stores && theirs_stores && write && atomic.is_none();
+                    found = Some(Conflict { uncertain, was_read: first.was_read || was_read, only_stores, ..first });
                 };
                 let wrote = self.others(object, me, (last.writer, last.written), epoch);
                 if wrote.any() && !(both_atomic && self.mutual(me, flags, last.writer, wrote)) {
                     // The earlier atomic also read, and returned the value it found.
-                    meet((last.writer, last.written), write && theirs_atomic);
+                    meet((last.writer, last.written), write && theirs_atomic, !theirs_atomic);
                 }
                 let read = self.others(object, me, (last.reader, last.read), epoch);
                 if write && read.any() && !(both_atomic && self.mutual(me, flags, last.reader, read)) {
-                    meet((last.reader, last.read), true);
+                    meet((last.reader, last.read), true, false);
                 }
             }
             let own = if atomic.is_some() { record.atomic } else { record.plain };

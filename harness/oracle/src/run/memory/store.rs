@@ -42,8 +42,9 @@ impl Run<'_> {
                     let offset = (pointer % OBJECT + leaf.offset) as usize;
                     let memory = &mut self.objects[object];
                     if memory.is_plain() && offset + size <= memory.bytes.len() {
+                        let same = self.dispatch.benign_races && memory.bits(offset, size) == stored.bits[l];
                         memory.put(offset, size, stored.bits[l]);
-                        self.note_write(object, offset, size, l);
+                        self.note_write(object, offset, size, l, same);
                         continue;
                     }
                 }
@@ -152,7 +153,10 @@ impl Run<'_> {
             (value, bits) = self.union(kind, (&old, old_bits), (&value, bits));
         }
         let parts = self.cause(CauseKind::Precision);
+        let same = self.dispatch.benign_races
+            && value == AbstractValue::Bits
+            && self.objects[object].holds(offset, size, bits);
         self.objects[object].write(offset, size, bits, value, parts);
-        self.note_write(object, offset, size, lane);
+        self.note_write(object, offset, size, lane, same);
     }
 }

@@ -5,7 +5,7 @@ use crate::abstract_value::AbstractValue;
 use crate::dispatch::Resource;
 use crate::inst::Inst;
 use crate::memory::Object;
-use crate::outcome::{CauseKind, FaultKind};
+use crate::outcome::{CauseKind, Fault, FaultKind};
 use crate::program::ObjectKind;
 use crate::run::Run;
 use assay_spirv::tables::Scope;
@@ -107,10 +107,18 @@ impl Run<'_> {
         !named || !self.addresses.is_empty()
     }
 
-    /// Records a write. After a data race the memory is undetermined.
+    /// Records a write. After a data race the memory is undetermined, unless the race is benign:
+    /// `same` is set if that is permitted, and the memory held the written bits before.
     #[inline]
-    pub(in crate::run) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize) {
-        let raced = self.accessed(object, offset, size, lane, (true, None));
+    pub(in crate::run) fn note_write(&mut self, object: usize, offset: usize, size: usize, lane: usize, same: bool) {
+        let raced = match self.conflict_of(object, offset, size, lane, (true, None)) {
+            Some(conflict) if same && conflict.only_stores => {
+                self.note_benign_race(conflict, lane, (object, offset));
+                None
+            }
+            Some(conflict) => Some(self.raced(conflict, lane, (object, offset, size))),
+            None => None,
+        };
         self.end_orders(object, offset, size, raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane));
         if let Some(cause) = raced {
             self.objects[object].write(offset, size, 0, AbstractValue::Unknown(cause), cause);
@@ -134,10 +142,7 @@ impl Run<'_> {
         lane: usize,
         (write, atomic): (bool, Option<Atomic>),
     ) -> Option<u32> {
-        let uncertain = self.in_doubt || self.forks.is_weak(lane);
-        let invocation = self.forks.original(lane);
-        let access = Access { write, atomic, uncertain };
-        if let Some(conflict) = self.races.access(object as u32, offset, size, invocation, access) {
+        if let Some(conflict) = self.conflict_of(object, offset, size, lane, (write, atomic)) {
             return Some(self.raced(conflict, lane, (object, offset, size)));
         }
         let reads = !write || atomic.is_some();
@@ -146,6 +151,32 @@ impl Run<'_> {
             return Some(self.cause(CauseKind::PossibleRace));
         }
         None
+    }
+
+    /// Records an access and returns its first conflict.
+    #[inline]
+    fn conflict_of(
+        &mut self,
+        object: usize,
+        offset: usize,
+        size: usize,
+        lane: usize,
+        (write, atomic): (bool, Option<Atomic>),
+    ) -> Option<Conflict> {
+        let uncertain = self.in_doubt || self.forks.is_weak(lane);
+        let invocation = self.forks.original(lane);
+        self.races.access(object as u32, offset, size, invocation, Access { write, atomic, uncertain })
+    }
+
+    /// Notes a benign race.
+    fn note_benign_race(&mut self, conflict: Conflict, lane: usize, (object, offset): (usize, usize)) {
+        let at = self.here;
+        if !self.log.keeps_benign(at, self.limits.faults) {
+            return;
+        }
+        let (invocation, memory) = (self.invocation(lane), self.memory_of(object, offset as i64));
+        let detail = format!("{} stores the same value, and nothing orders them", self.other_invocation(conflict));
+        self.log.benign_races.push(Fault { kind: FaultKind::DataRace, at, invocation, memory, detail });
     }
 
     /// Reports a conflict and returns the cause for the values involved.
@@ -164,18 +195,17 @@ impl Run<'_> {
             }
             return cause;
         }
-        let lanes = self.lanes as u32;
-        let other = conflict.other.map(|other| {
-            let group = self.group_id(self.group_number(u64::from(other / lanes)));
-            self.global_id(group, other % lanes)
-        });
-        let detail = || {
-            let other = match other {
-                Some([x, y, z]) => format!("invocation {x}, {y}, {z}"),
-                None => "another invocation".to_owned(),
-            };
-            format!("{other} accesses it, too; one of the two writes, and nothing orders them")
-        };
+        let other = self.other_invocation(conflict);
+        let detail = || format!("{other} accesses it, too; one of the two writes, and nothing orders them");
         self.fault_in(FaultKind::DataRace, lane, Some((object, offset as i64)), detail)
+    }
+
+    /// Names the other invocation of a conflict.
+    fn other_invocation(&self, conflict: Conflict) -> String {
+        let Some(other) = conflict.other else { return "another invocation".to_owned() };
+        let lanes = self.lanes as u32;
+        let group = self.group_id(self.group_number(u64::from(other / lanes)));
+        let [x, y, z] = self.global_id(group, other % lanes);
+        format!("invocation {x}, {y}, {z}")
     }
 }
