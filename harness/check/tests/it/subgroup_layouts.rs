@@ -22,10 +22,11 @@ const SUMS: &str = "
 /// One invocation of each subgroup writes.
 const ELECTED: &str = "
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-@compute @workgroup_size(8, 4) fn main(
+@compute @workgroup_size(32) fn main(
     @builtin(workgroup_id) group: vec3u, @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) subgroups: u32,
+    @builtin(subgroup_invocation_id) place: u32,
 ) {
-    if subgroupElect() { data[group.x * 32u + subgroup] = subgroups * 100u + subgroup; }
+    if subgroupBroadcastFirst(place) == place { data[group.x * 32u + subgroup] = subgroups * 100u + subgroup; }
 }";
 
 const BALLOTS: &str = "
@@ -49,12 +50,17 @@ const APPEND: &str = "
 @group(0) @binding(1) var<storage, read_write> count: atomic<u32>;
 @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3u) {
     let sum = subgroupAdd(id.x);
-    if subgroupElect() { data[atomicAdd(&count, 1u)] = sum; }
+    if subgroupBroadcastFirst(id.x) == id.x { data[atomicAdd(&count, 1u)] = sum; }
 }";
 
 fn options() -> Options {
+    Options { rounds: 1, groups: Some([2, 1, 1]), ..Options::default() }
+}
+
+/// As [`options`], with a count of zero for [`APPEND`].
+fn options_of(text: &str) -> Options {
     let zeros = ("count".parse().unwrap(), "zeros".parse().unwrap());
-    Options { rounds: 1, groups: Some([2, 1, 1]), inputs: vec![zeros], ..Options::default() }
+    Options { inputs: if text == APPEND { vec![zeros] } else { Vec::new() }, ..options() }
 }
 
 #[test]
@@ -67,7 +73,7 @@ fn results_are_determined_under_the_layout_of_an_instrumented_run() {
         (APPEND, "on the subgroup layout or atomic ordering"),
     ] {
         let shader = wgsl(text);
-        let check = Check::new(&shader, &options()).unwrap();
+        let check = Check::new(&shader, &options_of(text)).unwrap();
         on_each_driver(|target| {
             let result = check.run(target).unwrap();
             if result.status == Status::NotSupported {
@@ -91,7 +97,7 @@ fn planted_errors_in_layout_dependent_results_are_found() {
         (APPEND, "lost-atomic"),
     ] {
         let shader = wgsl(text);
-        let check = Check::new(&shader, &options()).unwrap();
+        let check = Check::new(&shader, &options_of(text)).unwrap();
         let planted = mutation.parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap();
         on_each_driver(|target| {
             let result = check.run(&MutatingTarget::new(target, planted.clone())).unwrap();
