@@ -6,6 +6,7 @@ use crate::device_address::synthetic_addresses;
 use crate::dispatch_setup::{Descriptor, DispatchSetup};
 use crate::expectation::{InterpretedRound, ResolvedExpectation};
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
+use crate::parameter_search::open_sources;
 use crate::picture::picture;
 use crate::subgroup_control::SubgroupControl;
 use crate::subgroup_layout::{
@@ -47,6 +48,8 @@ pub struct Check<'a> {
     pub(crate) benign_races: bool,
     pub(crate) robustness: Robustness,
     fixed: bool,
+    /// Set if the options leave the contents of the push constants open.
+    pub(crate) push_is_open: bool,
     /// Broken rules that do not refuse the shader, each with its place.
     pub warnings: Vec<String>,
 }
@@ -115,6 +118,7 @@ impl<'a> Check<'a> {
             benign_races,
             robustness,
             fixed,
+            push_is_open: options.push.is_none(),
             warnings,
         })
     }
@@ -395,6 +399,7 @@ impl<'a> Check<'a> {
         let mut sum = Comparison::default();
         let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
         let (mut faults, mut endless, mut only_endless) = (Vec::new(), false, true);
+        let mut first_fault = None;
         // Rounds with undefined behaviour.
         let mut undefined = 0;
         let mut failure = None;
@@ -440,6 +445,7 @@ impl<'a> Check<'a> {
                 endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
                 only_endless &= is_endless(&outcome);
                 faults = self.note_undefined(round, "was not run", &outcome, &mut result, faults);
+                first_fault = first_fault.or(outcome.faults.first().map(|fault| fault.at.instruction));
                 undefined += 1;
                 continue;
             }
@@ -587,7 +593,12 @@ impl<'a> Check<'a> {
         }
         if undefined == self.setup.rounds && failure.is_none() {
             faults.extend(self.setup.short_files());
-            faults.extend(self.advice("  provide valid inputs with --input, --elements, --push or --workgroups"));
+            let sources = first_fault.and_then(|at| open_sources(self, at));
+            let advice = sources.map_or_else(
+                || "  provide valid inputs with --input, --elements, --push or --workgroups".to_owned(),
+                |sources| format!("  {sources}, or others of --input, --elements and --workgroups"),
+            );
+            faults.extend(self.advice(&advice));
             if endless {
                 faults.extend(self.advice("  if the loop ends, raise the limit with --patience 10"));
             }
@@ -629,7 +640,7 @@ impl<'a> Check<'a> {
             let advice = self.advice("; change the shader").unwrap_or_default();
             result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
         }
-        result.notes.extend(status::few_judged(&result, &self.setup.descriptors, advice.as_deref()));
+        result.notes.extend(status::few_judged(&result, advice.as_deref()));
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(result)
     }

@@ -256,7 +256,10 @@ pub(crate) fn compare(
             buffer.compare_and_count(element, &|| path_text(path), &mut result, &mut count.writes);
         });
         count.wrong = result.failing + result.warning - wrong;
-        result.writes.push(count);
+        // Only results of the shader count.
+        if descriptor.may_be_written {
+            result.writes.push(count);
+        }
         for (at, _) in padding_bytes.iter().enumerate().filter(|(_, padding_bytes)| **padding_bytes) {
             let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };
             buffer.element(byte, &|| "(no element)".to_owned(), &mut result);

@@ -301,6 +301,9 @@ impl BindingPair<'_> {
                 by: Mismatch::SPECIFICATION.into(),
             });
         });
+        if !(changed || descriptor.may_be_written) {
+            return open;
+        }
         let bindings = &mut result.writes.get_or_insert_default().bindings;
         match bindings.iter_mut().find(|of| of.binding == writes.binding) {
             Some(of) => of.add(&writes),

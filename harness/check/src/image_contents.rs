@@ -14,6 +14,13 @@ use assay_vulkan::{ImageDim, ImageSpec, Resource, SamplerSpec, TexelFormat};
 /// Mip levels of a sampled image, if its size allows.
 const LEVELS: u32 = 2;
 
+/// Smallest side of an image that the shader only reads. A storage image has a texel for each
+/// invocation, so that the shader writes most of them.
+const SIDE: u32 = 16;
+
+/// Smallest depth of such an image with three dimensions.
+const DEPTH: u32 = 4;
+
 /// Smallest number of layers of an array, so that layers can be told apart.
 const LAYERS: u32 = 2;
 
@@ -34,8 +41,9 @@ pub struct ImageContents {
 impl ImageContents {
     /// Chooses the size and format of an image.
     ///
-    /// * An image has a texel for each invocation along its axes, and layers along the next axis. A
-    ///   texel buffer has `elements` texels, or those in `given` bytes.
+    /// * An image has a texel for each invocation along its axes, and layers along the next axis; a
+    ///   sampled image at least [`SIDE`] along its axes. A texel buffer has `elements` texels, or
+    ///   those in `given` bytes.
     /// * If the type does not fix the format, it has 32 bits for each channel (64 if the type has),
     ///   which every device can fetch. A float image that is sampled has 16 bits, which every
     ///   device can filter.
@@ -88,12 +96,21 @@ impl ImageContents {
             return Err(format!("the format {format:?} does not fit the image's sampled type"));
         }
         let Some(scalars) = texel_scalars(format) else { return refused("an image with this format") };
+        let fetched = matches!(kind, DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler);
         let [x, y, z] = match &form.size {
             Some(given) if given.len() > 3 || given.contains(&0) => {
                 return Err(format!("invalid image size {given:?}"));
             }
             Some(given) => std::array::from_fn(|k| given.get(k).copied().unwrap_or(1)),
-            None => size.map(|n| n.max(1)),
+            None => {
+                let least = match (fetched, ty.dim) {
+                    (true, Some(Dim::Dim1D)) => [SIDE, 1, 1],
+                    (true, Some(Dim::Dim2D | Dim::Cube)) => [SIDE, SIDE, 1],
+                    (true, Some(Dim::Dim3D)) => [SIDE, SIDE, DEPTH],
+                    _ => [1; 3],
+                };
+                std::array::from_fn(|k| size[k].max(least[k]))
+            }
         };
         // Bundles always give three sides.
         let axes = match ty.dim {
@@ -129,7 +146,6 @@ impl ImageContents {
             (_, true) => layers.max(LAYERS),
             (_, false) => 1,
         };
-        let fetched = matches!(kind, DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler);
         // Only these may have several levels on every device.
         let levels = match form.levels {
             Some(levels) => levels,

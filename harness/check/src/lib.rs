@@ -8,6 +8,7 @@
 mod atomic_order;
 pub mod bundle;
 mod case_file;
+mod case_writer;
 mod check;
 mod compare;
 mod composite_types;
@@ -29,6 +30,7 @@ mod options;
 mod parameter;
 mod parameter_search;
 mod picture;
+mod provenance;
 mod reduce;
 mod shader_source;
 mod status;
@@ -42,6 +44,7 @@ mod workgroup_sample;
 mod written_resources;
 
 pub use case_file::CaseFile;
+pub use case_writer::write_case;
 pub use check::{BundleDestination, Check, TIME_LIMIT};
 pub use compare::Comparison;
 pub use device_address::{AddressWord, AddressedBuffer, addressed_slot, synthetic_addresses};

@@ -6,13 +6,17 @@
 //! buffers and small read-only storage buffers, the lengths of run-time arrays, and the number of
 //! workgroups. It interprets each candidate and keeps the best ([`Score`]):
 //!
-//! 1. all parameters have one value, from a ladder of sizes;
-//! 2. coordinate descent: each parameter in turn takes each value of the ladder, while some change
-//!    improves the score.
+//! 1. buffers of integers from which a faulty index was computed hold 0, 1, 2, ..;
+//! 2. all parameters have one value, from a ladder of sizes;
+//! 3. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
+//! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from some;
+//! 5. coordinate descent: each parameter in turn takes each value of the ladder, while some change
+//!    improves the score. Those from which the first fault derives come first ([`DataFlow`]).
 //!
 //! Whenever a candidate accesses memory beyond a run-time array, the array becomes as long as the
-//! accesses need ([`Outcome::reach`]). The search is deterministic; it ends when most of the elements
-//! that the shader may write are checked, or at its limits.
+//! accesses need ([`Outcome::reach`]). In the end, grown arrays are shortened to what the shader writes
+//! and reads. The search is deterministic; it ends when most of the elements that the shader may write
+//! are checked, or at its limits.
 
 use crate::CheckError;
 use crate::check::Check;
@@ -22,12 +26,14 @@ use crate::dispatch_setup::{Descriptor, DispatchSetup};
 use crate::memory_layout::{Element, path_text, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::{BindingName, BindingSource, Options};
 use crate::parameter::width_permits;
-use crate::status::{FEW, writable_elements};
+use crate::provenance::{DataFlow, FaultSources, Provenance};
+use crate::status::FEW;
 use crate::target::Target;
 use crate::workgroup_sample::{choose_workgroups, product};
 use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_precision::Scalar;
-use assay_runner::group_digits;
+use assay_runner::{BindingWrites, Writes, group_digits};
+use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::DescriptorKind;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -41,11 +47,11 @@ const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 const CANDIDATES: u32 = 400;
 
 /// Largest cost of all candidates together: the interpreter's work ([`Outcome::work`]), and
-/// [`BYTE_COST`] for each byte of memory. It takes some ten seconds.
-const COST: u64 = 1 << 29;
+/// [`BYTE_COST`] for each byte of memory. It takes some seconds.
+const COST: u64 = 1 << 28;
 
 /// Cost of a byte that is generated, copied and compared.
-const BYTE_COST: u64 = 4;
+const BYTE_COST: u64 = 8;
 
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
@@ -53,17 +59,20 @@ const WORK_PER_GROUP: u64 = 1 << 24;
 /// Invocations of a candidate that are interpreted, in whole workgroups.
 const INVOCATIONS: u64 = 2048;
 
-/// Largest number of parameters in one buffer. A larger one holds data.
+/// Largest number of integers, and of floats, in one buffer. A larger one holds data.
 const PARAMETERS: usize = 128;
 
 /// Largest size to which a run-time array grows, in bytes.
-const GROWN_BYTES: u64 = 1 << 24;
+const GROWN_BYTES: u64 = 1 << 22;
 
 /// Number of times that the arrays of a candidate grow.
 const GROWTHS: u32 = 4;
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
+
+/// Contents of a buffer whose integers serve as indices: 0, 1, 2, ..
+const INDEX: &str = "index";
 
 /// Rounds with which a candidate is interpreted.
 const ROUNDS: u32 = 2;
@@ -73,7 +82,7 @@ const ROUNDS: u32 = 2;
 pub struct ChosenParameters {
     /// Push constants by path, with their values.
     push: Vec<(String, String)>,
-    /// Scalars of buffers, with their values.
+    /// Scalars of buffers with their values, and buffers with their contents.
     inputs: Vec<(String, String)>,
     /// Lengths of run-time arrays, by binding.
     elements: BTreeMap<String, u64>,
@@ -93,7 +102,8 @@ impl ChosenParameters {
     pub fn apply(&self, options: &mut Options) -> Result<(), CheckError> {
         options.push_values.extend(self.push.iter().cloned());
         for (name, value) in &self.inputs {
-            options.inputs.push((name.parse()?, BindingSource::Number(value.clone())));
+            let source = if value == INDEX { BindingSource::Index } else { BindingSource::Number(value.clone()) };
+            options.inputs.push((name.parse()?, source));
         }
         for (binding, elements) in &self.elements {
             options.elements.push((Some(binding.parse()?), *elements));
@@ -126,10 +136,12 @@ impl fmt::Display for ChosenParameters {
 }
 
 /// Quality of a candidate, from the most to the least important property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
     /// Rounds without undefined behaviour.
     defined: u32,
+    /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
+    ample: bool,
     /// Written elements that could come out wrong, in these rounds.
     falsifiable: u64,
     /// Faults in the first round that has any.
@@ -145,7 +157,7 @@ impl Score {
     }
 }
 
-/// An integer that the options leave open.
+/// An integer or float that the options leave open.
 #[derive(Clone, Debug)]
 struct Parameter {
     /// Buffer; `None` for the push constants.
@@ -161,8 +173,12 @@ struct Candidate {
     score: Score,
     /// Kinds of the kept faults.
     faults: Vec<FaultKind>,
+    /// Instruction of the first fault.
+    faulty: Option<InstructionIndex>,
     /// End of the accesses beyond each buffer, in bytes.
     reach: BTreeMap<Slot, u64>,
+    /// End of the writes to each buffer, in bytes.
+    written: BTreeMap<Slot, u64>,
 }
 
 impl Candidate {
@@ -194,7 +210,9 @@ pub fn search_parameters(
     if !writes || options.fixed || options.kernel.is_some() {
         return Ok(None);
     }
-    let mut search = Search { check, options, target, candidates: 0, cost: 0, rounds: options.rounds.min(ROUNDS) };
+    let rounds = options.rounds.min(ROUNDS);
+    let flow = DataFlow::new(&check.shader.source.module);
+    let mut search = Search { check, options, target, flow, candidates: 0, cost: 0, rounds, collides: false };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else { return Ok(None) };
     // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
     if search.is_good(&given) || given.faults == [FaultKind::Endless] {
@@ -203,40 +221,132 @@ pub fn search_parameters(
     let (before, reason) = (given.score, given.defect());
     let grown = search.grown(given)?;
     let best = if search.is_good(&grown) { grown } else { search.improve(grown)? };
-    let better = best.score > before && best.score.defined > 0;
+    let best = if search.is_good(&best) { best } else { search.fitted(best)? };
+    // A check that only avoids a fault would say nothing; the refusal names the fault.
+    let better = best.score > before && best.score.falsifiable > 0;
     Ok(better.then_some(ChosenParameters { reason, candidates: search.candidates, ..best.chosen }))
+}
+
+/// Largest number of parameters that a message lists.
+const LISTED: usize = 4;
+
+/// Value of a parameter in an example.
+const EXAMPLE: u32 = 16;
+
+/// Returns the parameters from which the operands of a faulty instruction are computed, with an
+/// example of options that set them; `None` if there are none.
+pub(crate) fn open_sources(check: &Check<'_>, at: InstructionIndex) -> Option<String> {
+    let sources = DataFlow::new(&check.shader.source.module).sources(at);
+    let parameters = open_parameters(check);
+    let operands = parameters.iter().filter(|p| provenance(check, &sources, p) == Provenance::Operand);
+    let operands: Vec<&Parameter> = operands.collect();
+    let named = |p: &&Parameter| match p.slot {
+        None => format!("push constant `{}`", p.name),
+        Some(_) => format!("`{}`", p.name),
+    };
+    let mut names: Vec<String> = operands.iter().take(LISTED).map(named).collect();
+    if let Some(more) = operands.len().checked_sub(names.len()).filter(|&more| more > 0) {
+        names.push(format!("{more} more"));
+    }
+    let option =
+        |p: &&Parameter| format!("{} {}={EXAMPLE}", if p.slot.is_none() { "--push" } else { "--input" }, p.name);
+    let options: Vec<String> = operands.iter().take(LISTED).map(option).collect();
+    (!names.is_empty())
+        .then(|| format!("an operand is computed from {}; try for example {}", names.join(", "), options.join(" ")))
+}
+
+/// Returns how a fault depends on a parameter.
+fn provenance(check: &Check<'_>, sources: &FaultSources, Parameter { slot, element, .. }: &Parameter) -> Provenance {
+    let setup = &check.setup;
+    let block = match slot {
+        None => setup.push.as_deref(),
+        Some(slot) => setup.descriptors.iter().find(|d| d.slot == *slot).and_then(|d| d.block.as_deref()),
+    };
+    let module = &check.shader.source.module;
+    block.map_or(Provenance::Unknown, |block| sources.of(module, *slot, block, element.offset))
+}
+
+/// Returns the integers and floats that the options leave open.
+fn open_parameters(check: &Check<'_>) -> Vec<Parameter> {
+    let setup = &check.setup;
+    let mut parameters = Vec::new();
+    let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
+        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        walk_scalars(block, bytes, &mut |element, steps| {
+            let is_integer = matches!(element.scalar, Scalar::Int { .. });
+            let found = if is_integer { &mut integers } else { &mut floats };
+            if found.len() <= PARAMETERS && !setup.is_set(slot, element.offset) {
+                let path = path_text(steps);
+                let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
+                // A single value has no path.
+                let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
+                found.push(Parameter { slot, name: format!("{prefix}{path}"), element });
+            }
+        });
+        let few = |found: &Vec<Parameter>| found.len() <= PARAMETERS;
+        parameters.extend([integers, floats].into_iter().filter(few).flatten());
+    };
+    if let Some(push) = setup.push.as_ref().filter(|_| check.push_is_open) {
+        add(None, "", push, push.size());
+    }
+    for d in &setup.descriptors {
+        let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d) && !setup.is_given(d.slot)) else {
+            continue;
+        };
+        add(Some(d.slot), &binding_name(d), block, d.bytes);
+    }
+    parameters
 }
 
 struct Search<'a> {
     check: &'a Check<'a>,
     options: &'a Options,
     target: &'a dyn Target,
+    flow: DataFlow<'a>,
     candidates: u32,
     cost: u64,
     rounds: u32,
+    /// Set if workgroups of some candidate race or exceed memory of fixed size.
+    collides: bool,
 }
 
 impl Search<'_> {
     /// Returns the best candidate of the search.
     fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
-        let parameters = self.parameters();
+        let is_integer = |p: &Parameter| matches!(p.element.scalar, Scalar::Int { .. });
+        let (parameters, floats): (Vec<_>, Vec<_>) = open_parameters(self.check).into_iter().partition(is_integer);
         let ladder = self.ladder();
-        let mut best = first;
-        for groups in [None, Some([1; 3])] {
-            if groups.is_some() && !self.may_reduce_workgroups(&best) {
+        let mut best = self.indexed(first)?;
+        let inputs = best.chosen.inputs.clone();
+        // Floats are data, unless nothing else helps.
+        for (groups, unit) in [(None, false), (Some([1; 3]), false), (None, true)] {
+            if groups.is_some() && !self.may_reduce_workgroups() || unit && floats.is_empty() {
                 continue;
             }
-            let start = ChosenParameters { groups, ..ChosenParameters::default() };
-            let mut values: Vec<Option<u64>> = vec![None; parameters.len()];
-            if groups.is_some() {
-                let alone = self.candidate(start.clone())?;
-                best = better(best, alone);
+            let mut start = ChosenParameters { groups, inputs: inputs.clone(), ..ChosenParameters::default() };
+            if unit {
+                start = with_values(&start, &floats, &vec![Some(1); floats.len()]);
             }
-            for value in &ladder {
+            let mut values: Vec<Option<u64>> = vec![None; parameters.len()];
+            if groups.is_some() || unit {
+                let candidate = self.candidate(start.clone())?;
+                best = better(best, candidate);
+            }
+            let all = |value: u64| vec![Some(value); parameters.len()];
+            let but_one = |value: u64| {
+                (0..parameters.len()).map(move |at| {
+                    let mut one_large = all(1);
+                    one_large[at] = Some(value);
+                    one_large
+                })
+            };
+            // A single parameter is covered by the ladder.
+            let large = if parameters.len() > 1 { [ladder[0], 64] } else { [1, 1] };
+            let starts = ladder.iter().map(|value| all(*value));
+            for all in starts.chain(large.into_iter().filter(|value| *value > 1).flat_map(but_one)) {
                 if parameters.is_empty() || self.is_done(&best) {
                     break;
                 }
-                let all = vec![Some(*value); parameters.len()];
                 let candidate = self.candidate(with_values(&start, &parameters, &all))?;
                 if candidate.score > best.score {
                     (best, values) = (candidate, all);
@@ -248,6 +358,34 @@ impl Search<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// Gives buffers whose integers a faulty index was computed from the contents 0, 1, 2, ..
+    fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let mut tried: Vec<String> = Vec::new();
+        while let Some(at) = best.faulty {
+            let sources = self.flow.sources(at);
+            let is_index = |d: &&Descriptor| {
+                d.kind == DescriptorKind::StorageBuffer
+                    && !self.check.setup.is_given(d.slot)
+                    && !tried.contains(&binding_name(d))
+                    && self.is_operand(&sources, d)
+            };
+            let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
+            let mut chosen = best.chosen.clone();
+            chosen.inputs.push((name.clone(), INDEX.to_owned()));
+            tried.push(name);
+            let candidate = self.candidate(chosen)?;
+            best = better(best, candidate);
+        }
+        Ok(best)
+    }
+
+    /// Returns whether a faulty index was computed from the run-time array of a buffer.
+    fn is_operand(&self, sources: &FaultSources, d: &Descriptor) -> bool {
+        let Some(block) = d.block.as_deref().filter(|block| runtime_stride(block).is_some()) else { return false };
+        let module = &self.check.shader.source.module;
+        sources.of(module, Some(d.slot), block, size_with_elements(block, 0)) == Provenance::Operand
     }
 
     /// Coordinate descent: changes one parameter at a time while that improves the score.
@@ -262,7 +400,7 @@ impl Search<'_> {
         let mut improved = true;
         while improved {
             improved = false;
-            for at in 0..parameters.len() {
+            for at in self.by_provenance(parameters, &best) {
                 for value in ladder.iter().copied().chain([0]) {
                     if self.is_done(&best) {
                         return Ok(best);
@@ -282,6 +420,36 @@ impl Search<'_> {
         Ok(best)
     }
 
+    /// Returns the indices of the parameters; those on which the fault of a candidate depends come
+    /// first.
+    fn by_provenance(&self, parameters: &[Parameter], best: &Candidate) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..parameters.len()).collect();
+        if let Some(at) = best.faulty {
+            let sources = self.flow.sources(at);
+            order.sort_by_cached_key(|&at| provenance(self.check, &sources, &parameters[at]));
+        }
+        order
+    }
+
+    /// Shortens grown arrays that a candidate writes to what it accesses, but not below their default
+    /// length: an array of which a shader writes little by default stays as it is.
+    fn fitted(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        if best.score.defined == 0 {
+            return Ok(best);
+        }
+        let mut chosen = best.chosen.clone();
+        let least = |(slot, end): (&Slot, &u64)| (*slot, self.default_bytes(*slot).max(*end));
+        let ends = best.written.iter().filter(|(_, end)| **end > 0).map(least).collect();
+        for (name, elements) in needed_elements(self.check, self.options, &ends) {
+            chosen.elements.entry(name).and_modify(|known| *known = elements.min(*known));
+        }
+        if chosen == best.chosen {
+            return Ok(best);
+        }
+        let fitted = self.candidate(chosen)?;
+        Ok(better(best, fitted))
+    }
+
     /// Returns whether a candidate leads to a check that gets no warning.
     fn is_good(&self, candidate: &Candidate) -> bool {
         candidate.score.defined == self.rounds && candidate.score.has_one_in(FEW)
@@ -295,9 +463,8 @@ impl Search<'_> {
 
     /// Returns whether a single workgroup may help: the number is open, and workgroups race or
     /// exceed memory of fixed size.
-    fn may_reduce_workgroups(&self, best: &Candidate) -> bool {
-        let several = self.check.setup.groups != [1; 3] && self.options.groups.is_none();
-        several && best.faults.iter().any(|kind| matches!(kind, FaultKind::DataRace | FaultKind::OutOfBounds))
+    fn may_reduce_workgroups(&self) -> bool {
+        self.collides && self.check.setup.groups != [1; 3] && self.options.groups.is_none()
     }
 
     /// Returns the ladder with the sizes of the dispatch, each value once.
@@ -311,38 +478,6 @@ impl Search<'_> {
             }
         }
         ladder
-    }
-
-    /// Returns the integers that the options leave open.
-    fn parameters(&self) -> Vec<Parameter> {
-        let setup = &self.check.setup;
-        let mut parameters = Vec::new();
-        let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
-            let mut found = Vec::new();
-            walk_scalars(block, bytes, &mut |element, steps| {
-                let is_integer = matches!(element.scalar, Scalar::Int { .. });
-                if is_integer && found.len() <= PARAMETERS && !setup.is_set(slot, element.offset) {
-                    let path = path_text(steps);
-                    let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
-                    // A single value has no path.
-                    let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
-                    found.push(Parameter { slot, name: format!("{prefix}{path}"), element });
-                }
-            });
-            if found.len() <= PARAMETERS {
-                parameters.extend(found);
-            }
-        };
-        if let (Some(push), None) = (&setup.push, &self.options.push) {
-            add(None, "", push, push.size());
-        }
-        for d in &setup.descriptors {
-            let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d) && !setup.is_given(d.slot)) else {
-                continue;
-            };
-            add(Some(d.slot), &binding_name(d), block, d.bytes);
-        }
-        parameters
     }
 
     /// Interprets a candidate; its run-time arrays grow to what it accesses.
@@ -393,8 +528,10 @@ impl Search<'_> {
             faults: 16,
             ..self.check.limits
         };
-        let mut score = Score { defined: 0, falsifiable: 0, faults: Reverse(0), elements: Reverse(0) };
-        let mut elements = 0;
+        let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
+        let mut fitted = 0;
+        let mut candidate = Candidate { score, ..unusable(chosen) };
+        let score = &mut candidate.score;
         for round in 0..self.rounds {
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
             setup.put_addresses(&synthetic_addresses(&setup.descriptors), &mut dispatch);
@@ -412,25 +549,48 @@ impl Search<'_> {
             }
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
-                let faults = outcome.faults.iter().map(|fault| fault.kind).collect();
-                return Ok(Some(Candidate { chosen, score, faults, reach: outcome.reach }));
+                candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
+                candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
+                candidate.reach = outcome.reach;
+                let collides = |kind| matches!(kind, &FaultKind::DataRace | &FaultKind::OutOfBounds);
+                self.collides |= candidate.faults.iter().any(collides);
+                break;
             }
-            let (falsifiable, all) = falsifiable_elements(setup, &dispatch, &outcome, round);
+            let writes = writes(setup, &dispatch, &outcome, round);
             score.defined += 1;
-            score.falsifiable += falsifiable;
-            elements += all;
-            score.elements = Reverse(elements);
+            score.falsifiable += writes.falsifiable;
+            score.elements.0 += writes.elements;
+            fitted += self.fitted_elements(setup, &writes, &outcome);
+            for (slot, memory) in &outcome.memory {
+                let end = candidate.written.entry(*slot).or_default();
+                *end = memory.written_end().max(*end);
+            }
         }
-        Ok(Some(Candidate { chosen, score, faults: Vec::new(), reach: BTreeMap::new() }))
+        score.ample = score.falsifiable > 0 && score.falsifiable.saturating_mul(FEW) >= fitted;
+        Ok(Some(candidate))
+    }
+
+    /// Returns the number of elements that the shader may write if grown arrays end with the last
+    /// write ([`Search::fitted`]).
+    fn fitted_elements(&self, setup: &DispatchSetup, writes: &Writes, outcome: &Outcome) -> u64 {
+        let fitted = |of: &BindingWrites| {
+            let d = setup.descriptors.iter().find(|d| d.label() == of.binding)?;
+            let end = outcome.memory.get(&d.slot)?.written_end().max(self.default_bytes(d.slot));
+            Some(of.elements * end.min(d.bytes) / d.bytes.max(1))
+        };
+        writes.bindings.iter().map(|of| fitted(of).unwrap_or(of.elements)).sum()
+    }
+
+    /// Returns the size of a binding without chosen parameters.
+    fn default_bytes(&self, slot: Slot) -> u64 {
+        self.check.setup.descriptors.iter().find(|d| d.slot == slot).map_or(0, |d| d.bytes)
     }
 }
 
-/// Returns the number of written elements that could come out wrong, and of all elements that the
-/// shader may write.
-fn falsifiable_elements(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (u64, u64) {
+/// Returns the written elements of a round.
+fn writes(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> Writes {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-    let writes = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false)).writes();
-    (writes.falsifiable, writable_elements(&writes, &setup.descriptors))
+    compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false)).writes()
 }
 
 fn better(one: Candidate, other: Candidate) -> Candidate {
@@ -439,8 +599,8 @@ fn better(one: Candidate, other: Candidate) -> Candidate {
 
 /// Returns a candidate that does not fit the shader or the limits.
 fn unusable(chosen: ChosenParameters) -> Candidate {
-    let score = Score { defined: 0, falsifiable: 0, faults: Reverse(u64::MAX), elements: Reverse(u64::MAX) };
-    Candidate { chosen, score, faults: Vec::new(), reach: BTreeMap::new() }
+    let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
+    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach: BTreeMap::new(), written: BTreeMap::new() }
 }
 
 /// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
@@ -468,8 +628,8 @@ fn with_values(start: &ChosenParameters, parameters: &[Parameter], values: &[Opt
     chosen
 }
 
-/// Returns the lengths of run-time arrays with which the accesses up to `reach` are in bounds, for
-/// arrays whose length the options leave open.
+/// Returns the lengths of run-time arrays with which accesses up to an end in bytes are in bounds,
+/// for arrays whose length the options leave open and that the shader accesses.
 fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
     let needed = |(slot, end): (&Slot, &u64)| {
         let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
@@ -477,7 +637,8 @@ fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, 
         let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
         let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
         let stride = runtime_stride(block).filter(|_| !is_set && *end <= GROWN_BYTES)?;
-        Some((binding_name(d), end.saturating_sub(size_with_elements(block, 0)).div_ceil(stride.max(1))))
+        let elements = end.saturating_sub(size_with_elements(block, 0)).div_ceil(stride.max(1));
+        (elements > 0).then(|| (binding_name(d), elements))
     };
     reach.iter().filter_map(needed).collect()
 }

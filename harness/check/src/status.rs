@@ -1,7 +1,6 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use crate::dispatch_setup::Descriptor;
 use assay_runner::{CheckResult, ExecError, Status, Writes, group_digits};
 
 /// Reason for a shader without observable output.
@@ -81,28 +80,21 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> St
 
 /// Returns a warning for a passing check in which only a small share of the elements that the
 /// shader may write could have come out wrong.
-pub(crate) fn few_judged(result: &CheckResult, descriptors: &[Descriptor], advice: Option<&str>) -> Option<String> {
+pub(crate) fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
-    let elements = writable_elements(writes, descriptors);
-    let few = |number: u64| number.saturating_mul(FEW) < elements;
+    let few = |number: u64| number.saturating_mul(FEW) < writes.elements;
     if !few(writes.falsifiable) {
         return None;
     }
     let (written, judged, of, share) =
-        (group_digits(writes.written), group_digits(writes.falsifiable), group_digits(elements), 100 / FEW);
+        (group_digits(writes.written), group_digits(writes.falsifiable), group_digits(writes.elements), 100 / FEW);
     let what = if few(writes.written) {
         format!("the shader wrote only {written} of the {of} elements that it may write")
     } else {
         format!("only {judged} of the {of} elements that the shader may write could have come out wrong")
     };
     Some(advised(format!("warning: {what}, less than {share} %, and the verdict rests on these"), advice))
-}
-
-/// Returns the number of elements in the bindings that the shader may write.
-pub(crate) fn writable_elements(writes: &Writes, descriptors: &[Descriptor]) -> u64 {
-    let may_be_written = |binding: &str| descriptors.iter().any(|d| d.may_be_written && d.label() == binding);
-    writes.bindings.iter().filter(|of| may_be_written(&of.binding)).map(|of| of.elements).sum()
 }
 
 /// Appends advice to a statement.

@@ -238,6 +238,12 @@ impl Memory {
         self.written.get(at).is_some_and(|range| (range.start as u64) < offset + size)
     }
 
+    /// Returns the end of the last byte that an invocation wrote or may have written; zero if there
+    /// is none.
+    pub fn written_end(&self) -> u64 {
+        self.written.last().map_or(0, |range| range.end as u64)
+    }
+
     /// The values with more than one permitted pattern, by offset, none overlapping another.
     pub fn cells(&self) -> &[Cell] {
         &self.cells

@@ -87,13 +87,13 @@ pub struct UnjudgedRound {
 /// value and can fail, but is not a result that the device computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Writes {
-    /// Elements that were checked or are undetermined.
+    /// Elements of the bindings that the shader may write: those that were checked or are undetermined.
     pub elements: u64,
     /// Elements that some invocation wrote or may have written, even with an unchanged value.
     pub written: u64,
     /// Written elements for which not every value is permitted. A Pass requires at least one.
     pub falsifiable: u64,
-    /// Counts by binding.
+    /// Counts by binding that the shader may write.
     pub bindings: Vec<BindingWrites>,
 }
 

@@ -139,3 +139,80 @@ fn parameters_are_kept_unless_others_are_better() {
         assert_eq!(searched(text, &Options::default()).0, None, "{text}");
     }
 }
+
+/// A scatter is defined if the indices are in bounds and differ.
+#[test]
+fn buffers_of_indices_count_upwards() {
+    let text = "@group(0) @binding(0) var<storage, read> indices: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            data[indices[id.x]] = id.x * 3u;
+        }";
+    assert_eq!(passes(text, &Options::default(), 100), " --input 0.0=index");
+}
+
+/// Equal strides make invocations race; in a contiguous tensor all sizes and strides but one are 1.
+#[test]
+fn strides_that_collide_are_told_apart() {
+    let text = "struct Params { ne: u32, ne0: u32, ne1: u32, nb0: u32, nb1: u32, nb2: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> result: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let i = id.x;
+            if (i >= p.ne) { return; }
+            let i2 = i / (p.ne0 * p.ne1);
+            let i1 = (i / p.ne0) % p.ne1;
+            result[i % p.ne0 * p.nb0 + i1 * p.nb1 + i2 * p.nb2] = i;
+        }";
+    passes(text, &Options::default(), 90);
+}
+
+/// Floats become 1 where positions are computed from them.
+#[test]
+fn a_scale_that_decides_an_index_is_one() {
+    let text = "struct Params { size: u32, scale: f32 }
+        @group(0) @binding(0) var<uniform> p: Params;
+        @group(0) @binding(1) var<storage, read_write> result: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = f32(id.x) * p.scale;
+            if (at == f32(id.x) && id.x < p.size) { result[id.x] = p.size; }
+        }";
+    let chosen = passes(text, &Options::default(), 50);
+    assert!(chosen.contains("--input 0.0.scale=1"), "{chosen}");
+}
+
+/// An array of which the shader writes little by default is not shortened.
+#[test]
+fn few_elements_of_a_default_array_stay_few() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if (id.x < 5u) { data[id.x] = id.x; }
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    assert_eq!((chosen, result.status), (None, Status::Pass));
+    assert!(result.notes.iter().any(|note| note.contains("only 10 of the 512 elements")), "{:?}", result.notes);
+}
+
+/// Only bindings that the shader may write count.
+#[test]
+fn read_only_bindings_do_not_count_as_elements() {
+    let text = "@group(0) @binding(0) var<storage, read> source: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            data[id.x] = source[id.x];
+        }";
+    let writes = searched(text, &Options::default()).1.writes.unwrap();
+    assert_eq!((writes.elements, writes.written, writes.bindings.len()), (512, 512, 1));
+}
+
+/// A refusal names the parameters behind the first fault.
+#[test]
+fn a_refusal_names_the_parameter_of_the_index() {
+    let text = "struct Params { row: u32, column: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32, 4>;
+        @compute @workgroup_size(1) fn main() { data[p.row | 8u] = p.column; }";
+    let reason = searched(text, &Options::default()).1.reason.unwrap();
+    let names = "an operand is computed from push constant `row`; try for example --push row=16";
+    assert!(reason.contains(names), "{reason}");
+}

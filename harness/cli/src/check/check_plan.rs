@@ -11,7 +11,7 @@ use crate::{
 };
 use assay_check::{
     BundleDestination, CaseFile, Check, CheckError, ChosenParameters, MutatingTarget, Mutation, Options, PlantedError,
-    ReductionLimits, ShaderSource, Target, bundle, reduce,
+    ReductionLimits, ShaderSource, Target, bundle, reduce, write_case,
 };
 use assay_oracle::Place as At;
 use assay_precision::Specification;
@@ -30,6 +30,9 @@ const REDUCTION_EFFORT: ReductionLimits = ReductionLimits { candidates: 500, tim
 /// Subfolders of `--out` for the bundle of a failure and of its reduction.
 pub(super) const BUNDLE_FOLDER: &str = "bundle";
 const REDUCED_FOLDER: &str = "reduced";
+
+/// Subfolder of `--out` for the case file with the parameters that a search chose.
+const CASE_FOLDER: &str = "case";
 
 /// Opens the Vulkan device beneath a device of wgpu.
 pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
@@ -145,7 +148,8 @@ fn remove_bundles(folder: &Path) -> Result<(), Failure> {
 
 /// Refuses a folder in which files that Assay did not write have the names of the bundles.
 pub(super) fn refuse_foreign_bundles(folder: &Path) -> Result<(), Failure> {
-    Ok([BUNDLE_FOLDER, REDUCED_FOLDER].iter().try_for_each(|name| bundle::check_free(&folder.join(name)))?)
+    let all = [BUNDLE_FOLDER, REDUCED_FOLDER, CASE_FOLDER];
+    Ok(all.iter().try_for_each(|name| bundle::check_free(&folder.join(name)))?)
 }
 
 impl CheckPlan<'_> {
@@ -234,8 +238,23 @@ impl CheckPlan<'_> {
                 self.check.write_failure_bundle(&to, result, &device)?;
             }
         }
+        if let (Some(folder), Some(result)) = (folder, &mut result) {
+            self.write_case(&folder.join(CASE_FOLDER), result)?;
+        }
         let code = self.report(&device, result.as_ref(), folder, started)?;
         Ok(DeviceVerdict { device, result, code })
+    }
+
+    /// Writes a case file with the parameters that a search chose, if it did, in place of that of an
+    /// earlier check.
+    fn write_case(&self, folder: &Path, result: &mut CheckResult) -> Result<(), Failure> {
+        bundle::remove(folder)?;
+        let Some(chosen) = self.chosen else { return Ok(()) };
+        if let Some(file) = write_case(folder, self.check.shader, &self.options, &chosen.note())? {
+            let file = file.display();
+            result.notes.push(format!("`assay check {file}` repeats the check with these parameters"));
+        }
+        Ok(())
     }
 
     /// Runs the check on a target and diagnoses a failure.

@@ -1,0 +1,300 @@
+//! Provenance of a value: the scalars of push constants and buffers that it is computed from.
+//!
+//! A static backward slice (Weiser, "Program Slicing", ICSE 1981) over the def-use edges of the
+//! module. It deviates in two ways:
+//!
+//! * It is insensitive to flow: a load from a variable of a function, of an invocation or of a
+//!   workgroup depends on every store to that variable.
+//! * Control dependence is coarse: a fault depends on the condition of every branch in the function
+//!   that contains it, at a lower rank ([`Provenance::Control`]).
+//!
+//! It does not follow values through memory of buffers, nor physical pointers.
+
+use crate::instrument::{base_variable, slot_of};
+use assay_oracle::Slot;
+use assay_spirv::Module;
+use assay_spirv::module::{Instruction, InstructionIndex};
+use assay_spirv::reflect::TypeLayout;
+use assay_spirv::tables::{Op, StorageClass};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Way in which a fault depends on memory, from the closest to the remotest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Provenance {
+    /// An operand of the faulty instruction, such as an index, is computed from it.
+    Operand,
+    /// A condition of a branch is computed from it.
+    Control,
+    /// No dependence is known.
+    Unknown,
+}
+
+/// Memory that a value is loaded from. A buffer without a known path counts whole.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct LoadedFrom {
+    /// Variable of the push constants or of a binding.
+    variable: u32,
+    /// Constant indices from the beginning of the block to the first that is not constant.
+    path: Vec<u64>,
+}
+
+/// Dependences of a fault.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FaultSources {
+    operand: BTreeSet<LoadedFrom>,
+    control: BTreeSet<LoadedFrom>,
+}
+
+/// Stores, calls and returns of a module.
+pub(crate) struct DataFlow<'a> {
+    module: &'a Module,
+    /// Values that are stored to each variable or pointer parameter.
+    stores: BTreeMap<u32, Vec<u32>>,
+    /// Arguments of each parameter at all calls.
+    arguments: BTreeMap<u32, Vec<u32>>,
+    /// Parameters to which a variable is passed.
+    passed: BTreeMap<u32, Vec<u32>>,
+    /// Values that each function returns.
+    returns: BTreeMap<u32, Vec<u32>>,
+}
+
+impl<'a> DataFlow<'a> {
+    pub(crate) fn new(module: &'a Module) -> DataFlow<'a> {
+        let mut flow = DataFlow {
+            module,
+            stores: BTreeMap::new(),
+            arguments: BTreeMap::new(),
+            passed: BTreeMap::new(),
+            returns: BTreeMap::new(),
+        };
+        for function in module.functions() {
+            for i in module.instructions_in(function.instructions.clone()) {
+                match (i.op, i.operands()) {
+                    (Some(Op::Store), [pointer, value, ..]) => flow.store(*pointer, *value),
+                    (Some(Op::CopyMemory), [to, from, ..]) => flow.store(*to, *from),
+                    (Some(Op::ReturnValue), [value, ..]) => flow.returns.entry(function.id).or_default().push(*value),
+                    (Some(Op::FunctionCall), [callee, arguments @ ..]) => flow.call(*callee, arguments),
+                    _ => {}
+                }
+            }
+        }
+        flow
+    }
+
+    fn store(&mut self, pointer: u32, value: u32) {
+        self.stores.entry(self.base(pointer)).or_default().push(value);
+    }
+
+    fn call(&mut self, callee: u32, arguments: &[u32]) {
+        let Some(callee) = self.module.function(callee) else { return };
+        let parameters = self.module.instructions_in(callee.parameters.clone()).filter_map(|i| i.result());
+        for (parameter, argument) in parameters.zip(arguments) {
+            self.arguments.entry(parameter).or_default().push(*argument);
+            self.passed.entry(self.base(*argument)).or_default().push(parameter);
+        }
+    }
+
+    /// Returns the variable or parameter that a pointer is derived from.
+    fn base(&self, mut pointer: u32) -> u32 {
+        while let Some(definition) = self.module.definition_of(pointer)
+            && matches!(definition.op, Some(Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject))
+            && let Some(next) = definition.operand(0)
+        {
+            pointer = next;
+        }
+        pointer
+    }
+
+    /// Returns the memory on which a fault of an instruction depends.
+    pub(crate) fn sources(&self, at: InstructionIndex) -> FaultSources {
+        let module = self.module;
+        let faulty = module.instruction(at);
+        let function = module.functions().iter().find(|f| f.instructions.contains(&at.0));
+        let conditions = function.map_or_else(Vec::new, |function| self.conditions(function.instructions.clone()));
+        // The value that is loaded or stored is not the cause; its address is.
+        let operands = match faulty.op {
+            Some(Op::Load | Op::Store) => faulty.operand(0).into_iter().collect(),
+            Some(Op::ImageWrite) => faulty.operands().iter().take(2).copied().collect(),
+            _ => used(module, faulty),
+        };
+        FaultSources { operand: self.slice(operands), control: self.slice(conditions) }
+    }
+
+    /// Returns the conditions of the branches among some instructions.
+    fn conditions(&self, range: Range<u32>) -> Vec<u32> {
+        let branches = self.module.instructions_in(range);
+        let branches = branches.filter(|i| matches!(i.op, Some(Op::BranchConditional | Op::Switch)));
+        branches.filter_map(|i| i.operand(0)).collect()
+    }
+
+    /// Returns the memory that values are computed from.
+    fn slice(&self, values: Vec<u32>) -> BTreeSet<LoadedFrom> {
+        let (mut open, mut seen, mut found) = (values, BTreeSet::new(), BTreeSet::new());
+        while let Some(id) = open.pop() {
+            let Some(definition) = self.module.definition_of(id).filter(|_| seen.insert(id)) else { continue };
+            if definition.op == Some(Op::Variable) && self.loaded_from(id).is_some() {
+                continue;
+            }
+            for list in [&self.stores, &self.arguments] {
+                open.extend(list.get(&id).into_iter().flatten());
+            }
+            if matches!(definition.op, Some(Op::Variable | Op::FunctionParameter)) {
+                open.extend(self.passed.get(&id).into_iter().flatten());
+                continue;
+            }
+            if definition.op == Some(Op::FunctionCall) {
+                let callee = definition.operand(0).and_then(|callee| self.returns.get(&callee));
+                open.extend(callee.into_iter().flatten());
+                continue;
+            }
+            if definition.op == Some(Op::Load)
+                && let Some(from) = definition.operand(0).and_then(|pointer| self.loaded_from(pointer))
+            {
+                found.insert(from);
+            }
+            open.extend(used(self.module, definition));
+        }
+        found
+    }
+
+    /// Returns the memory of a push constant or binding that a pointer refers to.
+    fn loaded_from(&self, pointer: u32) -> Option<LoadedFrom> {
+        let (variable, ids) = base_variable(self.module, pointer)?;
+        let (class, _) = self.module.pointer(self.module.type_of(variable)?)?;
+        let index = |id: &u32| self.module.constant_int(*id).and_then(|n| u64::try_from(n).ok());
+        matches!(class, StorageClass::PushConstant | StorageClass::Uniform | StorageClass::StorageBuffer)
+            .then(|| LoadedFrom { variable, path: ids.iter().map_while(index).collect() })
+    }
+}
+
+impl FaultSources {
+    /// Returns how a fault depends on a scalar at an offset of the push constants or of a buffer.
+    pub(crate) fn of(&self, module: &Module, slot: Option<Slot>, block: &TypeLayout, offset: u64) -> Provenance {
+        let covers = |from: &LoadedFrom| {
+            slot_of(module, from.variable) == slot.map(|slot| Slot { element: 0, ..slot })
+                && byte_range(block, &from.path).contains(&offset)
+        };
+        match () {
+            () if self.operand.iter().any(covers) => Provenance::Operand,
+            () if self.control.iter().any(covers) => Provenance::Control,
+            () => Provenance::Unknown,
+        }
+    }
+}
+
+/// Returns the values that an instruction uses.
+fn used(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
+    let mut ids = Vec::new();
+    module.uses(instruction, |id| ids.push(id));
+    ids
+}
+
+/// Returns the bytes of a block to which constant indices lead.
+fn byte_range(block: &TypeLayout, path: &[u64]) -> Range<u64> {
+    let (mut at, mut layout) = (0, block);
+    for &index in path {
+        let (stride, part) = match layout {
+            TypeLayout::Struct { members, .. } => {
+                let Some(member) = members.get(index as usize) else { break };
+                (None, (member.offset, &member.shape))
+            }
+            TypeLayout::Array { element, stride, .. } => {
+                (Some(stride.map_or(element.size(), u64::from)), (None, element))
+            }
+            TypeLayout::Vector { component, .. } => (Some(component.size()), (None, component)),
+            _ => break,
+        };
+        at += stride.map_or(part.0.map_or(0, u64::from), |stride| stride.saturating_mul(index));
+        layout = part.1;
+    }
+    match layout {
+        TypeLayout::Array { count: None, .. } => at..u64::MAX,
+        TypeLayout::Struct { .. } if crate::memory_layout::runtime_stride(layout).is_some() => at..u64::MAX,
+        _ => at..at.saturating_add(layout.size().max(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spirv::reflect::Reflection;
+
+    /// A shader as glslang makes it: values pass through variables and a call.
+    const SHADER: &str = r#"
+        OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpMemberDecorate %Push 0 Offset 0
+        OpMemberDecorate %Push 1 Offset 4
+        OpMemberDecorate %Push 2 Offset 8
+        OpDecorate %Push Block
+        OpDecorate %array ArrayStride 4
+        OpMemberDecorate %Data 0 Offset 0
+        OpDecorate %Data BufferBlock
+        OpDecorate %data DescriptorSet 0
+        OpDecorate %data Binding 0
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %bool = OpTypeBool
+        %uint = OpTypeInt 32 0
+        %zero = OpConstant %uint 0
+        %one = OpConstant %uint 1
+        %two = OpConstant %uint 2
+        %Push = OpTypeStruct %uint %uint %uint
+        %push_ptr = OpTypePointer PushConstant %Push
+        %push_uint = OpTypePointer PushConstant %uint
+        %push = OpVariable %push_ptr PushConstant
+        %array = OpTypeRuntimeArray %uint
+        %Data = OpTypeStruct %array
+        %data_ptr = OpTypePointer Uniform %Data
+        %data_uint = OpTypePointer Uniform %uint
+        %data = OpVariable %data_ptr Uniform
+        %local_ptr = OpTypePointer Function %uint
+        %double_fn = OpTypeFunction %uint %local_ptr
+        %double = OpFunction %uint None %double_fn
+        %x = OpFunctionParameter %local_ptr
+        %double_entry = OpLabel
+        %x_value = OpLoad %uint %x
+        %twice = OpIAdd %uint %x_value %x_value
+        OpReturnValue %twice
+        OpFunctionEnd
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %i = OpVariable %local_ptr Function
+        %argument = OpVariable %local_ptr Function
+        %p0 = OpAccessChain %push_uint %push %zero
+        %v0 = OpLoad %uint %p0
+        OpStore %argument %v0
+        %call = OpFunctionCall %uint %double %argument
+        OpStore %i %call
+        %p1 = OpAccessChain %push_uint %push %one
+        %v1 = OpLoad %uint %p1
+        %below = OpULessThan %bool %zero %v1
+        OpSelectionMerge %end None
+        OpBranchConditional %below %then %end
+        %then = OpLabel
+        %index = OpLoad %uint %i
+        %to = OpAccessChain %data_uint %data %zero %index
+        %p2 = OpAccessChain %push_uint %push %two
+        %v2 = OpLoad %uint %p2
+        OpStore %to %v2
+        OpBranch %end
+        %end = OpLabel
+        OpReturn
+        OpFunctionEnd"#;
+
+    #[test]
+    fn an_index_comes_from_a_push_constant_through_variables_and_a_call() {
+        let source = assay_spirv::assemble(SHADER).unwrap();
+        let module = Module::parse(source).unwrap();
+        let flow = DataFlow::new(&module);
+        let last_store = module.instructions().filter(|i| i.op == Some(Op::Store)).last().unwrap();
+        let sources = flow.sources(last_store.index);
+        let reflection = Reflection::new(&module);
+        let block = reflection.entry_points[0].push_constants.as_deref().unwrap();
+        let of = |offset| sources.of(&module, None, block, offset);
+        assert_eq!([of(0), of(4), of(8)], [Provenance::Operand, Provenance::Control, Provenance::Unknown]);
+    }
+}
