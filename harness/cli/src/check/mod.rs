@@ -55,9 +55,9 @@ Inputs:
     PATH         the bytes of a file
   Run-time arrays and texel buffers have one element per invocation unless
   --elements sets another length. Images have one texel per invocation along
-  each axis; by default each texel encodes its coordinates. Samplers are
-  nearest and clamped in round 0, linear and repeating in round 1. A case file
-  can set other samplers and images.
+  each axis, sampled images at least 16; by default each texel encodes its
+  coordinates. Samplers are nearest and clamped in round 0, linear and
+  repeating in round 1. A case file can set other samplers and images.
   Buffers with device addresses (--buffer, or [buffer] in a case file) are
   allocated first. Their addresses are stored as --address (or [address])
   says, before the interpreter and the device run.
