@@ -290,7 +290,7 @@ mod tests {
         let source = assay_spirv::assemble(SHADER).unwrap();
         let module = Module::parse(source).unwrap();
         let flow = DataFlow::new(&module);
-        let last_store = module.instructions().filter(|i| i.op == Some(Op::Store)).last().unwrap();
+        let last_store = module.instructions().rfind(|i| i.op == Some(Op::Store)).unwrap();
         let sources = flow.sources(last_store.index);
         let reflection = Reflection::new(&module);
         let block = reflection.entry_points[0].push_constants.as_deref().unwrap();
