@@ -82,8 +82,6 @@ const GLSLANG: Compiler = Compiler {
         });
         if source.language == Language::Hlsl {
             arguments.extend(["-D".to_owned(), "-e".to_owned(), source.entry()]);
-        } else if source.text.contains("#include") {
-            arguments.push("-P#extension GL_GOOGLE_include_directive : enable".to_owned());
         }
         arguments
     },
