@@ -1,5 +1,6 @@
 //! Languages of shaders.
 
+use assay_spirv::begins_with_magic;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -20,9 +21,6 @@ pub enum Language {
     SpirvWords,
 }
 
-/// First bytes of SPIR-V words, in either byte order.
-const MAGIC: [[u8; 4]; 2] = [[0x03, 0x02, 0x23, 0x07], [0x07, 0x23, 0x02, 0x03]];
-
 impl Language {
     /// Returns the language of a file: SPIR-V words by the magic number, other languages by the
     /// extension (`.wgsl`, `.comp` and `.glsl`, `.hlsl`, `.slang`) or, for GLSL, by `#version` in
@@ -30,7 +28,7 @@ impl Language {
     pub fn detect(name: &str, bytes: &[u8]) -> Language {
         match Path::new(name).extension().and_then(|extension| extension.to_str()) {
             Some("wgsl") => Language::Wgsl,
-            _ if MAGIC.iter().any(|magic| bytes.starts_with(magic)) => Language::SpirvWords,
+            _ if begins_with_magic(bytes) => Language::SpirvWords,
             Some("comp" | "glsl") => Language::Glsl,
             Some("hlsl") => Language::Hlsl,
             Some("slang") => Language::Slang,

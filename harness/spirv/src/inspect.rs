@@ -10,7 +10,7 @@ use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use crate::tables::Capability;
 use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position};
-use crate::words::{MAGIC, WordsError, words_from_bytes};
+use crate::words::{MAGIC, WordsError, begins_with_magic, words_from_bytes};
 
 /// Schema version of a [`Report`] as JSON.
 pub const SCHEMA: u32 = 1;
@@ -85,8 +85,7 @@ impl ModuleSource {
     /// # Errors
     /// As [`ModuleSource::read`]; also if `target` is given for words, which declare their version.
     pub fn read_for(bytes: &[u8], target: Option<TargetEnv>) -> Result<ModuleSource, InspectError> {
-        let magic = [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()];
-        if bytes.get(..4).is_some_and(|start| magic.iter().any(|m| m == start)) {
+        if begins_with_magic(bytes) {
             if target.is_some() {
                 return Err(InspectError::TargetOfWords);
             }

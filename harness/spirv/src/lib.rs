@@ -34,4 +34,4 @@ mod words;
 pub use decode::GrammarViolation;
 pub use module::{Module, ModuleError};
 pub use text::{AssembleError, Spans, Style, TargetEnv, UnknownTargetEnv, assemble, assemble_with_spans, disassemble};
-pub use words::{Header, MAGIC, MAX_ID, WordsError, words_from_bytes};
+pub use words::{Header, MAGIC, MAX_ID, WordsError, begins_with_magic, words_from_bytes};

@@ -5,6 +5,11 @@ use crate::grammar::Version;
 /// First word of every module.
 pub const MAGIC: u32 = 0x0723_0203;
 
+/// Returns true if bytes begin with the magic number, in either byte order.
+pub fn begins_with_magic(bytes: &[u8]) -> bool {
+    [MAGIC.to_le_bytes(), MAGIC.to_be_bytes()].iter().any(|magic| bytes.starts_with(magic))
+}
+
 /// Largest id that a module may use: one less than the universal limit on the id bound, 0x3FFFFF.
 pub const MAX_ID: u32 = 0x3f_fffe;
 
