@@ -56,8 +56,10 @@ fn case_text(
     why: &str,
     files: &mut Vec<(String, Vec<u8>)>,
 ) -> Result<Option<String>, CheckError> {
-    // Push constants have contents or values of single ones.
-    if options.push.is_some() && !options.push_values.is_empty() {
+    // Push constants have contents or values of single ones. Images and samplers come from a case
+    // file only, which already states them.
+    let has_both = options.push.is_some() && !options.push_values.is_empty();
+    if has_both || !options.images.is_empty() || !options.samplers.is_empty() {
         return Ok(None);
     }
     let mut text = format!("why = {}\nshader = {}\n", quoted(why), quoted(&files[0].0));
