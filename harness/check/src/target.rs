@@ -64,7 +64,7 @@ impl AllocatedDispatch {
 
 impl fmt::Debug for AllocatedDispatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Placed").field("addresses", &self.addresses).finish_non_exhaustive()
+        f.debug_struct("AllocatedDispatch").field("addresses", &self.addresses).finish_non_exhaustive()
     }
 }
 
@@ -163,7 +163,7 @@ pub trait Target {
     /// # Errors
     /// [`TargetError::Unsupported`] if device addresses are not supported; otherwise as
     /// [`Target::run`].
-    fn allocate(&self, _job: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
+    fn allocate(&self, _request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
         Err(TargetError::Unsupported("device addresses of buffers are not supported".to_owned()))
     }
 
@@ -299,7 +299,7 @@ impl VulkanTarget {
         Ok(output)
     }
 
-    /// Allocates the memory of a job on a device with the features that it requires.
+    /// Allocates the memory of a dispatch on a device with the features that it requires.
     fn allocate(
         &self,
         request: &DispatchRequest<'_>,
@@ -311,7 +311,7 @@ impl VulkanTarget {
     }
 }
 
-/// Returns the resources that a job binds, and their contents.
+/// Returns the resources that a dispatch binds, and their contents.
 fn resources<'a>(request: &DispatchRequest<'a>) -> (Vec<ResourceSpec>, Vec<Option<&'a [u8]>>) {
     let (mut resources, mut contents) = (Vec::new(), Vec::new());
     for descriptor in request.descriptors {
@@ -390,7 +390,7 @@ impl Target for VulkanTarget {
     }
 }
 
-/// Returns the features that a job requires for its robustness, given the kinds of its resources.
+/// Returns the features that a dispatch requires for its robustness, given the kinds of its resources.
 fn robustness_features(request: &DispatchRequest<'_>) -> BTreeSet<String> {
     use DescriptorKind as K;
     let image = |d: &Descriptor| matches!(d.kind, K::StorageImage | K::SampledImage | K::CombinedImageSampler);

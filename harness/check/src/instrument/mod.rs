@@ -354,8 +354,8 @@ impl TraceReader<'_> {
         recorded.filter_map(|probe| Some(self.derived(probe, last(probe)?))).collect()
     }
 
-    /// Returns the history of the recorded atomics; `None` if none is recorded. Executions of an invocation are left out if
-    /// some of them may be lost.
+    /// Returns the history of the recorded atomics; `None` if none is recorded. Executions of an
+    /// invocation are left out if some of them may be lost.
     pub fn atomic_history(&self) -> Option<AtomicHistory> {
         if self.instrumented.probes.is_empty() {
             return None;
