@@ -2,6 +2,7 @@
 //! line on the terminal.
 
 use assay::{Error, ShaderCheck};
+use std::io::Write;
 use std::path::Path;
 
 fn shader(name: &str) -> ShaderCheck {
@@ -42,7 +43,10 @@ fn scale_leaves_the_elements_after_the_count() -> Result<(), Error> {
     let check = shader("scale.comp").define("SCALE", "2.0").input("0", &[1.0f32; 64]);
     let check = check.push(&Parameters { count: 3, factor: 4.0 }).workgroups([1, 1, 1]);
     match check.check_or_skip() {
-        Err(Error::Check(error)) if error.to_string().contains("none of its compilers is installed") => {}
+        Err(Error::Check(error)) if error.to_string().contains("none of its compilers is installed") => {
+            // Past the capture of the test harness: a skipped test must be seen.
+            _ = writeln!(std::io::stderr(), "SKIPPED {error}");
+        }
         outcome => {
             let Some(outcome) = outcome? else { return Ok(()) };
             outcome.assert_conformant();
