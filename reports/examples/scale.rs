@@ -7,14 +7,14 @@
 
 #![expect(clippy::print_stdout, reason = "an example that prints what it measured")]
 
+use assay_events::{
+    CaseResult, ClassCount, DeviceInfo, Event, Example, Profile, RunInfo, RunPart, SCHEMA, Status, Times,
+};
 use assay_reports::{
     ResultDir,
     diff::{MarginThreshold, diff},
     html::Page,
     merge::merge,
-};
-use assay_runner::{
-    CaseResult, ClassCount, DeviceInfo, Event, Example, Profile, RunInfo, RunPart, SCHEMA, Status, Times,
 };
 use std::{
     error::Error,

@@ -4,7 +4,7 @@ use crate::{
     deqp::{DeqpStatus, TestStatus, plain},
     name_arena::{NameArena, NameIndex, compare},
 };
-use assay_runner::Status;
+use assay_events::Status;
 use std::{
     collections::{BTreeMap, HashMap},
     io::{self, Write},

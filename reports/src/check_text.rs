@@ -6,7 +6,7 @@ use crate::{
     seconds,
     summary_table::style,
 };
-use assay_runner::{Blame, CheckResult, Mismatch, Status, class_names};
+use assay_events::{Blame, CheckResult, Mismatch, Status, class_names};
 use std::fmt::Write;
 
 /// Number of wrong elements that are printed in full.
@@ -187,7 +187,7 @@ fn first_type(scalar: &str) -> ScalarType {
 mod tests {
     use super::*;
     use crate::test_events::check;
-    use assay_runner::{BindingWrites, BlameExample, UnjudgedRound, WorkgroupSubset, Writes};
+    use assay_events::{BindingWrites, BlameExample, UnjudgedRound, WorkgroupSubset, Writes};
 
     #[test]
     fn wrong_and_undetermined_elements_are_printed() {

@@ -11,7 +11,7 @@ use crate::{
     summary_table::{self, SummaryTable, TableRow, style},
 };
 use anstyle::{AnsiColor, Style};
-use assay_runner::{CaseResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
+use assay_events::{CaseResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
 use indicatif::ProgressBar;
 use std::{
     io::{self, Write},

@@ -1,6 +1,6 @@
 use super::*;
 use crate::test_events::{case, run};
-use assay_runner::{ClassCount, Mismatch, class_names};
+use assay_events::{ClassCount, Mismatch, class_names};
 use std::{cell::RefCell, rc::Rc};
 
 #[derive(Clone, Default)]
@@ -179,7 +179,7 @@ fn a_skipped_case_that_the_baseline_expects_to_fail_fails_the_run() {
 
 #[test]
 fn a_part_without_cases_is_not_a_failure() {
-    let part = assay_runner::RunPart { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
+    let part = assay_events::RunPart { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
     let out = Shared::default();
     let mut console =
         Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());

@@ -5,7 +5,7 @@ use crate::{
     read::{ReadError, ResultDir},
     suite,
 };
-use assay_runner::{RunInfo, Status};
+use assay_events::{RunInfo, Status};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -371,7 +371,7 @@ fn finite_or_word<S: serde::Serializer>(margin: &Option<f64>, serializer: S) -> 
 mod tests {
     use super::*;
     use crate::test_events::{case, folder};
-    use assay_runner::CaseResult;
+    use assay_events::CaseResult;
 
     fn with(name: &str, status: Status, change: impl FnOnce(&mut CaseResult)) -> CaseResult {
         let mut case = case(name, status);

@@ -9,7 +9,7 @@ use crate::{
     deqp::{Baseline, DeqpStatus, Patterns, TestStatus},
     waiver::WaiverMatch,
 };
-use assay_runner::{CaseResult, CheckResult, Repeat, RepeatVerdict, Status};
+use assay_events::{CaseResult, CheckResult, Repeat, RepeatVerdict, Status};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, rc::Rc};
 
@@ -201,7 +201,7 @@ impl WaiverUse {
 mod tests {
     use super::*;
     use crate::test_events::{case, run};
-    use assay_runner::RepeatRun;
+    use assay_events::RepeatRun;
     use jiff::civil::Date;
     use std::fs;
 

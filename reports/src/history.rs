@@ -400,7 +400,7 @@ pub fn svg(courses: &[CaseHistory]) -> String {
 mod tests {
     use super::*;
     use crate::test_events::{case, folder_of, run};
-    use assay_runner::{CaseResult, RunInfo, Status};
+    use assay_events::{CaseResult, RunInfo, Status};
 
     fn add(
         dir: &Path,

@@ -1,6 +1,6 @@
 //! Counts, margins and times in human-readable form.
 
-use assay_runner::group_digits;
+use assay_events::group_digits;
 use num_bigint::BigUint;
 use std::{fmt, str::FromStr};
 

@@ -9,8 +9,8 @@ use crate::{
     read::ReadError,
     result_dir::{PARTIAL, RESULTS},
 };
+use assay_events::{Event, RunInfo, SCHEMA};
 use assay_files::{create_temporary, input};
-use assay_runner::{Event, RunInfo, SCHEMA};
 use serde::Deserialize;
 use std::{
     collections::HashSet,
@@ -223,7 +223,7 @@ mod tests {
         ResultDirWriter,
         test_events::{case, run},
     };
-    use assay_runner::{Reporter, Status};
+    use assay_events::{Reporter, Status};
 
     const CASES: [(&str, Status); 4] =
         [("p.a", Status::Pass), ("p.\"b\",\n", Status::Fail), ("p.c", Status::NotSupported), ("p.d", Status::Pass)];

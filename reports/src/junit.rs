@@ -18,7 +18,7 @@ use crate::{
     deqp::{DeqpStatus, TestStatus},
     suite,
 };
-use assay_runner::{RunInfo, Status, rerun_command};
+use assay_events::{RunInfo, Status, rerun_command};
 use jiff::Timestamp;
 use quick_junit::XmlString;
 use quick_xml::{

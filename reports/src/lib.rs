@@ -1,6 +1,6 @@
 //! Reporters: consumers of the events of a run.
 //!
-//! Each reporter implements [`assay_runner::Reporter`] and is independent of the others.
+//! Each reporter implements [`assay_events::Reporter`] and is independent of the others.
 //!
 //! * [`Console`]: failing cases as they finish, a summary table, and a verdict in the last line.
 //! * [`Progress`]: a progress bar on stderr if that is a terminal, else a line every half minute.
@@ -33,7 +33,7 @@ mod summary_table;
 mod tally;
 mod waiver;
 
-pub use assay_runner::group_digits;
+pub use assay_events::group_digits;
 pub use check_text::text as check_text;
 pub use console::{Console, ConsoleOptions};
 pub use expectations::{Assessment, Expectations, Standing};

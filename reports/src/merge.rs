@@ -15,8 +15,8 @@ use crate::{
     },
 };
 use assay_case::Partition;
+use assay_events::{DeviceInfo, Event, RunInfo, RunPart, Status};
 use assay_files::{OwnedFiles, input};
-use assay_runner::{DeviceInfo, Event, RunInfo, RunPart, Status};
 use std::{
     collections::BTreeSet,
     fs::{self, File},
@@ -463,7 +463,7 @@ mod tests {
         Expectations, ResultDirWriter,
         test_events::{case, folder_of, run},
     };
-    use assay_runner::{CaseResult, Reporter};
+    use assay_events::{CaseResult, Reporter};
 
     /// Writes the parts of a run of nine cases, each to a directory.
     fn parts(dir: &Path, count: u32) -> Vec<PathBuf> {

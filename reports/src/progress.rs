@@ -1,7 +1,7 @@
 //! Progress display on stderr.
 
 use crate::{counted, group_digits, seconds};
-use assay_runner::{Event, Reporter};
+use assay_events::{Event, Reporter};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
     collections::BTreeMap,
@@ -188,7 +188,7 @@ impl Reporter for Progress {
 mod tests {
     use super::*;
     use crate::test_events::{case, run};
-    use assay_runner::Status;
+    use assay_events::Status;
 
     #[test]
     fn a_long_case_moves_the_bar() {

@@ -6,8 +6,8 @@
 use crate::expectations::is_cut_short;
 use crate::journal;
 use crate::result_dir::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
+use assay_events::{Event, Profile, RunInfo, SCHEMA, Status, Writes};
 use assay_files::input;
-use assay_runner::{Event, Profile, RunInfo, SCHEMA, Status, Writes};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;

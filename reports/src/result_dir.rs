@@ -2,7 +2,7 @@
 //!
 //! | file | written | contents |
 //! |---|---|---|
-//! | `device.json` | at the start | [`assay_runner::DeviceInfo`] |
+//! | `device.json` | at the start | [`assay_events::DeviceInfo`] |
 //! | `results.jsonl` | during the run | one event per line, see below |
 //! | `results.csv`, `failures.csv` | at the end | statuses in deqp-runner's format |
 //! | `junit.xml` | at the end | results for CI systems |
@@ -31,8 +31,8 @@ use crate::{
     junit,
     read::ReadError,
 };
+use assay_events::{Event, Picture, Reporter, RunInfo};
 use assay_files::{OwnedFiles, remove_stale_temporaries};
-use assay_runner::{Event, Picture, Reporter, RunInfo};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
@@ -450,7 +450,7 @@ fn probe(folder: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::test_events::{case, check, run};
-    use assay_runner::{CaseResult, CheckResult, Repeat, RepeatRun, RepeatVerdict, RunInfo, Status};
+    use assay_events::{CaseResult, CheckResult, Repeat, RepeatRun, RepeatVerdict, RunInfo, Status};
 
     fn events() -> Vec<Event> {
         vec![
@@ -487,9 +487,9 @@ mod tests {
         assert_eq!(read, kept);
         // A reader that does not know events can parse the lines.
         let first: RunInfo = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-        assert_eq!(first.schema, assay_runner::SCHEMA);
+        assert_eq!(first.schema, assay_events::SCHEMA);
         let device = fs::read_to_string(folder.path().join(DEVICE)).unwrap();
-        assert_eq!(serde_json::from_str::<assay_runner::DeviceInfo>(&device).unwrap(), first.device);
+        assert_eq!(serde_json::from_str::<assay_events::DeviceInfo>(&device).unwrap(), first.device);
         assert_eq!(fs::read_to_string(folder.path().join(FAILURES_CSV)).unwrap(), "p.b,Fail\n");
     }
 
@@ -574,7 +574,7 @@ mod tests {
 
     #[test]
     fn pictures_of_failing_images_are_removed_with_the_run() {
-        let texels = assay_runner::TexelGrid {
+        let texels = assay_events::TexelGrid {
             width: 2,
             expected: vec![[0.0; 4], [1.0; 4]],
             got: vec![[1.0; 4]; 2],
@@ -582,7 +582,7 @@ mod tests {
         };
         let drawn = |name: &str| {
             let picture = texels.picture("attachment 0").map(Box::new);
-            Event::CaseFinished(Box::new(assay_runner::CaseResult { picture, ..case(name, Status::Fail) }))
+            Event::CaseFinished(Box::new(assay_events::CaseResult { picture, ..case(name, Status::Fail) }))
         };
         let dir = tempfile::tempdir().unwrap();
         let mut folder = ResultDirWriter::create(dir.path()).unwrap();

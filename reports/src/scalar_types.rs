@@ -1,7 +1,7 @@
 //! Types of operands and results, and values of their bit patterns.
 
+use assay_events::Example;
 use assay_float::Format;
-use assay_runner::Example;
 
 /// Type of a scalar operand or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ mod tests {
     /// The types of a program are those of its case, which elements need not have.
     #[test]
     fn an_element_of_a_program_has_a_type_of_its_own() {
-        let case = crate::test_events::case("p.a", assay_runner::Status::Fail);
+        let case = crate::test_events::case("p.a", assay_events::Status::Fail);
         let mut example = case.worst.unwrap();
         assert_eq!(result_type(&example, "u32 <- f32"), ScalarType::Plain);
         example.scalar = Some("f16".to_owned());

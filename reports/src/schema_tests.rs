@@ -1,7 +1,7 @@
 //! Tests of `reports/schema/results.schema.json`, published for other readers of `results.jsonl`.
 
 use crate::test_events::{case, run};
-use assay_runner::{Event, Status};
+use assay_events::{Event, Status};
 use serde_json::Value;
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! Reporter with shared ownership, for reading it after a run.
 
-use assay_runner::{Event, Reporter};
+use assay_events::{Event, Reporter};
 use std::{cell::RefCell, io, rc::Rc};
 
 /// Handle to a shared reporter. Pass one handle to the run and keep another.

@@ -7,7 +7,7 @@ use crate::{
 };
 use anstyle::Style;
 use assay_case::OperandSource;
-use assay_runner::{CaseResult, Example, Status};
+use assay_events::{CaseResult, Example, Status};
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,

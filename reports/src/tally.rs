@@ -4,7 +4,7 @@ use crate::{
     expectations::{Expectations, Standing, WaiverUse},
     summary_table::has_constants,
 };
-use assay_runner::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times};
+use assay_events::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
 /// Outcome of a run.

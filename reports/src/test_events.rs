@@ -1,7 +1,7 @@
 //! Events for tests of the reporters.
 
 use crate::ResultDirWriter;
-use assay_runner::{
+use assay_events::{
     CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, Reporter, RunInfo, SCHEMA,
     Status, Times, UndeterminedElements,
 };

@@ -8,7 +8,7 @@ use crate::{
     html,
     test_events::{case, check, folder, run},
 };
-use assay_runner::{
+use assay_events::{
     BindingWrites, CaseResult, CheckResult, Event, Repeat, RepeatVerdict, Reporter, Status, UnjudgedRound,
     WorkgroupSubset, Writes,
 };

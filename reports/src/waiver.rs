@@ -2,8 +2,8 @@
 
 use crate::counted;
 use assay_case::{NameFilter, NameFilters};
+use assay_events::{CaseResult, DeviceInfo, Status, class_names};
 use assay_files::input;
-use assay_runner::{CaseResult, DeviceInfo, Status, class_names};
 use jiff::civil::Date;
 use serde::Deserialize;
 use std::{

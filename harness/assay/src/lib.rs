@@ -28,8 +28,8 @@ use assay_check::{
     BindingName, BindingSource, Check, CheckError, CompileOptions, Options, ShaderSource, VulkanTarget,
     search_parameters,
 };
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::Slot;
-use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_vulkan::Instance;
 use bytemuck::{AnyBitPattern, NoUninit};
 use recording_target::RecordingTarget;

@@ -1,8 +1,8 @@
 //! A target that keeps the output of its first dispatch.
 
 use assay_check::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
+use assay_events::DeviceInfo;
 use assay_oracle::Slot;
-use assay_runner::DeviceInfo;
 use assay_spirv::requirements::DeviceCaps;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

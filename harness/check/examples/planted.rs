@@ -8,8 +8,8 @@ use assay_check::{
     Check, CheckError, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, ShaderSource, Target,
     TargetError, VulkanTarget,
 };
+use assay_events::{DeviceInfo, Status};
 use assay_oracle::Slot;
-use assay_runner::{DeviceInfo, Status};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;

@@ -11,8 +11,8 @@
 //! | `input-SET.BINDING.ELEMENT.hex`, `buffer-NAME.hex`, `push.hex` | memory before the dispatch, as 32-bit words of little-endian memory |
 //! | `expected.txt` | permitted set and output of every element |
 //! | `naga.spvasm` | naga's translation, for failures through wgpu |
-//! | `result.json` | the verdict ([`assay_runner::CheckResult`]) |
-//! | `device.json` | the device ([`assay_runner::DeviceInfo`]) |
+//! | `result.json` | the verdict ([`assay_events::CheckResult`]) |
+//! | `device.json` | the device ([`assay_events::DeviceInfo`]) |
 //! | `assay-files.json` | files that Assay wrote, which a later check may remove ([`OwnedFiles`]) |
 
 use crate::compare::{Permitted, bytes_of, hex, ranges};
@@ -26,10 +26,10 @@ use crate::{
     AddressWord, Check, CheckError, CompileOptions, CompilerRun, Descriptor, DispatchSetup, Expectation, ImageConfig,
     Mutation, SamplerConfig, ShaderSource,
 };
+use assay_events::{CheckResult, DeviceInfo};
 use assay_files::{OwnedFiles, input};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Specification;
-use assay_runner::{CheckResult, DeviceInfo};
 use assay_spirv::grammar::Version;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;

@@ -15,11 +15,12 @@ use crate::subgroup_layout::{
 use crate::target::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
+use assay_events::{CheckResult, DeviceInfo, Status, Times, UndeterminedElements, UnjudgedRound};
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
     Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
-use assay_runner::{CheckResult, DeviceInfo, ExecError, Status, Times, UndeterminedElements, UnjudgedRound};
+use assay_runner::ExecError;
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::requirements::Requirements;

@@ -2,9 +2,9 @@
 
 use crate::dispatch_setup::Descriptor;
 use crate::memory_layout::{Element, path_text, read_bits};
+use assay_events::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
-use assay_runner::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use std::collections::BTreeMap;
 
 /// Largest number of mismatches kept; further ones are only counted by class.

@@ -19,12 +19,12 @@ use crate::memory_layout::{Element, path_text, read_bits};
 use crate::status::{TRY, hollow_reason, qualify_by_benign_race};
 use crate::target::Target;
 use crate::{CheckError, Descriptor};
+use assay_events::{
+    BindingWrites, CheckResult, Mismatch, Status, UndeterminedElements, UnjudgedRound, Writes, class_names,
+};
 use assay_float::RankRange;
 use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, RunError, Slot};
 use assay_precision::Scalar;
-use assay_runner::{
-    BindingWrites, CheckResult, Mismatch, Status, UndeterminedElements, UnjudgedRound, Writes, class_names,
-};
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
 use assay_spirv::tables::Op;

@@ -5,10 +5,10 @@ use crate::dispatch_setup::{Descriptor, DispatchSetup, scalar_from_text};
 use crate::memory_layout::{Element, path_text};
 use crate::{BindingName, CheckError, Expectation};
 use assay_case::position;
+use assay_events::{CheckResult, Mismatch, Status, class_names};
 use assay_float::RankRange;
 use assay_oracle::{Dispatch, Expected, Outcome, Slot};
 use assay_precision::Scalar;
-use assay_runner::{CheckResult, Mismatch, Status, class_names};
 use std::collections::{BTreeMap, HashMap};
 
 /// An expectation with its element in the shader's interface.

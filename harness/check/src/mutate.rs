@@ -4,7 +4,8 @@
 use crate::CheckError;
 use crate::composite_types::parts;
 use crate::target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError};
-use assay_runner::{DeviceInfo, ExecError};
+use assay_events::DeviceInfo;
+use assay_runner::ExecError;
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, Type, TypeId};

@@ -3,9 +3,9 @@
 use crate::compare::Permitted;
 use crate::dispatch_setup::Descriptor;
 use crate::memory_layout::{Element, MemoryContents, PathStep};
+use assay_events::{Picture, TexelGrid};
 use assay_oracle::{Memory, Outcome, Slot, Standing};
 use assay_precision::Scalar;
-use assay_runner::{Picture, TexelGrid};
 use std::collections::BTreeMap;
 
 /// Returns a picture of the first image with a wrong texel. A buffer counts as an image, with four

@@ -1,7 +1,8 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_runner::{CheckResult, ExecError, Status, Writes, group_digits};
+use assay_events::{CheckResult, Status, Writes, group_digits};
+use assay_runner::ExecError;
 
 /// Reason for a shader without observable output.
 pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \

@@ -2,8 +2,8 @@
 
 use crate::compare::Comparison;
 use crate::instrument::SubgroupPlace;
+use assay_events::{Mismatch, Status, class_names};
 use assay_oracle::{Memory, SubgroupLayout, SubgroupPosition};
-use assay_runner::{Mismatch, Status, class_names};
 
 /// Bytes of an invocation's record: `SubgroupId`, `SubgroupLocalInvocationId` and `SubgroupSize`, a
 /// word each.

@@ -4,9 +4,10 @@ use crate::Wgsl;
 use crate::compare::bytes_of;
 use crate::dispatch_setup::{Descriptor, SpecValue};
 use crate::subgroup_control::SubgroupControl;
+use assay_events::DeviceInfo;
 use assay_oracle::{Dispatch, Resource as Bound, Robustness, Slot};
 use assay_precision::Specification;
-use assay_runner::{DeviceInfo, ExecError, device_info};
+use assay_runner::{ExecError, device_info};
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::requirements::DeviceCaps;
 use assay_vulkan::{

@@ -14,8 +14,8 @@ use crate::CheckError;
 use crate::check::Check;
 use crate::target::Target;
 use assay_case::stable_hash;
+use assay_events::{WorkgroupSubset, group_digits};
 use assay_oracle::{Dispatch, Outcome};
-use assay_runner::{WorkgroupSubset, group_digits};
 
 /// Largest number of instructions, summed over invocations, for interpreting all workgroups. That
 /// takes some ten minutes with floats.

@@ -6,12 +6,13 @@ use crate::{
     note_once,
 };
 use assay_case::{NameFilter, NameFilters};
+use assay_events::DeviceInfo;
 use assay_reports::{
     Expectations, NameArena, Waivers, counted,
     deqp::{self, Baseline, Patterns},
     plural,
 };
-use assay_runner::{DeviceInfo, Selectable, suggestion};
+use assay_runner::{Selectable, suggestion};
 use assay_suite::AnyCase;
 use clap::Args;
 use std::{collections::HashSet, path::PathBuf, rc::Rc};

@@ -1,8 +1,9 @@
 //! A real device with shaders that never end.
 
 use crate::result;
+use assay_events::{DeviceInfo, Event, Status};
 use assay_isolate::{EventSender, Refusal, Task, WorkerBackend};
-use assay_runner::{DeviceInfo, Event, Status, device_info};
+use assay_runner::device_info;
 use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
 use std::{sync::atomic::AtomicBool, time::Duration};
 

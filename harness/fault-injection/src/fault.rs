@@ -1,6 +1,6 @@
 //! Injected faults and the results that they permit.
 
-use assay_runner::{RepeatVerdict, Status};
+use assay_events::{RepeatVerdict, Status};
 use std::{fmt, str::FromStr};
 
 macro_rules! faults {

@@ -1,8 +1,8 @@
 //! The backend whose cases misbehave as their names prescribe.
 
 use crate::{Fault, result, result_with_wrong_chunks};
+use assay_events::{DeviceInfo, Event, Status};
 use assay_isolate::{EventSender, Task, WorkerBackend};
-use assay_runner::{DeviceInfo, Event, Status};
 use rustix::process::{Signal, getpid, kill_process};
 use std::{
     collections::BTreeMap,

@@ -2,11 +2,11 @@
 
 use crate::FaultyCases;
 use anyhow::{Context, bail};
+use assay_events::{Event, Reporter, RunInfo, SCHEMA};
 use assay_isolate::{Coordinator, CoordinatorSettings, Launch, WorkerLimits};
 use assay_reports::{
     Console, ConsoleOptions, Expectations, NameIndex, Progress, ResultDirWriter, Tally, Waivers, deqp::Patterns,
 };
-use assay_runner::{Event, Reporter, RunInfo, SCHEMA};
 use std::{
     collections::HashSet,
     io,

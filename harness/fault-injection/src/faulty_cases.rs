@@ -1,9 +1,9 @@
 //! The cases of a run.
 
 use crate::Fault;
+use assay_events::{CaseResult, Event, FailedChunk, Status};
 use assay_isolate::Cases;
 use assay_reports::NameArena;
-use assay_runner::{CaseResult, Event, FailedChunk, Status};
 use std::{
     hash::{BuildHasher, RandomState},
     rc::Rc,

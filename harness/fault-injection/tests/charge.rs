@@ -1,8 +1,8 @@
 //! Failures are attributed to the case that caused them, and to no other.
 
+use assay_events::{CaseResult, Event, RepeatVerdict, Status};
 use assay_fault_injection::{Fault, FaultyCases};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, RunOutcome, WorkerLimits};
-use assay_runner::{CaseResult, Event, RepeatVerdict, Status};
 use std::{
     collections::BTreeMap,
     io,

@@ -3,9 +3,9 @@
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+use assay_events::{Event, RepeatVerdict, Status};
 use assay_fault_injection::result;
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, WorkerLimits};
-use assay_runner::{Event, RepeatVerdict, Status};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 const NAMES: [&str; 5] = ["real.ends.0", "real.ends.1", "real.endless.2", "real.ends.3", "real.ends.4"];

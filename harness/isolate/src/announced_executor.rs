@@ -3,7 +3,8 @@
 
 use crate::EventSender;
 use assay_case::{Case, Columns};
-use assay_runner::{DeviceInfo, ExecError, Executor, Plan, PreparedCase, Reporter, RunOptions};
+use assay_events::{DeviceInfo, Reporter};
+use assay_runner::{ExecError, Executor, Plan, PreparedCase, RunOptions};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 /// Runs a plan on an executor and reports to the coordinator. Once `stop` is set, it ends after the

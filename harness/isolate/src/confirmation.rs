@@ -17,7 +17,7 @@
 //! with different bits. For programs of suites the failing bits are not known, and their memory may
 //! depend on the order of invocations; there only the statuses are compared.
 
-use assay_runner::{Event, FailedChunk, Repeat, RepeatRun, RepeatVerdict, Status};
+use assay_events::{Event, FailedChunk, Repeat, RepeatRun, RepeatVerdict, Status};
 
 /// Largest number of preceding cases with which a case is rerun: the last ones.
 pub(crate) const MAX_PREDECESSORS: usize = 1_000;

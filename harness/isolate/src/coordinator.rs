@@ -8,7 +8,7 @@ use crate::{
     confirmation::{Confirmation, ConfirmationStep},
     message::{Order, PROTOCOL, Refusal, WorkerMessage},
 };
-use assay_runner::{DeviceInfo, Event, Status};
+use assay_events::{DeviceInfo, Event, Status};
 use std::{
     collections::{BTreeMap, VecDeque},
     io,

@@ -1,6 +1,6 @@
 //! Messages between coordinator and worker.
 
-use assay_runner::{DeviceInfo, Event};
+use assay_events::{DeviceInfo, Event};
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. Both sides are the same binary, unless it was replaced during the run.

@@ -4,7 +4,7 @@ use crate::{
     message::{Order, PROTOCOL, Refusal, Task, WorkerMessage},
     message_frame::{self, MAX_ORDER_BYTES},
 };
-use assay_runner::{DeviceInfo, Event, Reporter};
+use assay_events::{DeviceInfo, Event, Reporter};
 use rustix::{
     io::dup,
     process::{Signal, kill_current_process_group},

@@ -1,7 +1,8 @@
 //! Results of cases, from the counts of the checker.
 
-use crate::{CaseResult, ClassCount, Example, ExecError, FailedChunk, Profile, Status, Times};
+use crate::ExecError;
 use assay_case::{Case, InputRange, possible_inputs};
+use assay_events::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times};
 use assay_precision::{Call, CheckCounts, Observation, Reference, Scalar, Specification, Verdict};
 use std::collections::BTreeMap;
 

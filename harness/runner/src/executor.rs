@@ -1,8 +1,8 @@
 //! Interface between the runner and the computation of results: a Vulkan device, wgpu or a
 //! synthetic device. It does not concern processes; `assay_isolate` runs all of this in one.
 
-use crate::{DeviceInfo, Status};
 use assay_case::{Case, Columns};
+use assay_events::{DeviceInfo, Status};
 use std::time::Duration;
 
 /// Computes the results of cases. Threads share it: several prepare cases while one runs.

@@ -1,7 +1,8 @@
 //! Selection of the cases of a run.
 
-use crate::{DeviceInfo, Executor, RunInfo, RunPart, SCHEMA};
+use crate::Executor;
 use assay_case::{Budget, Case, InputRange, NameFilters, Partition, RangeError, stable_hash};
+use assay_events::{DeviceInfo, RunInfo, RunPart, SCHEMA};
 
 /// Options of a run.
 #[derive(Clone, Debug)]

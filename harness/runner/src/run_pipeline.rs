@@ -12,8 +12,10 @@
 //! case for the checkers, which bounds memory.
 
 use crate::case_result::{CaseSummary, ChunkFailures, not_run, result};
-use crate::{CaseResult, ExecError, Executor, Plan, PreparedCase, RunOptions, Status, Times, panic_message};
+use crate::panic_message;
+use crate::{ExecError, Executor, Plan, PreparedCase, RunOptions};
 use assay_case::{Case, Columns, Inputs, OperandSource};
+use assay_events::{CaseResult, Status, Times};
 use assay_precision::{CheckCounts, Checker};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

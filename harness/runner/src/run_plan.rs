@@ -1,7 +1,8 @@
 //! Execution of a plan.
 
 use crate::run_pipeline::{self, Message};
-use crate::{CaseResult, Event, Executor, Plan, Reporter, RunOptions, Status};
+use crate::{Executor, Plan, RunOptions};
+use assay_events::{CaseResult, Event, Reporter, Status};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

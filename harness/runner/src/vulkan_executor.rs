@@ -1,7 +1,8 @@
 //! Executor for Vulkan devices.
 
-use crate::{DeviceInfo, ExecError, Executor, PreparedCase};
+use crate::{ExecError, Executor, PreparedCase};
 use assay_case::{Case, CaseShader, Columns, OperandSource};
+use assay_events::DeviceInfo;
 use assay_spirv::requirements::DeviceCaps;
 use assay_vulkan::{
     BufferSpec, Device, Dispatch, DispatchSlot, Error, Instance, PhysicalDevice, Pipeline, PipelineDesc, Severity,

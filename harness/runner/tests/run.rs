@@ -1,10 +1,8 @@
 //! The runner on synthetic devices: correct, wrong, lost, slow and interrupted ones.
 
 use assay_case::{Budget, Case, Columns, NameFilters, Partition};
-use assay_runner::{
-    CaseResult, DeviceInfo, Event, ExecError, Executor, Plan, PlanError, PreparedCase, Reporter, RunError, RunOptions,
-    Status, Summary, plan, run,
-};
+use assay_events::{CaseResult, DeviceInfo, Event, Reporter, Status};
+use assay_runner::{ExecError, Executor, Plan, PlanError, PreparedCase, RunError, RunOptions, Summary, plan, run};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

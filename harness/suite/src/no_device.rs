@@ -2,7 +2,8 @@
 
 use assay_case::{Case, Columns};
 use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError};
-use assay_runner::{DeviceInfo, ExecError, Executor, PreparedCase};
+use assay_events::DeviceInfo;
+use assay_runner::{ExecError, Executor, PreparedCase};
 use assay_spirv::requirements::DeviceCaps;
 use std::collections::BTreeMap;
 

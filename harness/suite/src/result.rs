@@ -1,9 +1,9 @@
 //! Conversion of a check's result to the result of its case.
 
 use crate::{Case, RunPath};
+use assay_events::{CaseResult, CheckResult, Mismatch, Status};
 use assay_float::Format;
 use assay_oracle::CauseKind;
-use assay_runner::{CaseResult, CheckResult, Mismatch, Status};
 
 /// The result of a case that was not run.
 pub fn not_run(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {

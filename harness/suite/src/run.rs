@@ -6,8 +6,10 @@ use assay_check::{
     AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
     synthetic_addresses,
 };
+use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
 use assay_oracle::Resource;
-use assay_runner::{CaseResult, CheckResult, DeviceInfo, Event, ProgramRunner, Status, panic_message};
+use assay_runner::ProgramRunner;
+use assay_runner::panic_message;
 use assay_spirv::requirements::{DeviceCaps, Requirements};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,7 +28,7 @@ pub struct ProgramSettings {
     /// Number of programs that run concurrently.
     pub jobs: usize,
     /// Options with which `assay run` reproduces this run for one case: see
-    /// [`assay_runner::rerun_options`].
+    /// [`assay_events::rerun_options`].
     pub rerun_options: String,
 }
 

@@ -1,8 +1,8 @@
 //! Both accuracy tables side by side, as a document.
 
+use assay_events::{SPECIFICATION, WGSL_SPECIFICATION};
 use assay_float::{F16, F32};
 use assay_precision::{Call, Modes, Op, Scalar, Specification, Spelling};
-use assay_runner::{SPECIFICATION, WGSL_SPECIFICATION};
 use std::fmt::Write;
 
 /// Returns `reports/wgsl-accuracy.md`: every instruction with Vulkan's rule and WGSL's.

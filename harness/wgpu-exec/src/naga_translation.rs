@@ -4,7 +4,7 @@ use assay_check::{
     SpecValue, Wgsl, capabilities_except, control_flow_too_deep, with_deep_stack, with_overrides,
     without_enable_subgroups,
 };
-use assay_runner::DeviceInfo;
+use assay_events::DeviceInfo;
 use assay_spirv::Module;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};

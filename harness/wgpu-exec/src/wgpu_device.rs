@@ -1,7 +1,8 @@
 //! Vulkan's devices, found among wgpu's adapters.
 
 use crate::error::{WgpuError, exec_error};
-use assay_runner::{DeviceInfo, ExecError, device_info};
+use assay_events::DeviceInfo;
+use assay_runner::{ExecError, device_info};
 use assay_vulkan::{Identity, Instance, PhysicalDevice};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -3,8 +3,9 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use assay_case::{Case, Columns, OperandSource};
+use assay_events::Status;
 use assay_precision::{CheckCounts, Checker, Specification, Verdict};
-use assay_runner::{ExecError, Executor, Status};
+use assay_runner::{ExecError, Executor};
 use assay_vulkan::Instance;
 use assay_wgpu_exec::{CaseBuffer, WgpuDevice, WgpuExecutor, WgpuTarget, shader, to_wgsl};
 use std::collections::BTreeMap;
@@ -339,7 +340,7 @@ fn what_takes_too_long_is_a_timeout() {
 #[test]
 fn bytes_are_asked_of_devices_that_have_them_only() {
     use assay_check::{Check, Options, ShaderSource};
-    use assay_runner::DeviceInfo;
+    use assay_events::DeviceInfo;
     use assay_spirv::Module;
     use assay_spirv::tables::{Capability, Op};
     use assay_wgpu_exec::{NagaInput, naga_spirv};
@@ -385,7 +386,7 @@ struct Other<'a> {
 }
 
 impl assay_check::Target for Other<'_> {
-    fn info(&self) -> &assay_runner::DeviceInfo {
+    fn info(&self) -> &assay_events::DeviceInfo {
         self.target.info()
     }
 

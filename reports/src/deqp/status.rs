@@ -1,6 +1,6 @@
 //! Statuses of deqp-runner, and its comparison of a result with a baseline.
 
-use assay_runner::Status;
+use assay_events::Status;
 use std::{fmt, str::FromStr};
 
 /// Status of a single test, without a baseline.

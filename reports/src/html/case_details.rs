@@ -10,7 +10,7 @@ use crate::{
     read::{ReadError, ResultDir},
     scalar_types::{parse_types, result_type, value},
 };
-use assay_runner::{CaseResult, Event, Example, Profile, Status};
+use assay_events::{CaseResult, Event, Example, Profile, Status};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::{cmp::Reverse, collections::HashMap};

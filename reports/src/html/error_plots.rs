@@ -4,7 +4,7 @@ use super::{
     page_data::{Margin, greater, short},
     page_rows::TextTable,
 };
-use assay_runner::Profile;
+use assay_events::Profile;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

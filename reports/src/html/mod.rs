@@ -166,7 +166,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::test_events::{case, folder};
-    use assay_runner::{CaseResult, Status};
+    use assay_events::{CaseResult, Status};
     use serde_json::Value;
 
     /// Returns the data of a page as the script reads it.

@@ -12,7 +12,7 @@ use crate::{
     read::{ReadError, ResultDir},
     seconds,
 };
-use assay_runner::Status;
+use assay_events::Status;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 
@@ -269,7 +269,7 @@ impl PageRun {
             ("type", device.kind.clone()),
             ("processor", device.host_cpu.clone()),
         ]);
-        let again = assay_runner::rerun_options(&info.command, &device, &info.budget, info.seed);
+        let again = assay_events::rerun_options(&info.command, &device, &info.budget, info.seed);
         let (environment, properties) = (device.environment, device.properties);
         Ok(PageRun {
             device: device.name,

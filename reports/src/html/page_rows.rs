@@ -6,7 +6,7 @@ use crate::{
     read::{LineRange, ReadError, ResultDir},
     suite,
 };
-use assay_runner::{Profile, Status};
+use assay_events::{Profile, Status};
 use rayon::prelude::*;
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@
 mod generate;
 
 use assay_check::{Check, CheckError, Options, ShaderSource, VulkanTarget};
-use assay_runner::{CheckResult, Status};
+use assay_events::{CheckResult, Status};
 use assay_vulkan::Instance;
 use std::collections::BTreeMap;
 use std::io::Write as _;

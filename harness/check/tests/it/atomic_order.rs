@@ -2,7 +2,7 @@
 
 use crate::support::{on_each_driver, wgsl};
 use assay_check::{Check, MutatingTarget, Mutation, Options, ShaderSource};
-use assay_runner::{CheckResult, Status};
+use assay_events::{CheckResult, Status};
 
 /// Appends odd values, multiplied by three.
 const APPEND: &str = "

@@ -2,8 +2,8 @@
 
 use crate::support::{Synthetic, wgsl};
 use assay_check::{BundleDestination, Check, CheckError, MutatingTarget, Mutation, Options, bundle};
+use assay_events::Status;
 use assay_oracle::Limits;
-use assay_runner::Status;
 
 const SHADER: &str = "
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;

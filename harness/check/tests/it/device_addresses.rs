@@ -6,7 +6,7 @@ use assay_check::{
     Target,
 };
 use assay_check::{ReductionLimits, bundle, reduce};
-use assay_runner::Status;
+use assay_events::Status;
 use assay_spirv::requirements::Requirements;
 use std::path::Path;
 use std::time::Duration;

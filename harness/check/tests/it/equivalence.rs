@@ -5,7 +5,7 @@ use assay_check::{
     Check, CompileOptions, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, load_translation,
     translation_options,
 };
-use assay_runner::{CheckResult, Status};
+use assay_events::{CheckResult, Status};
 
 fn shader(body: &str) -> String {
     format!(

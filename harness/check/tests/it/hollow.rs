@@ -3,8 +3,8 @@
 
 use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, DispatchOutput, Expectation, MutatingTarget, Mutation, Options};
+use assay_events::{BindingWrites, CheckResult, Status, Writes};
 use assay_oracle::Slot;
-use assay_runner::{BindingWrites, CheckResult, Status, Writes};
 
 /// A shader in which only invocations with an index below `p.n` write.
 fn guarded(guard: &str) -> String {

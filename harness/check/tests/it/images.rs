@@ -5,8 +5,8 @@ use assay_check::{
     Check, DispatchOutput, DispatchRequest, ImageConfig, MutatingTarget, Mutation, Options, SamplerConfig,
     ShaderSource, Target, TargetError, VulkanTarget,
 };
+use assay_events::{DeviceInfo, Status};
 use assay_oracle::{Dispatch, Slot};
-use assay_runner::{DeviceInfo, Status};
 use assay_spirv::requirements::DeviceCaps;
 
 /// Reads a mirrored image, and writes three images of other formats: 10 x 9 texels by 2 x 3

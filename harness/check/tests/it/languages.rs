@@ -2,7 +2,7 @@
 
 use crate::support::{Synthetic, skipped};
 use assay_check::{Check, CheckError, CompileOptions, MutatingTarget, Mutation, Options, ShaderSource};
-use assay_runner::Status;
+use assay_events::Status;
 use std::fs;
 use std::path::PathBuf;
 

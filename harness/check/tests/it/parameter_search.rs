@@ -2,7 +2,7 @@
 
 use crate::support::{Synthetic, wgsl};
 use assay_check::{Check, ChosenParameters, Options, search_parameters};
-use assay_runner::{CheckResult, Status};
+use assay_events::{CheckResult, Status};
 
 /// Returns the chosen parameters, and the result of the check with them.
 fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckResult) {

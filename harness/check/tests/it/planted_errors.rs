@@ -2,7 +2,7 @@
 
 use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
 use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError};
-use assay_runner::{CheckResult, Status};
+use assay_events::{CheckResult, Status};
 use assay_spirv::tables::Op;
 
 /// Plants an error, checks on each driver that the check then fails, and passes the traced result

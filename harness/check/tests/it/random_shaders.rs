@@ -3,7 +3,7 @@
 
 use crate::support::{on_each_driver, wgsl};
 use assay_check::{Check, CheckError, Options, ShaderSource};
-use assay_runner::Status;
+use assay_events::Status;
 
 #[path = "../../examples/random/generate.rs"]
 mod generate;

@@ -2,7 +2,7 @@
 
 use crate::support::{on_each_driver, wgsl};
 use assay_check::{Check, Options};
-use assay_runner::Status;
+use assay_events::Status;
 
 /// These drivers compute `x * 0.1 + x * 2` as `x * (0.1 + 2)`, whatever the first product passes
 /// through.

@@ -5,8 +5,9 @@ use assay_check::{
     AllocatedDispatch, BindingSource, Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options,
     ReductionLimits, ShaderSource, Target, TargetError, reduce,
 };
+use assay_events::{DeviceInfo, Status};
 use assay_oracle::Robustness;
-use assay_runner::{DeviceInfo, ExecError, Status};
+use assay_runner::ExecError;
 use assay_spirv::requirements::DeviceCaps;
 use std::{cell::Cell, time::Duration};
 

@@ -2,8 +2,8 @@
 
 use crate::support::{on_each_driver, wgsl};
 use assay_check::{Check, Options};
+use assay_events::Status;
 use assay_oracle::Robustness;
-use assay_runner::Status;
 
 /// lavapipe forwards the store, so the load gives 7.
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::support::{on_each_driver, spoilt, wgsl};
 use assay_check::{Check, CheckError, Expectation, Options, ShaderSource};
+use assay_events::Status;
 use assay_oracle::Slot;
-use assay_runner::Status;
 
 const HASH: &str = "
 @group(0) @binding(0) var<storage, read_write> hashes: array<u32>;

@@ -6,8 +6,8 @@ use assay_check::{
     Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, SubgroupControl, Target, TargetError,
     VulkanTarget,
 };
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::Slot;
-use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::requirements::DeviceCaps;
 
 /// Adds in subgroups, some invocations of which have returned.

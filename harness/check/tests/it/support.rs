@@ -4,8 +4,8 @@ use assay_check::{
     AllocatedDispatch, Check, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError,
     VulkanTarget, synthetic_addresses,
 };
+use assay_events::{CheckResult, DeviceInfo};
 use assay_oracle::{Limits, Program};
-use assay_runner::{CheckResult, DeviceInfo};
 use assay_spirv::Module;
 use assay_spirv::requirements::{ApiVersion, DeviceCaps};
 use assay_vulkan::Instance;

@@ -5,8 +5,8 @@ use assay_check::{
     Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, PlantedError, ShaderSource, Target,
     TargetError,
 };
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::Slot;
-use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;

@@ -2,8 +2,8 @@
 
 use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, CheckError, Options};
+use assay_events::{CheckResult, Status, WorkgroupSubset};
 use assay_oracle::{Limits, Slot};
-use assay_runner::{CheckResult, Status, WorkgroupSubset};
 
 const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
 @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -14,9 +14,9 @@ use assay_check::{
     Check, DeviceWork, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError, TranslationVerdict,
     check_equivalence, check_translation_of_target, translation_options,
 };
+use assay_events::{DeviceInfo, Status};
 use assay_oracle::{Dispatch, Robustness};
 use assay_precision::Specification;
-use assay_runner::{DeviceInfo, Status};
 use assay_spirv::requirements::DeviceCaps;
 use assay_wgpu_exec::{NagaInput, naga_spirv};
 

@@ -13,10 +13,10 @@ use assay_check::{
     BundleDestination, CaseFile, Check, CheckError, ChosenParameters, MutatingTarget, Mutation, Options, PlantedError,
     ReductionLimits, ShaderSource, Target, bundle, reduce, write_case,
 };
+use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
 use assay_oracle::Place as At;
 use assay_precision::Specification;
 use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
-use assay_runner::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
 use assay_spirv::module::InstructionIndex;
 use jiff::Timestamp;
 use std::{

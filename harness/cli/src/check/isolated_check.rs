@@ -17,8 +17,9 @@ use assay_check::{
     AllocatedDispatch, CaseFile, Check, ChosenParameters, CompiledShader, DeviceWork, DispatchOutput, DispatchRequest,
     ShaderSource, Target, TargetError,
 };
+use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Launch, Refusal, Task, WorkerLimits};
-use assay_runner::{CheckResult, DeviceInfo, Event, Status, panic_message};
+use assay_runner::panic_message;
 use assay_spirv::requirements::DeviceCaps;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};

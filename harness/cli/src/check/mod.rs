@@ -16,10 +16,10 @@ use assay_check::{
     Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation, run_tool,
     search_parameters, subgroup_size, translation_options, without_source,
 };
+use assay_events::{CheckResult, Status};
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
 use assay_reports::{ResultDirWriter, plural};
-use assay_runner::{CheckResult, Status};
 use assay_spirv::Style;
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;

@@ -10,9 +10,9 @@ use crate::{
     exit::{self, Failure, WithCode},
 };
 use assay_case::Budget;
+use assay_events::{DeviceInfo, Event, Reporter};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, WorkerLimits};
 use assay_reports::{Journal, ResultDirWriter};
-use assay_runner::{DeviceInfo, Event, Reporter};
 use std::{fs, time::Duration};
 
 /// Returns the largest number of cases in one order to a worker: large enough to keep the pipeline

@@ -14,9 +14,9 @@ use crate::{
     note, output_file, print_summary, result_folders,
 };
 use anyhow::Context;
+use assay_events::{DeviceInfo, Status};
 use assay_files::{OwnedFiles, input};
 use assay_reports::ResultDirWriter;
-use assay_runner::{DeviceInfo, Status};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -9,11 +9,12 @@ use crate::{
     lab_lists::{ExpectationLists, ListsArgs},
     note,
 };
+use assay_events::{CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
 use assay_isolate::Cases;
 use assay_reports::{
     Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Tally, counted, merge, plural,
 };
-use assay_runner::{CaseResult, DeviceInfo, Event, Plan, PlanError, Reporter, RunInfo, RunOptions, Selection, Status};
+use assay_runner::{Plan, PlanError, RunOptions, Selection};
 use assay_suite::{AnyCase, Case as Program, ProgramSettings, RunPath};
 use std::{
     collections::HashSet, io, num::NonZero, path::PathBuf, rc::Rc, sync::atomic::Ordering, thread, time::Instant,
@@ -52,7 +53,7 @@ pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo
     // at a time.
     let jobs = if args.validation { 1 } else { options.jobs };
     let rerun_options =
-        assay_runner::rerun_options(&options.command, device, &options.budget.to_string(), options.seed);
+        assay_events::rerun_options(&options.command, device, &options.budget.to_string(), options.seed);
     ProgramSettings { path: args.path, seed: args.seed, jobs, rerun_options }
 }
 

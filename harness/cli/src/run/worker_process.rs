@@ -7,8 +7,9 @@ use crate::{
     exit::{self, Failure, WithCode},
 };
 use assay_check::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_events::{DeviceInfo, Event};
 use assay_isolate::{EventSender, Refusal, Task, WorkerBackend, run_plan};
-use assay_runner::{DeviceInfo, Event, Plan, RunOptions, Selectable};
+use assay_runner::{Plan, RunOptions, Selectable};
 use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{AnyCase, ProgramSet, ProgramSettings};
 use clap::Parser;

@@ -2,7 +2,7 @@
 
 use crate::support::assay;
 use crate::support::device::device;
-use assay_runner::{DeviceInfo, Event, Status};
+use assay_events::{DeviceInfo, Event, Status};
 use std::{collections::BTreeSet, fs, path::Path};
 
 fn results(folder: &Path) -> Vec<(String, Status, String)> {

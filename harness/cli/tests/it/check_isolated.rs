@@ -5,7 +5,7 @@
 
 use crate::support::assay;
 use crate::support::device::device;
-use assay_runner::{CheckResult, Event, Status};
+use assay_events::{CheckResult, Event, Status};
 use std::{
     fs,
     path::Path,

@@ -4,7 +4,7 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use crate::support::{Output, assay};
-use assay_runner::{DeviceInfo, Event, RunInfo, RunPart, SCHEMA};
+use assay_events::{DeviceInfo, Event, RunInfo, RunPart, SCHEMA};
 use serde_json::{Value, json};
 use std::{
     fs,

@@ -5,7 +5,7 @@
 
 use crate::support::device::device;
 use crate::support::{assay, assay_with};
-use assay_runner::{CaseResult, Event};
+use assay_events::{CaseResult, Event};
 use std::{
     collections::BTreeMap,
     fs,
@@ -147,13 +147,13 @@ fn every_device_has_its_own_folder() {
     let output = assay(&["run", "precision.f32.fnegate.scalar.default", "--device", "all", "--out", path(&out), "-q"]);
     assert_eq!(output.code, 0, "{output:?}");
     let listed = assay(&["devices", "--json"]).stdout;
-    let devices: Vec<assay_runner::DeviceInfo> = serde_json::from_str(&listed).unwrap();
+    let devices: Vec<assay_events::DeviceInfo> = serde_json::from_str(&listed).unwrap();
     let mut named: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
     let mut found = Vec::new();
     let folders: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
     for folder in folders.iter().filter(|path| path.is_dir()) {
         let text = fs::read_to_string(folder.join("device.json")).unwrap();
-        found.push(serde_json::from_str::<assay_runner::DeviceInfo>(&text).unwrap().name);
+        found.push(serde_json::from_str::<assay_events::DeviceInfo>(&text).unwrap().name);
         // Each run can be resumed on its own.
         let again = assay(&["run", "--resume", path(folder), "-q"]);
         assert_eq!(again.code, 0, "{again:?}");

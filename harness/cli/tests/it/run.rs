@@ -4,7 +4,7 @@
 
 use crate::support::assay;
 use crate::support::device::device;
-use assay_runner::{DeviceInfo, Event};
+use assay_events::{DeviceInfo, Event};
 use std::{
     fs,
     path::Path,

@@ -1,5 +1,5 @@
 use super::*;
-use assay_runner::CaseResult;
+use assay_events::CaseResult;
 
 fn event(status: Status) -> Event {
     let reason = Some(format!("{status:?}"));

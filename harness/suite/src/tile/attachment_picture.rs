@@ -2,10 +2,10 @@
 
 use super::pass::{Pass, PermittedContents};
 use assay_check::approximate;
+use assay_events::{Picture, TexelGrid};
 use assay_float::F32;
 use assay_oracle::{Standing, texel_scalars};
 use assay_precision::Scalar;
-use assay_runner::{Picture, TexelGrid};
 use assay_vulkan::TexelFormat;
 
 /// Draws the attachment with its layers below each other. `None` if no texel is wrong.

@@ -3,9 +3,9 @@
 use super::attachment_picture::picture;
 use super::model::StrayWrite;
 use super::pass::{Pass, PassContents, PermittedContents};
+use assay_events::{Picture, class_names};
 use assay_oracle::{Cell, Expected, Standing, texel_scalars};
 use assay_precision::Scalar;
-use assay_runner::{Picture, class_names};
 use std::collections::BTreeMap;
 
 /// A value that is not permitted.

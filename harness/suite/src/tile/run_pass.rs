@@ -8,7 +8,7 @@ use super::pass::{Pass, PassContents, PermittedContents};
 use crate::result::not_run;
 use crate::{Case, RunPath};
 use assay_check::{Target, TargetError};
-use assay_runner::{CaseResult, ClassCount, Example, Status, class_names};
+use assay_events::{CaseResult, ClassCount, Example, Status, class_names};
 use assay_spirv::Module;
 use assay_spirv::requirements::Requirements;
 use assay_vulkan::{BufferSpec, Device, Dispatch, Error, PipelineDesc};

@@ -6,8 +6,8 @@ use super::model::{self, Executor, shuffled};
 use super::pass::{Pass, PassContents, PermittedContents, StepStage};
 use super::{oracle_pass, run_pass};
 use crate::Suite as _;
+use assay_events::Status;
 use assay_oracle::Tile;
-use assay_runner::Status;
 use assay_spirv::tables::{Decoration, Op};
 
 fn pass(name: &str) -> Pass {

@@ -5,8 +5,8 @@ use assay_check::{
     AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
     synthetic_addresses,
 };
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::{Dispatch, Image, Limits, Program, Resource, texel_scalars};
-use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
 use assay_spirv::requirements::DeviceCaps;

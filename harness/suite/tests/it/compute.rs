@@ -3,8 +3,8 @@
 use crate::programs::assert_none;
 use crate::support::{line, on_each_driver, run};
 use assay_check::{Check, Options, ShaderSource};
+use assay_events::{CaseResult, Status};
 use assay_oracle::{Limits, Outcome};
-use assay_runner::{CaseResult, Status};
 use assay_suite::{Case, NoDevice, RunPath, all};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 

@@ -4,8 +4,8 @@
 use crate::programs::assert_none;
 use crate::support::{FaultyOracle, line, on_each_driver, run};
 use assay_check::{DispatchOutput, Target};
+use assay_events::Status;
 use assay_oracle::Slot;
-use assay_runner::Status;
 use assay_spirv::tables::{GroupOperation, Op};
 use assay_suite::{Case, all};
 
@@ -129,7 +129,7 @@ fn wrong_layouts_are_found() {
         let cases = cases(&["subgroup.layout", "subgroup.iadd.u32.reduce"]);
         on_each_driver(|target| {
             let results = run(&cases, &FaultyOracle::new(target.capabilities().clone(), |_| {}, spoil), None);
-            let told = |result: &&assay_runner::CaseResult| {
+            let told = |result: &&assay_events::CaseResult| {
                 result.status == Status::Fail && result.classes.iter().any(|class| class.class == "ImpossibleLayout")
             };
             assert_none(results.iter().filter(|result| !told(result)).map(line).collect());

@@ -6,8 +6,8 @@ use assay_check::{
     AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
     synthetic_addresses,
 };
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::{Expected, Limits, Memory, Program, Standing};
-use assay_runner::{CheckResult, DeviceInfo, Status};
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{Case, NoDevice, RunPath, all};

@@ -2,7 +2,7 @@
 
 use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
 use assay_check::{DispatchOutput, Target};
-use assay_runner::{CaseResult, Status};
+use assay_events::{CaseResult, Status};
 use assay_spirv::Module;
 use assay_spirv::requirements::Requirements;
 use assay_suite::{Case, NoDevice, RunPath, all};

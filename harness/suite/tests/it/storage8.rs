@@ -4,8 +4,8 @@
 use crate::programs::assert_none;
 use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
 use assay_check::DispatchOutput;
+use assay_events::Status;
 use assay_oracle::Slot;
-use assay_runner::Status;
 use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::tables::{Decoration, Op};
 use assay_suite::{Case, RunPath, all};

@@ -3,8 +3,9 @@
 use assay_check::{
     AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget, synthetic_addresses,
 };
+use assay_events::{CaseResult, DeviceInfo, Event};
 use assay_oracle::{Limits, Program, Resource, Slot};
-use assay_runner::{CaseResult, DeviceInfo, Event, ProgramRunner};
+use assay_runner::ProgramRunner;
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{Case, NoDevice, ProgramSet, ProgramSettings, RunPath};

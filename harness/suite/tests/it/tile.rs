@@ -3,7 +3,7 @@
 
 use crate::support::{on_each_driver, run, validator};
 use assay_check::{Target, without_source};
-use assay_runner::{CaseResult, Status};
+use assay_events::{CaseResult, Status};
 use assay_spirv::Module;
 use assay_spirv::lower::tile::lower;
 use assay_spirv::rules::{self, Environment};

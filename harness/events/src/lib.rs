@@ -1,0 +1,24 @@
+//! Results as typed, versioned data.
+//!
+//! Whatever executes cases reports [`Event`]s to [`Reporter`]s. Result folders and pipes between
+//! processes hold the same events as JSON lines; [`SCHEMA`] is their version. The crate depends on
+//! no device and no report.
+
+mod check_result;
+pub mod class_names;
+mod digit_groups;
+mod event;
+mod rerun_command;
+mod result_picture;
+
+pub use check_result::{
+    BindingWrites, Blame, BlameExample, CheckResult, DerivationStep, Mismatch, UndeterminedElements, UnjudgedRound,
+    WorkgroupSubset, Writes,
+};
+pub use digit_groups::group_digits;
+pub use event::{
+    CHECK_BUDGET, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Profile, Repeat, RepeatRun,
+    RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,
+};
+pub use rerun_command::{rerun_command, rerun_options};
+pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};
