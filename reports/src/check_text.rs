@@ -17,6 +17,10 @@ const SHOWN: usize = 5;
 pub fn text(check: &CheckResult) -> String {
     let mut out = String::new();
     let style = style(check.status);
+    if !check.is_prepared() {
+        _ = writeln!(out, "{}\n", line(check).trim_end());
+        return out;
+    }
     let [x, y, z] = check.workgroups;
     let [lx, ly, lz] = check.workgroup_size;
     let part = check.sampled.map_or_else(String::new, |part| {
@@ -74,6 +78,19 @@ pub fn text(check: &CheckResult) -> String {
         seconds(check.times.device)
     );
     out
+}
+
+/// Formats a check of a run with several shaders as a line. The full text shows a failure.
+pub(crate) fn line(check: &CheckResult) -> String {
+    let style = style(check.status);
+    let writes = check.writes.as_ref().map(ToString::to_string);
+    let few = check.notes.iter().find(|note| note.starts_with("warning: ")).map(|note| format!("; {note}"));
+    let details = match &check.reason {
+        Some(reason) => reason.clone(),
+        None => writes.unwrap_or_default() + &few.unwrap_or_default(),
+    };
+    let details = details.replace('\n', "\n                 ");
+    format!("{style}{:<14}{style:#} {}  {details}\n", format!("{:?}", check.status), check.name)
 }
 
 /// Describes the elements that were compared. Without a written element that could have come out

@@ -11,7 +11,7 @@ use crate::{
     summary_table::{self, SummaryTable, TableRow, style},
 };
 use anstyle::{AnsiColor, Style};
-use assay_events::{CaseResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
+use assay_events::{CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
 use indicatif::ProgressBar;
 use std::{
     io::{self, Write},
@@ -119,6 +119,18 @@ impl Console {
         self.run = Some(run.clone());
         if !self.options.quiet {
             self.write(text.as_bytes());
+        }
+    }
+
+    /// Shows a check: in full if it is the only one or fails, else as a line.
+    fn finished_check(&mut self, check: &CheckResult) {
+        let earlier = self.options.replayed > 0;
+        self.options.replayed = self.options.replayed.saturating_sub(1);
+        let alone = self.run.as_ref().is_none_or(|run| run.budget == CHECK_BUDGET);
+        if alone || check.status.is_failure() && !earlier {
+            self.write(check_text::text(check).as_bytes());
+        } else if !earlier && !self.options.quiet {
+            self.write(check_text::line(check).as_bytes());
         }
     }
 
@@ -373,7 +385,7 @@ impl Reporter for Console {
         match event {
             Event::RunStarted(run) => self.started(run),
             Event::CaseFinished(case) => self.finished_case(case),
-            Event::CheckFinished(check) => self.write(check_text::text(check).as_bytes()),
+            Event::CheckFinished(check) => self.finished_check(check),
             Event::RunFinished { .. } => self.finished_run()?,
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => {}
         }

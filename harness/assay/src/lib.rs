@@ -25,8 +25,8 @@
 mod recording_target;
 
 use assay_check::{
-    BindingName, BindingSource, Check, CheckError, CompileOptions, Options, ShaderSource, VulkanTarget,
-    search_parameters,
+    BindingName, BindingSource, CheckError, CheckSession, CompileOptions, Options, SessionOutput, ShaderSource, Target,
+    VulkanTarget,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::Slot;
@@ -228,34 +228,28 @@ impl ShaderCheck {
             Origin::File(path) => ShaderSource::load(path, &self.compile)?,
             Origin::Text { name, text } => ShaderSource::read_with(name, text.as_bytes(), &self.compile)?,
         };
-        if shader.wgsl().is_some() {
-            // They are constants in the module.
-            self.options.specs.clear();
-        }
-        let mut check = Check::new(&shader, &self.options)?;
+        let mut session = CheckSession::new(shader, self.options);
         // Reports mistakes in the inputs, also where there is no device.
-        check.setup.dispatch(0)?;
+        session.check()?.setup.dispatch(0)?;
+        session.diagnosis.trace = true;
         let selector = self.device.or_else(|| std::env::var(DEVICE_VARIABLE).ok());
         let physical = Instance::new(false)?.select(selector.as_deref())?;
         let target = RecordingTarget::new(VulkanTarget::new(&physical, TIME_LIMIT, false)?);
-        let chosen = if self.search { search_parameters(&check, &self.options, &target)? } else { None };
-        if let Some(chosen) = &chosen {
-            chosen.apply(&mut self.options)?;
-            check = Check::new(&shader, &self.options)?;
+        if self.search {
+            session.search(&target)?;
         }
-        let mut result = check.run(&target)?;
+        let check = session.check()?;
+        let output = SessionOutput { folder: None, command: &[] };
+        let mut result = session.run(&check, &target, None, output, &|_| ())?;
+        session.conclude(&check, &mut result, target.info(), output)?;
         let memory = target.first_output();
-        if result.status == Status::Fail {
-            check.explain(&mut result, &target, false);
-        }
-        result.notes.extend(chosen.map(|chosen| chosen.note()));
         let read_back = check.setup.descriptors.iter().filter(|descriptor| descriptor.is_read_back());
         let outputs = read_back.filter_map(|descriptor| {
             let bytes = memory.get(&descriptor.slot)?.clone();
             Some(Output { slot: descriptor.slot, variable: descriptor.name.clone(), bytes })
         });
         let outputs = outputs.collect();
-        Ok(Outcome { device: target.into_info(), outputs, result })
+        Ok(Outcome { device: target.info().clone(), outputs, result })
     }
 
     /// Runs the check as [`ShaderCheck::check`]; without any device, says so on standard error, past

@@ -25,10 +25,6 @@ impl RecordingTarget {
     pub(crate) fn first_output(&self) -> Memory {
         self.first.borrow().clone().unwrap_or_default()
     }
-
-    pub(crate) fn into_info(self) -> DeviceInfo {
-        self.device.info().clone()
-    }
 }
 
 impl Target for RecordingTarget {

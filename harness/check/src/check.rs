@@ -1,33 +1,29 @@
-//! The check: rounds in the oracle and on a target.
+//! The check of a shader: its preparation, interpretation and diagnosis.
 
-use crate::atomic_order::{ObservedChoices, ObservedRound, Unobserved, VariantRun, element_at};
-use crate::compare::{Comparison, check_complete};
+use crate::atomic_order::{ObservedRound, VariantRun, element_at};
+use crate::check_run::CheckRun;
 use crate::device_address::synthetic_addresses;
 use crate::dispatch_setup::{Descriptor, DispatchSetup};
-use crate::expectation::{InterpretedRound, ResolvedExpectation};
+use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
-use crate::parameter_search::open_sources;
-use crate::picture::picture;
 use crate::subgroup_control::SubgroupControl;
 use crate::subgroup_layout::{
-    common_subgroup_size, first_unrecorded, impossible_layout, possible_layout, recorded_layout, recorded_subgroup_size,
+    common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
-use crate::target::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
-use crate::workgroup_sample::{self, SampleResolution};
-use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
-use assay_events::{CheckResult, DeviceInfo, Status, Times, UndeterminedElements, UnjudgedRound};
+use crate::target::{AllocatedDispatch, DispatchRequest, Target, TargetError};
+use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle};
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
     Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
-use assay_runner::ExecError;
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::requirements::Requirements;
 use assay_spirv::tables::Op;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A shader that has been validated, decoded and prepared for its checks.
 #[derive(Debug)]
@@ -40,7 +36,7 @@ pub struct Check<'a> {
     pub(crate) limits: Limits,
     pub(crate) sample: Option<u64>,
     pub(crate) padding: bool,
-    row: Option<usize>,
+    pub(crate) row: Option<usize>,
     pub(crate) expectations: Vec<Expectation>,
     pub(crate) expected: Vec<ResolvedExpectation>,
     pub(crate) kernel: Option<KernelCall>,
@@ -76,13 +72,14 @@ const ROUND_PREFIX: &str = "running round ";
 /// specification. These effects may be non-local" (WGSL, "Errors"). So no bound resource can be
 /// checked. The outcomes in the note at "Out-of-Bounds Access" are examples, and a trap among them
 /// also omits later stores of the invocation.
-const DYNAMIC_ERROR: &str = "has a dynamic error (after which WGSL does not define the contents of bound resources)";
+pub(crate) const DYNAMIC_ERROR: &str =
+    "has a dynamic error (after which WGSL does not define the contents of bound resources)";
 
 /// Description of a loop that exceeds the interpreter's limits, which is not a proof.
 pub(crate) const ENDLESS: &str = "seems to run endlessly";
 
 /// Description of a shader that is defined for some subgroup layouts, but not for the device's.
-const UNDEFINED_IN_LAYOUT: &str = "with the device's subgroup layout the shader itself is undefined";
+pub(crate) const UNDEFINED_IN_LAYOUT: &str = "with the device's subgroup layout the shader itself is undefined";
 
 /// Largest number of faults listed.
 const FAULTS: usize = 5;
@@ -395,255 +392,7 @@ impl<'a> Check<'a> {
     /// # Errors
     /// As [`Check::run`].
     pub fn run_unconditionally(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
-        let started = Instant::now();
-        let mut result = self.blank();
-        let mut sum = Comparison::default();
-        let mut causes: BTreeMap<(String, String), u64> = BTreeMap::new();
-        let (mut faults, mut endless, mut only_endless) = (Vec::new(), false, true);
-        let mut first_fault = None;
-        // Rounds with undefined behaviour.
-        let mut undefined = 0;
-        let mut failure = None;
-        // First fault under a recorded subgroup layout.
-        let mut undefined_in_layout = None;
-        // Elements that were checked under observed choices of the device.
-        let mut by_choices: BTreeMap<ObservedChoices, u64> = BTreeMap::new();
-        // First benign race.
-        let mut benign_race = None;
-        // Rounds whose workgroups were all interpreted in the end.
-        let mut whole_rounds = 0;
-        let only = self.chosen_workgroups();
-        self.must_be_taken(target)?;
-        if let Some(what) = self.lacking_subgroup_control(target) {
-            return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
-        }
-        self.must_fill_subgroups(target)?;
-        if !self.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
-            return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..result });
-        }
-        self.must_fit(target)?;
-        for round in 0..self.setup.rounds {
-            let mut dispatch = self.dispatch(round, target)?;
-            let allocated = match self.allocate(&mut dispatch, &self.setup.descriptors, target) {
-                Ok(allocated) => allocated,
-                Err(TargetError::Unsupported(what)) => {
-                    return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
-                }
-                Err(TargetError::Failed(error)) => {
-                    failure = Some(error);
-                    break;
-                }
-            };
-            dispatch.only = only.clone();
-            let before = Instant::now();
-            let mut outcome = self.permitted(&dispatch)?;
-            // The device runs all workgroups.
-            dispatch.only = None;
-            target.begin_round(round);
-            result.times.check += before.elapsed().as_secs_f64();
-            result.instructions += outcome.instructions;
-            if outcome.fault_count > 0 {
-                endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
-                only_endless &= is_endless(&outcome);
-                faults = self.note_undefined(round, "was not run", &outcome, &mut result, faults);
-                first_fault = first_fault.or(outcome.faults.first().map(|fault| fault.at.instruction));
-                undefined += 1;
-                continue;
-            }
-            if only.is_none() {
-                self.must_record(&outcome, dispatch.subgroup_size)?;
-            }
-            match target.run(&self.request(&dispatch, allocated.as_ref())) {
-                Ok(DispatchOutput { memory: mut output, duration }) => {
-                    result.times.device += duration.as_secs_f64();
-                    if let Err(what) = check_complete(&outcome, &dispatch, &self.setup.descriptors, &output) {
-                        failure = Some(ExecError::Internal(what));
-                        break;
-                    }
-                    if let Some(layout) = self.recorded_layout(&output, &dispatch) {
-                        match layout {
-                            Ok((layout, size)) => {
-                                (dispatch.layout, dispatch.subgroup_size) = (layout, size);
-                                dispatch.only = only.clone();
-                                outcome = self.permitted(&dispatch)?;
-                                dispatch.only = None;
-                                if outcome.fault_count > 0 {
-                                    let first = self.first_fault(&outcome);
-                                    let why = format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}");
-                                    result.unjudged.push(UnjudgedRound { round, why });
-                                    undefined_in_layout.get_or_insert(first);
-                                    continue;
-                                }
-                            }
-                            Err(what) => {
-                                let of = self.setup.descriptors.iter().find(|d| Some(d.slot) == self.layout);
-                                sum.add(impossible_layout(
-                                    &what,
-                                    of.map_or_else(String::new, Descriptor::label),
-                                    round,
-                                ));
-                                result.rounds_checked += 1;
-                                continue;
-                            }
-                        }
-                    }
-                    let hold = |by: &Outcome| self.compared(by, &dispatch, &output, round);
-                    let mut found = hold(&outcome);
-                    if let Some(only) = &only
-                        && found.failing + found.warning > 0
-                    {
-                        let before = Instant::now();
-                        let resolved = self.resolve(&dispatch, only, &outcome)?;
-                        result.times.check += before.elapsed().as_secs_f64();
-                        match resolved {
-                            SampleResolution::Whole(whole) => {
-                                result.notes.push(format!(
-                                    "round {round}: some elements of the sample were not permitted, so all \
-                                     workgroups were checked"
-                                ));
-                                result.instructions += whole.instructions;
-                                whole_rounds += 1;
-                                outcome = *whole;
-                                if outcome.fault_count > 0 {
-                                    only_endless &= is_endless(&outcome);
-                                    faults =
-                                        self.note_undefined(round, "was not checked", &outcome, &mut result, faults);
-                                    undefined += 1;
-                                    continue;
-                                }
-                                found = hold(&outcome);
-                            }
-                            SampleResolution::Open(instructions) => {
-                                let elements = found.set_undetermined();
-                                let cause = format!(
-                                    "the interpreted subset of the workgroups does not permit the result, but others \
-                                     may have written it; interpreting all takes about {} instructions{}",
-                                    workgroup_sample::rounded(instructions),
-                                    self.advice("; raise --sample or --patience").unwrap_or_default()
-                                );
-                                *causes.entry((cause, "several places".to_owned())).or_default() += elements;
-                                result.elements_undetermined += elements;
-                            }
-                        }
-                    }
-                    if only.is_none() {
-                        let before = Instant::now();
-                        let observed = self.under_observed_choices(round, target, &outcome, &found);
-                        result.times.check += before.elapsed().as_secs_f64();
-                        match observed {
-                            Some(Ok(replayed)) => {
-                                *by_choices.entry(replayed.choices).or_default() +=
-                                    found.undetermined_count().saturating_sub(replayed.found.undetermined_count());
-                                result.instructions += replayed.outcome.instructions;
-                                ObservedRound { dispatch, outcome, output, found, .. } = replayed;
-                            }
-                            Some(Err(Unobserved::ImpossibleLayout(what))) => {
-                                sum.add(impossible_layout(&what, "subgroup built-ins".to_owned(), round));
-                                result.rounds_checked += 1;
-                                continue;
-                            }
-                            Some(Err(Unobserved::UndefinedInLayout(first))) => {
-                                let why = format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}");
-                                result.unjudged.push(UnjudgedRound { round, why });
-                                undefined_in_layout.get_or_insert(first);
-                                continue;
-                            }
-                            Some(Err(Unobserved::Failed { choices, why })) => result.notes.push(format!(
-                                "round {round}: results that depend on {} were not checked: {why}",
-                                choices.named()
-                            )),
-                            None => {}
-                        }
-                    }
-                    // Elements that no order of atomics explains are wrong in every reading of
-                    // copies.
-                    if found.failing > 0 && outcome.disorder.is_empty() {
-                        let before = Instant::now();
-                        dispatch.copies = Copies::Assume;
-                        outcome = self.permitted(&dispatch)?;
-                        found = self.compared(&outcome, &dispatch, &output, round);
-                        result.instructions += outcome.instructions;
-                        result.times.check += before.elapsed().as_secs_f64();
-                    }
-                    benign_race = benign_race.or_else(|| self.first_benign_race(&outcome));
-                    if found.failing > 0 && result.picture.is_none() {
-                        let picture = picture(&outcome, &self.setup.descriptors, &output, self.row);
-                        result.picture = picture.map(Box::new);
-                    }
-                    let round_of = InterpretedRound { number: round, dispatch: &dispatch, outcome: &outcome };
-                    self.expected.iter().for_each(|expected| expected.check(round_of, &output, &mut found));
-                    match found.hollow() {
-                        Some(why) => result.unjudged.push(UnjudgedRound { round, why: why.to_owned() }),
-                        None => result.rounds_checked += 1,
-                    }
-                    for (cause, elements) in &found.undetermined {
-                        let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));
-                        *causes.entry(self.cause(cause)).or_default() += elements;
-                        result.elements_undetermined += elements;
-                    }
-                    sum.add(found);
-                }
-                Err(TargetError::Unsupported(what)) => {
-                    return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..result });
-                }
-                Err(TargetError::Failed(error)) => {
-                    failure = Some(error);
-                    break;
-                }
-            }
-        }
-        if undefined == self.setup.rounds && failure.is_none() {
-            faults.extend(self.setup.short_files());
-            let sources = first_fault.and_then(|at| open_sources(self, at));
-            let advice = sources.map_or_else(
-                || "  provide valid inputs with --input, --elements, --push or --workgroups".to_owned(),
-                |sources| format!("  {sources}, or others of --input, --elements and --workgroups"),
-            );
-            faults.extend(self.advice(&advice));
-            if endless {
-                faults.extend(self.advice("  if the loop ends, raise the limit with --patience 10"));
-            }
-            let what = match () {
-                () if only_endless => ENDLESS,
-                () if self.setup.wgsl => DYNAMIC_ERROR,
-                () => "has undefined behaviour",
-            };
-            return Err(CheckError::Undefined { name: self.shader.name.clone(), what, list: faults });
-        }
-        for (choices, elements) in by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
-            let (element, they) =
-                if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
-            result.notes.push(format!(
-                "{elements} {element} on {}; {they} checked against the {} observed in an instrumented run",
-                choices.named(),
-                choices.observed()
-            ));
-        }
-        let only = only.filter(|_| whole_rounds == 0 || whole_rounds < result.rounds_checked);
-        result.sampled = only.map(|only| self.sampled(&only, sum.outside_subset));
-        let hollow = sum.hollow().is_some();
-        result.writes = Some(sum.writes());
-        result.elements_checked = sum.checked;
-        result.elements_failing = sum.failing;
-        result.elements_warning = sum.warning;
-        result.mismatches = sum.mismatches;
-        result.classes = sum.classes;
-        result.undetermined = causes
-            .into_iter()
-            .map(|((cause, place), elements)| UndeterminedElements { cause, place, elements })
-            .collect();
-        let advice = self.advice(status::TRY);
-        (result.status, result.reason) = status::of(&result, failure, hollow, advice.as_deref());
-        if let Some(race) = benign_race {
-            status::qualify_by_benign_race(&mut result, &race);
-        }
-        if let (Status::Undetermined, Some(first)) = (result.status, undefined_in_layout) {
-            let advice = self.advice("; change the shader").unwrap_or_default();
-            result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
-        }
-        result.notes.extend(status::few_judged(&result, advice.as_deref()));
-        result.times.wall = started.elapsed().as_secs_f64();
-        Ok(result)
+        CheckRun::new(self, target).run()
     }
 
     /// Returns advice to change an option, unless the options are fixed.
@@ -699,7 +448,7 @@ impl<'a> Check<'a> {
     }
 
     /// Checks that the shader records its subgroup layout in the buffer that the options name.
-    fn must_record(&self, outcome: &Outcome, subgroup_size: u32) -> Result<(), CheckError> {
+    pub(crate) fn must_record(&self, outcome: &Outcome, subgroup_size: u32) -> Result<(), CheckError> {
         let Some((slot, memory)) = self.layout.and_then(|slot| Some((slot, outcome.memory.get(&slot)?))) else {
             return Ok(());
         };
@@ -713,34 +462,15 @@ impl<'a> Check<'a> {
     }
 
     pub(crate) fn blank(&self) -> CheckResult {
+        let setup = &self.setup;
         CheckResult {
-            name: self.shader.name.clone(),
-            status: Status::Undetermined,
             reason: None,
-            entry: self.setup.entry.clone(),
-            workgroups: self.setup.groups,
-            workgroup_size: self.setup.local,
-            rounds: self.setup.rounds,
-            rounds_checked: 0,
-            unjudged: Vec::new(),
-            seed: self.setup.seed(),
-            elements_checked: 0,
-            elements_undetermined: 0,
-            elements_failing: 0,
-            elements_warning: 0,
-            writes: None,
-            mismatches: Vec::new(),
-            classes: Vec::new(),
-            undetermined: Vec::new(),
-            blamed: Vec::new(),
-            derivation: Vec::new(),
+            entry: setup.entry.clone(),
+            workgroups: setup.groups,
+            workgroup_size: setup.local,
+            rounds: setup.rounds,
             notes: self.notes(),
-            instructions: 0,
-            partial: false,
-            repeat: None,
-            picture: None,
-            sampled: None,
-            times: Times::default(),
+            ..CheckResult::not_run(self.shader.name.clone(), Status::Undetermined, String::new(), setup.seed())
         }
     }
 
@@ -749,24 +479,8 @@ impl<'a> Check<'a> {
         format!("warning: {violation}{}", self.advice("; --strict makes this an error").unwrap_or_default())
     }
 
-    /// Adds a note on a round with undefined behaviour. Returns the faults of the first such round.
-    fn note_undefined(
-        &self,
-        round: u32,
-        so: &str,
-        outcome: &Outcome,
-        result: &mut CheckResult,
-        known: Vec<String>,
-    ) -> Vec<String> {
-        let first = self.first_fault(outcome);
-        let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
-        let why = format!("{so} because the shader {what} with its inputs: {first}");
-        result.unjudged.push(UnjudgedRound { round, why });
-        if known.is_empty() { self.faults(outcome) } else { known }
-    }
-
     /// Returns the first fault on one line.
-    fn first_fault(&self, outcome: &Outcome) -> String {
+    pub(crate) fn first_fault(&self, outcome: &Outcome) -> String {
         self.faults(outcome).first().map(|first| on_one_line(first)).unwrap_or_default()
     }
 
@@ -806,7 +520,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn cause(&self, cause: Option<&Cause>) -> (String, String) {
+    pub(crate) fn cause(&self, cause: Option<&Cause>) -> (String, String) {
         match cause {
             Some(cause) => {
                 let op = self.op_name(cause);

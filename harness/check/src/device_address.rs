@@ -9,6 +9,7 @@ use crate::dispatch_setup::write_bits;
 use crate::{BindingName, CheckError, Descriptor};
 use assay_oracle::{Dispatch, Resource, Slot};
 use assay_spirv::reflect::{DescriptorKind, Member, TypeLayout};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +26,7 @@ const MAX_RECORDS: u64 = 1 << 40;
 
 /// Type of a buffer without a descriptor: a number of records, each a structure of scalars with the
 /// layout of C. As text: `16*u32,f64` or, with names, `16*value:f32,next:u64`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressedBuffer {
     records: u64,
     /// Name and type of each scalar.
@@ -136,7 +137,7 @@ pub(crate) fn is_pointed(slot: Slot) -> bool {
 
 /// A 64-bit word that holds an address: `push@0 = nodes+16`, `0.1@8 = nodes`, `nodes@8 = nodes+32`,
 /// `nodes@24 = null`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressWord {
     /// Location of the word: a binding or buffer; `None` for the push constants.
     pub(crate) place: Option<BindingName>,

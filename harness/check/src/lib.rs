@@ -2,6 +2,7 @@
 //!
 //! * [`ShaderSource`]: the shader, from a file in any [`Language`].
 //! * [`Options`]: the user's choices; [`DispatchSetup`] applies them to the shader's interface.
+//! * [`CheckSession`]: a shader with its options, as data, and the steps from it to a result.
 //! * [`Check`]: rounds on a [`Target`] (a Vulkan device, or a substitute in tests), each compared
 //!   with the oracle element by element.
 
@@ -10,6 +11,7 @@ pub mod bundle;
 mod case_file;
 mod case_writer;
 mod check;
+mod check_run;
 mod compare;
 mod composite_types;
 mod device_address;
@@ -32,6 +34,7 @@ mod parameter_search;
 mod picture;
 mod provenance;
 mod reduce;
+mod session;
 mod shader_source;
 mod status;
 mod subgroup_control;
@@ -44,7 +47,6 @@ mod workgroup_sample;
 mod written_resources;
 
 pub use case_file::CaseFile;
-pub use case_writer::write_case;
 pub use check::{BundleDestination, Check, TIME_LIMIT};
 pub use compare::Comparison;
 pub use device_address::{AddressWord, AddressedBuffer, addressed_slot, synthetic_addresses};
@@ -66,6 +68,10 @@ pub use options::{BindingName, BindingSource, Expectation, KernelLaunch, Options
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, reduce};
+pub use session::{
+    Attribution, BUNDLE_FOLDER, CheckSession, Diagnosis, SessionOutput, SessionRequest, refuse_foreign_bundles,
+    remove_bundles,
+};
 pub use shader_source::{CompileOptions, CompiledShader, ShaderSource};
 pub use subgroup_control::{SubgroupControl, subgroup_size};
 pub use target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};

@@ -12,11 +12,12 @@ use assay_spirv::module::{Instruction, Type, TypeId};
 use assay_spirv::reflect::static_uses;
 use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// Kind of a planted error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MutationKind {
     /// Adds this number to the bits of a float result, which moves it by as many representable
     /// values.
@@ -48,7 +49,7 @@ impl MutationKind {
 }
 
 /// A planted error, with the instruction that it applies to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mutation {
     /// Kind of the error.
     pub kind: MutationKind,

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 /// Options of a check.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Options {
     /// Specification whose accuracy rules apply: WGSL's for implementations of WebGPU.
     pub rules: Specification,
@@ -56,7 +56,8 @@ pub struct Options {
     pub row: Option<usize>,
     /// Expected values, in addition to the specification's rules.
     pub expectations: Vec<Expectation>,
-    /// Arguments of a kernel.
+    /// Arguments of a kernel. Only suites have kernels, whose programs every process makes itself.
+    #[serde(skip)]
     pub kernel: Option<KernelLaunch>,
     /// Approximate number of invocations whose output is checked, in whole workgroups. `None` for
     /// all.
@@ -141,7 +142,7 @@ impl Options {
 
 /// Name of a binding: `SET.BINDING`, `BINDING` (of set 0), or the variable's name; with `[ELEMENT]`
 /// for one element of a descriptor array.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BindingName(String);
 
 impl FromStr for BindingName {
@@ -196,18 +197,32 @@ impl BindingName {
 }
 
 /// Contents of a binding.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BindingSource {
     /// Bytes of a file, which must match the size of the binding.
     File(PathBuf),
     /// Bytes.
-    Bytes(Vec<u8>),
+    Bytes(#[serde(with = "base64_bytes")] Vec<u8>),
     /// This number in every scalar.
     Number(String),
     /// The index of each scalar: 0, 1, 2, ..
     Index,
     /// Generated values.
     Mixture(Mixture),
+}
+
+/// Serialised form of bytes: base64.
+mod base64_bytes {
+    use base64::{Engine, prelude::BASE64_STANDARD};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&BASE64_STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        BASE64_STANDARD.decode(String::deserialize(from)?).map_err(D::Error::custom)
+    }
 }
 
 impl FromStr for BindingSource {

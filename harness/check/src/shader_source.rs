@@ -1,5 +1,6 @@
 //! Shader sources: a file, its module, and the location of instructions in it.
 
+use crate::dispatch_setup::is_compute;
 use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, Wgsl, override_value};
 use crate::{CheckError, Language};
@@ -7,6 +8,7 @@ use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{ModuleSource, Report, ViolationEntry};
+use assay_spirv::reflect::Reflection;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -153,6 +155,12 @@ impl ShaderSource {
             target_env: self.target_env.map(|target| target.to_string()),
             compiler: self.compiler.clone(),
         }
+    }
+
+    /// Returns the names of the compute entry points, in the order of the module.
+    pub fn compute_entry_points(&self) -> Vec<String> {
+        let entries = Reflection::new(&self.source.module).entry_points.into_iter();
+        entries.filter(is_compute).map(|entry| entry.name).collect()
     }
 
     /// Returns the WGSL text, if the shader is WGSL.

@@ -5,6 +5,7 @@ use crate::CheckError;
 use crate::check::Check;
 use crate::target::Target;
 use crate::workgroup_sample::product;
+use serde::{Deserialize, Serialize};
 
 /// Largest subgroup size of any device.
 const MAX_SIZE: u32 = 128;
@@ -13,7 +14,7 @@ const MAX_SIZE: u32 = 128;
 const COMPUTE_STAGE: u64 = 0x20;
 
 /// Subgroup options of a pipeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubgroupControl {
     /// Required subgroup size: a power of two.
     pub size: Option<u32>,

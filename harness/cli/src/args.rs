@@ -30,7 +30,7 @@ pub(crate) struct Cli {
 }
 
 /// Options of the compilation of a shader.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct CompileArgs {
     /// Target environment of SPIR-V text, GLSL, HLSL and Slang, which decides the version of SPIR-V:
     /// spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
@@ -50,14 +50,13 @@ pub(crate) struct CompileArgs {
 }
 
 impl CompileArgs {
-    /// Returns the options, with the entry point and the values of constants.
-    pub(crate) fn options(&self, entry: Option<String>, specs: Vec<(String, String)>) -> CompileOptions {
+    /// Returns the options of the compiler.
+    pub(crate) fn options(&self) -> CompileOptions {
         CompileOptions {
-            specs,
             target_env: self.target_env,
             defines: self.define.clone(),
             includes: self.include.clone(),
-            entry,
+            ..CompileOptions::default()
         }
     }
 }
@@ -143,9 +142,12 @@ pub(crate) struct ListArgs {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Case filters [default: all cases]
-    #[arg(value_name = "FILTER")]
+    /// Case filters, and shaders or folders of shaders [default: all built-in cases]
+    #[arg(value_name = "FILTER|FILE|DIR")]
     pub(crate) filters: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) compile: CompileArgs,
 
     /// Number of inputs: quick (the whole audit in minutes), sampled (2^24 per case) or exhaustive
     /// (up to all 2^32)
@@ -392,6 +394,9 @@ Filters:
       your own case family, in the format of the files in cases/precision
   storage8, 'environment.*'
       the cases of a conformance suite
+  blur.wgsl, blur.toml, shaders/
+      a shader of yours, its case file, or all of them below a folder (written
+      with a /), each checked as `assay check` does
   A case runs if any filter matches it.";
 
 const RUN: &str = "\

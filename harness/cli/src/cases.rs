@@ -2,14 +2,16 @@
 
 use crate::{
     args::ListArgs,
+    check::is_toml,
     exit::{self, Failure, WithCode, usage},
-    print,
+    note_once, print,
 };
 use assay_case::NameFilters;
 use assay_check::CaseFile;
 use assay_files::input;
+use assay_reports::{counted, plural};
 use assay_runner::{Selectable, must_match};
-use assay_suite::AnyCase;
+use assay_suite::{AnyCase, Case as Program, ShaderFile, ShaderFiles};
 use std::{
     collections::{BTreeSet, HashSet},
     fmt::Write,
@@ -21,16 +23,18 @@ pub(crate) fn load() -> Result<Vec<AnyCase>, Failure> {
     AnyCase::load().code(exit::USAGE)
 }
 
-/// Returns the built-in cases and those of the case families that arguments name, and the arguments
-/// with each file replaced by the names of its cases.
+/// Returns the cases that arguments may select, and the arguments with each file and folder replaced
+/// by the names of its cases. The built-in cases are among them, unless all arguments are shaders.
 pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<String>), Failure> {
-    let (mut all, mut patterns) = (load()?, Vec::new());
+    let only_shaders = !arguments.is_empty() && arguments.iter().all(|argument| shader_path(argument).is_some());
+    let (mut all, mut patterns) = (if only_shaders { Vec::new() } else { load()? }, Vec::new());
     let mut files = BTreeSet::new();
     // Filled when the first file is read.
     let mut names: Option<HashSet<String>> = None;
     for argument in arguments {
         let path = Path::new(argument);
-        if path.extension().is_none_or(|e| e != "toml") {
+        let (shader, family) = (shader_path(argument), is_toml(path));
+        if shader.is_none() && !family {
             patterns.push(argument.clone());
             continue;
         }
@@ -38,32 +42,69 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<Strin
         if path.canonicalize().is_ok_and(|path| !files.insert(path)) {
             continue;
         }
-        let own = match assay_case::load_file(path) {
-            // Tested only after an error, because it parses the file again.
-            Err(_) if input::read_text(path, input::MAX_CASE_BYTES).is_ok_and(|text| CaseFile::is_case_file(&text)) => {
-                return Err(usage(format!(
-                    "{argument} is the case file of a shader, not a family of cases; run it with `assay check \
-                     {argument}`"
-                )));
-            }
-            own => own.code(exit::USAGE)?,
+        let own: Vec<AnyCase> = match shader {
+            Some(path) => shaders(path)?.into_iter().map(AnyCase::Program).collect(),
+            None => assay_case::load_file(path).code(exit::USAGE)?.into_iter().map(AnyCase::Precision).collect(),
         };
         for case in own {
             let names = names.get_or_insert_with(|| all.iter().map(|case| case.name().to_owned()).collect());
-            if !names.insert(case.name.clone()) {
-                return Err(usage(format!("{argument}: a case `{}` already exists; rename the file", case.name)));
+            if !names.insert(case.name().to_owned()) {
+                // A folder and a file in it name the same shader.
+                if matches!(case, AnyCase::Program(_)) {
+                    continue;
+                }
+                return Err(usage(format!("{argument}: a case `{}` already exists; rename the file", case.name())));
             }
-            patterns.push(case.name.clone());
-            all.push(AnyCase::Precision(case));
+            patterns.push(case.name().to_owned());
+            all.push(case);
         }
     }
     Ok((all, patterns))
 }
 
+/// Returns the path of an argument that names shaders: a folder, written with a `/` unless it is `.`
+/// or `..`, or a file with the ending of a shader, or a case file.
+fn shader_path(argument: &str) -> Option<&Path> {
+    let path = Path::new(argument);
+    let is_folder = (argument.contains('/') || matches!(argument, "." | "..")) && path.is_dir();
+    let is_shader = || path.extension().is_some_and(ShaderFile::is_ending) && path.is_file();
+    let is_case_file = || {
+        is_toml(path) && input::read_text(path, input::MAX_CASE_BYTES).is_ok_and(|text| CaseFile::is_case_file(&text))
+    };
+    (is_folder || is_shader() || is_case_file()).then_some(path)
+}
+
+/// Returns the cases of a shader, or of the shaders below a folder.
+fn shaders(path: &Path) -> Result<Vec<Program>, Failure> {
+    let found = ShaderFiles::find(path)?;
+    let shown = path.display();
+    if found.without_compute > 0 {
+        let shaders = counted(found.without_compute, "shader");
+        let verb = plural(found.without_compute, "has", "have");
+        note_once(&format!("{shown}: {shaders} {verb} no compute entry point and cannot be checked"));
+    }
+    if found.cases.is_empty() {
+        let error = anyhow::anyhow!("{shown}: no compute shader and no case file of a shader");
+        return Err(Failure { code: exit::NOTHING, error });
+    }
+    Ok(found.cases)
+}
+
+/// Returns the shader of a name that [`load_with`] gave for one of the arguments, without listing the
+/// folders.
+pub(crate) fn shader_named(arguments: &[String], name: &str) -> Option<AnyCase> {
+    let file = ShaderFile::from_name(name)?;
+    let is_given = |argument: &String| {
+        shader_path(argument).and_then(|path| path.canonicalize().ok()).is_some_and(|path| file.is_below(&path))
+    };
+    arguments.iter().any(is_given).then(|| AnyCase::Program(Program::shader(name.to_owned(), file)))
+}
+
 /// Returns the existing cases among `names`, in any order, without loading all cases.
 pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<AnyCase>, Failure> {
     let mut found = AnyCase::named(names).code(exit::USAGE)?;
-    for path in arguments.iter().map(Path::new).filter(|path| path.extension().is_some_and(|e| e == "toml")) {
+    let families = arguments.iter().filter(|argument| shader_path(argument).is_none()).map(Path::new);
+    for path in families.filter(|path| is_toml(path)) {
         let own = assay_case::load_file(path).code(exit::USAGE)?;
         found.extend(own.into_iter().filter(|case| names.contains(&case.name.as_str())).map(AnyCase::Precision));
     }

@@ -5,7 +5,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     note, output_file, print,
 };
-use assay_check::ShaderSource;
+use assay_check::{CompileOptions, ShaderSource};
 use assay_spirv::{
     inspect::{ModuleSource, Report},
     requirements::{DeviceCaps, Requirements},
@@ -75,7 +75,8 @@ struct DeviceJson {
 /// Reports the declarations, requirements and violations of a module.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     let name = args.file.display().to_string();
-    let shader = ShaderSource::load(&args.file, &args.compile.options(args.entry.clone(), Vec::new()))?;
+    let shader =
+        ShaderSource::load(&args.file, &CompileOptions { entry: args.entry.clone(), ..args.compile.options() })?;
     if let Some(run) = &shader.compiler {
         note(&run.to_string());
     }

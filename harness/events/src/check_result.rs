@@ -221,6 +221,44 @@ impl Mismatch {
 }
 
 impl CheckResult {
+    /// Returns true if the shader's interface is known: it was read and compiled.
+    pub fn is_prepared(&self) -> bool {
+        !self.entry.is_empty()
+    }
+
+    /// Returns the result of a shader that was not run, about whose interface nothing is known.
+    pub fn not_run(name: String, status: Status, reason: String, seed: u64) -> CheckResult {
+        CheckResult {
+            name,
+            status,
+            reason: Some(reason),
+            entry: String::new(),
+            workgroups: [0; 3],
+            workgroup_size: [0; 3],
+            rounds: 0,
+            rounds_checked: 0,
+            unjudged: Vec::new(),
+            seed,
+            elements_checked: 0,
+            elements_undetermined: 0,
+            elements_failing: 0,
+            elements_warning: 0,
+            writes: None,
+            mismatches: Vec::new(),
+            classes: Vec::new(),
+            undetermined: Vec::new(),
+            blamed: Vec::new(),
+            derivation: Vec::new(),
+            notes: Vec::new(),
+            instructions: 0,
+            partial: false,
+            repeat: None,
+            picture: None,
+            sampled: None,
+            times: Times::default(),
+        }
+    }
+
     /// Returns true if elements fail, but only because the case file expects something else.
     pub fn fails_only_the_case(&self) -> bool {
         let of_the_case =

@@ -5,6 +5,7 @@ use crate::subgroup_layout::SubgroupLayout;
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::tables::{Dim, ImageFormat};
 use assay_spirv::texture_addressing::{ImageView, Sampler};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -170,7 +171,7 @@ impl Tile {
 }
 
 /// The device's guarantee for accesses beyond the end of buffers and images.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Robustness {
     /// No guarantee: such an access is undefined behaviour, a fault of the shader.
     #[default]
@@ -338,7 +339,7 @@ impl Default for Dispatch {
 }
 
 /// The budget of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// Interpreted invocations; more are refused before anything runs.
     pub invocations: u64,

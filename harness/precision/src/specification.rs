@@ -1,9 +1,10 @@
 //! Specifications by which results are judged.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The specification whose accuracy rules hold for a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Specification {
     /// "Precision and Operation of SPIR-V Instructions" of the Vulkan specification.
     #[default]

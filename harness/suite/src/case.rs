@@ -1,5 +1,6 @@
 //! Cases of suites, and the programs that they run.
 
+use crate::ShaderFile;
 use crate::tile::Pass;
 use assay_check::{CheckError, Options};
 use assay_oracle::{Dispatch, Slot};
@@ -140,14 +141,16 @@ type MakeProgram = dyn Fn(RunPath) -> Program + Send + Sync;
 /// Builds the tile-shading render pass of a path.
 type MakePass = dyn Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync;
 
-/// The function that builds the program or the render pass of a case.
+/// The function that builds the program or the render pass of a case, or its file.
 #[derive(Clone)]
 enum CaseBody {
     Program(Arc<MakeProgram>),
     Pass(Arc<MakePass>),
+    /// A shader of the user.
+    Shader(Arc<ShaderFile>),
 }
 
-/// A case: its name, its subject, and a function that builds its program on demand.
+/// A case: its name, its subject, and a function that builds its program on demand, or a file.
 #[derive(Clone)]
 pub struct Case {
     /// The name: `storage8.load.ssbo.u8.offset3`.
@@ -217,6 +220,26 @@ impl Case {
         }
     }
 
+    /// A case that checks a shader of the user.
+    pub fn shader(name: String, file: ShaderFile) -> Case {
+        Case {
+            name,
+            quick: true,
+            subject: CaseSubject { instruction: "", types: String::new(), rule: "", clause: "" },
+            covers: Vec::new(),
+            paths: &[RunPath::Native],
+            body: CaseBody::Shader(Arc::new(file)),
+        }
+    }
+
+    /// Returns the file of a shader of the user; `None` for the programs of suites.
+    pub fn shader_file(&self) -> Option<&ShaderFile> {
+        match &self.body {
+            CaseBody::Shader(file) => Some(file),
+            CaseBody::Program(_) | CaseBody::Pass(_) => None,
+        }
+    }
+
     /// Excludes the case from the quick budget if `thinned` is set, because similar cases remain.
     #[must_use]
     pub fn thinned(self, thinned: bool) -> Case {
@@ -234,14 +257,14 @@ impl Case {
     pub fn program(&self, path: RunPath) -> Option<Program> {
         match &self.body {
             CaseBody::Program(make) => self.paths.contains(&path).then(|| make(path)),
-            CaseBody::Pass(_) => None,
+            CaseBody::Pass(_) | CaseBody::Shader(_) => None,
         }
     }
 
     /// Builds the render pass of a path. `None` if the case runs a program.
     pub fn pass(&self, path: RunPath) -> Option<Result<Pass, CheckError>> {
         match &self.body {
-            CaseBody::Program(_) => None,
+            CaseBody::Program(_) | CaseBody::Shader(_) => None,
             CaseBody::Pass(make) => Some(make(path)),
         }
     }

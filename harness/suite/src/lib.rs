@@ -3,6 +3,7 @@
 //!
 //! * [`all`]: the suites. A [`Suite`] lists its [`Case`]s. A case is only a name and a subject
 //!   until [`Case::program`] builds its [`Program`].
+//! * [`ShaderFiles`]: the user's own shaders, as cases of the same run.
 //! * [`AnyCase`]: a precision case or a program, so that both are selected and run together.
 //! * [`ProgramSet`]: runs cases on a target and emits the events of a run.
 //!
@@ -22,6 +23,7 @@ pub mod module_builder;
 mod no_device;
 mod result;
 mod run;
+mod shader_files;
 mod storage8;
 pub mod tile;
 
@@ -30,6 +32,7 @@ pub use case::{Case, CaseSubject, LoweredModule, Program, Reference, RunPath, Un
 pub use no_device::NoDevice;
 pub use result::not_run;
 pub use run::{ProgramSet, ProgramSettings};
+pub use shader_files::{ShaderFile, ShaderFiles};
 
 /// A group of cases that share the first component of their names.
 pub trait Suite: Sync {

@@ -1,12 +1,20 @@
 //! Conversion of a check's result to the result of its case.
 
 use crate::{Case, RunPath};
-use assay_events::{CaseResult, CheckResult, Mismatch, Status};
+use assay_events::{CaseResult, CheckResult, Event, Mismatch, Status};
 use assay_float::Format;
 use assay_oracle::CauseKind;
 
 /// The result of a case that was not run.
-pub fn not_run(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
+pub fn not_run(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> Event {
+    match case.shader_file() {
+        Some(_) => Event::CheckFinished(Box::new(CheckResult::not_run(case.name.clone(), status, reason, seed))),
+        None => Event::CaseFinished(Box::new(program_not_run(case, path, status, reason, seed))),
+    }
+}
+
+/// The result of a program that was not run.
+pub(crate) fn program_not_run(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> CaseResult {
     CaseResult {
         reason: Some(reason),
         instruction: case.subject.instruction.to_owned(),
@@ -41,7 +49,7 @@ pub(crate) fn result(case: &Case, path: RunPath, check: CheckResult) -> CaseResu
         classes: check.classes,
         times: check.times,
         picture: check.picture,
-        ..not_run(case, path, status, String::new(), check.seed)
+        ..program_not_run(case, path, status, String::new(), check.seed)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Runs programs concurrently on one device and reports their results in the order of the cases.
 
-use crate::result::{not_run, result};
-use crate::{Case, LoweredModule, Program, Reference, RunPath, tile};
+use crate::result::{not_run, program_not_run, result};
+use crate::{Case, LoweredModule, Program, Reference, RunPath, ShaderFile, tile};
 use assay_check::{
-    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
-    synthetic_addresses,
+    AllocatedDispatch, CaseFile, Check, CheckError, CheckSession, CompileOptions, DispatchOutput, DispatchRequest,
+    Language, Options, SessionOutput, ShaderSource, Target, TargetError, synthetic_addresses,
 };
 use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
 use assay_oracle::Resource;
@@ -25,6 +25,8 @@ pub struct ProgramSettings {
     pub path: Option<RunPath>,
     /// Seed of the inputs that programs do not fix.
     pub seed: u64,
+    /// Options of the compilers of the user's shaders.
+    pub compile: CompileOptions,
     /// Number of programs that run concurrently.
     pub jobs: usize,
     /// Options with which `assay run` reproduces this run for one case: see
@@ -61,7 +63,8 @@ impl ProgramRunner for ProgramSet<'_> {
                             let _together = alone.read().unwrap_or_else(PoisonError::into_inner);
                             self.run_case(case)
                         };
-                        if matches!(result.status, Status::DeviceLost | Status::Timeout) && self.settings.jobs > 1 {
+                        let status = result.case_end().map(|(_, status, _)| status);
+                        if matches!(status, Some(Status::DeviceLost | Status::Timeout)) && self.settings.jobs > 1 {
                             let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
                             result = self.run_case(case);
                         }
@@ -77,8 +80,8 @@ impl ProgramRunner for ProgramSet<'_> {
                 waiting.insert(index, result);
                 while let Some(result) = waiting.remove(&at) {
                     at += 1;
-                    let started = Event::CaseStarted { name: result.name.clone(), inputs: result.inputs_tested };
-                    if tell(started).is_break() || tell(Event::CaseFinished(Box::new(result))).is_break() {
+                    let (name, inputs) = started(&result);
+                    if tell(Event::CaseStarted { name, inputs }).is_break() || tell(result).is_break() {
                         stopped.store(true, Ordering::Relaxed);
                         return;
                     }
@@ -89,8 +92,62 @@ impl ProgramRunner for ProgramSet<'_> {
 }
 
 impl ProgramSet<'_> {
-    /// Runs one case on the requested path, or on the best path that the target supports.
-    pub fn run_case(&self, case: &Case) -> CaseResult {
+    /// Runs one case, and returns the event with its result. A program runs on the requested path, or
+    /// on the best path that the target supports.
+    pub fn run_case(&self, case: &Case) -> Event {
+        match (case.shader_file(), self.settings.path.unwrap_or(RunPath::Native)) {
+            (Some(file), RunPath::Native) => Event::CheckFinished(Box::new(self.check_shader(case, file))),
+            (Some(_), path) => {
+                let why = format!("a shader in a file has no {path} path");
+                not_run(case, path, Status::NotSupported, why, self.settings.seed)
+            }
+            (None, _) => Event::CaseFinished(Box::new(self.run_program(case))),
+        }
+    }
+
+    /// Checks a shader of the user. A shader that cannot be checked is Undetermined, and the reason
+    /// says why.
+    fn check_shader(&self, case: &Case, file: &ShaderFile) -> CheckResult {
+        let seed = self.settings.seed;
+        let started = Instant::now();
+        let undetermined = |reason: String| CheckResult::not_run(case.name.clone(), Status::Undetermined, reason, seed);
+        let ran = catch_unwind(AssertUnwindSafe(|| self.try_check_shader(file)));
+        let mut result = match ran {
+            Ok(Ok(result)) => CheckResult { name: case.name.clone(), ..result },
+            Ok(Err(error)) => undetermined(error.to_string()),
+            Err(panic) => {
+                let why = format!("the harness panicked: {}", panic_message(&*panic));
+                CheckResult { status: Status::InternalError, ..undetermined(why) }
+            }
+        };
+        result.times.wall = started.elapsed().as_secs_f64();
+        result
+    }
+
+    fn try_check_shader(&self, file: &ShaderFile) -> Result<CheckResult, CheckError> {
+        let is_case_file = file.path.extension().is_some_and(|ending| ending == "toml");
+        let case = if is_case_file { CaseFile::load(&file.path)? } else { None };
+        let shader = case.as_ref().map_or(&file.path, |case| &case.shader);
+        // The options of compilers do not apply to the other shaders of a folder.
+        let is_compiled = Language::detect(&shader.display().to_string(), &[]).is_external();
+        let compile = if is_compiled { self.settings.compile.clone() } else { CompileOptions::default() };
+        let default = Options { seed: self.settings.seed, ..Options::default() };
+        let mut options = case.as_ref().map_or(default, |case| case.options.clone());
+        options.entry = file.entry.clone().or(options.entry);
+        options.rules = self.target.rules();
+        let mut session = CheckSession::load(case, &file.path, compile, options)?;
+        session.diagnosis.trace = true;
+        session.search(self.target)?;
+        let check = session.check()?;
+        session.must_have_inputs(&check)?;
+        let output = SessionOutput { folder: None, command: &[] };
+        let mut result = session.run(&check, self.target, None, output, &|_| ())?;
+        session.conclude(&check, &mut result, self.target.info(), output)?;
+        Ok(result)
+    }
+
+    /// Runs a program of a suite on the requested path, or on the best path that the target supports.
+    fn run_program(&self, case: &Case) -> CaseResult {
         let best = [RunPath::Native, RunPath::Lowered];
         let wanted: &[RunPath] = self.settings.path.as_ref().map_or(&best, std::slice::from_ref);
         let mut first: Option<CaseResult> = None;
@@ -115,7 +172,7 @@ impl ProgramSet<'_> {
         first.unwrap_or_else(|| {
             let path = wanted.first().copied().unwrap_or(RunPath::Native);
             let why = format!("the case has no {path} path: it uses core Vulkan only, so there is nothing to lower");
-            not_run(case, path, Status::NotSupported, why, self.settings.seed)
+            program_not_run(case, path, Status::NotSupported, why, self.settings.seed)
         })
     }
 
@@ -132,10 +189,10 @@ impl ProgramSet<'_> {
             Ok(Ok(found)) => found,
             // The programs are part of Assay, so an illegal, undefined or unsupported one is an
             // internal error, not the driver's fault.
-            Ok(Err(error)) => not_run(case, path, Status::InternalError, error.to_string(), self.settings.seed),
+            Ok(Err(error)) => program_not_run(case, path, Status::InternalError, error.to_string(), self.settings.seed),
             Err(panic) => {
                 let why = format!("the harness panicked: {}", panic_message(&*panic));
-                not_run(case, path, Status::InternalError, why, self.settings.seed)
+                program_not_run(case, path, Status::InternalError, why, self.settings.seed)
             }
         };
         found.times.wall = started.elapsed().as_secs_f64();
@@ -166,6 +223,13 @@ impl ProgramSet<'_> {
         found.times.build = build;
         Ok(found)
     }
+}
+
+/// Returns the name and the number of inputs of a case that has a result.
+fn started(result: &Event) -> (String, u64) {
+    let name = result.case_end().map_or("", |(name, ..)| name);
+    let inputs = if let Event::CaseFinished(result) = result { result.inputs_tested } else { 0 };
+    (name.to_owned(), inputs)
 }
 
 /// Checks a device that runs a lowered module against the permitted results of the program's own

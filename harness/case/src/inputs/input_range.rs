@@ -1,6 +1,7 @@
 //! `--range LO..HI`: a restriction of the first operand's values.
 
 use assay_precision::Scalar;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +10,7 @@ use std::str::FromStr;
 ///
 /// Each end is a bit pattern (`0x3f800000`), a hexadecimal float (`0x1.8p-3`) or a decimal number
 /// (`-1.5e3`, `inf`). Its meaning depends on the type with which it is used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputRange {
     lo: String,
     hi: String,

@@ -5,9 +5,10 @@ use super::random_rows::{linear, scalar_bits};
 use super::rng::{Rng, key};
 use super::special_values::SpecialValues;
 use assay_precision::Scalar;
+use serde::{Deserialize, Serialize};
 
 /// Distribution of values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mixture {
     /// Ordinary values: floats of moderate magnitude, small non-negative integers.
     Usual,

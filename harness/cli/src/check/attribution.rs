@@ -8,7 +8,7 @@
 //!    does, wgpu is at fault. If it does not, but Vulkan permits its results for that SPIR-V, naga
 //!    relies on unspecified behaviour. Otherwise the driver is at fault.
 
-use super::check_plan::OpenVulkan;
+use super::device_check::OpenVulkan;
 use crate::exit::Failure;
 use assay_check::{
     Check, DeviceWork, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError, TranslationVerdict,

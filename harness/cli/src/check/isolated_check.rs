@@ -1,21 +1,16 @@
 //! Check in a worker process, where a crash or hang of the driver becomes a result.
 //!
-//! The worker prepares the shader again, interprets it, and runs it on its device. It announces
-//! each call into the driver, so that a crash report names the call.
+//! The worker receives the session as data, interprets the shader, and runs it on its device. It
+//! announces each call into the driver, so that a crash report names the call.
 
-use super::{
-    ExecutionArgs,
-    check_plan::{self, CheckPlan, CheckRequest, OpenVulkan},
-    is_toml,
-};
+use super::{DeviceSettings, attribution::attribute, device_check::SelectedDevice};
 use crate::{
-    args::{Api, Command},
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
 use assay_check::{
-    AllocatedDispatch, CaseFile, Check, ChosenParameters, CompiledShader, DeviceWork, DispatchOutput, DispatchRequest,
-    ShaderSource, Target, TargetError,
+    AllocatedDispatch, Attribution, Check, CheckSession, DeviceWork, DispatchOutput, DispatchRequest, SessionOutput,
+    SessionRequest, Target, TargetError,
 };
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Launch, Refusal, Task, WorkerLimits};
@@ -35,16 +30,13 @@ use std::{
 /// Request for a check, sent to the worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CheckSetup {
-    /// Command line.
-    pub(crate) command: Vec<String>,
-    device: Option<String>,
-    wgpu: bool,
-    /// Folder for bundles.
+    session: SessionRequest,
+    device: SelectedDevice,
+    settings: DeviceSettings,
+    /// Result directory.
     folder: Option<PathBuf>,
-    /// The shader; `None` for a bundle.
-    shader: Option<CompiledShader>,
-    /// Parameters that a search chose.
-    chosen: Option<ChosenParameters>,
+    /// Command line, for bundles.
+    command: Vec<String>,
 }
 
 /// Longest time for opening the device.
@@ -59,25 +51,25 @@ const TICK: Duration = Duration::from_millis(50);
 /// Checks in a worker. Returns the device and the result, which is `None` if the check was
 /// interrupted.
 pub(super) fn run(
-    plan: &CheckPlan<'_>,
-    execution: &ExecutionArgs,
-    (api, selector): (Api, Option<&str>),
-    folder: Option<&Path>,
+    session: &CheckSession,
+    check: &Check<'_>,
+    device: DeviceSettings,
+    selected: SelectedDevice,
+    output: SessionOutput<'_>,
 ) -> Result<(DeviceInfo, Option<CheckResult>), Failure> {
     let setup = CheckSetup {
-        command: check_plan::command(),
-        device: selector.map(str::to_owned),
-        wgpu: api == Api::Wgpu,
-        folder: folder.map(Path::to_owned),
-        shader: (!plan.is_bundle).then(|| plan.check.shader.compiled()),
-        chosen: plan.chosen.cloned(),
+        session: session.request(),
+        device: selected,
+        settings: device,
+        folder: output.folder.map(Path::to_owned),
+        command: output.command.to_vec(),
     };
     let setup = serde_json::json!({ "check": setup });
     let program = std::env::current_exe().code(exit::INTERNAL)?;
     let launch = Launch { program, arguments: vec!["worker".into()], environment: Vec::new(), setup };
     // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
     // does not return from a call soon after.
-    let call = Duration::from_secs_f64(execution.timeout * 1.25 + 2.0);
+    let call = Duration::from_secs_f64(device.timeout * 1.25 + 2.0);
     let limits = WorkerLimits { call, start: START.max(call), memory: None, output: OUTPUT };
     let settings = CoordinatorSettings { workers: 1, batch: 1, limits, confirm: false };
     let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
@@ -101,7 +93,7 @@ pub(super) fn run(
         }
         Ok(())
     };
-    let ran = coordinator.run(&SingleCase(plan.check), vec![0], &mut report, &INTERRUPTED);
+    let ran = coordinator.run(&SingleCase(check), vec![0], &mut report, &INTERRUPTED);
     bar.finish_and_clear();
     ran.map_err(run::failure)?;
     Ok((device, result))
@@ -128,9 +120,9 @@ fn keep_earlier(earlier: CheckResult, rerun: &CheckResult) -> CheckResult {
 }
 
 /// The shader as the only case of a coordinator's run.
-struct SingleCase<'a>(&'a Check<'a>);
+struct SingleCase<'a, 'b>(&'a Check<'b>);
 
-impl Cases for SingleCase<'_> {
+impl Cases for SingleCase<'_, '_> {
     fn name(&self, _: u32) -> &str {
         &self.0.shader.name
     }
@@ -142,62 +134,34 @@ impl Cases for SingleCase<'_> {
 
 /// Worker of a check: its device and request.
 pub(crate) struct CheckWorker {
-    request: Command,
     setup: CheckSetup,
-    api: Api,
     target: Box<dyn Target>,
 }
 
 impl CheckWorker {
     /// Opens the device.
-    pub(crate) fn open(request: Command, setup: CheckSetup) -> Result<CheckWorker, Failure> {
-        let execution = execution_args(&request)?;
-        let api = if setup.wgpu { Api::Wgpu } else { Api::Vulkan };
-        let target = execution.target(api, setup.device.as_deref())?;
-        Ok(CheckWorker { request, setup, api, target })
-    }
-
-    fn execution_args(&self) -> Result<&ExecutionArgs, Failure> {
-        execution_args(&self.request)
+    pub(crate) fn open(setup: CheckSetup) -> Result<CheckWorker, Failure> {
+        let target = setup.settings.target(&setup.device)?;
+        Ok(CheckWorker { setup, target })
     }
 
     fn check(&self, name: &str, sender: &EventSender) -> Result<CheckResult, Failure> {
-        let case = match &self.request {
-            Command::Check(args) if is_toml(&args.file) => CaseFile::load(&args.file)?,
-            _ => None,
+        let CheckSetup { session, device, settings, folder, command } = &self.setup;
+        let session = CheckSession::from_request(session.clone())?;
+        let check = session.check()?;
+        let announced =
+            |target| AnnouncedTarget { target, sender, case: name, round: Cell::new(0), runs: Cell::new(0) };
+        let target = announced(Box::new(&*self.target) as Box<dyn Target + '_>);
+        let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
+            Ok(Box::new(announced(settings.target(&SelectedDevice { wgpu: false, ..device.clone() })?)))
         };
-        let shader = self.setup.shader.clone().map(ShaderSource::from_compiled).transpose()?;
-        let chosen = self.setup.chosen.as_ref();
-        let request = match (&self.request, &shader) {
-            (Command::Check(args), Some(shader)) => CheckRequest::Check { args, case: case.as_ref(), shader, chosen },
-            (Command::Repro(args), _) => CheckRequest::Repro(args),
-            _ => return Err(exit::usage(NOT_A_CHECK)),
+        let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
+        let attribution: Option<Attribution<'_>> = if device.wgpu { Some(&attributed) } else { None };
+        let preliminary = |result: &CheckResult| {
+            sender.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
         };
-        check_plan::with_plan(request, self.api, |plan| {
-            let announced =
-                |target| AnnouncedTarget { target, sender, case: name, round: Cell::new(0), runs: Cell::new(0) };
-            let target = announced(Box::new(&*self.target) as Box<dyn Target + '_>);
-            let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
-                Ok(Box::new(announced(self.execution_args()?.target(Api::Vulkan, self.setup.device.as_deref())?)))
-            };
-            let vulkan: Option<OpenVulkan<'_>> = if self.setup.wgpu { Some(&vulkan) } else { None };
-            let preliminary = |result: &CheckResult| {
-                sender.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
-            };
-            plan.examine(&target, vulkan, (self.setup.folder.as_deref(), &self.setup.command), &preliminary)
-        })
-    }
-}
-
-/// Refusal of a request for another command.
-const NOT_A_CHECK: &str = "a worker of a check is started by `assay check` and `assay repro` only";
-
-/// Returns the execution options of a request.
-fn execution_args(request: &Command) -> Result<&ExecutionArgs, Failure> {
-    match request {
-        Command::Check(args) => Ok(&args.execution),
-        Command::Repro(args) => Ok(&args.execution),
-        _ => Err(exit::usage(NOT_A_CHECK)),
+        let output = SessionOutput { folder: folder.as_deref(), command };
+        Ok(session.run(&check, &target, attribution, output, &preliminary)?)
     }
 }
 

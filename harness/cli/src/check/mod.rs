@@ -1,7 +1,7 @@
 //! `assay check` and `assay repro`.
 
 mod attribution;
-mod check_plan;
+mod device_check;
 mod isolated_check;
 
 pub(crate) use isolated_check::{CheckSetup, CheckWorker};
@@ -12,9 +12,10 @@ use crate::{
     note, output_file, print, print_summary, run,
 };
 use assay_check::{
-    AddressWord, BindingName, BindingSource, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation,
-    Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation, run_tool,
-    search_parameters, subgroup_size, translation_options, without_source,
+    AddressWord, BUNDLE_FOLDER, BindingName, BindingSource, CaseFile, Check, CheckError, CheckSession, Descriptor,
+    Diagnosis, Mutation, Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence,
+    load_translation, refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size, translation_options,
+    without_source,
 };
 use assay_events::{CheckResult, Status};
 use assay_files::OwnedFiles;
@@ -24,8 +25,9 @@ use assay_spirv::Style;
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;
 use assay_wgpu_exec::WgpuTarget;
-use check_plan::{CheckPlan, CheckRequest, DeviceVerdict};
 use clap::Args;
+use device_check::{DeviceVerdict, SelectedDevice, check_on};
+use serde::{Deserialize, Serialize};
 use std::{
     fmt::Write as _,
     fs,
@@ -41,7 +43,8 @@ FILE:
   with the magic number, else SPIR-V text. An installed compiler (glslc,
   glslang, dxc, slangc) compiles GLSL, HLSL and Slang. A case file names a
   shader and sets the options below; a family of precision cases runs as
-  `assay run` would run it.
+  `assay run` would run it. So do all shaders and case files below a folder:
+  in worker processes, with one report, and resumable.
 
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
@@ -84,8 +87,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Shader or case file
-    #[arg(value_name = "FILE")]
+    /// Shader or case file, or a folder of them
+    #[arg(value_name = "FILE|DIR")]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
@@ -281,42 +284,41 @@ impl From<CheckError> for Failure {
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     let case = if is_toml(&args.file) { CaseFile::load(&args.file)? } else { None };
+    if args.file.is_dir() {
+        return run::run_as(args.execution.run_command(
+            args,
+            "a folder",
+            &["--target-env", "--define", "--include"],
+        )?);
+    }
     if is_toml(&args.file) && case.is_none() {
-        return run::run_as(args.execution.family_command(args)?);
+        return run::run_as(args.execution.run_command(args, "a family of precision cases", &[])?);
     }
     let api = args.execution.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
         return Err(usage("--against and --validation require --api vulkan"));
     }
-    let shader = args.load_shader(case.as_ref())?;
-    let request = CheckRequest::Check { args, case: case.as_ref(), shader: &shader, chosen: None };
-    let chosen = choose_parameters(request)?;
-    let request = CheckRequest::Check { args, case: case.as_ref(), shader: &shader, chosen: chosen.as_ref() };
+    let mut session = args.session(case)?;
+    args.dispatch.refuse_duplicates(&session.check()?)?;
+    if !args.dispatch.no_search {
+        let bar = isolated_check::spinner("searching for parameters");
+        let searched = session.search(&NoDevice::default());
+        bar.finish_and_clear();
+        searched?;
+    }
     if let Some(other) = &args.against {
-        return check_plan::with_plan(request, Api::Vulkan, |plan| {
-            plan.must_have_inputs()?;
-            check_translation(plan.check, other, &plan.options, args)
-        });
+        return check_translation(&session, other, args);
     }
     // Reports errors in the arguments and files before a device is opened.
-    check_plan::with_plan(request, Api::Vulkan, |plan| {
-        plan.must_have_inputs()?;
-        let Options { robustness, subgroups, subgroup_control, .. } = &plan.options;
-        let default = *robustness == Robustness::None && subgroups.is_none() && subgroup_control.is_default();
-        if api != Api::Vulkan && !default {
-            return Err(usage(
-                "--robustness, --subgroups, --subgroup-size and --full-subgroups, or these settings in the case \
-                 file, require --api vulkan",
-            ));
-        }
-        if let Some(purpose) = &plan.purpose {
-            note(purpose);
-        }
-        if plan.check.shader.wgsl().is_none() && api != Api::Vulkan {
-            note("naga translates the SPIR-V for wgpu: the driver receives naga's output, not the module itself");
-        }
-        plan.announce_mutation()
-    })?;
+    let check = session.check()?;
+    session.must_have_inputs(&check)?;
+    args.must_suit(api, &session)?;
+    session.purpose().into_iter().for_each(note);
+    if session.shader.wgsl().is_none() && api != Api::Vulkan {
+        note("naga translates the SPIR-V for wgpu: the driver receives naga's output, not the module itself");
+    }
+    session.planted_description(&check)?.iter().for_each(|planted| note(planted));
+    drop(check);
     if let Some(out) = &args.out {
         must_be_writable(out)?;
     }
@@ -334,13 +336,16 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     'devices: for device in &devices {
         for &api in api.each() {
             let folder = folder(device, api);
-            let verdict = check_plan::with_plan(request, api, |plan| {
-                let verdict = plan.check_on(&args.execution, api, device, folder.as_deref())?;
-                if api == Api::Wgpu {
-                    write_translation(plan.check, folder.as_deref(), &verdict)?;
-                }
-                Ok(verdict)
+            session.options.rules = device_check::rules(api);
+            let check = session.check()?;
+            let verdict = check_on(&session, &check, &args.execution, (api, device), folder.as_deref());
+            let verdict = verdict.inspect_err(|_| {
+                // The refusal is reported; a result directory that keeps files is not worth another error.
+                folder.iter().for_each(|folder| _ = remove_bundles(folder));
             })?;
+            if api == Api::Wgpu {
+                write_translation(&check, folder.as_deref(), &verdict)?;
+            }
             let interrupted = verdict.result.is_none();
             results.push(verdict);
             if interrupted {
@@ -359,28 +364,11 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     Ok(worst_code(&results))
 }
 
-/// Searches for parameters, if the options leave them open and lead to undefined behaviour or to few
-/// written elements. A case file states its parameters.
-fn choose_parameters(request: CheckRequest<'_>) -> Result<Option<ChosenParameters>, Failure> {
-    match request {
-        CheckRequest::Check { args, case: None, .. } if !args.dispatch.no_search => {}
-        _ => return Ok(None),
-    }
-    check_plan::with_plan(request, Api::Vulkan, |plan| {
-        let bar = isolated_check::spinner("searching for parameters");
-        let chosen = search_parameters(plan.check, &plan.options, &NoDevice::default());
-        bar.finish_and_clear();
-        Ok(chosen?)
-    })
-}
-
 /// Checks that results can be written to a folder, and removes the folders created for the test.
 fn must_be_writable(folder: &Path) -> Result<(), Failure> {
     let made: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
-    let writable = ResultDirWriter::create(folder)
-        .map(drop)
-        .code(exit::USAGE)
-        .and_then(|()| check_plan::refuse_foreign_bundles(folder));
+    let writable =
+        ResultDirWriter::create(folder).map(drop).code(exit::USAGE).and_then(|()| Ok(refuse_foreign_bundles(folder)?));
     for path in made {
         // Removes empty folders only. A folder that could not be created does not exist.
         _ = fs::remove_dir(path);
@@ -394,7 +382,7 @@ fn write_translation(
     folder: Option<&Path>,
     DeviceVerdict { device, result, .. }: &DeviceVerdict,
 ) -> Result<(), Failure> {
-    let folder = folder.map(|folder| folder.join(check_plan::BUNDLE_FOLDER)).filter(|folder| folder.is_dir());
+    let folder = folder.map(|folder| folder.join(BUNDLE_FOLDER)).filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(()) };
     if result.as_ref().is_none_or(|result| result.mismatches.is_empty()) {
         return Ok(());
@@ -478,23 +466,28 @@ fn worst_code(results: &[DeviceVerdict]) -> u8 {
 
 /// `assay repro`: reruns a bundle on this machine.
 pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
-    let bundle = bundle::read(&args.folder, args.patience)?;
-    let recorded_api = if bundle.device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
+    let bundle::Bundle { shader, options, manifest, result: recorded, device } =
+        bundle::read(&args.folder, args.patience)?;
+    let recorded_api = if device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };
     let api = args.execution.api.unwrap_or(recorded_api);
-    check_plan::with_plan(CheckRequest::Repro(args), recorded_api, |plan| plan.announce_mutation())?;
+    let mut session = CheckSession::new(shader, options);
+    session.mutation = manifest.mutation.as_deref().map(str::parse::<Mutation>).transpose()?;
+    session.diagnosis.trace = true;
+    let planted = session.planted_description(&session.check()?)?;
+    planted.iter().for_each(|planted| note(planted));
     let mut results = Vec::new();
-    for device in &args.execution.devices()? {
+    for selected in &args.execution.devices()? {
         for &api in api.each() {
-            let check = |plan: CheckPlan<'_>| plan.check_on(&args.execution, api, device, None);
-            results.push(check_plan::with_plan(CheckRequest::Repro(args), api, check)?);
+            session.options.rules = device_check::rules(api);
+            let check = session.check()?;
+            results.push(check_on(&session, &check, &args.execution, (api, selected), None)?);
         }
     }
-    let recorded = &bundle.result;
-    let mut text = format!("\nin the bundle: {:?} on {}\n", recorded.status, bundle.device.name);
+    let mut text = format!("\nin the bundle: {:?} on {}\n", recorded.status, device.name);
     for verdict in &results {
         let DeviceVerdict { device, result: Some(result), .. } = verdict else { continue };
         let device = &device.name;
-        let outcome = match (result.status == recorded.status, first_mismatches(recorded).eq(first_mismatches(result)))
+        let outcome = match (result.status == recorded.status, first_mismatches(&recorded).eq(first_mismatches(result)))
         {
             (true, true) => "reproduced, with the same bits",
             (true, false) => "reproduced, with other values",
@@ -535,7 +528,9 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 }
 
 /// `--against`: checks that the shader permits every result that another translation permits.
-fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &CheckArgs) -> Result<u8, Failure> {
+fn check_translation(session: &CheckSession, other: &Path, args: &CheckArgs) -> Result<u8, Failure> {
+    let (check, options) = (&session.check()?, &session.options);
+    session.must_have_inputs(check)?;
     check.warnings.iter().for_each(|line| note(&format!("warning: {line}; --strict makes this an error")));
     let module = &check.shader.source.module;
     let other = match other.to_str() {
@@ -551,20 +546,21 @@ fn check_translation(check: &Check<'_>, other: &Path, options: &Options, args: &
         ));
     }
     let limits;
-    let target: Box<dyn Target> = match args.execution.target(Api::Vulkan, device) {
-        Err(failure) if device.is_none() => {
-            note(&format!("no device can be opened: {}", failure.error));
-            let without = NoDevice::default();
-            let size = without.capabilities().properties.get("subgroupSize").copied().unwrap_or(1);
-            limits = format!("a subgroup size of {size} and Vulkan's minimum limits");
-            Box::new(without)
-        }
-        target => {
-            let target = target?;
-            limits = format!("the subgroup size and limits of {}", target.info().name);
-            target
-        }
-    };
+    let target: Box<dyn Target> =
+        match args.execution.settings().target(&SelectedDevice { selector: device.map(str::to_owned), wgpu: false }) {
+            Err(failure) if device.is_none() => {
+                note(&format!("no device can be opened: {}", failure.error));
+                let without = NoDevice::default();
+                let size = without.capabilities().properties.get("subgroupSize").copied().unwrap_or(1);
+                limits = format!("a subgroup size of {size} and Vulkan's minimum limits");
+                Box::new(without)
+            }
+            target => {
+                let target = target?;
+                limits = format!("the subgroup size and limits of {}", target.info().name);
+                target
+            }
+        };
     note(&format!("comparing the translations without running them, with {limits}"));
     let result = check_equivalence(check, &theirs, &*target)?;
     let status = result.status;
@@ -607,22 +603,31 @@ fn device_summary(results: &[DeviceVerdict]) -> String {
 }
 
 impl CheckArgs {
-    /// Reads and compiles the shader of the arguments or of the case file.
-    fn load_shader(&self, case: Option<&CaseFile>) -> Result<ShaderSource, Failure> {
-        let given = &self.dispatch;
-        let entry = given.entry.clone().or_else(|| case?.options.entry.clone());
-        let specs = case.iter().flat_map(|case| &case.options.specs).chain(&given.spec).cloned().collect();
-        let mut options = given.compile.options(entry, specs);
-        if let Some(case) = case {
-            options.defines.splice(..0, case.defines.iter().cloned());
-            options.includes.extend(case.includes.iter().cloned());
-        }
-        let path = case.map_or(&self.file, |case| &case.shader);
-        let with_line = |error| match case {
-            Some(case) => case.with_line(error),
-            None => error,
+    /// Returns the session of the arguments and the case file.
+    fn session(&self, case: Option<CaseFile>) -> Result<CheckSession, Failure> {
+        let mut options = case.as_ref().map(|case| case.options.clone()).unwrap_or_default();
+        self.dispatch.apply(&mut options)?;
+        let mut session = CheckSession::load(case, &self.file, self.dispatch.compile.options(), options)?;
+        session.mutation = self.mutate.clone();
+        session.diagnosis = Diagnosis {
+            trace: self.trace || self.explain || !self.no_trace,
+            derive: self.explain,
+            reduce: self.reduce,
         };
-        Ok(ShaderSource::load(path, &options).map_err(with_line)?)
+        Ok(session)
+    }
+
+    /// Refuses settings that the API does not have.
+    fn must_suit(&self, api: Api, session: &CheckSession) -> Result<(), Failure> {
+        let Options { robustness, subgroups, subgroup_control, .. } = &session.options;
+        let default = *robustness == Robustness::None && subgroups.is_none() && subgroup_control.is_default();
+        if api != Api::Vulkan && !default {
+            return Err(usage(
+                "--robustness, --subgroups, --subgroup-size and --full-subgroups, or these settings in the case \
+                 file, require --api vulkan",
+            ));
+        }
+        Ok(())
     }
 
     /// Returns the given options that apply to shaders only, not to precision cases.
@@ -748,51 +753,49 @@ impl DispatchArgs {
 }
 
 impl ExecutionArgs {
-    /// Returns the `assay run` command line for a family of precision cases with the same options.
+    /// Returns the `assay run` command line for a folder of shaders or a family of precision cases,
+    /// with the same options.
     ///
     /// # Errors
-    /// Other options are given, which apply to shaders only.
-    fn family_command(&self, args: &CheckArgs) -> Result<Vec<String>, Failure> {
+    /// Options of a single shader are given, apart from those in `suitable`.
+    fn run_command(&self, args: &CheckArgs, content: &str, suitable: &[&str]) -> Result<Vec<String>, Failure> {
         let file = args.file.display();
-        let unfit = args.shader_options();
+        let mut unfit = args.shader_options();
+        unfit.retain(|option| !suitable.contains(option));
         if !unfit.is_empty() {
             let apply = plural(unfit.len(), "applies", "apply");
             let unfit = unfit.join(", ");
             return Err(usage(format!(
-                "{file} is a family of precision cases, but {unfit} {apply} to shaders only; `assay run {file}` takes the options \
-                 of cases (--budget, --range, --seed and others)"
+                "{file} is {content}, but {unfit} {apply} to a single shader only; `assay run --help` lists the options of \
+                 runs (--seed, --workers, --resume and others)"
             )));
         }
         let mut command: Vec<String> = ["assay", "run"].map(str::to_owned).into();
-        command.push(file.to_string());
+        // The separator tells a folder from a group of cases.
+        let path = if args.file.is_dir() { args.file.join("") } else { args.file.clone() };
+        command.push(path.display().to_string());
         let out = args.out.as_ref().map(|out| out.display().to_string());
         let isolate = if self.isolate == Isolate::Yes { "yes" } else { "no" };
+        let compile = &args.dispatch.compile;
         let values = [
             ("device", self.device.clone()),
             ("api", self.api.map(|api| api.name().to_owned())),
             ("timeout", Some(self.timeout.to_string())),
             ("isolate", Some(isolate.to_owned())),
             ("seed", args.dispatch.seed.map(|seed| seed.to_string())),
+            ("target-env", compile.target_env.map(|target| target.to_string())),
             ("out", out),
         ];
         command.extend(values.into_iter().filter_map(|(option, value)| Some(format!("--{option}={}", value?))));
+        command.extend(compile.define.iter().map(|define| format!("--define={define}")));
+        command.extend(compile.include.iter().map(|folder| format!("--include={}", folder.display())));
         command.extend(self.validation.then(|| "--validation".to_owned()));
         Ok(command)
     }
 
-    /// Opens the selected device through one API.
-    fn target(&self, api: Api, selector: Option<&str>) -> Result<Box<dyn Target>, Failure> {
-        let limit = Duration::from_secs_f64(self.timeout);
-        Ok(match api {
-            Api::Wgpu => {
-                let (device, caps) = run::wgpu_device(selector)?;
-                Box::new(WgpuTarget::new(device, caps, limit)?.with_spirv())
-            }
-            Api::Vulkan | Api::Both => {
-                let physical = Instance::new(self.validation)?.select(selector)?;
-                Box::new(VulkanTarget::new(&physical, limit, self.validation)?)
-            }
-        })
+    /// Returns the settings with which devices are opened.
+    fn settings(&self) -> DeviceSettings {
+        DeviceSettings { timeout: self.timeout, validation: self.validation }
     }
 
     /// Returns the devices that `--device` selects.
@@ -805,6 +808,29 @@ impl ExecutionArgs {
             }
             selector => Ok(vec![CheckDevice { selector: selector.map(str::to_owned), index: None }]),
         }
+    }
+}
+
+/// Settings with which a device is opened.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct DeviceSettings {
+    /// Time limit of one round, in seconds.
+    timeout: f64,
+    validation: bool,
+}
+
+impl DeviceSettings {
+    /// Opens a device.
+    fn target(self, selected: &SelectedDevice) -> Result<Box<dyn Target>, Failure> {
+        let limit = Duration::from_secs_f64(self.timeout);
+        let selector = selected.selector.as_deref();
+        Ok(if selected.wgpu {
+            let (device, caps) = run::wgpu_device(selector)?;
+            Box::new(WgpuTarget::new(device, caps, limit)?.with_spirv())
+        } else {
+            let physical = Instance::new(self.validation)?.select(selector)?;
+            Box::new(VulkanTarget::new(&physical, limit, self.validation)?)
+        })
     }
 }
 

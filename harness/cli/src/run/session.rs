@@ -54,7 +54,7 @@ pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo
     let jobs = if args.validation { 1 } else { options.jobs };
     let rerun_options =
         assay_events::rerun_options(&options.command, device, &options.budget.to_string(), options.seed);
-    ProgramSettings { path: args.path, seed: args.seed, jobs, rerun_options }
+    ProgramSettings { path: args.path, seed: args.seed, compile: args.compile.options(), jobs, rerun_options }
 }
 
 impl PlannedRun {
@@ -150,13 +150,16 @@ impl Cases for PlannedRun {
     fn not_run(&self, case: u32, status: Status, reason: String) -> Event {
         let RunOptions { seed, ref range, .. } = self.options;
         let case = case as usize;
-        Event::CaseFinished(Box::new(match self.plan.cases.get(case) {
-            Some(planned) => assay_runner::not_run(&planned.case, status, reason, (seed, range.as_ref())),
+        match self.plan.cases.get(case) {
+            Some(planned) => {
+                let result = assay_runner::not_run(&planned.case, status, reason, (seed, range.as_ref()));
+                Event::CaseFinished(Box::new(result))
+            }
             None => {
                 let program = &self.programs[case - self.plan.cases.len()];
                 assay_suite::not_run(program, self.path.unwrap_or(RunPath::Native), status, reason, seed)
             }
-        }))
+        }
     }
 }
 

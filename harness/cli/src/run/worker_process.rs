@@ -29,8 +29,7 @@ pub(crate) fn serve() -> Result<u8, Failure> {
 fn open(setup: serde_json::Value) -> Result<Box<dyn WorkerBackend>, Failure> {
     let Some(setup) = setup.get("check").cloned() else { return Ok(Box::new(Worker::open(setup)?)) };
     let setup: check::CheckSetup = serde_json::from_value(setup).code(exit::INTERNAL)?;
-    let asked = parse_command(&setup.command)?;
-    Ok(Box::new(check::CheckWorker::open(asked, setup)?))
+    Ok(Box::new(check::CheckWorker::open(setup)?))
 }
 
 /// Parses a command line sent by the coordinator.
@@ -83,20 +82,23 @@ impl Worker {
 
     /// Returns the ordered cases, in the order of `tasks`.
     fn find(&mut self, tasks: &[Task]) -> Result<Vec<AnyCase>, String> {
+        let filters = &self.args.filters;
+        // The order has few of very many cases, so only its names are put into a map.
+        let mut wanted: HashMap<&str, Option<AnyCase>> =
+            tasks.iter().map(|task| (task.name.as_str(), cases::shader_named(filters, &task.name))).collect();
         let few;
         let cases = match &mut self.cases {
-            Some(cases) => cases,
+            _ if wanted.values().all(Option::is_some) => &[],
+            Some(cases) => cases.as_slice(),
             None if !std::mem::replace(&mut self.had_order, true) && tasks.len() <= SMALL_ORDER => {
                 let names: Vec<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
-                few = cases::named(&self.args.filters, &names).map_err(|failure| failure.to_string())?;
+                few = cases::named(filters, &names).map_err(|failure| failure.to_string())?;
                 &few
             }
-            none => none.insert(cases::load_with(&self.args.filters).map_err(|failure| failure.to_string())?.0),
+            none => none.insert(cases::load_with(filters).map_err(|failure| failure.to_string())?.0),
         };
-        // The order has few of very many cases, so only its names are put into a map.
-        let mut wanted: HashMap<&str, Option<AnyCase>> = tasks.iter().map(|task| (task.name.as_str(), None)).collect();
         for case in cases {
-            if let Some(found) = wanted.get_mut(case.name()) {
+            if let Some(found @ None) = wanted.get_mut(case.name()) {
                 *found = Some(case.clone());
             }
         }
@@ -119,8 +121,8 @@ impl Worker {
                         let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
                         sender.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
                         let target = AnnouncedTarget { target: self.backend.target(), sender, case: &case.name };
-                        let result = ProgramSet { cases: &[], target: &target, settings: with.clone() }.run_case(case);
-                        sender.event(&Event::CaseFinished(Box::new(result)));
+                        let set = ProgramSet { cases: &[], target: &target, settings: with.clone() };
+                        sender.event(&set.run_case(case));
                     }
                 });
             }

@@ -2,6 +2,7 @@
 
 mod api;
 mod check;
+mod check_folder;
 mod check_isolated;
 mod explain;
 mod folders;

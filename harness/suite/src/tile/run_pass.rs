@@ -5,7 +5,7 @@ use super::device_pass::{self, DeviceError, LoweredExecutor};
 use super::model::{self, shuffled};
 use super::oracle_pass::{self, OracleError};
 use super::pass::{Pass, PassContents, PermittedContents};
-use crate::result::not_run;
+use crate::result::program_not_run;
 use crate::{Case, RunPath};
 use assay_check::{Target, TargetError};
 use assay_events::{CaseResult, ClassCount, Example, Status, class_names};
@@ -56,7 +56,7 @@ pub(crate) fn run(case: &Case, pass: &Pass, path: RunPath, target: &dyn Target, 
     match ran {
         Ok(PathOutcome::Compared(comparison)) => result(case, path, comparison, seed),
         Ok(PathOutcome::NotCompared(status, why)) | Err(PathOutcome::NotCompared(status, why)) => {
-            not_run(case, path, status, why, seed)
+            program_not_run(case, path, status, why, seed)
         }
         Err(PathOutcome::Compared(comparison)) => result(case, path, comparison, seed),
     }
@@ -224,6 +224,6 @@ pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u
         worst: classes.first().and_then(|class| class.examples.first().cloned()),
         classes,
         picture,
-        ..not_run(case, path, status, String::new(), seed)
+        ..program_not_run(case, path, status, String::new(), seed)
     }
 }

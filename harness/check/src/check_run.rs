@@ -1,0 +1,449 @@
+//! Run of a check: its rounds on a target, and the result over all of them.
+//!
+//! A round goes through these steps, of which each later one refines the permitted sets:
+//!
+//! 1. interpret the dispatch, and run it on the target;
+//! 2. recover the subgroup layout that the shader recorded;
+//! 3. compare every element with its permitted set;
+//! 4. interpret all workgroups, if a subset does not permit an element;
+//! 5. record the choices of the device (order of atomics, subgroup layout) in an instrumented run;
+//! 6. relax copies of memory that the first interpretation took literally;
+//! 7. compare with the expectations of the case file.
+
+use crate::atomic_order::{ObservedChoices, ObservedRound, Unobserved};
+use crate::check::{DYNAMIC_ERROR, ENDLESS, UNDEFINED_IN_LAYOUT, is_endless};
+use crate::compare::{Comparison, check_complete};
+use crate::dispatch_setup::Descriptor;
+use crate::expectation::InterpretedRound;
+use crate::parameter_search::open_sources;
+use crate::picture::picture;
+use crate::subgroup_layout::impossible_layout;
+use crate::target::{AllocatedDispatch, DispatchOutput, Target, TargetError};
+use crate::workgroup_sample::{self, SampleResolution};
+use crate::{Check, CheckError, status};
+use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
+use assay_oracle::{Copies, Dispatch, FaultKind, Outcome, Slot};
+use assay_runner::ExecError;
+use assay_spirv::module::InstructionIndex;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// State of a run over its rounds.
+pub(crate) struct CheckRun<'a> {
+    check: &'a Check<'a>,
+    target: &'a dyn Target,
+    /// The interpreted workgroups; `None` for all.
+    only: Option<Vec<u64>>,
+    result: CheckResult,
+    /// Sum of the comparisons.
+    sum: Comparison,
+    /// Undetermined elements by cause and place.
+    causes: BTreeMap<(String, String), u64>,
+    undefined: UndefinedRounds,
+    /// First fault under a recorded subgroup layout.
+    undefined_in_layout: Option<String>,
+    /// Elements that were checked under observed choices of the device.
+    by_choices: BTreeMap<ObservedChoices, u64>,
+    /// First benign race.
+    benign_race: Option<String>,
+    /// Rounds of a subset whose workgroups were all interpreted in the end.
+    whole_rounds: u32,
+}
+
+/// Rounds in which the shader has undefined behaviour.
+#[derive(Default)]
+struct UndefinedRounds {
+    count: u32,
+    /// Faults of the first of them, as lines.
+    faults: Vec<String>,
+    /// Instruction of the first fault.
+    first: Option<InstructionIndex>,
+    /// Set if a loop seems to run endlessly.
+    endless: bool,
+    /// Set if there is another fault.
+    other: bool,
+}
+
+/// A round that ran on the target.
+struct Round {
+    number: u32,
+    dispatch: Dispatch,
+    outcome: Outcome,
+    output: BTreeMap<Slot, Vec<u8>>,
+    found: Comparison,
+}
+
+/// Reason why a round, and perhaps the run, ends early.
+enum RoundEnd {
+    /// The round counts no element.
+    Skipped,
+    /// The target failed; no further round is run.
+    Failed(ExecError),
+    /// The target lacks something.
+    NotSupported(String),
+    /// The check is wrong.
+    Refused(CheckError),
+}
+
+impl From<CheckError> for RoundEnd {
+    fn from(error: CheckError) -> RoundEnd {
+        RoundEnd::Refused(error)
+    }
+}
+
+impl From<TargetError> for RoundEnd {
+    fn from(error: TargetError) -> RoundEnd {
+        match error {
+            TargetError::Unsupported(what) => RoundEnd::NotSupported(what),
+            TargetError::Failed(error) => RoundEnd::Failed(error),
+        }
+    }
+}
+
+impl<'a> CheckRun<'a> {
+    pub(crate) fn new(check: &'a Check<'a>, target: &'a dyn Target) -> CheckRun<'a> {
+        CheckRun {
+            check,
+            target,
+            only: check.chosen_workgroups(),
+            result: check.blank(),
+            sum: Comparison::default(),
+            causes: BTreeMap::new(),
+            undefined: UndefinedRounds::default(),
+            undefined_in_layout: None,
+            by_choices: BTreeMap::new(),
+            benign_race: None,
+            whole_rounds: 0,
+        }
+    }
+
+    /// Runs all rounds and returns the result.
+    ///
+    /// # Errors
+    /// As [`Check::run`].
+    pub(crate) fn run(mut self) -> Result<CheckResult, CheckError> {
+        let started = Instant::now();
+        let check = self.check;
+        check.must_be_taken(self.target)?;
+        if let Some(what) = check.lacking_subgroup_control(self.target) {
+            return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..self.result });
+        }
+        check.must_fill_subgroups(self.target)?;
+        if !check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
+            return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..self.result });
+        }
+        check.must_fit(self.target)?;
+        let mut failure = None;
+        for number in 0..check.setup.rounds {
+            match self.round(number) {
+                Ok(()) | Err(RoundEnd::Skipped) => {}
+                Err(RoundEnd::Failed(error)) => {
+                    failure = Some(error);
+                    break;
+                }
+                Err(RoundEnd::NotSupported(what)) => {
+                    return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..self.result });
+                }
+                Err(RoundEnd::Refused(error)) => return Err(error),
+            }
+        }
+        if self.undefined.count == check.setup.rounds && failure.is_none() {
+            return Err(self.undefined.error(check));
+        }
+        let mut result = self.total(failure);
+        result.times.wall = started.elapsed().as_secs_f64();
+        Ok(result)
+    }
+
+    fn round(&mut self, number: u32) -> Result<(), RoundEnd> {
+        let (dispatch, allocated, outcome) = self.interpret(number)?;
+        let mut round = self.execute(number, dispatch, allocated.as_ref(), outcome)?;
+        self.recover_layout(&mut round)?;
+        self.compare(&mut round);
+        self.widen_subset(&mut round)?;
+        self.observe_choices(&mut round)?;
+        self.relax_copies(&mut round)?;
+        self.meet_expectations(&mut round);
+        self.count(round);
+        Ok(())
+    }
+
+    /// Returns the permitted sets of the round's dispatch, whose memory the target has allocated if
+    /// it has device addresses.
+    fn interpret(&mut self, number: u32) -> Result<(Dispatch, Option<AllocatedDispatch>, Outcome), RoundEnd> {
+        let check = self.check;
+        let mut dispatch = check.dispatch(number, self.target)?;
+        let allocated = check.allocate(&mut dispatch, &check.setup.descriptors, self.target)?;
+        let before = Instant::now();
+        let outcome = self.interpret_subset(&mut dispatch)?;
+        self.result.times.check += before.elapsed().as_secs_f64();
+        self.result.instructions += outcome.instructions;
+        if outcome.fault_count > 0 {
+            self.note_undefined(number, "was not run", &outcome);
+            self.undefined.first = self.undefined.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
+            return Err(RoundEnd::Skipped);
+        }
+        if self.only.is_none() {
+            check.must_record(&outcome, dispatch.subgroup_size)?;
+        }
+        Ok((dispatch, allocated, outcome))
+    }
+
+    /// Interprets the chosen workgroups. The device runs all of them.
+    fn interpret_subset(&self, dispatch: &mut Dispatch) -> Result<Outcome, CheckError> {
+        dispatch.only.clone_from(&self.only);
+        let outcome = self.check.permitted(dispatch);
+        dispatch.only = None;
+        outcome
+    }
+
+    fn execute(
+        &mut self,
+        number: u32,
+        dispatch: Dispatch,
+        allocated: Option<&AllocatedDispatch>,
+        outcome: Outcome,
+    ) -> Result<Round, RoundEnd> {
+        self.target.begin_round(number);
+        let ran = self.target.run(&self.check.request(&dispatch, allocated))?;
+        let DispatchOutput { memory: output, duration } = ran;
+        self.result.times.device += duration.as_secs_f64();
+        check_complete(&outcome, &dispatch, &self.check.setup.descriptors, &output)
+            .map_err(|what| RoundEnd::Failed(ExecError::Internal(what)))?;
+        Ok(Round { number, dispatch, outcome, output, found: Comparison::default() })
+    }
+
+    /// Interprets again under the subgroup layout that the shader recorded, if it did.
+    fn recover_layout(&mut self, round: &mut Round) -> Result<(), RoundEnd> {
+        let check = self.check;
+        match check.recorded_layout(&round.output, &round.dispatch) {
+            None => Ok(()),
+            Some(Ok((layout, size))) => {
+                (round.dispatch.layout, round.dispatch.subgroup_size) = (layout, size);
+                round.outcome = self.interpret_subset(&mut round.dispatch)?;
+                if round.outcome.fault_count > 0 {
+                    return Err(self.skip_undefined_layout(round.number, check.first_fault(&round.outcome)));
+                }
+                Ok(())
+            }
+            Some(Err(what)) => {
+                let record = check.setup.descriptors.iter().find(|d| Some(d.slot) == check.layout);
+                Err(self.blame_layout(round.number, &what, record.map_or_else(String::new, Descriptor::label)))
+            }
+        }
+    }
+
+    /// Counts a round in which the recorded subgroup layout is not possible.
+    fn blame_layout(&mut self, number: u32, what: &str, record: String) -> RoundEnd {
+        self.sum.add(impossible_layout(what, record, number));
+        self.result.rounds_checked += 1;
+        RoundEnd::Skipped
+    }
+
+    /// Notes a round that the shader leaves undefined under the recorded subgroup layout.
+    fn skip_undefined_layout(&mut self, number: u32, first: String) -> RoundEnd {
+        self.skip(number, format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}"));
+        self.undefined_in_layout.get_or_insert(first);
+        RoundEnd::Skipped
+    }
+
+    fn skip(&mut self, round: u32, why: String) {
+        self.result.unjudged.push(UnjudgedRound { round, why });
+    }
+
+    fn compare(&self, round: &mut Round) {
+        round.found = self.check.compared(&round.outcome, &round.dispatch, &round.output, round.number);
+    }
+
+    /// Interprets all workgroups if the subset does not permit an element, which others may have
+    /// written.
+    fn widen_subset(&mut self, round: &mut Round) -> Result<(), RoundEnd> {
+        let Some(only) = &self.only else { return Ok(()) };
+        if round.found.failing + round.found.warning == 0 {
+            return Ok(());
+        }
+        let before = Instant::now();
+        let resolved = self.check.resolve(&round.dispatch, only, &round.outcome)?;
+        self.result.times.check += before.elapsed().as_secs_f64();
+        match resolved {
+            SampleResolution::Whole(whole) => {
+                self.result.notes.push(format!(
+                    "round {}: some elements of the sample were not permitted, so all workgroups were checked",
+                    round.number
+                ));
+                self.result.instructions += whole.instructions;
+                self.whole_rounds += 1;
+                round.outcome = *whole;
+                if round.outcome.fault_count > 0 {
+                    self.note_undefined(round.number, "was not checked", &round.outcome);
+                    return Err(RoundEnd::Skipped);
+                }
+                self.compare(round);
+            }
+            SampleResolution::Open(instructions) => {
+                let elements = round.found.set_undetermined();
+                let cause = format!(
+                    "the interpreted subset of the workgroups does not permit the result, but others may have written \
+                     it; interpreting all takes about {} instructions{}",
+                    workgroup_sample::rounded(instructions),
+                    self.check.advice("; raise --sample or --patience").unwrap_or_default()
+                );
+                *self.causes.entry((cause, "several places".to_owned())).or_default() += elements;
+                self.result.elements_undetermined += elements;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the round by one of an instrumented variant, which records the choices of the
+    /// device, if that decides more elements.
+    fn observe_choices(&mut self, round: &mut Round) -> Result<(), RoundEnd> {
+        if self.only.is_some() {
+            return Ok(());
+        }
+        let before = Instant::now();
+        let observed = self.check.under_observed_choices(round.number, self.target, &round.outcome, &round.found);
+        self.result.times.check += before.elapsed().as_secs_f64();
+        match observed {
+            None => {}
+            Some(Ok(ObservedRound { choices, dispatch, outcome, output, found })) => {
+                *self.by_choices.entry(choices).or_default() +=
+                    round.found.undetermined_count().saturating_sub(found.undetermined_count());
+                self.result.instructions += outcome.instructions;
+                *round = Round { number: round.number, dispatch, outcome, output, found };
+            }
+            Some(Err(Unobserved::ImpossibleLayout(what))) => {
+                return Err(self.blame_layout(round.number, &what, "subgroup built-ins".to_owned()));
+            }
+            Some(Err(Unobserved::UndefinedInLayout(first))) => {
+                return Err(self.skip_undefined_layout(round.number, first));
+            }
+            Some(Err(Unobserved::Failed { choices, why })) => self.result.notes.push(format!(
+                "round {}: results that depend on {} were not checked: {why}",
+                round.number,
+                choices.named()
+            )),
+        }
+        Ok(())
+    }
+
+    /// Interprets a failing round again with the most lenient reading of copies. Elements that no
+    /// order of atomics explains are wrong in every reading.
+    fn relax_copies(&mut self, round: &mut Round) -> Result<(), RoundEnd> {
+        if round.found.failing == 0 || !round.outcome.disorder.is_empty() {
+            return Ok(());
+        }
+        let before = Instant::now();
+        round.dispatch.copies = Copies::Assume;
+        round.outcome = self.check.permitted(&round.dispatch)?;
+        self.compare(round);
+        self.result.instructions += round.outcome.instructions;
+        self.result.times.check += before.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn meet_expectations(&mut self, round: &mut Round) {
+        let check = self.check;
+        if round.found.failing > 0 && self.result.picture.is_none() {
+            let picture = picture(&round.outcome, &check.setup.descriptors, &round.output, check.row);
+            self.result.picture = picture.map(Box::new);
+        }
+        let Round { number, dispatch, outcome, output, found } = round;
+        let interpreted = InterpretedRound { number: *number, dispatch, outcome };
+        check.expected.iter().for_each(|expected| expected.check(interpreted, output, found));
+    }
+
+    /// Adds a round to the result.
+    fn count(&mut self, round: Round) {
+        let Round { number, outcome, found, .. } = round;
+        if self.benign_race.is_none() {
+            self.benign_race = self.check.first_benign_race(&outcome);
+        }
+        match found.hollow() {
+            Some(why) => self.skip(number, why.to_owned()),
+            None => self.result.rounds_checked += 1,
+        }
+        for (cause, elements) in &found.undetermined {
+            let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));
+            *self.causes.entry(self.check.cause(cause)).or_default() += elements;
+            self.result.elements_undetermined += elements;
+        }
+        self.sum.add(found);
+    }
+
+    /// Notes a round with undefined behaviour, and the faults of the first such round.
+    fn note_undefined(&mut self, round: u32, so: &str, outcome: &Outcome) {
+        let check = self.check;
+        let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
+        let first = check.first_fault(outcome);
+        self.skip(round, format!("{so} because the shader {what} with its inputs: {first}"));
+        let undefined = &mut self.undefined;
+        undefined.count += 1;
+        undefined.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
+        undefined.other |= !is_endless(outcome);
+        if undefined.faults.is_empty() {
+            undefined.faults = check.faults(outcome);
+        }
+    }
+
+    /// Returns the result over all rounds.
+    fn total(self, failure: Option<ExecError>) -> CheckResult {
+        let CheckRun { check, only, mut result, sum, causes, .. } = self;
+        for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
+            let (element, they) =
+                if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
+            result.notes.push(format!(
+                "{elements} {element} on {}; {they} checked against the {} observed in an instrumented run",
+                choices.named(),
+                choices.observed()
+            ));
+        }
+        let only = only.filter(|_| self.whole_rounds == 0 || self.whole_rounds < result.rounds_checked);
+        result.sampled = only.map(|only| check.sampled(&only, sum.outside_subset));
+        let hollow = sum.hollow().is_some();
+        result.writes = Some(sum.writes());
+        result.elements_checked = sum.checked;
+        result.elements_failing = sum.failing;
+        result.elements_warning = sum.warning;
+        result.mismatches = sum.mismatches;
+        result.classes = sum.classes;
+        result.undetermined = causes
+            .into_iter()
+            .map(|((cause, place), elements)| UndeterminedElements { cause, place, elements })
+            .collect();
+        let advice = check.advice(status::TRY);
+        (result.status, result.reason) = status::of(&result, failure, hollow, advice.as_deref());
+        if let Some(race) = &self.benign_race {
+            status::qualify_by_benign_race(&mut result, race);
+        }
+        if let (Status::Undetermined, Some(first)) = (result.status, self.undefined_in_layout) {
+            let advice = check.advice("; change the shader").unwrap_or_default();
+            result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
+        }
+        result.notes.extend(status::few_judged(&result, advice.as_deref()));
+        result
+    }
+}
+
+impl UndefinedRounds {
+    /// Returns the error of a check in whose rounds the shader always has undefined behaviour.
+    fn error(self, check: &Check<'_>) -> CheckError {
+        let mut list = self.faults;
+        list.extend(check.setup.short_files());
+        let sources = self.first.and_then(|at| open_sources(check, at));
+        let advice = sources.map_or_else(
+            || "  provide valid inputs with --input, --elements, --push or --workgroups".to_owned(),
+            |sources| format!("  {sources}, or others of --input, --elements and --workgroups"),
+        );
+        list.extend(check.advice(&advice));
+        if self.endless {
+            list.extend(check.advice("  if the loop ends, raise the limit with --patience 10"));
+        }
+        let what = match () {
+            () if !self.other => ENDLESS,
+            () if check.setup.wgsl => DYNAMIC_ERROR,
+            () => "has undefined behaviour",
+        };
+        CheckError::Undefined { name: check.shader.name.clone(), what, list }
+    }
+}

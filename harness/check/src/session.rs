@@ -1,0 +1,381 @@
+//! Session of a check: from a file to a result with its diagnosis and bundles.
+//!
+//! A [`CheckSession`] is data: one process makes it from a file, another may run it
+//! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
+
+use crate::case_writer::write_case;
+use crate::{
+    BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader, MutatingTarget,
+    Mutation, Options, PlantedError, Reduction, ReductionLimits, ShaderSource, Target, bundle, reduce,
+    search_parameters,
+};
+use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_oracle::Place;
+use assay_spirv::module::InstructionIndex;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::Duration;
+
+/// Limits of a reduction.
+const REDUCTION_EFFORT: ReductionLimits = ReductionLimits { candidates: 500, time: Duration::from_secs(300) };
+
+/// Subdirectory of a result directory for the bundle of a failure.
+pub const BUNDLE_FOLDER: &str = "bundle";
+
+/// Subdirectory of a result directory for the bundle of a reduced failure.
+const REDUCED_FOLDER: &str = "reduced";
+
+/// Subdirectory of a result directory for the case file with the parameters that a search chose.
+const CASE_FOLDER: &str = "case";
+
+/// Steps after a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    /// Run an instrumented variant to find the first wrong instruction.
+    pub trace: bool,
+    /// Derive the first wrong element from its operands.
+    pub derive: bool,
+    /// Reduce the shader while the same instruction fails in the same way.
+    pub reduce: bool,
+}
+
+/// A shader with everything that its check needs.
+#[derive(Debug)]
+pub struct CheckSession {
+    /// The shader.
+    pub shader: ShaderSource,
+    /// Options of the check, with the chosen parameters.
+    pub options: Options,
+    /// The case file that names the shader, if one does.
+    case: Option<CaseFile>,
+    /// The error to plant in the module that the device receives, if any.
+    pub mutation: Option<Mutation>,
+    /// Parameters that a search chose.
+    chosen: Option<ChosenParameters>,
+    /// Steps after a failure.
+    pub diagnosis: Diagnosis,
+}
+
+/// A session in a form that is sent to another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionRequest {
+    shader: CompiledShader,
+    options: Options,
+    mutation: Option<Mutation>,
+    chosen: Option<ChosenParameters>,
+    diagnosis: Diagnosis,
+}
+
+/// Names the component at fault for a failure.
+pub type Attribution<'a> = &'a dyn Fn(&Check<'_>) -> String;
+
+/// Destination of the files of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionOutput<'a> {
+    /// Result directory, if files are to be written.
+    pub folder: Option<&'a Path>,
+    /// Command line, for reports.
+    pub command: &'a [String],
+}
+
+impl CheckSession {
+    /// Creates a session for a shader.
+    pub fn new(shader: ShaderSource, mut options: Options) -> CheckSession {
+        if shader.wgsl().is_some() {
+            // They are constants in the module.
+            options.specs.clear();
+        }
+        CheckSession { shader, options, case: None, mutation: None, chosen: None, diagnosis: Diagnosis::default() }
+    }
+
+    /// Reads and compiles the shader that a case file names, or else `file`. `options` contains the
+    /// options of the case file. `compile` needs only what the case file does not state.
+    ///
+    /// # Errors
+    /// As [`ShaderSource::load`], with the line of the case file.
+    pub fn load(
+        case: Option<CaseFile>,
+        file: &Path,
+        mut compile: CompileOptions,
+        options: Options,
+    ) -> Result<CheckSession, CheckError> {
+        compile.entry = options.entry.clone();
+        compile.specs = options.specs.clone();
+        if let Some(case) = &case {
+            compile.defines.splice(..0, case.defines.iter().cloned());
+            compile.includes.extend(case.includes.iter().cloned());
+        }
+        let path = case.as_ref().map_or(file, |case| &case.shader);
+        let shader = ShaderSource::load(path, &compile).map_err(|error| with_line(case.as_ref(), error))?;
+        Ok(CheckSession { case, ..CheckSession::new(shader, options) })
+    }
+
+    /// Returns the purpose that the case file states.
+    pub fn purpose(&self) -> Option<&str> {
+        self.case.as_ref()?.why.as_deref()
+    }
+
+    /// Prepares the check.
+    ///
+    /// # Errors
+    /// As [`Check::new`], with the line of the case file.
+    pub fn check(&self) -> Result<Check<'_>, CheckError> {
+        Check::new(&self.shader, &self.options).map_err(|error| with_line(self.case.as_ref(), error))
+    }
+
+    /// Checks that the inputs of the options can be read and fit their bindings. They are the same
+    /// in every round.
+    ///
+    /// # Errors
+    /// They cannot, or do not.
+    pub fn must_have_inputs(&self, check: &Check<'_>) -> Result<(), CheckError> {
+        if !self.options.inputs.is_empty() || self.options.push.is_some() {
+            check.setup.dispatch(0)?;
+        }
+        Ok(())
+    }
+
+    /// Searches for parameters if the options leave them open and lead to undefined behaviour or to
+    /// few written elements. A case file states its parameters.
+    ///
+    /// # Errors
+    /// As [`CheckSession::check`].
+    pub fn search(&mut self, limits: &dyn Target) -> Result<(), CheckError> {
+        if self.case.is_some() {
+            return Ok(());
+        }
+        let chosen = search_parameters(&self.check()?, &self.options, limits)?;
+        if let Some(chosen) = &chosen {
+            chosen.apply(&mut self.options)?;
+        }
+        self.chosen = chosen;
+        Ok(())
+    }
+
+    /// Returns the session in a form that [`CheckSession::from_request`] takes.
+    pub fn request(&self) -> SessionRequest {
+        SessionRequest {
+            shader: self.shader.compiled(),
+            options: self.options.clone(),
+            mutation: self.mutation.clone(),
+            chosen: self.chosen.clone(),
+            diagnosis: self.diagnosis,
+        }
+    }
+
+    /// Returns the session of a request.
+    ///
+    /// # Errors
+    /// As [`ShaderSource::from_compiled`].
+    pub fn from_request(request: SessionRequest) -> Result<CheckSession, CheckError> {
+        let SessionRequest { shader, options, mutation, chosen, diagnosis } = request;
+        let shader = ShaderSource::from_compiled(shader)?;
+        Ok(CheckSession { shader, options, case: None, mutation, chosen, diagnosis })
+    }
+
+    /// Returns the error to plant and its instruction, if there is one.
+    fn planted(&self, check: &Check<'_>) -> Result<Option<(&Mutation, PlantedError)>, CheckError> {
+        let Some(mutation) = &self.mutation else { return Ok(None) };
+        let planted = mutation.plant(&self.shader.source.module, &check.setup.entry)?;
+        Ok(Some((mutation, planted)))
+    }
+
+    /// Returns a description of the planted error and its location, if there is one.
+    ///
+    /// # Errors
+    /// The error cannot be planted.
+    pub fn planted_description(&self, check: &Check<'_>) -> Result<Option<String>, CheckError> {
+        Ok(self.planted(check)?.map(|(mutation, planted)| self.describe_planted(mutation, &planted)))
+    }
+
+    fn describe_planted(&self, mutation: &Mutation, planted: &PlantedError) -> String {
+        let place = self.shader.location(Place { instruction: InstructionIndex(planted.instruction), line: None });
+        let exact = mutation.at_word(planted.word);
+        let option = if *mutation == exact { String::new() } else { format!(" (--mutate '{exact}')") };
+        format!("planted {mutation} in the module that the device receives, at {place}{option}")
+    }
+
+    /// Runs the check on a target and diagnoses a failure.
+    ///
+    /// `attribution` is set if another component than the driver may be at fault. `preliminary`
+    /// receives a failure before each diagnostic step, which may crash the driver or take long.
+    ///
+    /// # Errors
+    /// Mistakes in the input, and files that cannot be written.
+    pub fn run(
+        &self,
+        check: &Check<'_>,
+        target: &dyn Target,
+        attribution: Option<Attribution<'_>>,
+        output: SessionOutput<'_>,
+        preliminary: &dyn Fn(&CheckResult),
+    ) -> Result<CheckResult, CheckError> {
+        let Some((_, planted)) = self.planted(check)? else {
+            return self.diagnose(check, target, attribution, output, preliminary);
+        };
+        // A planted error needs no attribution.
+        self.diagnose(check, &MutatingTarget::new(target, planted), None, output, preliminary)
+    }
+
+    fn diagnose(
+        &self,
+        check: &Check<'_>,
+        target: &dyn Target,
+        attribution: Option<Attribution<'_>>,
+        output: SessionOutput<'_>,
+        preliminary: &dyn Fn(&CheckResult),
+    ) -> Result<CheckResult, CheckError> {
+        let mut result = check.run(target)?;
+        if let (Some(folder), false) = (output.folder, result.mismatches.is_empty()) {
+            remove_bundles(folder)?;
+        }
+        let failed = result.status == Status::Fail;
+        if failed {
+            preliminary(&result);
+        }
+        if let (Some(attribution), true, false) = (attribution, failed, result.fails_only_the_case()) {
+            result.notes.push(attribution(check));
+        }
+        if self.diagnosis.trace && failed {
+            check.explain(&mut result, target, self.diagnosis.derive);
+        }
+        if let Some(folder) = output.folder
+            && matches!(result.status, Status::Fail | Status::QualityWarning)
+            && !result.mismatches.is_empty()
+        {
+            let folder = folder.join(BUNDLE_FOLDER);
+            check.write_bundle(&self.destination(&folder, output), &result, target)?;
+            let bundle = folder.display();
+            result.notes.push(format!("bundle in {bundle}; reproduce with `assay repro {bundle}`"));
+        }
+        if self.diagnosis.reduce && failed {
+            preliminary(&result);
+            let note = match reduce(check, &result, target, REDUCTION_EFFORT) {
+                Ok(reduced) => self.note_of_reduction(check, &reduced, target, output)?,
+                // A failure that cannot be reduced is still reported.
+                Err(error) => format!("not reduced: {error}"),
+            };
+            result.notes.push(note);
+        }
+        Ok(result)
+    }
+
+    /// Completes the result that a process or a target reported: adds the notes of the session, and
+    /// writes the bundle of a driver that ended early and the case file of a search.
+    ///
+    /// # Errors
+    /// Files cannot be written.
+    pub fn conclude(
+        &self,
+        check: &Check<'_>,
+        result: &mut CheckResult,
+        device: &DeviceInfo,
+        output: SessionOutput<'_>,
+    ) -> Result<(), CheckError> {
+        result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
+        if let Some((mutation, planted)) = self.planted(check)? {
+            self.note_planted(check, mutation, &planted, result);
+        }
+        let Some(folder) = output.folder else { return Ok(()) };
+        if result.mismatches.is_empty() {
+            remove_bundles(folder)?;
+        }
+        let bundle = folder.join(BUNDLE_FOLDER);
+        let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
+        // The driver ended before the bundle was written, or no element could be compared.
+        if ended || (result.status == Status::Fail && !bundle.exists()) {
+            check.write_failure_bundle(&self.destination(&bundle, output), result, device)?;
+        }
+        self.write_case(&folder.join(CASE_FOLDER), result)
+    }
+
+    /// Notes the planted error, and the instructions to try if no checked element shows it.
+    fn note_planted(&self, check: &Check<'_>, mutation: &Mutation, planted: &PlantedError, result: &mut CheckResult) {
+        let description = self.describe_planted(mutation, planted);
+        result.notes.push(format!("{description}; this is not a fault of the device"));
+        if result.mismatches.is_empty() && matches!(result.status, Status::Pass | Status::Undetermined) {
+            let others = mutation.alternatives(&self.shader.source.module, &check.setup.entry, Some(planted));
+            let others = others.map_or_else(
+                || "it applies to no other instruction".to_owned(),
+                |options| format!("to plant it in another instruction, give {options}"),
+            );
+            result.notes.push(format!("the planted error changes no checked element; {others}"));
+        }
+        // Some reports show only the reason, without the notes.
+        result.reason = result.reason.take().map(|reason| format!("{reason}, with {mutation} planted"));
+    }
+
+    fn destination<'a>(&'a self, folder: &'a Path, output: SessionOutput<'a>) -> BundleDestination<'a> {
+        BundleDestination { folder, command: output.command, mutation: self.mutation.as_ref() }
+    }
+
+    /// Writes a case file with the parameters that a search chose, if it did, in place of that of an
+    /// earlier check.
+    fn write_case(&self, folder: &Path, result: &mut CheckResult) -> Result<(), CheckError> {
+        bundle::remove(folder)?;
+        let Some(chosen) = &self.chosen else { return Ok(()) };
+        if let Some(file) = write_case(folder, &self.shader, &self.options, &chosen.note())? {
+            let file = file.display();
+            result.notes.push(format!("`assay check {file}` repeats the check with these parameters"));
+        }
+        Ok(())
+    }
+
+    /// Writes the bundle of a reduced shader beside the original one, and returns a note on it.
+    fn note_of_reduction(
+        &self,
+        check: &Check<'_>,
+        reduced: &Reduction,
+        target: &dyn Target,
+        output: SessionOutput<'_>,
+    ) -> Result<String, CheckError> {
+        let [before, after] = reduced.instructions;
+        let [x, y, z] = reduced.result.workgroups;
+        let mut note = format!(
+            "reduced from {before} to {after} instructions and {x} x {y} x {z} workgroups, {} candidates tried",
+            reduced.tried
+        );
+        if let Some(reason) = &reduced.stopped {
+            note += &format!("; the reduction stopped early: {reason}");
+        }
+        let Some(folder) = output.folder else { return Ok(note + "; give --out to keep it") };
+        let small = Check::new(&reduced.shader, &reduced.options)?;
+        // Locates the planted error in the reduced module.
+        let (whole, part) = (&self.shader.source.module, &reduced.shader.source.module);
+        let planted = |mutation: &Mutation| {
+            let planted = mutation.plant(whole, &check.setup.entry)?;
+            let anywhere = || Mutation { at: None, ..mutation.clone() };
+            Ok::<_, CheckError>(planted.find(part).map_or_else(anywhere, |i| mutation.at_word(i.at)))
+        };
+        let mutation = self.mutation.as_ref().map(planted).transpose()?;
+        let folder = folder.join(REDUCED_FOLDER);
+        let to = BundleDestination { folder: &folder, command: output.command, mutation: mutation.as_ref() };
+        small.write_bundle(&to, &reduced.result, target)?;
+        Ok(note + &format!("; bundle in {}", folder.display()))
+    }
+}
+
+/// Adds the line of the case file to an error.
+fn with_line(case: Option<&CaseFile>, error: CheckError) -> CheckError {
+    match case {
+        Some(case) => case.with_line(error),
+        None => error,
+    }
+}
+
+/// Removes the bundles and the case file of an earlier check from a result directory.
+///
+/// # Errors
+/// They cannot be removed.
+pub fn remove_bundles(folder: &Path) -> Result<(), CheckError> {
+    [BUNDLE_FOLDER, REDUCED_FOLDER, CASE_FOLDER].iter().try_for_each(|name| bundle::remove(&folder.join(name)))
+}
+
+/// Refuses a result directory in which files that Assay did not write have the names of the bundles
+/// or of the case file.
+///
+/// # Errors
+/// It contains such files.
+pub fn refuse_foreign_bundles(folder: &Path) -> Result<(), CheckError> {
+    [BUNDLE_FOLDER, REDUCED_FOLDER, CASE_FOLDER].iter().try_for_each(|name| bundle::check_free(&folder.join(name)))
+}

@@ -1,0 +1,125 @@
+//! Check of a session on one device, and its reports.
+
+use super::{CheckDevice, ExecutionArgs, attribution::attribute, isolated_check};
+use crate::{
+    ReportOutput,
+    args::{Api, Isolate},
+    exit::{self, Failure, WithCode},
+    run::write_page,
+};
+use assay_check::{Check, CheckSession, SessionOutput, Target};
+use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA};
+use assay_precision::Specification;
+use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::{path::Path, time::Instant};
+
+/// Opens the Vulkan device beneath a device of wgpu.
+pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
+
+/// Verdict of a check on one device.
+pub(super) struct DeviceVerdict {
+    pub(super) device: DeviceInfo,
+    /// Result; `None` if the check was interrupted.
+    pub(super) result: Option<CheckResult>,
+    /// Exit code for this result.
+    pub(super) code: u8,
+}
+
+/// Device of a check, and the API through which it runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SelectedDevice {
+    /// Argument of `--device` that selects it.
+    pub(super) selector: Option<String>,
+    pub(super) wgpu: bool,
+}
+
+/// Returns the specification that judges an API.
+pub(super) fn rules(api: Api) -> Specification {
+    if api == Api::Wgpu { Specification::Wgsl } else { Specification::Vulkan }
+}
+
+/// Returns this process's command line, for reports.
+fn command() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
+/// Checks on one device under the rules of an API, and reports the result. The check is that of the
+/// session with these rules.
+pub(super) fn check_on(
+    session: &CheckSession,
+    check: &Check<'_>,
+    execution: &ExecutionArgs,
+    (api, selected): (Api, &CheckDevice),
+    folder: Option<&Path>,
+) -> Result<DeviceVerdict, Failure> {
+    let started = Instant::now();
+    let command = command();
+    let output = SessionOutput { folder, command: &command };
+    let selected = SelectedDevice { selector: selected.selector.clone(), wgpu: api == Api::Wgpu };
+    let (device, mut result) = match execution.isolate {
+        Isolate::Yes => isolated_check::run(session, check, execution.settings(), selected, output)?,
+        Isolate::No => {
+            let target = execution.settings().target(&selected)?;
+            let vulkan = || execution.settings().target(&SelectedDevice { wgpu: false, ..selected.clone() });
+            let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
+            let attribution: Option<assay_check::Attribution<'_>> =
+                if selected.wgpu { Some(&attributed) } else { None };
+            let result = session.run(check, &*target, attribution, output, &|_| ())?;
+            (target.info().clone(), Some(result))
+        }
+    };
+    match &mut result {
+        Some(result) => session.conclude(check, result, &device, output)?,
+        None => folder.map_or(Ok(()), assay_check::remove_bundles)?,
+    }
+    let code = report(session, check, &device, result.as_ref(), output, started)?;
+    Ok(DeviceVerdict { device, result, code })
+}
+
+/// Writes all reports of a result, and returns the exit code.
+fn report(
+    session: &CheckSession,
+    check: &Check<'_>,
+    device: &DeviceInfo,
+    result: Option<&CheckResult>,
+    output: SessionOutput<'_>,
+    started: Instant,
+) -> Result<u8, Failure> {
+    let tally = SharedReporter::new(Tally::new());
+    let mut reporters: Vec<Box<dyn Reporter>> = vec![Box::new(tally.clone())];
+    if let Some(folder) = output.folder {
+        reporters.push(Box::new(ResultDirWriter::create(folder).code(exit::USAGE)?));
+    }
+    let planted = session.mutation.as_ref().map(ToString::to_string);
+    let folder_shown = output.folder.map(Path::to_owned);
+    let shown = ConsoleOptions { threads: 1, folder: folder_shown, planted, ..ConsoleOptions::default() };
+    reporters.push(Box::new(Console::new(ReportOutput { consequence: "the check continues".to_owned() }, shown)));
+    let mut report = |event: &Event| -> Result<(), Failure> {
+        reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
+    };
+    report(&Event::RunStarted(Box::new(RunInfo {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        specification: device.specification().to_owned(),
+        device: device.clone(),
+        budget: CHECK_BUDGET.to_owned(),
+        seed: check.setup.seed(),
+        cases: 1,
+        command: output.command.to_vec(),
+        started: Timestamp::now().to_string(),
+        host: assay_runner::host_name(),
+        selection: String::new(),
+        part: None,
+    })))?;
+    if let Some(result) = result {
+        report(&Event::CheckFinished(Box::new(result.clone())))?;
+    }
+    let interrupted = result.is_none_or(|result| result.partial);
+    report(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
+    if let Some(folder) = output.folder {
+        write_page(folder);
+    }
+    Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), interrupted)))
+}

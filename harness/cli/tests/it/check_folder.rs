@@ -1,0 +1,80 @@
+//! `assay check` of a folder.
+
+use crate::support::assay;
+use std::fs;
+use std::path::Path;
+
+const WRITES: &str = "@group(0) @binding(0) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(64) fn first(@builtin(global_invocation_id) id: vec3<u32>) { y[id.x] = id.x * 3u; }
+";
+
+/// Writes the files of a folder.
+fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn every_shader_and_entry_point_below_a_folder_is_checked() {
+    if !crate::support::device::device() {
+        return;
+    }
+    let two = format!("{WRITES}@compute @workgroup_size(1) fn second() {{ y[0] = 7u; }}");
+    let case = "shader = 'named.wgsl'\nworkgroups = [1]\nrounds = 1\n\
+                [[expect]]\nbinding = 'y'\nelement = '[2]'\nvalue = '7'\n";
+    let folder = folder(&[
+        ("a.wgsl", WRITES.to_owned()),
+        ("sub/two.wgsl", two),
+        ("sub/named.wgsl", WRITES.to_owned()),
+        ("sub/named.toml", case.to_owned()),
+        ("broken.wgsl", "fn main(".to_owned()),
+        ("fragment.wgsl", "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(); }".to_owned()),
+        (".hidden/b.wgsl", WRITES.to_owned()),
+        ("notes.toml", "text = 'not of Assay'".to_owned()),
+    ]);
+    let out = folder.path().join("out");
+    let output = assay(&["check", text(folder.path()), "--out", text(&out)]);
+    assert_eq!(output.code, 1, "{output:?}");
+    let line = |status: &str, name: &str| format!("{status:<14} {}/{name}", text(folder.path()));
+    for (status, name) in [
+        ("Pass", "a.wgsl  wrote 256 of 256 elements"),
+        ("Pass", "sub/two.wgsl:first  wrote 256 of 256 elements"),
+        ("Undetermined", "broken.wgsl  "),
+    ] {
+        assert!(output.stdout.contains(&line(status, name)), "{status} {name}: {output:?}");
+    }
+    assert!(output.stdout.contains(&format!("Fail {}/sub/named.toml: first with", text(folder.path()))), "{output:?}");
+    assert!(!output.stdout.contains("sub/named.wgsl"), "a shader of a case file is not checked alone: {output:?}");
+    assert!(!output.stdout.contains("hidden") && !output.stdout.contains("notes.toml"), "{output:?}");
+    assert!(output.stderr.contains("1 shader has no compute entry point"), "{output:?}");
+    let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
+    assert_eq!(results.matches("\"event\":\"check_finished\"").count(), 5, "{results}");
+    // A finished run is resumed without running anything again.
+    let again = assay(&["run", "--resume", text(&out)]);
+    assert_eq!(again.code, 1, "{again:?}");
+    assert!(again.stderr.contains("5 results from the earlier run"), "{again:?}");
+}
+
+#[test]
+fn options_of_one_shader_are_refused_for_a_folder() {
+    let folder = folder(&[("a.wgsl", WRITES.to_owned())]);
+    let output = assay(&["check", text(folder.path()), "--workgroups", "2", "--reduce"]);
+    assert_eq!(output.code, 2, "{output:?}");
+    assert!(
+        output.stderr.contains("is a folder, but --workgroups, --reduce apply to a single shader only"),
+        "{output:?}"
+    );
+    let empty = tempfile::tempdir().unwrap();
+    let output = assay(&["check", text(empty.path())]);
+    assert_eq!(output.code, 3, "{output:?}");
+    assert!(output.stderr.contains("no compute shader and no case file of a shader"), "{output:?}");
+}

@@ -1,0 +1,154 @@
+//! Cases of shaders in files: every shader and case file below a folder.
+
+use crate::Case;
+use assay_check::{CaseFile, CheckError, CompileOptions, ShaderSource};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Endings of shaders in a folder. Files with other names, such as `.glsl`, are often included by
+/// shaders; they are checked if they are named themselves.
+const ENDINGS: [&str; 6] = ["wgsl", "spv", "spvasm", "comp", "hlsl", "slang"];
+
+/// Ending of case files.
+const CASE_FILE: &str = "toml";
+
+/// Largest number of files and folders below a folder.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// A shader in a file: the body of a case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ShaderFile {
+    /// The shader or case file.
+    pub path: PathBuf,
+    /// Entry point, if the shader has several.
+    pub entry: Option<String>,
+}
+
+impl ShaderFile {
+    /// Returns true if a file with this ending is a shader.
+    pub fn is_ending(ending: &OsStr) -> bool {
+        ending.to_str().is_some_and(|ending| ending == "glsl" || ENDINGS.contains(&ending))
+    }
+
+    /// Returns the file of a case by its name; `None` if there is no such file.
+    pub fn from_name(name: &str) -> Option<ShaderFile> {
+        let whole = Path::new(name);
+        if whole.is_file() {
+            return Some(ShaderFile { path: whole.to_owned(), entry: None });
+        }
+        let (path, entry) = name.rsplit_once(':')?;
+        let path = Path::new(path);
+        path.is_file().then(|| ShaderFile { path: path.to_owned(), entry: Some(entry.to_owned()) })
+    }
+
+    /// Returns true if the file is this one, or below this folder.
+    pub fn is_below(&self, folder: &Path) -> bool {
+        self.path.canonicalize().is_ok_and(|path| path.starts_with(folder))
+    }
+}
+
+/// Cases of files, and the files that have none.
+#[derive(Debug, Default)]
+pub struct ShaderFiles {
+    /// One case for each compute entry point, ordered by path. The name is the path, and
+    /// `PATH:ENTRY` for one of several entry points.
+    pub cases: Vec<Case>,
+    /// Number of shaders without a compute entry point.
+    pub without_compute: usize,
+}
+
+impl ShaderFiles {
+    /// Lists the cases of a shader, a case file, or all of them below a folder. Hidden folders and
+    /// links to folders are skipped. A shader that a case file of the folder names is checked as the
+    /// case file says, and not alone.
+    ///
+    /// # Errors
+    /// A file or folder cannot be read, or there are too many.
+    pub fn find(path: &Path) -> Result<ShaderFiles, CheckError> {
+        let mut files = Vec::new();
+        if path.is_dir() {
+            collect(path, &mut files).map_err(|source| CheckError::Unreadable { path: path.to_owned(), source })?;
+        } else {
+            files.push(path.to_owned());
+        }
+        files.sort_unstable();
+        let (mut shaders, mut case_files, mut named) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for file in files {
+            if file.extension().is_some_and(|ending| ending == CASE_FILE) {
+                // A family of precision cases, or a file of another program.
+                let Ok(Some(case)) = CaseFile::load(&file) else { continue };
+                named.extend(case.shader.canonicalize().ok());
+                case_files.push(file);
+            } else {
+                shaders.push(file);
+            }
+        }
+        shaders.retain(|shader| shader.canonicalize().map_or(true, |shader| !named.contains(&shader)));
+        let mut found = ShaderFiles::default();
+        for file in case_files {
+            found.cases.push(case(ShaderFile { path: file, entry: None }));
+        }
+        for file in shaders {
+            match entry_points(&file) {
+                Some(entries) if entries.is_empty() => found.without_compute += 1,
+                Some(entries) if entries.len() > 1 => found.cases.extend(
+                    entries.into_iter().map(|entry| case(ShaderFile { path: file.clone(), entry: Some(entry) })),
+                ),
+                _ => found.cases.push(case(ShaderFile { path: file, entry: None })),
+            }
+        }
+        found.cases.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
+    }
+}
+
+/// Returns the case of a file.
+fn case(file: ShaderFile) -> Case {
+    let path = file.path.display().to_string();
+    let path = path.strip_prefix("./").unwrap_or(&path);
+    let name = match &file.entry {
+        Some(entry) => format!("{path}:{entry}"),
+        None => path.to_owned(),
+    };
+    Case::shader(name, file)
+}
+
+/// Adds the shaders and case files below a folder.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    let mut entries = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            entries += 1;
+            if entries > MAX_ENTRIES {
+                return Err(io::Error::other(format!("more than {MAX_ENTRIES} files and folders")));
+            }
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            if kind.is_dir() {
+                folders.push(path);
+            } else if ending.is_some_and(|ending| ending == CASE_FILE || ENDINGS.contains(&ending)) && path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the names of the compute entry points; `None` if they are not known, because the file
+/// cannot be read, or because another program compiles it. Its check then names the reason.
+fn entry_points(file: &Path) -> Option<Vec<String>> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    if !matches!(ending, Some("wgsl" | "spv" | "spvasm")) {
+        return None;
+    }
+    let shader = ShaderSource::load(file, &CompileOptions::default());
+    shader.ok().map(|shader| shader.compute_entry_points())
+}
