@@ -86,10 +86,9 @@ pub(crate) fn line(check: &CheckResult) -> String {
     let writes = check.writes.as_ref().map(ToString::to_string);
     let few = check.notes.iter().find(|note| note.starts_with("warning: ")).map(|note| format!("; {note}"));
     let details = match &check.reason {
-        Some(reason) => reason.clone(),
+        Some(reason) => reason.lines().next().unwrap_or_default().to_owned(),
         None => writes.unwrap_or_default() + &few.unwrap_or_default(),
     };
-    let details = details.replace('\n', "\n                 ");
     format!("{style}{:<14}{style:#} {}  {details}\n", format!("{:?}", check.status), check.name)
 }
 

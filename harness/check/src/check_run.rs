@@ -52,8 +52,8 @@ pub(crate) struct CheckRun<'a> {
 
 /// Rounds in which the shader has undefined behaviour.
 #[derive(Default)]
-struct UndefinedRounds {
-    count: u32,
+pub(crate) struct UndefinedRounds {
+    pub(crate) count: u32,
     /// Faults of the first of them, as lines.
     faults: Vec<String>,
     /// Instruction of the first fault.
@@ -180,7 +180,6 @@ impl<'a> CheckRun<'a> {
         self.result.instructions += outcome.instructions;
         if outcome.fault_count > 0 {
             self.note_undefined(number, "was not run", &outcome);
-            self.undefined.first = self.undefined.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
             return Err(RoundEnd::Skipped);
         }
         if self.only.is_none() {
@@ -371,19 +370,8 @@ impl<'a> CheckRun<'a> {
         self.sum.add(found);
     }
 
-    /// Notes a round with undefined behaviour, and the faults of the first such round.
     fn note_undefined(&mut self, round: u32, so: &str, outcome: &Outcome) {
-        let check = self.check;
-        let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
-        let first = check.first_fault(outcome);
-        self.skip(round, format!("{so} because the shader {what} with its inputs: {first}"));
-        let undefined = &mut self.undefined;
-        undefined.count += 1;
-        undefined.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
-        undefined.other |= !is_endless(outcome);
-        if undefined.faults.is_empty() {
-            undefined.faults = check.faults(outcome);
-        }
+        self.result.unjudged.push(self.undefined.add(self.check, (round, so), outcome));
     }
 
     /// Returns the result over all rounds.
@@ -426,8 +414,22 @@ impl<'a> CheckRun<'a> {
 }
 
 impl UndefinedRounds {
+    /// Adds a round with undefined behaviour, and returns a note that it was not run, or not checked.
+    pub(crate) fn add(&mut self, check: &Check<'_>, (round, so): (u32, &str), outcome: &Outcome) -> UnjudgedRound {
+        let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
+        let first = check.first_fault(outcome);
+        self.count += 1;
+        self.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
+        self.other |= !is_endless(outcome);
+        self.first = self.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
+        if self.faults.is_empty() {
+            self.faults = check.faults(outcome);
+        }
+        UnjudgedRound { round, why: format!("{so} because the shader {what} with its inputs: {first}") }
+    }
+
     /// Returns the error of a check in whose rounds the shader always has undefined behaviour.
-    fn error(self, check: &Check<'_>) -> CheckError {
+    pub(crate) fn error(self, check: &Check<'_>) -> CheckError {
         let mut list = self.faults;
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));

@@ -13,6 +13,7 @@
 //! Values that a case file expects are compared with the permitted sets of the first module.
 
 use crate::check::{Check, ENDLESS, is_endless, on_one_line, oracle};
+use crate::check_run::UndefinedRounds;
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, path_text, read_bits};
@@ -149,6 +150,61 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
     if let Some(race) = benign_race {
         qualify_by_benign_race(&mut result, &race);
     }
+    result.times.check = started.elapsed().as_secs_f64();
+    result.times.wall = result.times.check;
+    Ok(result)
+}
+
+/// Interprets every round without a device: finds undefined behaviour, counts the determined
+/// elements, and compares the expectations of a case file with the permitted sets. The target only
+/// gives limits. No device is judged, so a Pass requires expectations, all of which are permitted.
+///
+/// # Errors
+/// A round cannot be interpreted, or every round has undefined behaviour.
+pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckResult, CheckError> {
+    let started = Instant::now();
+    let mut result = check.blank();
+    let (mut open, mut known) = (0, [0u64; 4]);
+    let mut undefined = UndefinedRounds::default();
+    result.writes = Some(Writes::default());
+    for round in 0..check.setup.rounds {
+        let mut dispatch = check.dispatch(round, limits)?;
+        check.put_synthetic_addresses(&mut dispatch);
+        let permitted = check.permitted(&dispatch)?;
+        result.instructions += permitted.instructions;
+        if permitted.fault_count > 0 {
+            result.unjudged.push(undefined.add(check, (round, "was not interpreted to its end"), &permitted));
+            continue;
+        }
+        result.rounds_checked += 1;
+        for descriptor in check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
+            let pair = BindingPair { descriptor, dispatch: &dispatch, permitted: &permitted, found: &permitted, round };
+            open += pair.compare(descriptor.may_be_written, &mut result);
+        }
+        let interpreted = InterpretedRound { number: round, dispatch: &dispatch, outcome: &permitted };
+        for expected in &check.expected {
+            known[expected.check_permitted(interpreted, &mut result) as usize] += 1;
+        }
+    }
+    if undefined.count == check.setup.rounds {
+        return Err(undefined.error(check));
+    }
+    result.notes.extend(expectation_note(known, &check.shader.name));
+    if open > 0 {
+        let place = "several places".to_owned();
+        result.undetermined.push(UndeterminedElements { cause: "not determined".into(), place, elements: open });
+        result.elements_undetermined = open;
+    }
+    result.writes = result.writes.map(|writes| Writes::of(writes.bindings));
+    let [are_permitted, never, ..] = known;
+    (result.status, result.reason) = match (never, are_permitted) {
+        (1.., _) => (Status::Fail, Some("the specification never permits what the case file expects".to_owned())),
+        (0, 1..) => (Status::Pass, None),
+        (0, 0) => {
+            let what = "no device ran; the shader has no undefined behaviour with these inputs";
+            (Status::Undetermined, Some(what.to_owned()))
+        }
+    };
     result.times.check = started.elapsed().as_secs_f64();
     result.times.wall = result.times.check;
     Ok(result)

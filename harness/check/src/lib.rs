@@ -51,7 +51,9 @@ pub use check::{BundleDestination, Check, TIME_LIMIT};
 pub use compare::Comparison;
 pub use device_address::{AddressWord, AddressedBuffer, addressed_slot, synthetic_addresses};
 pub use dispatch_setup::{Descriptor, DispatchSetup, SpecValue};
-pub use equivalence::{TranslationVerdict, check_equivalence, check_translation_of_target, without_source};
+pub use equivalence::{
+    TranslationVerdict, check_equivalence, check_translation_of_target, interpret_only, without_source,
+};
 pub use error::CheckError;
 pub use external_compiler::CompilerRun;
 pub use external_tool::{ToolOutput, run_tool};

@@ -114,7 +114,12 @@ impl ProgramSet<'_> {
         let ran = catch_unwind(AssertUnwindSafe(|| self.try_check_shader(file)));
         let mut result = match ran {
             Ok(Ok(result)) => CheckResult { name: case.name.clone(), ..result },
-            Ok(Err(error)) => undetermined(error.to_string()),
+            Ok(Err(error)) => {
+                let error = error.to_string();
+                let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
+                let reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                CheckResult { notes: rest.lines().map(str::to_owned).collect(), ..undetermined(reason) }
+            }
             Err(panic) => {
                 let why = format!("the harness panicked: {}", panic_message(&*panic));
                 CheckResult { status: Status::InternalError, ..undetermined(why) }

@@ -14,8 +14,8 @@ use crate::{
 use assay_check::{
     AddressWord, BUNDLE_FOLDER, BindingName, BindingSource, CaseFile, Check, CheckError, CheckSession, Descriptor,
     Diagnosis, Mutation, Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence,
-    load_translation, refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size, translation_options,
-    without_source,
+    interpret_only, load_translation, refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size,
+    translation_options, without_source,
 };
 use assay_events::{CheckResult, Status};
 use assay_files::OwnedFiles;
@@ -124,6 +124,17 @@ pub(crate) struct CheckArgs {
     /// with -O)
     #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample"])]
     against: Option<PathBuf>,
+
+    /// Interpret the shader without a device: undefined behaviour, and expectations of the case file
+    ///
+    /// The exit code is 0 if a round is defined and no expectation fails.
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "against", "mutate", "out", "reduce", "explain", "trace", "no_trace", "device", "api", "validation", "isolate"
+        ]
+    )]
+    no_device: bool,
 
     /// Plant an error in the module that the device receives, to see Assay find it
     ///
@@ -312,6 +323,11 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     // Reports errors in the arguments and files before a device is opened.
     let check = session.check()?;
     session.must_have_inputs(&check)?;
+    if args.no_device {
+        let result = interpret_only(&check, &NoDevice::default())?;
+        print(assay_reports::check_text(&result).as_bytes())?;
+        return Ok(if result.status == Status::Fail { exit::FAILURES } else { exit::OK });
+    }
     args.must_suit(api, &session)?;
     session.purpose().into_iter().for_each(note);
     if session.shader.wgsl().is_none() && api != Api::Vulkan {
@@ -660,6 +676,7 @@ impl CheckArgs {
             ("--no-trace", self.no_trace),
             ("--reduce", self.reduce),
             ("--against", self.against.is_some()),
+            ("--no-device", self.no_device),
             ("--mutate", self.mutate.is_some()),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
