@@ -274,7 +274,7 @@ pub struct Profile {
 }
 
 /// Identity of the device and its driver, and other properties that affect the run.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// `deviceName`, with the API if it is not Vulkan.
     pub name: String,
