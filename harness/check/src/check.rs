@@ -1,11 +1,12 @@
 //! The check: rounds in the oracle and on a target.
 
-use crate::atomic_order::{ObservedChoices, ObservedRound, Unobserved, VariantRun, element_at};
+use crate::atomic_failures::element_at;
 use crate::compare::{Comparison, check_complete};
 use crate::device_address::synthetic_addresses;
 use crate::dispatch_setup::{Descriptor, DispatchSetup};
 use crate::expectation::{InterpretedRound, ResolvedExpectation};
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
+use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved, VariantRun};
 use crate::parameter_search::open_sources;
 use crate::picture::picture;
 use crate::subgroup_control::SubgroupControl;
