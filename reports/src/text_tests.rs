@@ -6,7 +6,7 @@ use crate::{
     ResultDir, check_text,
     diff::{MarginThreshold, diff},
     html,
-    test_events::{case, check, console_text, folder, run},
+    test_events::{case, check, console_text, folder},
 };
 use assay_events::{
     BindingWrites, CaseResult, CheckResult, Repeat, RepeatVerdict, Status, UnjudgedRound, WorkgroupSubset, Writes,

@@ -317,14 +317,14 @@ mod tests {
     #[test]
     fn normalised_channels_convert_both_ways() {
         let rgba = Texel::of(ImageFormat::Rgba8).expect("known");
-        assert_eq!(rgba.read(0, 255, false), (AbstractValue::Bits, 0x3f80_0000, false));
-        let (value, _, doubt) = rgba.read(0, 51, false);
-        let floats = value.floats(0, Fmt::F32).expect("a set");
-        assert!(doubt && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));
+        assert_eq!(rgba.read(0, 255, false), ChannelValue::exact(0x3f80_0000));
+        let fifth = rgba.read(0, 51, false);
+        let floats = fifth.value.floats(0, Fmt::F32).expect("a set");
+        assert!(fifth.readings_differ && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));
         assert_eq!(floats.hi - floats.lo, 1);
         for bits in 0..=255u64 {
-            let (value, exact, _) = rgba.read(1, bits, false);
-            let floats = value.floats(exact, Fmt::F32).expect("a set");
+            let found = rgba.read(1, bits, false);
+            let floats = found.value.floats(found.bits, Fmt::F32).expect("a set");
             let back = rgba.written(1, &floats, false).expect("few");
             assert!(back.contains(&bits), "{bits}: {back:?}");
         }

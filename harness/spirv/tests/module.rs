@@ -195,7 +195,7 @@ fn invalid_modules_are_rejected_with_a_position() {
 
 #[test]
 fn forward_pointers_allow_recursive_types() {
-    let module = module(
+    let module = spirv(
         "OpCapability PhysicalStorageBufferAddresses\nOpMemoryModel PhysicalStorageBuffer64 GLSL450\n\
          OpTypeForwardPointer %p PhysicalStorageBuffer\n%node = OpTypeStruct %p\n%p = OpTypePointer PhysicalStorageBuffer %node",
     );
