@@ -168,11 +168,8 @@ fn run(cases: usize) -> RunInfo {
             driver_version: 1,
             api_version: "1.4.0".to_owned(),
             conformance_version: "1.4.0.0".to_owned(),
-            features: Vec::new(),
-            extensions: Vec::new(),
-            properties: Default::default(),
-            environment: Default::default(),
             host_cpu: "a processor".to_owned(),
+            ..DeviceInfo::default()
         },
         budget: "quick".to_owned(),
         seed: 0,

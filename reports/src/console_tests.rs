@@ -1,32 +1,7 @@
 use super::*;
-use crate::test_events::{case, run};
+use crate::test_events::{SharedOutput, case, console_text, run};
 use assay_events::{ClassCount, Mismatch, class_names};
-use std::{cell::RefCell, rc::Rc};
-
-#[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn shown(cases: &[CaseResult], verbose: bool, interrupted: bool) -> String {
-    let out = Shared::default();
-    let options = ConsoleOptions { verbose, threads: 2, folder: Some("out".into()), ..ConsoleOptions::default() };
-    let mut console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), options);
-    console.event(&Event::RunStarted(Box::new(run(cases.len() + usize::from(interrupted))))).unwrap();
-    for case in cases {
-        console.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
-    }
-    console.event(&Event::RunFinished { interrupted, wall: 12.0 }).unwrap();
-    let bytes = out.0.borrow().clone();
-    String::from_utf8(bytes).unwrap()
-}
+use std::rc::Rc;
 
 fn named(name: &str, modes: &str, status: Status) -> CaseResult {
     CaseResult { modes: modes.to_owned(), ..case(name, status) }
@@ -35,7 +10,7 @@ fn named(name: &str, modes: &str, status: Status) -> CaseResult {
 #[test]
 fn similar_cases_share_a_row_and_failures_come_last_in_full() {
     let fail = named("precision.f32.exp2.vec2.RoundingModeRTE.buffer", "RoundingModeRTE", Status::Fail);
-    let text = shown(
+    let text = console_text(
         &[
             fail,
             named("precision.f32.exp2.scalar.default.buffer", "default", Status::Pass),
@@ -80,7 +55,7 @@ FAIL: test device, testpipe Mesa 22.3.6: 1 of 4 checked cases returns results th
 
 #[test]
 fn verbose_shows_every_case_with_its_times_and_a_row_for_every_mode() {
-    let text = shown(&[named("p.a", "default", Status::Pass), named("p.b", "NSZ", Status::Pass)], true, false);
+    let text = console_text(&[named("p.a", "default", Status::Pass), named("p.b", "NSZ", Status::Pass)], true, false);
     let line = "Pass           p.a  65,536 of 2^32 inputs  margin 0.873 at 0x3f9d70a4 = 1.23  \
                 [1.5 s: build 0.10 s, device 0.90 s, check 1.3 s on 2 cores, overlap 0.15 s, 50.0 k results/s per core]\n";
     assert!(text.contains(line), "{text}");
@@ -92,7 +67,7 @@ fn verbose_shows_every_case_with_its_times_and_a_row_for_every_mode() {
 fn the_last_line_is_the_verdict() {
     let last = |statuses: &[Status], interrupted| {
         let cases: Vec<_> = statuses.iter().enumerate().map(|(i, &s)| named(&format!("p.{i}"), "default", s)).collect();
-        shown(&cases, false, interrupted).lines().last().unwrap().to_owned()
+        console_text(&cases, false, interrupted).lines().last().unwrap().to_owned()
     };
     assert!(last(&[Status::NotSupported], false).starts_with("NOTHING CHECKED: "));
     assert!(last(&[], false).starts_with("NOTHING CHECKED: "));
@@ -102,7 +77,11 @@ fn the_last_line_is_the_verdict() {
     );
     let by = |path: &str| {
         let one = CaseResult { path: path.to_owned(), ..named("p.path", "default", Status::Pass) };
-        shown(&[one, named("p.native", "default", Status::Pass)], false, false).lines().last().unwrap().to_owned()
+        console_text(&[one, named("p.native", "default", Status::Pass)], false, false)
+            .lines()
+            .last()
+            .unwrap()
+            .to_owned()
     };
     assert!(by("lowered").ends_with(
         "2 checked cases conform to Vulkan 1.4.360, 1 of them lowered to core SPIR-V, which does not test native support."
@@ -133,7 +112,7 @@ fn possible_inputs_count_cases_from_buffers() {
         ..case("p.a", Status::Pass)
     };
     let row = |cases: &[CaseResult]| {
-        let text = shown(cases, false, false);
+        let text = console_text(cases, false, false);
         text.lines().find(|line| line.starts_with("Exp2")).unwrap().to_owned()
     };
     let all = row(&[of("buffer", 1 << 32), of("constant", 64), of("buffer", 1 << 32)]);
@@ -147,7 +126,7 @@ fn possible_inputs_count_cases_from_buffers() {
 #[test]
 fn a_timeout_shows_its_reason_and_the_inputs_checked() {
     let reason = Some("the device did not finish within 3s".to_owned());
-    let text = shown(&[CaseResult { reason, inputs_tested: 512, ..case("p.a", Status::Timeout) }], false, false);
+    let text = console_text(&[CaseResult { reason, inputs_tested: 512, ..case("p.a", Status::Timeout) }], false, false);
     let line = text.lines().find(|line| line.starts_with("Timeout")).unwrap();
     assert!(line.contains("of 2^32 inputs") && line.ends_with("  the device did not finish within 3s"), "{line}");
 }
@@ -161,7 +140,7 @@ fn a_skipped_case_that_the_baseline_expects_to_fail_fails_the_run() {
     let expectations = Expectations::new(Some(baseline), crate::deqp::Patterns::empty(), crate::Waivers::default());
     let skipped = vec!["p.left".to_owned(), "p.other".to_owned()];
     let planned = Rc::new(["p.a"].iter().collect());
-    let out = Shared::default();
+    let out = SharedOutput::default();
     let console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
     let mut console = console.with_expectations(Rc::new(expectations.for_run(planned, skipped)));
     console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
@@ -180,7 +159,7 @@ fn a_skipped_case_that_the_baseline_expects_to_fail_fails_the_run() {
 #[test]
 fn a_part_without_cases_is_not_a_failure() {
     let part = assay_events::RunPart { of: vec!["hash:1/3".to_owned()], cases: 5, selection: String::new() };
-    let out = Shared::default();
+    let out = SharedOutput::default();
     let mut console =
         Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
     console.event(&Event::RunStarted(Box::new(RunInfo { part: Some(part), ..run(0) }))).unwrap();
@@ -192,7 +171,7 @@ fn a_part_without_cases_is_not_a_failure() {
 
 #[test]
 fn a_run_without_a_device_describes_no_device() {
-    let out = Shared::default();
+    let out = SharedOutput::default();
     let mut console =
         Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), Default::default());
     let mut info = run(1);
@@ -211,15 +190,15 @@ fn a_run_without_a_device_describes_no_device() {
 #[test]
 fn a_thousand_failures_stay_readable() {
     let cases: Vec<_> = (0..1_000).map(|i| named(&format!("p.{i}"), "default", Status::Fail)).collect();
-    let text = shown(&cases, false, false);
+    let text = console_text(&cases, false, false);
     assert!(text.contains("    and 992 more, listed in failures.csv\n"), "{text}");
     assert!(text.lines().count() < 1_000 + 100);
 }
 
 #[test]
 fn a_closed_output_does_not_stop_the_run() {
-    struct Gone;
-    impl Write for Gone {
+    struct ClosedOutput;
+    impl Write for ClosedOutput {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::BrokenPipe.into())
         }
@@ -227,7 +206,7 @@ fn a_closed_output_does_not_stop_the_run() {
             Ok(())
         }
     }
-    let mut console = Console::new(Gone, ConsoleOptions::default());
+    let mut console = Console::new(ClosedOutput, ConsoleOptions::default());
     console.event(&Event::RunStarted(Box::new(run(1)))).unwrap();
     console.event(&Event::CaseFinished(Box::new(case("p.a", Status::Fail)))).unwrap();
 }
@@ -236,7 +215,7 @@ fn a_closed_output_does_not_stop_the_run() {
 #[test]
 fn the_verdict_names_a_planted_error() {
     let ended = |status| {
-        let out = Shared::default();
+        let out = SharedOutput::default();
         let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
         let options = ConsoleOptions { planted: Some("off-by-one@last".to_owned()), ..ConsoleOptions::default() };
         let mut console = Console::new(stream, options);
@@ -256,7 +235,7 @@ fn the_verdict_names_a_planted_error() {
 #[test]
 fn a_case_files_expectation_is_not_reported_as_the_specifications() {
     let ended = |by: &[&str]| {
-        let out = Shared::default();
+        let out = SharedOutput::default();
         let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
         let mut console = Console::new(stream, ConsoleOptions { threads: 2, ..ConsoleOptions::default() });
         let mut check = crate::test_events::check(Status::Fail);
@@ -296,10 +275,10 @@ fn a_case_files_expectation_is_not_reported_as_the_specifications() {
 #[test]
 fn non_native_cases_name_their_path_and_an_empty_run_lists_no_statuses() {
     let lowered = CaseResult { path: "lowered".to_owned(), ..case("tile.a", Status::Pass) };
-    let text = shown(&[lowered, case("p.b", Status::Pass)], true, false);
+    let text = console_text(&[lowered, case("p.b", Status::Pass)], true, false);
     assert!(text.contains("tile.a  65,536 of 2^32 inputs  lowered  margin"), "{text}");
     assert!(text.contains("p.b  65,536 of 2^32 inputs  margin"), "{text}");
-    assert!(shown(&[], false, true).contains("cases    0 of 1\n"));
+    assert!(console_text(&[], false, true).contains("cases    0 of 1\n"));
 }
 
 /// Elements of a program have their own types, independent of the types of the case.
@@ -307,6 +286,6 @@ fn non_native_cases_name_their_path_and_an_empty_run_lists_no_statuses() {
 fn floats_of_a_program_are_shown_in_decimal() {
     let mut one = CaseResult { types: "64 invocations".to_owned(), ..case("compute.a", Status::Fail) };
     one.worst.as_mut().unwrap().scalar = Some("f32".to_owned());
-    let text = shown(&[one], false, false);
+    let text = console_text(&[one], false, false);
     assert!(text.contains("got       0x40161f99 = 2.3456"), "{text}");
 }

@@ -173,7 +173,7 @@ fn copy_whole_lines(
                 false
             }
             // Keep the first result of a case.
-            Some(event) => event.case_end().is_some_and(|(name, ..)| names.insert(hasher.hash_one(name))),
+            Some(event) => event.case_end().is_some_and(|end| names.insert(hasher.hash_one(end.name))),
         };
         if kept {
             journal.kept_results += 1;
@@ -254,7 +254,7 @@ mod tests {
             folder.event(event)
         };
         journal.replay(&mut take).unwrap();
-        let has = |name: &str| events.iter().any(|event| event.case_end().is_some_and(|(other, ..)| other == name));
+        let has = |name: &str| events.iter().any(|event| event.case_end().is_some_and(|end| end.name == name));
         let missing: Vec<_> = CASES.iter().filter(|(name, _)| !has(name)).collect();
         for (name, status) in missing {
             folder.event(&Event::CaseFinished(Box::new(case(name, *status)))).unwrap();
@@ -268,7 +268,7 @@ mod tests {
         let text = fs::read_to_string(dir.join(RESULTS)).unwrap();
         let events: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let mut ended: Vec<(String, Status)> =
-            events.iter().filter_map(Event::case_end).map(|(name, status, _)| (name.to_owned(), status)).collect();
+            events.iter().filter_map(Event::case_end).map(|end| (end.name.to_owned(), end.status)).collect();
         ended.sort();
         let mut wanted: Vec<(String, Status)> = CASES.iter().map(|(name, s)| ((*name).to_owned(), *s)).collect();
         wanted.sort();

@@ -55,7 +55,7 @@ pub enum MergeError {
         /// Another directory.
         second: PathBuf,
         /// The differing property.
-        what: String,
+        what: &'static str,
         /// Its value in the first directory.
         a: String,
         /// Its value in the second directory.
@@ -171,7 +171,7 @@ fn is_same_dir(a: &Path, b: &Path) -> bool {
 fn check_same_run(first: &ResultDir, second: &ResultDir) -> Result<(), MergeError> {
     let (a, b) = (&first.run, &second.run);
     let (first, second) = (first.path.clone(), second.path.clone());
-    if let Some((what, a, b)) = setup_difference(a, b) {
+    if let Some(Difference { what, a, b }) = setup_difference(a, b) {
         return Err(MergeError::Differ { first, second, what, a, b });
     }
     let divided = |info: &RunInfo| info.part.as_ref().map(|part| (part.cases, part.selection.clone()));
@@ -191,17 +191,28 @@ fn check_same_run(first: &ResultDir, second: &ResultDir) -> Result<(), MergeErro
     Err(MergeError::OtherCases { first, second, a, b })
 }
 
+/// A property in which two runs differ.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The property.
+    pub what: &'static str,
+    /// Its value in the first run.
+    pub a: String,
+    /// Its value in the second run.
+    pub b: String,
+}
+
 /// Returns the first property in which two runs differ although one is to continue the other: the
-/// cases, or the setup that results depend on. The tuple holds the property and both values.
-pub fn find_difference(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
+/// cases, or the setup that results depend on.
+pub fn find_difference(a: &RunInfo, b: &RunInfo) -> Option<Difference> {
     let selection = |info: &RunInfo| format!("{}, {}", counted(info.cases, "case"), info.selection);
     let (x, y) = (selection(a), selection(b));
-    setup_difference(a, b).or((x != y).then(|| ("the list of cases".to_owned(), x, y)))
+    setup_difference(a, b).or((x != y).then_some(Difference { what: "the list of cases", a: x, b: y }))
 }
 
 /// Returns the first difference in the setup that results depend on: rules, inputs, device and
 /// driver.
-fn setup_difference(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)> {
+fn setup_difference(a: &RunInfo, b: &RunInfo) -> Option<Difference> {
     let (x, y) = (&a.device, &b.device);
     let text = |value: &dyn ToString| value.to_string();
     let mut pairs = vec![
@@ -225,7 +236,7 @@ fn setup_difference(a: &RunInfo, b: &RunInfo) -> Option<(String, String, String)
     if x.kind == "cpu" {
         pairs.push(("the host's processor", x.host_cpu.clone(), y.host_cpu.clone()));
     }
-    pairs.into_iter().find(|(_, a, b)| a != b).map(|(what, a, b)| (what.to_owned(), a, b))
+    pairs.into_iter().find(|(_, a, b)| a != b).map(|(what, a, b)| Difference { what, a, b })
 }
 
 /// Describes the use of the validation layer, whose errors are results.
@@ -530,8 +541,8 @@ mod tests {
             info
         };
         assert_eq!(find_difference(&with("LP_NUM_THREADS", "1"), &run(1)), None);
-        let (what, then, now) = find_difference(&with("NIR_DEBUG", "1"), &run(1)).unwrap();
-        assert_eq!((what.as_str(), then.as_str(), now.as_str()), ("the environment", "NIR_DEBUG=1", ""));
+        let Difference { what, a, b } = find_difference(&with("NIR_DEBUG", "1"), &run(1)).unwrap();
+        assert_eq!((what, a.as_str(), b.as_str()), ("the environment", "NIR_DEBUG=1", ""));
     }
 
     #[test]

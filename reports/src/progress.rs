@@ -1,7 +1,7 @@
 //! Progress display on stderr.
 
 use crate::{counted, group_digits, seconds};
-use assay_events::{Event, Reporter};
+use assay_events::{CaseEnd, Event, Reporter};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
     collections::BTreeMap,
@@ -168,7 +168,7 @@ impl Reporter for Progress {
                 (state.0, state.1) = (*done, *inputs);
             }
             Event::CaseFinished(_) | Event::CheckFinished(_) => {
-                if let Some((name, status, _)) = event.case_end() {
+                if let Some(CaseEnd { name, status, .. }) = event.case_end() {
                     self.running.remove(name);
                     self.failing += u64::from(status.is_failure());
                 }

@@ -126,7 +126,7 @@ pub struct ResultDirWriter {
     /// Number of results yet to be replayed that are already in the journal.
     written: usize,
     case_table: CaseTable,
-    standings: Option<Partial>,
+    standings: Option<PartialFile>,
     /// The run, after its start.
     run: Option<Box<RunInfo>>,
     expectations: Rc<Expectations>,
@@ -321,7 +321,7 @@ impl ResultDirWriter {
             let line = StandingLine { name: name.to_owned(), standing, word: word.to_string(), why };
             let file = match &mut self.standings {
                 Some(file) => file,
-                none => none.insert(Partial::create(&self.path, STANDINGS)?),
+                none => none.insert(PartialFile::create(&self.path, STANDINGS)?),
             };
             writeln!(file.out, "{}", serde_json::to_string(&line)?)?;
         }
@@ -348,21 +348,21 @@ impl ResultDirWriter {
 
 /// A file that has a temporary name until it is complete.
 #[derive(Debug)]
-pub(crate) struct Partial {
+pub(crate) struct PartialFile {
     partial: PathBuf,
     path: PathBuf,
     pub(crate) out: BufWriter<File>,
 }
 
-impl Partial {
+impl PartialFile {
     /// Creates the temporary file after recording it as Assay's.
-    pub(crate) fn create(folder: &Path, name: &str) -> io::Result<Partial> {
+    pub(crate) fn create(folder: &Path, name: &str) -> io::Result<PartialFile> {
         let own = OwnedFiles::new(folder);
         own.claim(with_partial([name]))?;
         let name_of_partial = format!("{name}{PARTIAL}");
         let out = BufWriter::with_capacity(1 << 16, own.create(&name_of_partial)?);
         let partial = folder.join(name_of_partial);
-        Ok(Partial { partial, path: folder.join(name), out })
+        Ok(PartialFile { partial, path: folder.join(name), out })
     }
 
     /// Renames the file to its final name.
@@ -399,7 +399,7 @@ pub(crate) fn write_whole(
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut file = Partial::create(folder, name)?;
+    let mut file = PartialFile::create(folder, name)?;
     match write(&mut file.out) {
         Ok(()) => file.finish(),
         Err(error) => {

@@ -1,11 +1,14 @@
-//! Events for tests of the reporters.
+//! Events for tests of the reporters, and the console's text.
 
-use crate::ResultDirWriter;
+use crate::{Console, ConsoleOptions, ResultDirWriter};
 use assay_events::{
     CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, Reporter, RunInfo, SCHEMA,
     Status, Times, UndeterminedElements,
 };
+use std::cell::RefCell;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 pub(crate) fn run(cases: usize) -> RunInfo {
     RunInfo {
@@ -17,7 +20,6 @@ pub(crate) fn run(cases: usize) -> RunInfo {
             api: "vulkan".to_owned(),
             kind: "cpu".to_owned(),
             vendor_id: 0x10005,
-            device_id: 0,
             uuid: "00".repeat(16),
             driver_name: "testpipe".to_owned(),
             driver_info: "Mesa 22.3.6".to_owned(),
@@ -25,10 +27,9 @@ pub(crate) fn run(cases: usize) -> RunInfo {
             api_version: "1.3.230".to_owned(),
             conformance_version: "1.3.1.1".to_owned(),
             features: vec!["shaderFloat16".to_owned()],
-            extensions: Vec::new(),
             properties: [("shaderDenormPreserveFloat32".to_owned(), "false".to_owned())].into(),
-            environment: Default::default(),
             host_cpu: "a processor".to_owned(),
+            ..DeviceInfo::default()
         },
         budget: "quick".to_owned(),
         seed: 0,
@@ -171,4 +172,32 @@ pub(crate) fn check(status: Status) -> CheckResult {
         sampled: None,
         times: Times::default(),
     }
+}
+
+/// Bytes that a console and a test share.
+#[derive(Clone, Default)]
+pub(crate) struct SharedOutput(pub(crate) Rc<RefCell<Vec<u8>>>);
+
+impl Write for SharedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the console's text of a run.
+pub(crate) fn console_text(cases: &[CaseResult], verbose: bool, interrupted: bool) -> String {
+    let out = SharedOutput::default();
+    let options = ConsoleOptions { verbose, threads: 2, folder: Some("out".into()), ..ConsoleOptions::default() };
+    let mut console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), options);
+    console.event(&Event::RunStarted(Box::new(run(cases.len() + usize::from(interrupted))))).unwrap();
+    for case in cases {
+        console.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
+    }
+    console.event(&Event::RunFinished { interrupted, wall: 12.0 }).unwrap();
+    let bytes = out.0.borrow().clone();
+    String::from_utf8(bytes).unwrap()
 }

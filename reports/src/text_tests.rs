@@ -3,23 +3,15 @@
 //! `INSTA_UPDATE=always cargo nextest run -p assay-reports --lib text_tests` writes `src/snapshots/` again.
 
 use crate::{
-    Console, ConsoleOptions, ResultDir, check_text,
+    ResultDir, check_text,
     diff::{MarginThreshold, diff},
     html,
-    test_events::{case, check, folder, run},
+    test_events::{case, check, console_text, folder},
 };
 use assay_events::{
-    BindingWrites, CaseResult, CheckResult, Event, Repeat, RepeatVerdict, Reporter, Status, UnjudgedRound,
-    WorkgroupSubset, Writes,
+    BindingWrites, CaseResult, CheckResult, Repeat, RepeatVerdict, Status, UnjudgedRound, WorkgroupSubset, Writes,
 };
-use std::{
-    cell::RefCell,
-    fs,
-    io::{self, Write},
-    path::Path,
-    process::Command,
-    rc::Rc,
-};
+use std::{fs, path::Path, process::Command};
 
 const STATUSES: [Status; 9] = [
     Status::Pass,
@@ -32,20 +24,6 @@ const STATUSES: [Status; 9] = [
     Status::DeviceLost,
     Status::InternalError,
 ];
-
-/// Bytes that a console and a test share.
-#[derive(Clone, Default)]
-struct Output(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Compares a text with its snapshot.
 fn compare(name: &str, text: &str) {
@@ -62,32 +40,18 @@ fn one_of_each() -> Vec<CaseResult> {
     STATUSES.into_iter().map(|status| case(&name(status), status)).collect()
 }
 
-/// The console's text of a run.
-fn console(cases: &[CaseResult], verbose: bool, interrupted: bool) -> String {
-    let out = Output::default();
-    let options = ConsoleOptions { verbose, threads: 2, folder: Some("out".into()), ..ConsoleOptions::default() };
-    let mut console = Console::new(anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>), options);
-    console.event(&Event::RunStarted(Box::new(run(cases.len() + usize::from(interrupted))))).unwrap();
-    for case in cases {
-        console.event(&Event::CaseFinished(Box::new(case.clone()))).unwrap();
-    }
-    console.event(&Event::RunFinished { interrupted, wall: 12.0 }).unwrap();
-    let bytes = out.0.borrow().clone();
-    String::from_utf8(bytes).unwrap()
-}
-
 #[test]
 fn console_of_every_status() {
     let cases = one_of_each();
-    compare("console", &console(&cases, false, false));
-    compare("console verbose", &console(&cases, true, false));
-    compare("console interrupted", &console(&cases[..2], false, true));
-    compare("console of passes", &console(&cases[..1], false, false));
-    compare("console of unsupported cases", &console(&cases[3..4], false, false));
-    compare("console of no case", &console(&[], false, false));
+    compare("console", &console_text(&cases, false, false));
+    compare("console verbose", &console_text(&cases, true, false));
+    compare("console interrupted", &console_text(&cases[..2], false, true));
+    compare("console of passes", &console_text(&cases[..1], false, false));
+    compare("console of unsupported cases", &console_text(&cases[3..4], false, false));
+    compare("console of no case", &console_text(&[], false, false));
     let lowered = CaseResult { path: "lowered".into(), ..cases[0].clone() };
     let reference = CaseResult { path: "reference".into(), ..cases[0].clone() };
-    compare("console of paths", &console(&[lowered, reference], false, false));
+    compare("console of paths", &console_text(&[lowered, reference], false, false));
     let repeated = |verdict: RepeatVerdict, after: &[&str]| {
         let after = after.iter().map(|&name| name.to_owned()).collect();
         CaseResult { repeat: Some(Box::new(Repeat { verdict, runs: Vec::new(), after })), ..cases[2].clone() }
@@ -97,7 +61,7 @@ fn console_of_every_status() {
         repeated(RepeatVerdict::Flaky, &[]),
         repeated(RepeatVerdict::InCompany, &["precision.f32.sin.scalar.default"]),
     ];
-    compare("console of repeated cases", &console(&repeated, false, false));
+    compare("console of repeated cases", &console_text(&repeated, false, false));
 }
 
 #[test]
@@ -192,7 +156,6 @@ fn push_line(text: &mut String, line: &str) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn words_of_pages() {
     let dir = tempfile::tempdir().unwrap();
     let open = |name: &str, cases: &[CaseResult]| ResultDir::open(folder(&dir.path().join(name), cases)).unwrap();
@@ -205,9 +168,7 @@ fn words_of_pages() {
     html::diff_page(fs::File::create(&difference).unwrap(), &changes).unwrap();
     for (name, page) in [("page report", page), ("page diff", difference)] {
         let Some(words) = words(&page) else {
-            assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "Chromium is expected here");
-            eprintln!("skipped: no Chromium");
-            return;
+            return assay_testkit::skip_missing("Chromium is missing");
         };
         compare(name, &words);
     }

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 /// Inputs of a case that are looked at for one that decides something.
 const ROWS: usize = 2048;
 
-/// What a case's inputs decide.
-enum Decides {
-    /// A result that is not permitted is told from one that is.
+/// Ability of a case's inputs to detect wrong results.
+enum Detection {
+    /// Results that are not permitted are detected.
     Some,
     /// Nothing is required of any result, so that the case is not a Pass.
     Nothing,
@@ -17,7 +17,7 @@ enum Decides {
     Hollow(String),
 }
 
-fn decides(case: &assay_case::Case) -> Decides {
+fn decides(case: &assay_case::Case) -> Detection {
     let (call, reference) = (&case.call, case.call.reference());
     let slots: Vec<_> = call.result_slots().collect();
     let inputs = Inputs::new(case, Budget::Quick, 0, None).expect("no range is asked for");
@@ -34,9 +34,9 @@ fn decides(case: &assay_case::Case) -> Decides {
             let permitted = reference.permitted(slot, &row);
             if let Some(bad) = violating(&permitted.usual, *scalar).first() {
                 return match reference.judge(slot, &row, *bad).verdict {
-                    Verdict::Fail | Verdict::QualityWarning => Decides::Some,
+                    Verdict::Fail | Verdict::QualityWarning => Detection::Some,
                     Verdict::Pass | Verdict::Unchecked => {
-                        Decides::Hollow(format!("{}: {bad:#x} for {row:x?} is not noticed", case.name))
+                        Detection::Hollow(format!("{}: {bad:#x} for {row:x?} is not noticed", case.name))
                     }
                 };
             }
@@ -45,7 +45,7 @@ fn decides(case: &assay_case::Case) -> Decides {
             }
         }
     }
-    hollow.map_or(Decides::Nothing, Decides::Hollow)
+    hollow.map_or(Detection::Nothing, Detection::Hollow)
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn every_precision_case_can_be_failed_or_is_not_a_pass() {
     let each = if std::env::var_os("ASSAY_FULL").is_some() { 1 } else { 11 };
     let of_buffers = cases.iter().filter(|case| case.source == assay_case::OperandSource::Buffer);
     let cases: Vec<_> = of_buffers.step_by(each).collect();
-    let found: Vec<Decides> = cases.par_iter().map(|case| decides(case)).collect();
+    let found: Vec<Detection> = cases.par_iter().map(|case| decides(case)).collect();
     let hollow: Vec<&String> =
-        found.iter().filter_map(|one| if let Decides::Hollow(what) = one { Some(what) } else { None }).collect();
+        found.iter().filter_map(|one| if let Detection::Hollow(what) = one { Some(what) } else { None }).collect();
     assert!(hollow.is_empty(), "{} cases:\n{:#?}", hollow.len(), hollow);
-    let some = found.iter().filter(|one| matches!(one, Decides::Some)).count();
+    let some = found.iter().filter(|one| matches!(one, Detection::Some)).count();
     assert!(some * 10 > cases.len() * 9, "{some} of {} cases decide something", cases.len());
 }

@@ -37,12 +37,12 @@ const TIME_LIMIT: Duration = Duration::from_secs(1200);
 const TRIES: usize = 16;
 
 /// A device that keeps the output of its last dispatch.
-struct Recording<'a> {
+struct RecordingTarget<'a> {
     inner: &'a VulkanTarget,
     left: Mutex<BTreeMap<Slot, Vec<u8>>>,
 }
 
-impl Target for &Recording<'_> {
+impl Target for &RecordingTarget<'_> {
     fn info(&self) -> &DeviceInfo {
         self.inner.info()
     }
@@ -138,7 +138,7 @@ fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec
     };
     let Ok((shader, options)) = prepare() else { return Vec::new() };
     let Ok(check) = Check::new(&shader, &options) else { return Vec::new() };
-    let recording = Recording { inner: target, left: Mutex::default() };
+    let recording = RecordingTarget { inner: target, left: Mutex::default() };
     let sound = check.run(&&recording);
     if !matches!(&sound, Ok(result) if result.status == Status::Pass) {
         say(format!("{seed}: without an error it does not pass"));

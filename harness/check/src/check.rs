@@ -1,11 +1,12 @@
 //! The check of a shader: its preparation, interpretation and diagnosis.
 
-use crate::atomic_order::{ObservedRound, VariantRun, element_at};
+use crate::atomic_failures::element_at;
 use crate::check_run::CheckRun;
 use crate::device_address::synthetic_addresses;
 use crate::dispatch_setup::{Descriptor, DispatchSetup};
 use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
+use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::subgroup_control::SubgroupControl;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,

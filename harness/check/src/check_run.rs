@@ -10,11 +10,11 @@
 //! 6. relax copies of memory that the first interpretation took literally;
 //! 7. compare with the expectations of the case file.
 
-use crate::atomic_order::{ObservedChoices, ObservedRound, Unobserved};
 use crate::check::{DYNAMIC_ERROR, ENDLESS, UNDEFINED_IN_LAYOUT, is_endless};
 use crate::compare::{Comparison, check_complete};
 use crate::dispatch_setup::Descriptor;
 use crate::expectation::InterpretedRound;
+use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::open_sources;
 use crate::picture::picture;
 use crate::subgroup_layout::impossible_layout;

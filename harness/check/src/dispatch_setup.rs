@@ -325,8 +325,8 @@ impl DispatchSetup {
         Ok(())
     }
 
-    /// Checks that a binding of this size, of which `already` bytes are counted, fits in the limit
-    /// together with the others.
+    /// Checks that all bindings fit in the limit if this one has this size. `already` is its size in
+    /// the sum so far.
     fn must_fit(&self, label: &str, bytes: u64, already: u64) -> Result<(), CheckError> {
         let others = self.bytes - already;
         if bytes <= MAX_BYTES - others {

@@ -6,7 +6,7 @@
 //! * [`Check`]: rounds on a [`Target`] (a Vulkan device, or a substitute in tests), each compared
 //!   with the oracle element by element.
 
-mod atomic_order;
+mod atomic_failures;
 pub mod bundle;
 mod case_file;
 mod case_writer;
@@ -28,6 +28,7 @@ mod language;
 mod memory_layout;
 mod mutate;
 mod nesting;
+mod observed_choices;
 mod options;
 mod parameter;
 mod parameter_search;

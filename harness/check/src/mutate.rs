@@ -22,7 +22,7 @@ pub enum MutationKind {
     /// Adds this number to the bits of a float result, which moves it by as many representable
     /// values.
     Ulp(i32),
-    /// Flips the sign of a zero result of a 32-bit float instruction.
+    /// Flips the sign of a zero result.
     SignOfZero,
     /// Adds one to an integer result.
     OffByOne,
@@ -38,8 +38,7 @@ impl MutationKind {
     /// Returns the instructions that it changes, or the part of them, in words.
     fn target(self) -> &'static str {
         match self {
-            MutationKind::Ulp(_) => "floating-point results",
-            MutationKind::SignOfZero => "32-bit floating-point results",
+            MutationKind::Ulp(_) | MutationKind::SignOfZero => "floating-point results",
             MutationKind::OffByOne => "integer results",
             MutationKind::Signedness => "instructions with a signed and an unsigned form",
             MutationKind::LostAtomic => "atomics that read and write",
@@ -188,7 +187,8 @@ impl Mutation {
     /// declare.
     fn undeclared(&self, module: &Module, i: &Instruction<'_>) -> Option<u32> {
         let plain = ScalarOrVector::of_value(module, i.result()?)?;
-        let suits = matches!((self.kind, plain.kind), (MutationKind::Ulp(_), ComponentKind::Float));
+        let of_floats = matches!(self.kind, MutationKind::Ulp(_) | MutationKind::SignOfZero);
+        let suits = of_floats && plain.kind == ComponentKind::Float;
         (suits && !declares_ints(module, plain.width)).then_some(plain.width)
     }
 }
@@ -359,14 +359,18 @@ fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: ComponentKi
 /// driver can simplify it.
 fn sign_of_zero(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
     divert(editor, i, &|editor, code, plain, (value, result)| {
-        let ScalarOrVector { ty, kind: ComponentKind::Float, width: 32, count, .. } = plain else { return None };
-        let (uint, bool) = (editor.uint(32), editor.bool());
+        let ScalarOrVector { ty, kind: ComponentKind::Float, width, count, .. } = plain else { return None };
+        if !declares_ints(editor.module(), width) {
+            return None;
+        }
+        let (uint, bool) = (editor.uint(width), editor.bool());
         let (uints, bools) = (editor.vector(uint, count), editor.vector(bool, count));
         let mut constant = |bits: u64| {
-            let value = editor.constant(uint, 32, bits);
+            let value = editor.constant(uint, width, bits);
             editor.splat(uints, value, count)
         };
-        let (zero, magnitude, sign) = (constant(0), constant(0x7fff_ffff), constant(0x8000_0000));
+        let sign_bit = 1 << (width - 1);
+        let (zero, magnitude, sign) = (constant(0), constant(sign_bit - 1), constant(sign_bit));
         let [bits, size, is_zero, flipped, chosen] = std::array::from_fn(|_| editor.id());
         for words in [
             instruction(Op::Bitcast, &[uints, bits, value]),

@@ -116,14 +116,14 @@ pub fn control_flow_too_deep(module: &Module) -> Option<String> {
 
 /// The position with the most nested operators.
 #[derive(Clone, Copy)]
-struct Deepest {
+struct DeepestNesting {
     operators: usize,
     line: usize,
 }
 
 /// Returns an upper bound on the nesting of operators. For each open bracket, it counts the
 /// operators since the last comma or semicolon.
-fn deepest(text: &[u8]) -> Option<Deepest> {
+fn deepest(text: &[u8]) -> Option<DeepestNesting> {
     let mut deepest = None;
     // Operators in each open bracket, their sum, and whether a block has just ended.
     let (mut open, mut sum, mut block_ended) = (vec![0usize], 0usize, false);
@@ -182,8 +182,8 @@ fn deepest(text: &[u8]) -> Option<Deepest> {
             let level = open.len().saturating_sub(1 + bracket);
             open[level] += 1;
             sum += 1;
-            if deepest.is_none_or(|known: Deepest| sum > known.operators) {
-                deepest = Some(Deepest { operators: sum, line });
+            if deepest.is_none_or(|known: DeepestNesting| sum > known.operators) {
+                deepest = Some(DeepestNesting { operators: sum, line });
             }
         }
         at += length;
@@ -344,6 +344,7 @@ fn is_word(byte: u8) -> bool {
 mod tests {
     use super::*;
     use crate::{CheckError, ShaderSource};
+    use assay_testkit::Shader;
 
     fn operators(text: &str) -> usize {
         deepest(text.as_bytes()).map_or(0, |deepest| deepest.operators)
@@ -426,7 +427,7 @@ mod tests {
 
     /// A million constants ended the process; 50,000 statements of one function took most of a minute.
     #[test]
-    fn what_is_too_long_is_refused_with_its_line_and_the_rest_is_compiled() {
+    fn too_long_shaders_are_refused_with_a_line_and_others_compile() {
         let each = |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<String>();
         let constants = |count: usize| {
             shader("a0")
@@ -478,24 +479,19 @@ mod tests {
     #[test]
     fn nested_control_flow_is_counted() {
         let module = |nested: usize, after: usize| {
-            let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %m \"m\"\n\
-                OpExecutionMode %m LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n\
-                %true = OpConstantTrue %bool\n%m = OpFunction %void None %fn\n%entry = OpLabel\n"
-                .to_owned();
+            let mut body = String::new();
             let begin = |name: &str, i: usize| {
                 format!(
                     "OpSelectionMerge %{name}{i} None\nOpBranchConditional %true %t{name}{i} %{name}{i}\n%t{name}{i} = OpLabel\n"
                 )
             };
             let end = |name: &str, i: usize| format!("OpBranch %{name}{i}\n%{name}{i} = OpLabel\n");
-            text.extend((0..nested).map(|i| begin("n", i)));
-            text.extend((0..nested).rev().map(|i| end("n", i)));
-            text.extend((0..after).map(|i| begin("s", i) + &end("s", i)));
-            text + "OpReturn\nOpFunctionEnd\n"
+            body.extend((0..nested).map(|i| begin("n", i)));
+            body.extend((0..nested).rev().map(|i| end("n", i)));
+            body.extend((0..after).map(|i| begin("s", i) + &end("s", i)));
+            Shader { declared: "%true = OpConstantTrue %bool", body: &body, ..Shader::default() }.module()
         };
-        let of =
-            |text: &str| control_flow_too_deep(&assay_spirv::inspect::ModuleSource::from_text(text).unwrap().module);
-        assert_eq!(of(&module(MAX_CONTROL_FLOW, 3_000)), None);
-        assert!(of(&module(MAX_CONTROL_FLOW + 1, 0)).unwrap().contains("1023"));
+        assert_eq!(control_flow_too_deep(&module(MAX_CONTROL_FLOW, 3_000)), None);
+        assert!(control_flow_too_deep(&module(MAX_CONTROL_FLOW + 1, 0)).unwrap().contains("1023"));
     }
 }

@@ -182,7 +182,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Returns what is wrong with a candidate that is not good, as a clause.
+    /// Returns the defect of a candidate that is not good, as a clause.
     fn defect(&self) -> String {
         let Score { falsifiable, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
@@ -431,8 +431,8 @@ impl Search<'_> {
         order
     }
 
-    /// Shortens grown arrays that a candidate writes to what it accesses, but not below their default
-    /// length: an array of which a shader writes little by default stays as it is.
+    /// Shortens grown arrays that a candidate writes to the accessed length, but not below their
+    /// default length.
     fn fitted(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         if best.score.defined == 0 {
             return Ok(best);

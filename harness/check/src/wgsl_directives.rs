@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn naga_reads_the_rest() {
+    fn naga_compiles_shaders_without_the_directive() {
         let text = "enable subgroups;
             @group(0) @binding(0) var<storage, read_write> sums: array<u32>;
             @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {

@@ -1,4 +1,4 @@
-//! Every row that something covers is shown to be able to fail, says why it is not, or stands in the list of those that are left.
+//! Every covered row has a planted violation, a reason for having none, or a line in `unproven.txt`.
 
 use assay_coverage::{Document, RowStatus, documents};
 use std::collections::{BTreeMap, BTreeSet};

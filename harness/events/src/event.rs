@@ -274,7 +274,7 @@ pub struct Profile {
 }
 
 /// Identity of the device and its driver, and other properties that affect the run.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct DeviceInfo {
     /// `deviceName`, with the API if it is not Vulkan.
     pub name: String,
@@ -404,12 +404,27 @@ pub enum Event {
     },
 }
 
+/// The end of a case or check.
+#[derive(Clone, Copy, Debug)]
+pub struct CaseEnd<'a> {
+    /// Name of the case or check.
+    pub name: &'a str,
+    /// Its status.
+    pub status: Status,
+    /// Its reason, if it has one.
+    pub reason: Option<&'a str>,
+}
+
 impl Event {
-    /// Returns name, status and reason of a case or check that ended; `None` for other events.
-    pub fn case_end(&self) -> Option<(&str, Status, Option<&str>)> {
+    /// Returns the end of a case or check; `None` for other events.
+    pub fn case_end(&self) -> Option<CaseEnd<'_>> {
         match self {
-            Event::CaseFinished(case) => Some((&case.name, case.status, case.reason.as_deref())),
-            Event::CheckFinished(check) => Some((&check.name, check.status, check.reason.as_deref())),
+            Event::CaseFinished(case) => {
+                Some(CaseEnd { name: &case.name, status: case.status, reason: case.reason.as_deref() })
+            }
+            Event::CheckFinished(check) => {
+                Some(CaseEnd { name: &check.name, status: check.status, reason: check.reason.as_deref() })
+            }
             Event::RunStarted(_)
             | Event::CaseStarted { .. }
             | Event::CaseProgress { .. }

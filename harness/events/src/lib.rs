@@ -17,7 +17,7 @@ pub use check_result::{
 };
 pub use digit_groups::group_digits;
 pub use event::{
-    CHECK_BUDGET, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Profile, Repeat, RepeatRun,
+    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Profile, Repeat, RepeatRun,
     RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,
 };
 pub use rerun_command::{rerun_command, rerun_options};

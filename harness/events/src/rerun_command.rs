@@ -59,31 +59,20 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn device(api: &str) -> DeviceInfo {
         DeviceInfo {
             name: "a device".to_owned(),
             api: api.to_owned(),
             kind: "cpu".to_owned(),
-            vendor_id: 1,
-            device_id: 2,
             uuid: "0f".repeat(16),
-            driver_name: String::new(),
-            driver_info: String::new(),
-            driver_version: 1,
             api_version: "1.3.0".to_owned(),
-            conformance_version: "1.3.0.0".to_owned(),
-            features: Vec::new(),
-            extensions: Vec::new(),
-            properties: BTreeMap::new(),
-            environment: BTreeMap::new(),
-            host_cpu: String::new(),
+            ..DeviceInfo::default()
         }
     }
 
     #[test]
-    fn what_decides_a_result_is_given_again() {
+    fn options_that_affect_a_result_are_in_the_rerun_command() {
         let options = |command: &str, api: &str| {
             let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
             rerun_options(&command, &device(api), "quick", 7)

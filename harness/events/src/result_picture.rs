@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_makes_none() {
+    fn invalid_grids_and_pictures_give_no_picture() {
         let right = TexelGrid { wrong: vec![false; 12], ..texels(4, 3, 5) };
         assert_eq!(right.picture("image"), None);
         assert_eq!(TexelGrid::default().picture("nothing"), None);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_stand_out() {
+    fn nans_are_magenta_and_infinities_brightest() {
         let mut texels = texels(2, 2, 1);
         texels.got[1] = [f64::NAN; 4];
         texels.got[2] = [f64::INFINITY; 4];

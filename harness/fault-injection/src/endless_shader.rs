@@ -4,6 +4,7 @@ use crate::result;
 use assay_events::{DeviceInfo, Event, Status};
 use assay_isolate::{EventSender, Refusal, Task, WorkerBackend};
 use assay_runner::device_info;
+use assay_testkit::Shader;
 use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -34,9 +35,7 @@ impl EndlessShaderBackend {
 
     /// Runs a shader that loops until a word of memory is not zero.
     fn wait_for(&self, word: u32) -> Result<(), Error> {
-        let words =
-            assay_spirv::assemble(ENDLESS_SHADER).map_err(|error| Error::Invalid { what: error.to_string() })?;
-        let pipeline = self.device.pipeline(&PipelineDesc::new(&words, 1))?;
+        let pipeline = self.device.pipeline(&PipelineDesc::new(ENDLESS_SHADER.module().words(), 1))?;
         let mut slot = self.device.dispatch_slot(&[BufferSpec::in_out(4)])?;
         slot.write::<u32>(0)?[0] = word;
         let groups = if word == 0 { GROUPS } else { [1; 3] };
@@ -70,40 +69,20 @@ impl WorkerBackend for EndlessShaderBackend {
 }
 
 /// A module that loops until the first word of its buffer is not zero.
-const ENDLESS_SHADER: &str = "\
-; Version: 1.3
-               OpCapability Shader
-               OpMemoryModel Logical GLSL450
-               OpEntryPoint GLCompute %main \"main\"
-               OpExecutionMode %main LocalSize 1 1 1
-               OpDecorate %block Block
-               OpMemberDecorate %block 0 Offset 0
-               OpDecorate %buffer DescriptorSet 0
-               OpDecorate %buffer Binding 0
-       %void = OpTypeVoid
-   %function = OpTypeFunction %void
-       %bool = OpTypeBool
-       %uint = OpTypeInt 32 0
-       %zero = OpConstant %uint 0
-        %one = OpConstant %uint 1
-      %block = OpTypeStruct %uint
-    %pointer = OpTypePointer StorageBuffer %block
-%pointer_uint = OpTypePointer StorageBuffer %uint
-     %buffer = OpVariable %pointer StorageBuffer
-       %main = OpFunction %void None %function
-      %entry = OpLabel
-       %word = OpAccessChain %pointer_uint %buffer %zero
-               OpBranch %head
-       %head = OpLabel
-               OpLoopMerge %end %next None
-               OpBranch %body
-       %body = OpLabel
-               OpBranch %next
-       %next = OpLabel
-      %value = OpAtomicLoad %uint %word %one %zero
-    %is_zero = OpIEqual %bool %value %zero
-               OpBranchConditional %is_zero %head %end
-        %end = OpLabel
-               OpReturn
-               OpFunctionEnd
-";
+const ENDLESS_SHADER: Shader<'_> = Shader {
+    version: "1.3",
+    buffers: &[("%buffer", "%ublocks")],
+    body: "%word = OpAccessChain %puint %buffer %zero %zero
+        OpBranch %head
+        %head = OpLabel
+        OpLoopMerge %end %next None
+        OpBranch %body
+        %body = OpLabel
+        OpBranch %next
+        %next = OpLabel
+        %value = OpAtomicLoad %uint %word %one %zero
+        %is_zero = OpIEqual %bool %value %zero
+        OpBranchConditional %is_zero %head %end
+        %end = OpLabel",
+    ..Shader::DEFAULT
+};

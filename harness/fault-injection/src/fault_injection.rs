@@ -5,7 +5,6 @@ use assay_events::{DeviceInfo, Event, Status};
 use assay_isolate::{EventSender, Task, WorkerBackend};
 use rustix::process::{Signal, getpid, kill_process};
 use std::{
-    collections::BTreeMap,
     hash::{BuildHasher, RandomState},
     io::Write,
     process::{Command, exit},
@@ -28,19 +27,14 @@ pub fn device() -> DeviceInfo {
         name: "a device with injected faults".to_owned(),
         api: "vulkan".to_owned(),
         kind: "other".to_owned(),
-        vendor_id: 0,
-        device_id: 0,
         uuid: "00".repeat(16),
         driver_name: "mock".to_owned(),
         driver_info: "1".to_owned(),
         driver_version: 1,
         api_version: "1.3.0".to_owned(),
         conformance_version: "0.0.0.0".to_owned(),
-        features: Vec::new(),
-        extensions: Vec::new(),
-        properties: BTreeMap::new(),
-        environment: BTreeMap::new(),
         host_cpu: "any".to_owned(),
+        ..DeviceInfo::default()
     }
 }
 

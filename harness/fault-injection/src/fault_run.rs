@@ -102,7 +102,7 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
     if let Some(journal) = &journal {
         let index = NameIndex::new(cases.names());
         journal.replay(&mut |event| {
-            if let Some(case) = event.case_end().and_then(|(name, ..)| index.find(cases.names(), name)) {
+            if let Some(case) = event.case_end().and_then(|end| index.find(cases.names(), end.name)) {
                 done[case] = true;
             }
             tell(event)

@@ -147,7 +147,7 @@ fn failed_chunks_alone_are_repeated_unless_they_differ() {
 }
 
 #[test]
-fn many_faults_at_once() {
+fn random_faults_are_charged_to_their_cases() {
     let cases = FaultyCases::random(600, 3, 7);
     let faults: Vec<Fault> = cases.names().iter().map(|name| Fault::of(name).unwrap()).collect();
     // Limits are tested one by one above; each takes its time.

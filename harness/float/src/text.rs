@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
+    fn floats_are_shown_in_hexadecimal_and_decimal() {
         assert_eq!(F32.hex_float(0x3f9d_70a4), "0x1.3ae148p+0");
         assert_eq!(F32.decimal(0x3f9d_70a4), "1.23");
         assert_eq!(F32.hex_float(0x8000_0001), "-0x0.000002p-126");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named() {
+    fn text_that_is_not_a_number_is_rejected_with_its_reason() {
         assert_eq!(F32.parse("0.1"), Ok(Number { bits: 0x3dcc_cccd, exact: false }));
         assert_eq!(F32.parse("-0x1.8p1"), Ok(Number { bits: 0xc040_0000, exact: true }));
         assert_eq!(F32.parse("1e999999999999").unwrap().bits, 0x7f80_0000);

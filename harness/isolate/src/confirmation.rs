@@ -81,15 +81,15 @@ enum Stage {
 const VERIFICATION_RUNS: u32 = 2;
 
 fn status(event: &Event) -> Status {
-    event.case_end().map_or(Status::InternalError, |(_, status, _)| status)
+    event.case_end().map_or(Status::InternalError, |end| end.status)
 }
 
 fn reason(event: &Event) -> String {
-    event.case_end().and_then(|(_, _, reason)| reason).unwrap_or("no reason given").to_owned()
+    event.case_end().and_then(|end| end.reason).unwrap_or("no reason given").to_owned()
 }
 
 fn repeat_run(event: &Event, after: usize) -> RepeatRun {
-    let reason = event.case_end().and_then(|(_, _, reason)| reason.map(str::to_owned));
+    let reason = event.case_end().and_then(|end| end.reason.map(str::to_owned));
     RepeatRun { after: after as u64, inputs: inputs(event), status: status(event), reason }
 }
 

@@ -15,7 +15,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
-use worker_pool::{Worker, WorkerFailure, WorkerJob, WorkerPool};
+use worker_pool::{KilledWorker, Worker, WorkerFailure, WorkerJob, WorkerPool};
 
 /// Interval at which limits and interruptions are checked.
 const TICK: Duration = Duration::from_millis(50);
@@ -137,11 +137,11 @@ impl Coordinator {
                 Some((_, WorkerEvent::Broken(what))) => return Err(IsolateError::Start(what)),
                 Some((_, WorkerEvent::Closed)) => {
                     pool.workers[0].await_end();
-                    let (words, status, _) = pool.kill(0);
+                    let KilledWorker { stderr, status, .. } = pool.kill(0);
                     killed += u32::from(may_be_external(status));
                     // A kill from outside is not the fault of the device.
                     if !may_be_external(status) || killed > MAX_EXTERNAL_ENDS {
-                        return Err(IsolateError::Start(format!("{}: {words}", describe_end(status))));
+                        return Err(IsolateError::Start(format!("{}: {stderr}", describe_end(status))));
                     }
                     pool.start(None).map_err(IsolateError::Spawn)?;
                 }
@@ -378,7 +378,7 @@ impl RunState<'_> {
             // A partial result is progress.
             Event::CheckFinished(check) if check.partial => self.on_case_progress(at, &event, &check.name),
             Event::CaseFinished(_) | Event::CheckFinished(_) => {
-                let name = event.case_end().map(|(name, ..)| name).unwrap_or_default();
+                let name = event.case_end().map(|end| end.name).unwrap_or_default();
                 match self.pool.workers[at].finish(name) {
                     Some((case, before)) => self.on_result(at, case, before, event),
                     None => self.on_worker_failure(
@@ -410,7 +410,7 @@ impl RunState<'_> {
     /// Processes the result of a case.
     fn on_result(&mut self, at: usize, case: u32, before: Vec<u32>, mut event: Event) -> Result<(), IsolateError> {
         self.caseless_ends = 0;
-        let status = event.case_end().map_or(Status::InternalError, |(_, status, _)| status);
+        let status = event.case_end().map_or(Status::InternalError, |end| end.status);
         // The state of the device or the process is not trustworthy, so later results do not count.
         let tainted = matches!(status, Status::DeviceLost | Status::Timeout);
         let confirmation = self.pool.workers[at].job.as_ref().and_then(|job| job.confirmation);
@@ -451,8 +451,7 @@ impl RunState<'_> {
 
     /// Kills a worker; its remaining cases are run by another.
     fn abandon_worker(&mut self, at: usize) {
-        let (_, _, job) = self.pool.kill(at);
-        let Some(job) = job else { return };
+        let Some(job) = self.pool.kill(at).job else { return };
         self.requeue(&job, &[]);
     }
 
@@ -495,8 +494,7 @@ impl RunState<'_> {
         let name = |case: u32| cases.name(case).to_owned();
         let Some(open) = self.confirmations.get_mut(&number) else { return Ok(()) };
         open.external_ends = 0;
-        let failed =
-            outcome.as_ref().is_none_or(|event| event.case_end().is_some_and(|(_, status, _)| status.is_failure()));
+        let failed = outcome.as_ref().is_none_or(|event| event.case_end().is_some_and(|end| end.status.is_failure()));
         let incident = open.incident.filter(|_| open.confirmation.is_alone());
         let next = open.confirmation.next(outcome, &name);
         let awaits = next == ConfirmationStep::AwaitSuspects;
@@ -549,7 +547,7 @@ impl RunState<'_> {
             worker.await_end();
         }
         let histories: Vec<Vec<u32>> = suspects.iter().map(|(case, _)| worker.predecessors(*case)).collect();
-        let (mut words, status, job) = self.pool.kill(at);
+        let KilledWorker { stderr: mut words, status, job } = self.pool.kill(at);
         let outside = matches!(failure, WorkerFailure::Ended) && may_be_external(status);
         let (did, what) = match &failure {
             WorkerFailure::Ended => (Status::Crash, describe_end(status)),

@@ -2,10 +2,7 @@
 //! operations on the fast path.
 
 use assay_oracle::{Buffer, Dispatch, Limits, Outcome, Program, Resource, Slot, SpecValues};
-use assay_spirv::Module;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use naga::back::spv;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 const INTEGERS: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
     @compute @workgroup_size(256)
@@ -43,11 +40,7 @@ const MATRIX: &str = "@group(0) @binding(0) var<storage, read> a: array<f32>;
     }";
 
 fn program(text: &str) -> Program {
-    let module = naga::front::wgsl::parse_str(text).expect("WGSL");
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).expect("valid");
-    let options = spv::Options { force_loop_bounding: false, ..spv::Options::default() };
-    let words = spv::write_vec(&module, &info, &options, None).expect("SPIR-V");
-    Program::new(&Module::parse(words).expect("a module"), "main", &SpecValues::new()).expect("a program")
+    Program::new(&assay_testkit::wgsl(text), "main", &SpecValues::new()).expect("a program")
 }
 
 fn run(program: &Program, groups: [u32; 3], buffers: u32, words: u32) -> Outcome {

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_one_decision_goes_together() {
+    fn values_of_the_same_choice_stay_correlated() {
         let (a, b) = (of(1, &[3, 4]), of(2, &[10, 20, 30]));
         assert_eq!(combine(&[a.clone(), a.clone()], |x| x[0] - x[1]), Some((AbstractValue::Bits, 0)));
         let sum = combine(&[a.clone(), b.clone()], |x| x[0] + x[1]).expect("six");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_that_are_too_many_are_taken_apart() {
+    fn values_of_too_many_choices_become_uncorrelated() {
         let bits: Vec<Arc<CorrelatedSet>> = (1..=7).map(|number| of(number, &[0, 1])).collect();
         let any = |x: &[u64]| u64::from(x.iter().any(|bit| *bit != 0));
         let six = combine(&bits[..6], any).expect("two").0.correlated(0).expect("few");
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_that_is_made_restricts() {
+    fn a_restricted_choice_restricts_the_values_that_depend_on_it() {
         let (a, b) = (of(1, &[3, 4, 5]), of(2, &[0, 10]));
         let Some((AbstractValue::OneOf(sum), _)) = combine(&[a, b], |x| x[0] + x[1]) else { panic!("six") };
         let (value, bits) = sum.restricted(NondetChoice { number: 1, remaining: 0b110 }).expect("restricted");
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_lane_decided_does_not_restrict_another_lanes_value() {
+    fn a_choice_of_one_lane_does_not_restrict_values_of_another() {
         // Two lanes join that choice 1 separated. In the first one, only two alternatives of choice
         // 2 remain.
         let (parts, m) = (of(1, &[0, 1]), of(2, &[3, 4, 5]));

@@ -289,8 +289,7 @@ impl ExprBound {
         self.terms == 1 && self.degree == 1
     }
 
-    /// Returns true for a leaf no part of which was truncated: its bound says no more than its
-    /// value.
+    /// Returns true for a leaf without truncation: its bound follows from its value.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_leaf() && !self.truncated
     }

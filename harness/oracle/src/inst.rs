@@ -74,7 +74,7 @@ pub(crate) enum IntOp {
     /// Distance of two pointers in units of a number of bytes.
     Apart,
     /// An operation with undefined behaviour if the exact result does not fit.
-    NoWrap(Arithmetic, Fits),
+    NoWrap(Arithmetic, WrapDecorations),
 }
 
 /// The operations that may be decorated not to wrap.
@@ -91,7 +91,7 @@ pub(crate) enum Arithmetic {
 /// The ranges that the result must fit: signed numbers (`NoSignedWrap`), unsigned numbers
 /// (`NoUnsignedWrap`), or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Fits {
+pub(crate) struct WrapDecorations {
     pub(crate) signed: bool,
     pub(crate) unsigned: bool,
 }
@@ -265,7 +265,7 @@ pub(crate) enum SubgroupOp {
 
 /// The kind of result of a subgroup instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Makes {
+enum SubgroupResultKind {
     One,
     Ballot,
     /// The value of one invocation.
@@ -275,12 +275,14 @@ enum Makes {
 }
 
 impl SubgroupOp {
-    fn makes(self) -> Makes {
+    fn result_kind(self) -> SubgroupResultKind {
         match self {
-            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => Makes::One,
-            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => Makes::One,
-            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => Makes::One,
-            SubgroupOp::Ballot => Makes::Ballot,
+            SubgroupOp::Elect | SubgroupOp::All | SubgroupOp::Any | SubgroupOp::AllEqual => SubgroupResultKind::One,
+            SubgroupOp::InverseBallot | SubgroupOp::BallotBitExtract | SubgroupOp::BallotBitCount { .. } => {
+                SubgroupResultKind::One
+            }
+            SubgroupOp::BallotFindLsb | SubgroupOp::BallotFindMsb => SubgroupResultKind::One,
+            SubgroupOp::Ballot => SubgroupResultKind::Ballot,
             SubgroupOp::Broadcast
             | SubgroupOp::BroadcastFirst
             | SubgroupOp::Shuffle
@@ -290,23 +292,23 @@ impl SubgroupOp {
             | SubgroupOp::ShuffleDown
             | SubgroupOp::Rotate { .. }
             | SubgroupOp::QuadBroadcast
-            | SubgroupOp::QuadSwap { .. } => Makes::Copy,
-            SubgroupOp::Fold { .. } => Makes::Value,
+            | SubgroupOp::QuadSwap { .. } => SubgroupResultKind::Copy,
+            SubgroupOp::Fold { .. } => SubgroupResultKind::Value,
         }
     }
 
     /// Number of scalars of the result for a value of `n` scalars.
     pub(crate) fn results(self, n: u32) -> u32 {
-        match self.makes() {
-            Makes::One => 1,
-            Makes::Ballot => 4,
-            Makes::Copy | Makes::Value => n,
+        match self.result_kind() {
+            SubgroupResultKind::One => 1,
+            SubgroupResultKind::Ballot => 4,
+            SubgroupResultKind::Copy | SubgroupResultKind::Value => n,
         }
     }
 
     /// Returns true if the result is the value of one invocation.
     pub(crate) fn is_copy(self) -> bool {
-        self.makes() == Makes::Copy
+        self.result_kind() == SubgroupResultKind::Copy
     }
 }
 

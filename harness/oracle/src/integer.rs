@@ -1,12 +1,12 @@
 //! Semantics of operations on integers and booleans, for one scalar.
 
-use crate::inst::{Arithmetic, Fits, IntOp};
+use crate::inst::{Arithmetic, IntOp, WrapDecorations};
 use crate::pointer::counted;
 use crate::ty::mask;
 
 /// The reason why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undefined {
+pub(crate) enum UndefinedResult {
     /// Undefined behaviour: division by zero, or of the least value by -1.
     Division,
     /// Undefined behaviour: an operation decorated `NoSignedWrap` or `NoUnsignedWrap` wraps.
@@ -85,7 +85,7 @@ impl IntOp {
     }
 
     /// The operation decorated not to wrap; `None` if it cannot be.
-    pub(crate) fn without_wrap(self, fits: Fits) -> Option<IntOp> {
+    pub(crate) fn without_wrap(self, fits: WrapDecorations) -> Option<IntOp> {
         let of = match self {
             IntOp::Neg => Arithmetic::Neg,
             IntOp::Add => Arithmetic::Add,
@@ -102,7 +102,7 @@ impl IntOp {
     /// `poison_negative`: `OpSRem` and `OpSMod` of a negative operand have no value (without
     /// `maintenance8`).
     #[inline(always)]
-    pub(crate) fn eval(self, width: u32, x: [u64; 4], poison_negative: bool) -> Result<u64, Undefined> {
+    pub(crate) fn eval(self, width: u32, x: [u64; 4], poison_negative: bool) -> Result<u64, UndefinedResult> {
         let [a, b, c, d] = x;
         let s = |bits| signed(width, bits);
         let least = signed(width, 1 << (width - 1));
@@ -110,13 +110,15 @@ impl IntOp {
             IntOp::Add => a.wrapping_add(b),
             IntOp::Sub => a.wrapping_sub(b),
             IntOp::Mul => a.wrapping_mul(b),
-            IntOp::UDiv | IntOp::UMod if b == 0 => return Err(Undefined::Division),
+            IntOp::UDiv | IntOp::UMod if b == 0 => return Err(UndefinedResult::Division),
             IntOp::UDiv => a / b,
             IntOp::UMod => a % b,
             IntOp::SDiv | IntOp::SRem | IntOp::SMod if b == 0 || (s(b) == -1 && s(a) == least) => {
-                return Err(Undefined::Division);
+                return Err(UndefinedResult::Division);
             }
-            IntOp::SRem | IntOp::SMod if poison_negative && (s(a) < 0 || s(b) < 0) => return Err(Undefined::Value),
+            IntOp::SRem | IntOp::SMod if poison_negative && (s(a) < 0 || s(b) < 0) => {
+                return Err(UndefinedResult::Value);
+            }
             IntOp::SDiv => (s(a) / s(b)).cast_unsigned(),
             IntOp::SRem => (s(a) % s(b)).cast_unsigned(),
             IntOp::SMod => {
@@ -129,7 +131,7 @@ impl IntOp {
             IntOp::And => a & b,
             IntOp::Or => a | b,
             IntOp::Xor => a ^ b,
-            IntOp::Shl | IntOp::Shr | IntOp::Sar if b >= u64::from(width) => return Err(Undefined::Value),
+            IntOp::Shl | IntOp::Shr | IntOp::Sar if b >= u64::from(width) => return Err(UndefinedResult::Value),
             IntOp::Shl => a << b,
             IntOp::Shr => a >> b,
             IntOp::Sar => (s(a) >> b).cast_unsigned(),
@@ -164,8 +166,8 @@ impl IntOp {
             IntOp::UMax => a.max(b),
             IntOp::SMin => s(a).min(s(b)).cast_unsigned(),
             IntOp::SMax => s(a).max(s(b)).cast_unsigned(),
-            IntOp::UClamp if b > c => return Err(Undefined::Value),
-            IntOp::SClamp if s(b) > s(c) => return Err(Undefined::Value),
+            IntOp::UClamp if b > c => return Err(UndefinedResult::Value),
+            IntOp::SClamp if s(b) > s(c) => return Err(UndefinedResult::Value),
             IntOp::UClamp => a.clamp(b, c),
             IntOp::SClamp => s(a).clamp(s(b), s(c)).cast_unsigned(),
             IntOp::FindILsb => {
@@ -190,11 +192,11 @@ impl IntOp {
             IntOp::Apart => {
                 let between = a.wrapping_sub(b).cast_signed();
                 if counted(a).0 != counted(b).0 || between % c.cast_signed() != 0 {
-                    return Err(Undefined::Apart);
+                    return Err(UndefinedResult::Apart);
                 }
                 (between / c.cast_signed()).cast_unsigned()
             }
-            IntOp::NoWrap(Arithmetic::Shl, _) if b >= u64::from(width) => return Err(Undefined::Value),
+            IntOp::NoWrap(Arithmetic::Shl, _) if b >= u64::from(width) => return Err(UndefinedResult::Value),
             IntOp::NoWrap(of, fits) => {
                 // The shift count is unsigned.
                 let other = if of == Arithmetic::Shl { i128::from(b) } else { i128::from(s(b)) };
@@ -203,7 +205,7 @@ impl IntOp {
                 let is_signed = signed.is_some_and(|n| signed_fit(width, n).is_ok());
                 let is_unsigned = unsigned.is_some_and(|n| (0..=i128::from(mask(width))).contains(&n));
                 if (fits.signed && !is_signed) || (fits.unsigned && !is_unsigned) {
-                    return Err(Undefined::Wrap);
+                    return Err(UndefinedResult::Wrap);
                 }
                 // Both have the same low bits.
                 signed.or(unsigned).unwrap_or_default() as u64
@@ -227,21 +229,21 @@ impl Arithmetic {
 }
 
 /// The number if it fits `width` bits, unsigned.
-fn unsigned_fit(width: u32, exact: u128) -> Result<u64, Undefined> {
-    if exact <= u128::from(mask(width)) { Ok(exact as u64) } else { Err(Undefined::Value) }
+fn unsigned_fit(width: u32, exact: u128) -> Result<u64, UndefinedResult> {
+    if exact <= u128::from(mask(width)) { Ok(exact as u64) } else { Err(UndefinedResult::Value) }
 }
 
 /// The number if it fits `width` bits in two's complement.
-fn signed_fit(width: u32, exact: i128) -> Result<u64, Undefined> {
+fn signed_fit(width: u32, exact: i128) -> Result<u64, UndefinedResult> {
     let bits = exact as u64 & mask(width);
-    if i128::from(signed(width, bits)) == exact { Ok(bits) } else { Err(Undefined::Value) }
+    if i128::from(signed(width, bits)) == exact { Ok(bits) } else { Err(UndefinedResult::Value) }
 }
 
 /// Mask of the bit field at `offset`, if it lies within the word.
-fn field(width: u32, offset: u64, count: u64) -> Result<u64, Undefined> {
+fn field(width: u32, offset: u64, count: u64) -> Result<u64, UndefinedResult> {
     match (offset.checked_add(count), count) {
-        (Some(end), _) if end > u64::from(width) => Err(Undefined::Value),
-        (None, _) => Err(Undefined::Value),
+        (Some(end), _) if end > u64::from(width) => Err(UndefinedResult::Value),
+        (None, _) => Err(UndefinedResult::Value),
         (_, 0) => Ok(0),
         _ => Ok(mask(count as u32) << offset),
     }
@@ -256,7 +258,7 @@ fn highest(bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn eval(op: IntOp, width: u32, x: [u64; 4]) -> Result<u64, Undefined> {
+    fn eval(op: IntOp, width: u32, x: [u64; 4]) -> Result<u64, UndefinedResult> {
         op.eval(width, x, false).map(|bits| bits & mask(width))
     }
 
@@ -275,7 +277,7 @@ mod tests {
                 assert_eq!(eval(IntOp::SAddSat, 8, x), Ok(signed(sa.saturating_add(sb))));
                 assert_eq!(eval(IntOp::Carry, 8, x), Ok(u64::from(a.checked_add(b).is_none())));
                 assert_eq!(eval(IntOp::SLt, 8, x), Ok(u64::from(sa < sb)));
-                let fits = |signed, unsigned| Fits { signed, unsigned };
+                let fits = |signed, unsigned| WrapDecorations { signed, unsigned };
                 let kept = |of, signed, unsigned| eval(IntOp::NoWrap(of, fits(signed, unsigned)), 8, x).ok();
                 assert_eq!(kept(Arithmetic::Add, true, false), sa.checked_add(sb).map(signed));
                 assert_eq!(kept(Arithmetic::Add, false, true), a.checked_add(b).map(u64::from));
@@ -309,7 +311,7 @@ mod tests {
     fn bit_fields_and_searches() {
         assert_eq!(eval(IntOp::BitInsert, 32, [0xffff_ffff, 0, 8, 8]), Ok(0xffff_00ff));
         assert_eq!(eval(IntOp::BitInsert, 32, [7, 1, 32, 0]), Ok(7));
-        assert_eq!(eval(IntOp::BitInsert, 32, [7, 1, 31, 2]), Err(Undefined::Value));
+        assert_eq!(eval(IntOp::BitInsert, 32, [7, 1, 31, 2]), Err(UndefinedResult::Value));
         assert_eq!(eval(IntOp::BitInsert, 64, [0, u64::MAX, 0, 64]), Ok(u64::MAX));
         assert_eq!(eval(IntOp::BitSExtract, 32, [0x80, 4, 4, 0]), Ok(0xffff_fff8));
         assert_eq!(eval(IntOp::BitUExtract, 32, [0x80, 4, 4, 0]), Ok(8));
@@ -317,7 +319,7 @@ mod tests {
         assert_eq!(eval(IntOp::FindSMsb, 32, [0xffff_ffff, 0, 0, 0]), Ok(0xffff_ffff));
         assert_eq!(eval(IntOp::FindUMsb, 32, [0, 0, 0, 0]), Ok(0xffff_ffff));
         assert_eq!(eval(IntOp::BitReverse, 16, [1, 0, 0, 0]), Ok(0x8000));
-        assert_eq!(IntOp::SRem.eval(32, [0xffff_fff9, 3, 0, 0], true), Err(Undefined::Value));
+        assert_eq!(IntOp::SRem.eval(32, [0xffff_fff9, 3, 0, 0], true), Err(UndefinedResult::Value));
     }
 
     #[test]
@@ -325,7 +327,7 @@ mod tests {
         let (minus_seven, three) = (0xffff_fff9, 3);
         for (op, of_negative, by_negative) in [(IntOp::SRem, 0xffff_ffff, 1), (IntOp::SMod, 2, 0xffff_fffe)] {
             for (x, defined) in [([minus_seven, three, 0, 0], of_negative), ([7, 0xffff_fffd, 0, 0], by_negative)] {
-                assert_eq!(op.eval(32, x, true), Err(Undefined::Value), "{op:?}");
+                assert_eq!(op.eval(32, x, true), Err(UndefinedResult::Value), "{op:?}");
                 assert_eq!(op.eval(32, x, false).map(|bits| bits & 0xffff_ffff), Ok(defined), "{op:?}");
             }
             assert_eq!(op.eval(32, [7, three, 0, 0], true), Ok(1), "{op:?}");
@@ -335,11 +337,11 @@ mod tests {
     #[test]
     fn the_greatest_numbers_do_not_wrap_unnoticed() {
         let greatest = [u64::MAX, u64::MAX, 0, 0];
-        let fits = Fits { signed: false, unsigned: true };
-        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Mul, fits), 64, greatest), Err(Undefined::Wrap));
-        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Shl, fits), 64, [u64::MAX, 63, 0, 0]), Err(Undefined::Wrap));
-        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Shl, fits), 64, [1, 64, 0, 0]), Err(Undefined::Value));
-        let fits = Fits { signed: true, unsigned: false };
+        let fits = WrapDecorations { signed: false, unsigned: true };
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Mul, fits), 64, greatest), Err(UndefinedResult::Wrap));
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Shl, fits), 64, [u64::MAX, 63, 0, 0]), Err(UndefinedResult::Wrap));
+        assert_eq!(eval(IntOp::NoWrap(Arithmetic::Shl, fits), 64, [1, 64, 0, 0]), Err(UndefinedResult::Value));
+        let fits = WrapDecorations { signed: true, unsigned: false };
         assert_eq!(eval(IntOp::NoWrap(Arithmetic::Mul, fits), 64, greatest), Ok(1));
     }
 }

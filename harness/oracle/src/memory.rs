@@ -30,7 +30,7 @@ pub(crate) type Parts = (Vec<u8>, Vec<(u32, u8, AbstractValue)>, Option<u32>);
 
 /// The abstract value found by a read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum ReadValue {
     Value(AbstractValue),
     /// Unwritten memory, at least in part.
     Unwritten,
@@ -56,7 +56,7 @@ impl Object {
 
     /// Returns true if a scalar in bounds certainly has these bits.
     pub(crate) fn holds(&self, offset: usize, size: usize, bits: u64) -> bool {
-        self.read(offset, size) == Found::Value(AbstractValue::Bits) && self.bits(offset, size) == bits
+        self.read(offset, size) == ReadValue::Value(AbstractValue::Bits) && self.bits(offset, size) == bits
     }
 
     /// The bits of a scalar of `size` bytes, which must be in bounds.
@@ -110,25 +110,25 @@ impl Object {
     }
 
     /// The abstract value of a scalar of `size` bytes.
-    pub(crate) fn read(&self, offset: usize, size: usize) -> Found {
+    pub(crate) fn read(&self, offset: usize, size: usize) -> ReadValue {
         if let Some(cause) = self.lost {
-            return Found::Value(AbstractValue::Unknown(cause));
+            return ReadValue::Value(AbstractValue::Unknown(cause));
         }
         if !self.unwritten.is_empty() {
             let written = |byte: usize| self.unwritten[byte / 64] >> (byte % 64) & 1 == 0;
             if !(offset..offset + size).all(written) {
-                return Found::Unwritten;
+                return ReadValue::Unwritten;
             }
         }
         if self.touched.is_empty() || !self.is_touched(offset, size) {
-            return Found::Value(AbstractValue::Bits);
+            return ReadValue::Value(AbstractValue::Bits);
         }
         match self.overlapping(offset, size)[..] {
-            [] => Found::Value(AbstractValue::Bits),
+            [] => ReadValue::Value(AbstractValue::Bits),
             [one] if one as usize == offset && usize::from(self.cells[&one].0) == size => {
-                Found::Value(self.cells[&one].1.clone())
+                ReadValue::Value(self.cells[&one].1.clone())
             }
-            _ => Found::Parts,
+            _ => ReadValue::Parts,
         }
     }
 
@@ -235,19 +235,19 @@ mod tests {
         let few = CorrelatedSet::uncorrelated(&[1, 2]);
         // A reader may not depend on the choice.
         object.write(4, 4, 1, AbstractValue::OneOf(Arc::new(few.numbered(5))), 9);
-        assert_eq!(object.read(4, 4), Found::Value(AbstractValue::OneOf(Arc::new(few))));
-        assert_eq!(object.read(4, 2), Found::Parts);
-        assert_eq!(object.read(8, 4), Found::Value(AbstractValue::Bits));
+        assert_eq!(object.read(4, 4), ReadValue::Value(AbstractValue::OneOf(Arc::new(few))));
+        assert_eq!(object.read(4, 2), ReadValue::Parts);
+        assert_eq!(object.read(8, 4), ReadValue::Value(AbstractValue::Bits));
         object.write(4, 2, 0xffff, AbstractValue::Bits, 9);
-        assert_eq!(object.read(4, 2), Found::Value(AbstractValue::Bits));
-        assert_eq!(object.read(6, 1), Found::Value(AbstractValue::Unknown(9)));
-        assert_eq!(object.read(4, 4), Found::Parts);
+        assert_eq!(object.read(4, 2), ReadValue::Value(AbstractValue::Bits));
+        assert_eq!(object.read(6, 1), ReadValue::Value(AbstractValue::Unknown(9)));
+        assert_eq!(object.read(4, 4), ReadValue::Parts);
         object.write(4, 4, 7, AbstractValue::Bits, 9);
-        assert_eq!((object.bits(4, 4), object.read(4, 4)), (7, Found::Value(AbstractValue::Bits)));
+        assert_eq!((object.bits(4, 4), object.read(4, 4)), (7, ReadValue::Value(AbstractValue::Bits)));
     }
 
     #[test]
-    fn how_a_float_came_about_is_for_its_writer_until_it_is_written_over() {
+    fn an_expression_bound_is_visible_to_its_writer_until_overwritten() {
         let mut object = Object::new(vec![0; 16]);
         let product = ExprBound::leaf(2.0, 2.0).mul(ExprBound::leaf(3.0, 3.0));
         let write = |object: &mut Object, at: usize| object.write(at, 4, 0, AbstractValue::Bits, 0);
@@ -268,11 +268,11 @@ mod tests {
     #[test]
     fn unwritten_bytes_are_noticed() {
         let mut object = Object::unwritten(12);
-        assert_eq!(object.read(0, 4), Found::Unwritten);
+        assert_eq!(object.read(0, 4), ReadValue::Unwritten);
         object.write(0, 2, 1, AbstractValue::Bits, 0);
-        assert_eq!(object.read(0, 2), Found::Value(AbstractValue::Bits));
-        assert_eq!(object.read(0, 4), Found::Unwritten);
+        assert_eq!(object.read(0, 2), ReadValue::Value(AbstractValue::Bits));
+        assert_eq!(object.read(0, 4), ReadValue::Unwritten);
         object.mark_written(2, 2);
-        assert_eq!(object.read(0, 4), Found::Value(AbstractValue::Bits));
+        assert_eq!(object.read(0, 4), ReadValue::Value(AbstractValue::Bits));
     }
 }

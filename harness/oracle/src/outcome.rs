@@ -96,8 +96,7 @@ pub struct WrongOperand {
     pub standing: Standing,
 }
 
-/// Memory after a dispatch: its bytes, and the permitted sets of values of which they are not the
-/// only one.
+/// Memory after a dispatch: its bytes, and the permitted sets of values that are not determined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     pub(crate) bytes: Vec<u8>,

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recorded_layout_has_a_seat_for_each_and_no_seat_for_two() {
+    fn recorded_layouts_without_distinct_positions_are_rejected() {
         let seats =
             |list: &[(u32, u32)]| list.iter().map(|&(subgroup, place)| SubgroupPosition { subgroup, place }).collect();
         let recorded = |list: &[(u32, u32)]| SubgroupLayout::recorded(seats(list), 4, 2);

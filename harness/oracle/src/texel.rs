@@ -57,6 +57,21 @@ const FOUR: [&[(u32, u32)]; 3] = [
 const TENS: &[(u32, u32)] = &[(0, 10), (10, 10), (20, 10), (30, 2)];
 const ELEVENS: &[(u32, u32)] = &[(0, 11), (11, 11), (22, 10)];
 
+/// The value of a channel in the shader.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ChannelValue {
+    pub(crate) value: AbstractValue,
+    pub(crate) bits: u64,
+    /// Set if the readings of the text differ.
+    pub(crate) readings_differ: bool,
+}
+
+impl ChannelValue {
+    fn exact(bits: u64) -> ChannelValue {
+        ChannelValue { value: AbstractValue::Bits, bits, readings_differ: false }
+    }
+}
+
 impl Texel {
     /// The texel format of an image format; `None` for `Unknown`.
     pub(crate) fn of(format: ImageFormat) -> Option<Texel> {
@@ -151,13 +166,13 @@ impl Texel {
     /// The value of a channel in the shader: exact bits, or either neighbour.
     ///
     /// `lenient`: with a relative error of [`ACCURACY`] in addition, and zero for denormal numbers
-    /// of formats with fewer than 32 bits. The last component is true if the readings differ.
-    pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> (AbstractValue, u64, bool) {
+    /// of formats with fewer than 32 bits.
+    pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> ChannelValue {
         let (_, width) = self.channels[channel];
         let float = |x: f64, exact: bool| {
             let (lo, hi) = RoundedReal::exact(x).neighbours(Fmt::F32);
             if exact {
-                return (AbstractValue::Bits, assay_float::F32.bits(lo), false);
+                return ChannelValue::exact(assay_float::F32.bits(lo));
             }
             let (lo, hi) = if lenient {
                 let error = x.abs() * ACCURACY;
@@ -169,7 +184,7 @@ impl Texel {
                 (lo, hi)
             };
             let (value, bits) = AbstractValue::of_floats(FloatSet::range(Fmt::F32, lo, hi));
-            (value, bits, true)
+            ChannelValue { value, bits, readings_differ: true }
         };
         let signed = crate::integer::signed(width, bits);
         match self.coding {
@@ -183,19 +198,19 @@ impl Texel {
                 let x = (signed as f64 / top).max(-1.0);
                 float(x, signed == 0 || x.abs() == 1.0)
             }
-            Coding::Float if width == 32 => (AbstractValue::Bits, bits, false),
+            Coding::Float if width == 32 => ChannelValue::exact(bits),
             Coding::Float => half(bits, lenient),
             // The bits of a half without sign and with a shorter fraction.
             Coding::Small(fraction) => half(bits << (10 - fraction + u32::from(channel == 2)), lenient),
-            Coding::Uint => (AbstractValue::Bits, bits, false),
-            Coding::Sint => (AbstractValue::Bits, signed.cast_unsigned(), false),
+            Coding::Uint => ChannelValue::exact(bits),
+            Coding::Sint => ChannelValue::exact(signed.cast_unsigned()),
         }
     }
 
     /// Variant of [`Self::read`] within filtering. The least number of a signed normalised channel
     /// may keep its value: "values less than -1.0 may be used but the result must be clamped before
     /// the value is returned to shaders".
-    pub(crate) fn read_in_filter(&self, channel: usize, bits: u64, lenient: bool) -> (AbstractValue, u64, bool) {
+    pub(crate) fn read_in_filter(&self, channel: usize, bits: u64, lenient: bool) -> ChannelValue {
         let (_, width) = self.channels[channel];
         let least = crate::integer::signed(width, bits) as f64 / mask(width - 1) as f64;
         if self.coding != Coding::Snorm || least >= -1.0 {
@@ -204,7 +219,7 @@ impl Texel {
         let (lo, _) = RoundedReal::exact(least).neighbours(Fmt::F32);
         let (_, hi) = RoundedReal::exact(-1.0).neighbours(Fmt::F32);
         let (value, bits) = AbstractValue::of_floats(FloatSet::range(Fmt::F32, lo, hi));
-        (value, bits, false)
+        ChannelValue { value, bits, readings_differ: false }
     }
 
     /// The possible contents of a channel after a float in this range is written; `None` if they
@@ -272,19 +287,18 @@ fn small(fraction: u32, x: f64) -> (u64, u64) {
     (below + steps.floor() as u64, below + steps.ceil() as u64)
 }
 
-/// The value of a half as a single. `lenient`: a denormal may also be zero. The last component is
-/// true if the readings differ.
-fn half(bits: u64, lenient: bool) -> (AbstractValue, u64, bool) {
+/// The value of a half as a single. `lenient`: a denormal may also be zero.
+fn half(bits: u64, lenient: bool) -> ChannelValue {
     let format = assay_float::F16;
     if format.is_nan(bits) {
-        return (AbstractValue::Bits, assay_float::F32.nan(), false);
+        return ChannelValue::exact(assay_float::F32.nan());
     }
     let single = u64::from((format.to_f64(bits) as f32).to_bits());
     let denormal = format.is_denormal(bits);
     let flushed = [single, 0, assay_float::F32.sign_mask()];
     let found = AbstractValue::of_patterns(flushed.to_vec()).filter(|_| denormal && lenient);
     let (value, bits) = found.unwrap_or((AbstractValue::Bits, single));
-    (value, bits, denormal)
+    ChannelValue { value, bits, readings_differ: denormal }
 }
 
 #[cfg(test)]
@@ -303,30 +317,27 @@ mod tests {
     #[test]
     fn normalised_channels_convert_both_ways() {
         let rgba = Texel::of(ImageFormat::Rgba8).expect("known");
-        assert_eq!(rgba.read(0, 255, false), (AbstractValue::Bits, 0x3f80_0000, false));
-        let (value, _, doubt) = rgba.read(0, 51, false);
-        let floats = value.floats(0, Fmt::F32).expect("a set");
-        assert!(doubt && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));
+        assert_eq!(rgba.read(0, 255, false), ChannelValue::exact(0x3f80_0000));
+        let fifth = rgba.read(0, 51, false);
+        let floats = fifth.value.floats(0, Fmt::F32).expect("a set");
+        assert!(fifth.readings_differ && floats.set().contains(assay_float::F32, u64::from(0.2f32.to_bits())));
         assert_eq!(floats.hi - floats.lo, 1);
         for bits in 0..=255u64 {
-            let (value, exact, _) = rgba.read(1, bits, false);
-            let floats = value.floats(exact, Fmt::F32).expect("a set");
+            let found = rgba.read(1, bits, false);
+            let floats = found.value.floats(found.bits, Fmt::F32).expect("a set");
             let back = rgba.written(1, &floats, false).expect("few");
             assert!(back.contains(&bits), "{bits}: {back:?}");
         }
         let small = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
-        assert_eq!(small.read(0, 0b01111 << 6, false).1, u64::from(1f32.to_bits()));
-        assert_eq!(small.read(2, 0b10000 << 5, false).1, u64::from(2f32.to_bits()));
+        assert_eq!(small.read(0, 0b01111 << 6, false).bits, u64::from(1f32.to_bits()));
+        assert_eq!(small.read(2, 0b10000 << 5, false).bits, u64::from(2f32.to_bits()));
     }
 
     /// Every code converts to its number and back; a number between two neighbours gives both.
     #[test]
     fn floats_without_signs_convert_both_ways() {
         let texel = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
-        let number = |channel, code| {
-            let (_, bits, _) = texel.read(channel, code, false);
-            f64::from(f32::from_bits(bits as u32))
-        };
+        let number = |channel, code| f64::from(f32::from_bits(texel.read(channel, code, false).bits as u32));
         for (channel, fraction) in [(0, 6), (1, 6), (2, 5)] {
             for code in 0..(31u64 << fraction) - 1 {
                 let (x, next) = (number(channel, code), number(channel, code + 1));
@@ -353,8 +364,9 @@ mod tests {
         for (format, step) in [(ImageFormat::Rgba16f, -24), (ImageFormat::R11fG11fB10f, -20)] {
             let texel = Texel::of(format).expect("known");
             let number = u64::from(2f32.powi(step).to_bits());
-            assert_eq!(texel.read(0, 1, false), (AbstractValue::Bits, number, true), "{format:?}");
-            assert_eq!(texel.read(0, 1, true).0.patterns(0), Ok(vec![0, number, 1 << 31]), "{format:?}");
+            let denormal = ChannelValue { readings_differ: true, ..ChannelValue::exact(number) };
+            assert_eq!(texel.read(0, 1, false), denormal, "{format:?}");
+            assert_eq!(texel.read(0, 1, true).value.patterns(0), Ok(vec![0, number, 1 << 31]), "{format:?}");
             let floats = FloatSet::point(Fmt::F32, number);
             assert_eq!(texel.written(0, &floats, false), Some(vec![1]), "{format:?}");
             let lenient = texel.written(0, &floats, true).expect("few");
@@ -365,7 +377,7 @@ mod tests {
     #[test]
     fn the_least_signed_number_may_be_less_than_minus_one_within_filtering() {
         let texel = Texel::of(ImageFormat::Rgba8Snorm).expect("known");
-        let hull = |(value, bits, _): (AbstractValue, u64, bool)| {
+        let hull = |ChannelValue { value, bits, .. }: ChannelValue| {
             let (lo, hi) = value.floats(bits, Fmt::F32).ok().and_then(|floats| floats.hull()).expect("a range");
             [lo, hi].map(|rank| crate::residual::value(Fmt::F32, rank))
         };

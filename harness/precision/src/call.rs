@@ -94,7 +94,7 @@ pub enum CallError {
     Operands {
         /// The instruction.
         op: Op,
-        /// How many it takes.
+        /// Number of operand scalars that the instruction takes.
         expected: usize,
         /// Their types.
         types: String,

@@ -18,7 +18,7 @@ pub enum Flush {
 /// Conditions of one evaluation of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
-    /// Specification whose bounds hold, and which says what an overflow permits.
+    /// Specification whose bounds and overflow rules hold.
     pub specification: Specification,
     /// Format of float results and of all intermediate results.
     pub format: Format,

@@ -177,7 +177,7 @@ impl GroupCounts {
         GroupCounts { passed: LANES as u64, unchecked: 0, worst }
     }
 
-    /// Counts of a group of `count` lanes of which nothing is required.
+    /// Counts of a group of `count` lanes without a requirement.
     fn unchecked(count: u64) -> GroupCounts {
         GroupCounts { passed: 0, unchecked: count, worst: -1.0 }
     }

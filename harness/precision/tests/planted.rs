@@ -49,7 +49,7 @@ fn a_nan_does_not_pass_because_it_compares_false() {
 }
 
 #[test]
-fn any_nan_is_as_good_as_another() {
+fn any_nan_passes_for_a_nan() {
     for nan in [0x7fc0_0000u64, 0x7f80_0001, 0xffc0_0000, 0xffff_ffff, 0x7fa5_5aa5] {
         let x = [f32::INFINITY, f32::NEG_INFINITY];
         assert_eq!(verdict(Op::FAdd, &["SignedZeroInfNanPreserve"], &x, nan), Verdict::Pass);

@@ -230,7 +230,7 @@ fn a_packed_word_is_one_result() {
 }
 
 #[test]
-fn whether_a_formula_rounds_as_declared_is_a_doubt_and_no_accusation() {
+fn declared_rounding_inside_formulas_is_a_doubt() {
     // "Inherited From" extends the denormal modes to the formula and does not mention the rounding
     // modes.
     for (op, x) in [(Op::Acos, 0x3bfd), (Op::Acos, 0x3bff), (Op::Asin, 0x3bff), (Op::Fma, 0x3a01)] {
@@ -336,7 +336,7 @@ fn the_exact_result_is_that_of_the_operands_given() {
 
 /// A result that only relaxed precision permits does not have a margin of the ordinary bound.
 #[test]
-fn what_relaxed_precision_permits_has_no_margin_above_one() {
+fn results_that_only_relaxed_precision_permits_have_no_margin() {
     let call = call(Op::FAdd, F32, &["RelaxedPrecision"]);
     let bits = |x: f32| u64::from(x.to_bits());
     let judged = |got: f32| call.judge(&[bits(1.001), bits(2.003)], &[bits(got)]).remove(0);

@@ -83,7 +83,7 @@ fn denormals_follow_the_mode_of_their_own_width() {
 
 /// "Assume parameters and result are not NaN. If this assumption does not hold then the operation returns an undefined value."
 #[test]
-fn what_a_predicate_says_where_flags_are_stated_is_undefined() {
+fn predicates_are_undefined_for_operands_that_flags_exclude() {
     for (op, mode, x) in [(Op::IsNan, "NotNaN", NAN), (Op::IsInf, "NotInf", INF)] {
         let of = |mode, x, got| verdict(op, (F32, F32), mode, &[x], 0, got);
         assert_eq!((of(mode, x, 1), of(mode, x, 0)), (Unchecked, Unchecked), "{op}");
@@ -142,7 +142,7 @@ fn packing_may_be_of_relaxed_precision() {
 /// Vulkan does not say which steps of GLSL.std.450's formula round: "round(clamp(c, -1, +1) *
 /// 32767.0)".
 #[test]
-fn whether_a_rounding_mode_reaches_into_packing_is_a_doubt() {
+fn declared_rounding_inside_packing_is_a_doubt() {
     let packed = |mode, got| {
         let modes = Modes::default().with(mode).expect("a mode");
         let call = Call::new(Op::PackUnorm2x16, Scalar::Float(F32), Shape::Scalar, None, modes).expect("a call");
@@ -193,7 +193,7 @@ fn integers_convert_to_and_from_small_formats() {
 /// Less than an ulp beyond the largest number the result is also "correctly rounded"; from there on
 /// that is a doubt.
 #[test]
-fn what_is_out_of_range_of_float8_is_what_the_conversion_says() {
+fn float8_conversions_out_of_range_follow_their_saturation_mode() {
     const SATURATED: &str = "SaturatedToLargestFloat8NormalConversionEXT";
     let inf = f32::INFINITY;
     let of = |to, modes: &[&str], x: f32, got| {
@@ -304,7 +304,7 @@ fn an_atomic_minimum_with_a_signalling_nan_is_either() {
 
 /// "The result is the Original Value" and "the denormalized result must be flushed".
 #[test]
-fn whether_a_flush_touches_what_an_atomic_returns_is_a_doubt() {
+fn flushing_of_returned_atomic_values_is_a_doubt() {
     let returned = |got| verdict(Op::AtomicFAddEXT, (F32, F32), "DenormFlushToZero", &[0x0001_16c2, ONE], 0, got);
     assert_eq!((returned(0), returned(0x0001_16c2), returned(1)), (Pass, QualityWarning, Fail));
 }
@@ -319,7 +319,7 @@ fn a_packed_infinity_is_unspecified() {
 
 /// "The bit-level representation of v is preserved", by an instruction for which "the flags NSZ, NotInf, and NotNaN are assumed".
 #[test]
-fn whether_unpacking_keeps_what_arithmetic_need_not_is_a_doubt() {
+fn special_values_kept_by_unpacking_are_a_doubt() {
     let high = |mode, x, got| verdict(Op::UnpackDouble2x32, (F64, F64), mode, &[x], 1, got);
     let low = |mode, x, got| verdict(Op::UnpackDouble2x32, (F64, F64), mode, &[x], 0, got);
     assert_eq!(

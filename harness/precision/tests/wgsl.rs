@@ -299,7 +299,7 @@ fn clamp_is_defined_for_limits_in_either_order() {
 }
 
 #[test]
-fn of_two_subnormal_operands_min_and_max_return_either() {
+fn min_and_max_of_two_subnormals_return_either() {
     for op in [Op::FMin, Op::FMax] {
         let call = wgsl(op, F, None);
         for got in [5, 9, 0] {
@@ -455,7 +455,7 @@ fn edges_of_smoothstep_may_stand_in_either_order() {
 }
 
 #[test]
-fn what_wgsl_has_not_is_named() {
+fn calls_that_wgsl_lacks_are_refused_with_the_reason() {
     let refused = |op: Op, scalar: Scalar, from: Option<Scalar>, modes: &[&str]| {
         let modes = Modes::from_names(modes.iter().copied()).expect("modes");
         let call = Call::new(op, scalar, Call::shapes(op)[0], from, modes).expect("a call");

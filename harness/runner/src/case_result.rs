@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_failed_chunks_the_worst_and_some_from_everywhere_are_named() {
+    fn failed_chunks_are_sampled_and_include_the_worst() {
         let worst = |chunk: u64| if chunk % 500 == 77 { chunk as f64 } else { 1.5 };
         let failing = |count: u64| -> BTreeMap<u64, ChunkFailures> {
             (0..count)

@@ -12,7 +12,7 @@ type Compute = fn(&[u64]) -> u64;
 
 /// A device that computes one result for each row with a closure, and fails on request.
 #[derive(Default)]
-struct Fake {
+struct FakeDevice {
     info: Option<DeviceInfo>,
     compute: Option<Compute>,
     /// Error when the case of this name is run.
@@ -29,13 +29,13 @@ struct FakeKernel {
     failure: Option<ExecError>,
 }
 
-impl Fake {
-    fn computing(compute: Compute) -> Fake {
-        Fake { info: Some(device()), compute: Some(compute), ..Fake::default() }
+impl FakeDevice {
+    fn computing(compute: Compute) -> FakeDevice {
+        FakeDevice { info: Some(device()), compute: Some(compute), ..FakeDevice::default() }
     }
 }
 
-impl Executor for Fake {
+impl Executor for FakeDevice {
     fn info(&self) -> &DeviceInfo {
         self.info.as_ref().expect("every fake has one")
     }
@@ -89,19 +89,8 @@ fn device() -> DeviceInfo {
         name: "fake".into(),
         api: "vulkan".to_owned(),
         kind: "other".into(),
-        vendor_id: 0,
-        device_id: 0,
-        uuid: String::new(),
-        driver_name: String::new(),
-        driver_info: String::new(),
-        driver_version: 0,
         api_version: "1.1.0".into(),
-        conformance_version: String::new(),
-        features: Vec::new(),
-        extensions: Vec::new(),
-        properties: Default::default(),
-        environment: Default::default(),
-        host_cpu: String::new(),
+        ..DeviceInfo::default()
     }
 }
 
@@ -117,7 +106,7 @@ fn options(budget: Budget) -> RunOptions {
     RunOptions { budget, seed: 0, range: None, partition: None, jobs: 2, command: Vec::new(), started: String::new() }
 }
 
-fn planned(device: &Fake, names: &[&str], options: &RunOptions) -> Plan {
+fn planned(device: &FakeDevice, names: &[&str], options: &RunOptions) -> Plan {
     let filters = NameFilters::new(names);
     plan(assay_case::load().unwrap(), &filters, device, options).unwrap()
 }
@@ -141,7 +130,7 @@ fn results(log: &Log) -> Vec<CaseResult> {
     finished.collect()
 }
 
-fn ran(device: &Fake, names: &[&str], budget: Budget) -> (Summary, Vec<CaseResult>) {
+fn ran(device: &FakeDevice, names: &[&str], budget: Budget) -> (Summary, Vec<CaseResult>) {
     let options = options(budget);
     let log = Log::default();
     let plan = planned(device, names, &options);
@@ -155,7 +144,7 @@ const CONSTANT: &str = "precision.f32.fnegate.scalar.default.constant";
 
 #[test]
 fn right_results_pass_and_missing_modes_are_not_supported() {
-    let device = Fake::computing(negate);
+    let device = FakeDevice::computing(negate);
     let (summary, results) =
         ran(&device, &[NEGATE, PRESERVE, "precision.f32.fnegate.scalar.rounding_mode_rte"], Budget::Quick);
     let names: Vec<(&str, Status)> = results.iter().map(|result| (result.name.as_str(), result.status)).collect();
@@ -177,7 +166,7 @@ fn right_results_pass_and_missing_modes_are_not_supported() {
 #[test]
 fn wrong_results_fail_with_examples_and_the_command_that_explains_them() {
     let (_, results) = ran(
-        &Fake::computing(|row| negate(row) ^ 1),
+        &FakeDevice::computing(|row| negate(row) ^ 1),
         &["precision.f32.fnegate.scalar.signed_zero_inf_nan_preserve"],
         Budget::Quick,
     );
@@ -196,7 +185,7 @@ fn wrong_results_fail_with_examples_and_the_command_that_explains_them() {
 #[test]
 fn all_inputs_are_run_in_chunks() {
     let (summary, results) =
-        ran(&Fake::computing(|row| row[0] ^ 0x8000), &["precision.f16.fnegate.scalar.default"], Budget::Sampled);
+        ran(&FakeDevice::computing(|row| row[0] ^ 0x8000), &["precision.f16.fnegate.scalar.default"], Budget::Sampled);
     assert_eq!((results[0].status, results[0].inputs_tested), (Status::Pass, 65_536));
     assert_eq!(results[0].coverage, "every input");
     // The rest of the group: constants in modules of 64.
@@ -214,7 +203,7 @@ fn chunks_that_failed_are_named_and_fail_with_the_same_bits_when_run_again() {
     let first_bit = |row: &[u64]| negate(row) ^ u64::from(row[0].is_multiple_of(3));
     let second_bit = |row: &[u64]| negate(row) ^ (u64::from(row[0].is_multiple_of(3)) << 1);
     let ran = |chunks: Option<&[u64]>, computes: fn(&[u64]) -> u64| {
-        let device = Fake::computing(computes);
+        let device = FakeDevice::computing(computes);
         let options = options(Budget::Sampled);
         let mut plan = planned(&device, &[CONSTANT], &options);
         plan.cases[0].chunks = chunks.map(<[u64]>::to_vec);
@@ -244,17 +233,17 @@ fn a_lost_device_is_opened_again_and_costs_one_case() {
         (ExecError::DeviceLost("gone".into()), Status::DeviceLost),
         (ExecError::Timeout("slow".into()), Status::Timeout),
     ] {
-        let device = Fake { failure: Some((NEGATE, failure)), ..Fake::computing(negate) };
+        let device = FakeDevice { failure: Some((NEGATE, failure)), ..FakeDevice::computing(negate) };
         let (_, results) = ran(&device, &[NEGATE], Budget::Quick);
         assert_eq!(results[0].status, status);
         assert!(results[0].reason.as_ref().unwrap().contains("ended after 0 of"));
         assert_eq!(results[1].status, Status::Pass);
         assert_eq!(device.recovered.load(Ordering::SeqCst), 1);
     }
-    let device = Fake {
+    let device = FakeDevice {
         failure: Some((NEGATE, ExecError::DeviceLost("gone".into()))),
         cannot_recover: true,
-        ..Fake::computing(negate)
+        ..FakeDevice::computing(negate)
     };
     let (_, results) = ran(&device, &[NEGATE], Budget::Quick);
     assert!(results.iter().all(|result| result.status == Status::DeviceLost));
@@ -262,32 +251,33 @@ fn a_lost_device_is_opened_again_and_costs_one_case() {
 }
 
 #[test]
-fn other_troubles_are_statuses() {
+fn execution_errors_become_statuses() {
     for (failure, status) in [
         (ExecError::OutOfMemory("full".into()), Status::Undetermined),
         (ExecError::Internal("validation error: VUID".into()), Status::InternalError),
     ] {
-        let device = Fake { failure: Some((NEGATE, failure)), ..Fake::computing(negate) };
+        let device = FakeDevice { failure: Some((NEGATE, failure)), ..FakeDevice::computing(negate) };
         assert_eq!(ran(&device, &[NEGATE], Budget::Quick).1[0].status, status);
         assert_eq!(device.recovered.load(Ordering::SeqCst), 0);
     }
-    let device = Fake { refuses: Some(NEGATE), ..Fake::computing(negate) };
+    let device = FakeDevice { refuses: Some(NEGATE), ..FakeDevice::computing(negate) };
     let results = ran(&device, &[NEGATE], Budget::Quick).1;
     assert_eq!((results[0].status, results[0].inputs_tested), (Status::Fail, 0));
     assert_eq!(results[1].status, Status::Pass);
 }
 
 #[test]
-fn what_has_no_stated_precision_is_measured() {
-    let (_, results) = ran(&Fake::computing(add), &["precision.f32.groupnonuniformfadd.scalar.default"], Budget::Quick);
+fn operations_without_stated_precision_are_measured() {
+    let (_, results) =
+        ran(&FakeDevice::computing(add), &["precision.f32.groupnonuniformfadd.scalar.default"], Budget::Quick);
     assert_eq!(results[0].status, Status::Undetermined);
     assert!(results[0].inputs_tested > 0 && results[0].reason.as_ref().unwrap().contains("measured"));
 }
 
 /// Interrupts the run once a case reports progress.
-struct Interrupting(Arc<AtomicBool>);
+struct InterruptingReporter(Arc<AtomicBool>);
 
-impl Reporter for Interrupting {
+impl Reporter for InterruptingReporter {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if matches!(event, Event::CaseProgress { .. }) {
             self.0.store(true, Ordering::Relaxed);
@@ -298,7 +288,7 @@ impl Reporter for Interrupting {
 
 #[test]
 fn an_interrupted_case_says_how_far_it_came() {
-    let device = Fake::computing(negate);
+    let device = FakeDevice::computing(negate);
     let mut options = options(Budget::Sampled);
     // A part of the 2^32 inputs, large enough for several chunks.
     options.range = Some("0..0x01000000".parse().unwrap());
@@ -306,7 +296,7 @@ fn an_interrupted_case_says_how_far_it_came() {
     let interrupted = Arc::new(AtomicBool::new(false));
     let log = Log::default();
     let mut reporters: Vec<Box<dyn Reporter>> =
-        vec![Box::new(log.clone()), Box::new(Interrupting(Arc::clone(&interrupted)))];
+        vec![Box::new(log.clone()), Box::new(InterruptingReporter(Arc::clone(&interrupted)))];
     let summary = run(&plan, &device, &options, &mut reporters, &interrupted).unwrap();
     let results = results(&log);
     assert!(summary.interrupted && results.len() == 1);
@@ -318,9 +308,9 @@ fn an_interrupted_case_says_how_far_it_came() {
     );
 }
 
-struct Full;
+struct FullDisk;
 
-impl Reporter for Full {
+impl Reporter for FullDisk {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if matches!(event, Event::CaseFinished(_)) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
@@ -328,16 +318,16 @@ impl Reporter for Full {
 
 #[test]
 fn a_reporter_that_cannot_write_ends_the_run() {
-    let device = Fake::computing(negate);
+    let device = FakeDevice::computing(negate);
     let options = options(Budget::Quick);
     let plan = planned(&device, &["precision.f32.fnegate"], &options);
-    let ended = run(&plan, &device, &options, &mut [Box::new(Full)], &AtomicBool::new(false));
+    let ended = run(&plan, &device, &options, &mut [Box::new(FullDisk)], &AtomicBool::new(false));
     assert!(matches!(ended, Err(RunError::Report(_))));
 }
 
 #[test]
 fn plans_are_thinned_filtered_and_checked() {
-    let device = Fake::computing(negate);
+    let device = FakeDevice::computing(negate);
     let cases = assay_case::load().unwrap();
     let quick = options(Budget::Quick);
     let whole = plan(cases.clone(), &NameFilters::default(), &device, &quick).unwrap();
@@ -362,7 +352,7 @@ fn plans_are_thinned_filtered_and_checked() {
 
 #[test]
 fn the_parts_of_a_plan_are_the_plan() {
-    let device = Fake::computing(negate);
+    let device = FakeDevice::computing(negate);
     let whole = planned(&device, &["precision.f32.fnegate"], &options(Budget::Quick));
     assert_eq!(whole.part, None);
     for division in ["hash:1/3", "slice:1/3"] {

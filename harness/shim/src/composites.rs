@@ -98,70 +98,53 @@ pub(crate) fn memory(editor: &mut Editor<'_>, i: &Instruction<'_>, change: Float
 mod tests {
     use crate::DriverFault;
     use assay_spirv::inspect::{ModuleSource, Report};
-    use assay_spirv::{Module, assemble};
+    use assay_testkit::Shader;
 
     /// A shader that moves a structure with an array of matrices, copies memory, and stores a
     /// constant matrix of a denormal, a negative zero, an infinity and a NaN.
-    const SHADER: &str = "; SPIR-V\n; Version: 1.4
-        OpCapability Shader
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %in %out
-        OpExecutionMode %main LocalSize 1 1 1
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0
-        OpMemberDecorate %inner 0 Offset 0
-        OpMemberDecorate %inner 1 Offset 4
-        OpMemberDecorate %inner 1 ColMajor
-        OpMemberDecorate %inner 1 MatrixStride 8
-        OpDecorate %array ArrayStride 16
-        OpDecorate %in DescriptorSet 0
-        OpDecorate %in Binding 0
-        OpDecorate %out DescriptorSet 0
-        OpDecorate %out Binding 1
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %u32 = OpTypeInt 32 0
-        %f32 = OpTypeFloat 32
-        %v2 = OpTypeVector %f32 2
-        %m2 = OpTypeMatrix %v2 2
-        %zero = OpConstant %u32 0
-        %one = OpConstant %u32 1
-        %two = OpConstant %u32 2
-        %array = OpTypeArray %m2 %two
-        %inner = OpTypeStruct %u32 %array
-        %block = OpTypeStruct %inner
-        %denormal = OpConstant %f32 0x1p-149
-        %minus = OpConstant %f32 -0x0p-149
-        %infinity = OpConstant %f32 -0x800000p+105
-        %nan = OpConstant %f32 0x800001p+105
-        %low = OpConstantComposite %v2 %denormal %minus
-        %high = OpConstantComposite %v2 %infinity %nan
-        %matrix = OpConstantComposite %m2 %low %high
-        %to_block = OpTypePointer StorageBuffer %block
-        %to_inner = OpTypePointer StorageBuffer %inner
-        %to_m2 = OpTypePointer StorageBuffer %m2
-        %in = OpVariable %to_block StorageBuffer
-        %out = OpVariable %to_block StorageBuffer
-        %main = OpFunction %void None %fn
-        %start = OpLabel
-        %1 = OpAccessChain %to_inner %in %zero
-        %2 = OpLoad %inner %1
-        %3 = OpAccessChain %to_inner %out %zero
-        OpStore %3 %2
-        OpCopyMemory %out %in
-        %4 = OpAccessChain %to_m2 %in %zero %one %one
-        %5 = OpLoad %m2 %4
-        %6 = OpTranspose %m2 %5
-        %7 = OpAccessChain %to_m2 %out %zero %one %zero
-        OpStore %7 %6
-        %8 = OpAccessChain %to_m2 %out %zero %one %one
-        OpStore %8 %matrix
-        OpReturn
-        OpFunctionEnd";
+    const SHADER: Shader<'_> = Shader {
+        version: "1.4",
+        buffers: &[("%in", "%to_block"), ("%out", "%to_block")],
+        decorations: "OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpMemberDecorate %inner 0 Offset 0
+            OpMemberDecorate %inner 1 Offset 4
+            OpMemberDecorate %inner 1 ColMajor
+            OpMemberDecorate %inner 1 MatrixStride 8
+            OpDecorate %array ArrayStride 16",
+        declared: "%v2 = OpTypeVector %float 2
+            %m2 = OpTypeMatrix %v2 2
+            %array = OpTypeArray %m2 %two
+            %inner = OpTypeStruct %uint %array
+            %block = OpTypeStruct %inner
+            %denormal = OpConstant %float 0x1p-149
+            %minus = OpConstant %float -0x0p-149
+            %infinity = OpConstant %float -0x800000p+105
+            %nan = OpConstant %float 0x800001p+105
+            %low = OpConstantComposite %v2 %denormal %minus
+            %high = OpConstantComposite %v2 %infinity %nan
+            %matrix = OpConstantComposite %m2 %low %high
+            %to_block = OpTypePointer StorageBuffer %block
+            %to_inner = OpTypePointer StorageBuffer %inner
+            %to_m2 = OpTypePointer StorageBuffer %m2",
+        body: "%1 = OpAccessChain %to_inner %in %zero
+            %2 = OpLoad %inner %1
+            %3 = OpAccessChain %to_inner %out %zero
+            OpStore %3 %2
+            OpCopyMemory %out %in
+            %4 = OpAccessChain %to_m2 %in %zero %one %one
+            %5 = OpLoad %m2 %4
+            %6 = OpTranspose %m2 %5
+            %7 = OpAccessChain %to_m2 %out %zero %one %zero
+            OpStore %7 %6
+            %8 = OpAccessChain %to_m2 %out %zero %one %one
+            OpStore %8 %matrix",
+        ..Shader::DEFAULT
+    };
 
     #[test]
     fn faults_in_composites_are_legal_and_change_the_module() {
-        let module = Module::parse(assemble(SHADER).unwrap()).unwrap();
+        let module = SHADER.module();
         for change in ["flush", "positive-zero", "plain-nan", "finite"] {
             for op in ["OpLoad", "OpStore", "OpCopyMemory", "OpTranspose", "OpConstantComposite"] {
                 let fault: DriverFault = format!("{change}@{op}").parse().unwrap();

@@ -120,12 +120,25 @@ pub enum CallError {
     },
 }
 
+/// A handle that denotes a descriptor.
+#[derive(Clone, Copy, Debug)]
+pub struct DescriptorHandle {
+    /// Kind of the handle.
+    pub kind: HandleKind,
+    /// The handle.
+    pub handle: u64,
+    /// The descriptor.
+    pub at: DescriptorPosition,
+}
+
 impl KernelCall {
-    /// Returns every handle with its kind and descriptor.
-    pub fn handles(&self) -> impl Iterator<Item = (HandleKind, u64, DescriptorPosition)> {
-        let images = self.images.iter().map(|i| (HandleKind::Image, i.handle, i.at));
-        let samplers = self.samplers.iter().map(|s| (HandleKind::Sampler, s.handle, s.at));
-        let sampled = self.sampled_images.iter().map(|i| (HandleKind::SampledImage, i.handle, i.at));
+    /// Returns every handle.
+    pub fn handles(&self) -> impl Iterator<Item = DescriptorHandle> {
+        let of = |kind| move |image: &ImageHandle| DescriptorHandle { kind, handle: image.handle, at: image.at };
+        let images = self.images.iter().map(of(HandleKind::Image));
+        let samplers =
+            self.samplers.iter().map(|s| DescriptorHandle { kind: HandleKind::Sampler, handle: s.handle, at: s.at });
+        let sampled = self.sampled_images.iter().map(of(HandleKind::SampledImage));
         images.chain(samplers).chain(sampled)
     }
 
@@ -135,7 +148,7 @@ impl KernelCall {
     /// The first handle that does not.
     pub fn check(&self) -> Result<(), CallError> {
         let mut seen = BTreeSet::new();
-        for (kind, handle, _) in self.handles() {
+        for DescriptorHandle { kind, handle, .. } in self.handles() {
             if !seen.insert((kind, handle)) {
                 return Err(CallError::DuplicateHandle { kind, handle });
             }

@@ -11,6 +11,7 @@ use assay_spirv::module::Type;
 use assay_spirv::requirements::Requirements;
 use assay_spirv::rules::{self, Environment, LAYOUT_NOT_ALLOWED_RULE};
 use assay_spirv::{Module, Style, assemble, disassemble};
+use assay_testkit::{Shader, spirv};
 
 /// Rules that modules of naga 30 violate: group operations were added in SPIR-V 1.3, and arrays in
 /// workgroup memory may not have a stride.
@@ -67,7 +68,7 @@ fn layout_that_a_buffer_needs_is_kept() {
         %buffer = OpTypePointer StorageBuffer %Block
         %pointer = OpTypePointer Workgroup %outer
         %memory = OpVariable %pointer Workgroup";
-    let module = Module::parse(assemble(text).unwrap()).unwrap();
+    let module = spirv(text);
     let stripped = without_forbidden_layout(&module).unwrap();
     let stripped = Module::parse(stripped).unwrap();
     let strides: Vec<(u32, u32)> = stripped
@@ -85,37 +86,25 @@ fn layout_that_a_buffer_needs_is_kept() {
 #[test]
 fn values_that_cannot_be_converted_keep_their_layout_and_are_reported() {
     // A copy with memory operands between workgroup memory and a buffer.
-    let text = "OpCapability Shader
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %buffer %memory
-        OpExecutionMode %main LocalSize 1 1 1
-        OpDecorate %buffer DescriptorSet 0
-        OpDecorate %buffer Binding 0
-        OpDecorate %array ArrayStride 4
-        OpDecorate %Block Block
-        OpMemberDecorate %Block 0 Offset 0
-        %void = OpTypeVoid
-        %function = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %u0 = OpConstant %uint 0
-        %u4 = OpConstant %uint 4
-        %array = OpTypeArray %uint %u4
-        %Block = OpTypeStruct %array
-        %blocks = OpTypePointer StorageBuffer %Block
-        %arrays = OpTypePointer StorageBuffer %array
-        %pointer = OpTypePointer Workgroup %array
-        %buffer = OpVariable %blocks StorageBuffer
-        %memory = OpVariable %pointer Workgroup
-        %main = OpFunction %void None %function
-        %label = OpLabel
-        %from = OpAccessChain %arrays %buffer %u0
-        OpCopyMemory %memory %from ALIGNED
-        OpReturn
-        OpFunctionEnd";
     for (aligned, repaired) in [("", true), ("Aligned 4", false)] {
-        let words = assemble(&text.replace("ALIGNED", aligned)).unwrap();
-        let module = Module::parse(words.clone()).unwrap();
-        let again = Module::parse(without_forbidden_layout(&module).unwrap_or(words)).unwrap();
+        let shader = Shader {
+            interface: "%memory",
+            buffers: &[("%buffer", "%blocks")],
+            decorations: "OpDecorate %array ArrayStride 4
+                OpDecorate %Block Block
+                OpMemberDecorate %Block 0 Offset 0",
+            declared: "%u4 = OpConstant %uint 4
+                %array = OpTypeArray %uint %u4
+                %Block = OpTypeStruct %array
+                %blocks = OpTypePointer StorageBuffer %Block
+                %arrays = OpTypePointer StorageBuffer %array
+                %pointer = OpTypePointer Workgroup %array
+                %memory = OpVariable %pointer Workgroup",
+            body: &format!("%from = OpAccessChain %arrays %buffer %zero\nOpCopyMemory %memory %from {aligned}"),
+            ..Shader::default()
+        };
+        let module = shader.module();
+        let again = Module::parse(without_forbidden_layout(&module).unwrap_or(module.words().to_vec())).unwrap();
         let broken = rules::violations(&again, Environment::Vulkan);
         assert_eq!(broken.is_empty(), repaired, "{broken:?}");
         assert!(broken.iter().all(|v| v.rule.name == LAYOUT_NOT_ALLOWED_RULE), "{broken:?}");

@@ -2,7 +2,7 @@
 
 use assay_spirv::reflect::{DescriptorCount, DescriptorKind, Reflection, TypeLayout};
 use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
-use assay_spirv::{Module, assemble};
+use assay_testkit::{Shader, spirv};
 
 const SHADER: &str = r#"
 OpCapability Shader
@@ -83,13 +83,9 @@ OpReturn
 OpFunctionEnd
 "#;
 
-fn module() -> Module {
-    Module::parse(assemble(SHADER).unwrap()).unwrap()
-}
-
 #[test]
 fn resources_of_called_functions_are_found_with_their_layout() {
-    let module = module();
+    let module = spirv(SHADER);
     let reflection = Reflection::new(&module);
     let main = &reflection.entry_points[0];
     assert_eq!(main.name, "main");
@@ -135,13 +131,13 @@ fn device() -> DeviceCaps {
 
 #[test]
 fn sufficient_device_may_run_the_module() {
-    let verdict = Requirements::of(&module()).check(&device());
+    let verdict = Requirements::of(&spirv(SHADER)).check(&device());
     assert!(verdict.may_run(), "{verdict}");
 }
 
 #[test]
 fn each_missing_capability_is_named() {
-    let requirements = Requirements::of(&module());
+    let requirements = Requirements::of(&spirv(SHADER));
     let lacking = |change: fn(&mut DeviceCaps)| {
         let mut caps = device();
         change(&mut caps);
@@ -203,7 +199,7 @@ fn each_missing_capability_is_named() {
 }
 
 fn need_of(text: &str) -> Requirements {
-    Requirements::of(&Module::parse(assemble(text).unwrap()).unwrap())
+    Requirements::of(&spirv(text))
 }
 
 #[test]
@@ -219,15 +215,9 @@ fn unlisted_capabilities_and_extensions_are_never_supported() {
 
 #[test]
 fn float_modes_that_differ_by_width_require_independence() {
-    let shader = |modes: &str| {
-        format!(
-            "; SPIR-V\n; Version: 1.0\nOpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n{modes}\n\
-             %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%half = OpTypeFloat 16\n%float = OpTypeFloat 32\n\
-             %main = OpFunction %void None %fn\n%label = OpLabel\nOpReturn\nOpFunctionEnd"
-        )
-    };
     let independence = |modes: &str| {
-        let requirements = need_of(&shader(modes));
+        let shader = Shader { version: "1.0", modes, declared: "%half = OpTypeFloat 16", ..Shader::default() };
+        let requirements = Requirements::of(&shader.module());
         requirements.items.iter().find(|i| i.imposed_by.contains("differ by width")).map(|i| i.expression.to_string())
     };
     let both = "OpExecutionMode %main RoundingModeRTE 16\nOpExecutionMode %main RoundingModeRTE 32";
@@ -240,38 +230,34 @@ fn float_modes_that_differ_by_width_require_independence() {
 
 #[test]
 fn fast_math_that_preserves_special_values_is_a_requirement() {
-    let shader = |flags: u32, decorated: u32| {
-        format!(
-            "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"\n\
-             OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
-             OpExecutionModeId %main FPFastMathDefault %float %flags\nOpDecorate %sum FPFastMathMode {}\n\
-             %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n\
-             %flags = OpConstant %uint {flags}\n%one = OpConstant %float 1\n\
-             %main = OpFunction %void None %fn\n%label = OpLabel\n%sum = OpFAdd %float %one %one\nOpReturn\nOpFunctionEnd",
-            if decorated == 0 { "None".to_owned() } else { "NotNaN|NotInf|NSZ".to_owned() }
-        )
-    };
-    let rules = |text: &str| {
-        let items = need_of(text).items.into_iter();
+    const PRESERVED: &str = "NotNaN|NotInf|NSZ";
+    let rules = |flags: u32, decorated: &str| {
+        let shader = Shader {
+            head: "OpCapability FloatControls2\nOpExtension \"SPV_KHR_float_controls2\"",
+            modes: "OpExecutionModeId %main FPFastMathDefault %float %flags",
+            decorations: &format!("OpDecorate %sum FPFastMathMode {decorated}"),
+            declared: &format!("%flags = OpConstant %uint {flags}\n%f1 = OpConstant %float 1"),
+            body: "%sum = OpFAdd %float %f1 %f1",
+            ..Shader::default()
+        };
+        let items = Requirements::of(&shader.module()).items.into_iter();
         items.filter_map(|item| item.rule).filter(|rule| rule.contains("Preserve")).collect::<Vec<_>>()
     };
-    assert!(rules(&shader(7, 7)).is_empty());
-    assert_eq!(rules(&shader(3, 7)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09561"]);
-    assert_eq!(rules(&shader(7, 0)), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09562"]);
+    assert!(rules(7, PRESERVED).is_empty());
+    assert_eq!(rules(3, PRESERVED), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09561"]);
+    assert_eq!(rules(7, "None"), ["VUID-RuntimeSpirv-shaderSignedZeroInfNanPreserveFloat32-09562"]);
 }
 
 /// Returns the rules behind the requirements of a compute shader with these lines; `%u0` to `%u8`
 /// are the constants 0 to 8.
 fn rules_of(capabilities: &str, globals: &str, body: &str) -> Vec<&'static str> {
-    let requirements = need_of(&format!(
-        "; SPIR-V\n; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical GLSL450\n\
-         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
-         {}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%long = OpTypeInt 64 0\n%float = OpTypeFloat 32\n\
-         %u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n%u2 = OpConstant %uint 2\n%u3 = OpConstant %uint 3\n\
-         %u8 = OpConstant %uint 8\n%l1 = OpConstant %long 1\n{globals}\n\
-         %main = OpFunction %void None %fn\n%label = OpLabel\n{body}\nOpReturn\nOpFunctionEnd",
-        if globals.contains("%Block") { "OpDecorate %Block Block\n" } else { "" }
-    ));
+    let declared = format!(
+        "%long = OpTypeInt 64 0\n%u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n%u2 = OpConstant %uint 2\n\
+         %u3 = OpConstant %uint 3\n%u8 = OpConstant %uint 8\n%l1 = OpConstant %long 1\n{globals}"
+    );
+    let decorations = if globals.contains("%Block") { "OpDecorate %Block Block" } else { "" };
+    let shader = Shader { head: capabilities, decorations, declared: &declared, body, ..Shader::default() };
+    let requirements = Requirements::of(&shader.module());
     let common = ["06429", "06430", "06431", "06432"];
     requirements
         .items
@@ -313,18 +299,22 @@ fn limits_and_extending_features_are_requirements() {
 #[test]
 fn device_scope_of_memory_accesses_is_a_requirement() {
     let needs = |scope: &str| {
-        let head = "; SPIR-V\n; Version: 1.6\nOpCapability Shader\nOpCapability VulkanMemoryModel\n\
-                    OpMemoryModel Logical Vulkan\nOpEntryPoint GLCompute %main \"main\" %v %w\n\
-                    OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
-                    %uint = OpTypeInt 32 0\n%one = OpConstant %uint 1\n%two = OpConstant %uint 2\n\
-                    %pointer = OpTypePointer Workgroup %uint\n%v = OpVariable %pointer Workgroup\n\
-                    %w = OpVariable %pointer Workgroup\n%main = OpFunction %void None %fn\n%label = OpLabel\n";
         let body = format!(
             "%x = OpLoad %uint %v NonPrivatePointer|MakePointerVisible {scope}\n\
              OpStore %v %x NonPrivatePointer|MakePointerAvailable {scope}\n\
              OpCopyMemory %v %w NonPrivatePointer|MakePointerAvailable {scope}\n"
         );
-        let items = need_of(&format!("{head}{body}OpReturn\nOpFunctionEnd")).items.into_iter();
+        let shader = Shader {
+            head: "OpCapability VulkanMemoryModel",
+            memory_model: "Logical Vulkan",
+            interface: "%v %w",
+            declared: "%pointer = OpTypePointer Workgroup %uint
+                %v = OpVariable %pointer Workgroup
+                %w = OpVariable %pointer Workgroup",
+            body: &body,
+            ..Shader::default()
+        };
+        let items = Requirements::of(&shader.module()).items.into_iter();
         let scopes = items.filter(|item| item.rule == Some("VUID-RuntimeSpirv-vulkanMemoryModel-06265"));
         scopes.map(|item| item.imposed_by).collect::<Vec<_>>()
     };

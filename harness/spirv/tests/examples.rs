@@ -3,19 +3,15 @@
 
 use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
 use assay_spirv::rules::{self, Environment};
-use assay_spirv::{Module, assemble};
+use assay_testkit::{Shader, spirv};
 
 const GATHER: &str = include_str!("../../../shaders/inspect/gather_qcom.spvasm");
 const TILE: &str = include_str!("../../../shaders/inspect/tile_shading_qcom.spvasm");
 const KERNEL: &str = include_str!("../../../shaders/inspect/bindless_kernel_intel.spvasm");
 const BYTES: &str = include_str!("../../../shaders/inspect/storage_8bit.spvasm");
 
-fn module(text: &str) -> Module {
-    Module::parse(assemble(text).unwrap_or_else(|e| panic!("{e}"))).unwrap()
-}
-
 fn broken(text: &str) -> Vec<&'static str> {
-    let module = module(text);
+    let module = spirv(text);
     rules::violations(&module, Environment::of_module(&module)).iter().map(|v| v.rule.name).collect()
 }
 
@@ -74,7 +70,7 @@ fn each_illegal_variant_violates_its_rule() {
 #[test]
 fn requirements_of_examples_are_reported() {
     let nothing = DeviceCaps { api_version: ApiVersion::v1(4), ..DeviceCaps::default() };
-    let missing = |text: &str| Requirements::of(&module(text)).check(&nothing).to_string();
+    let missing = |text: &str| Requirements::of(&spirv(text)).check(&nothing).to_string();
     assert!(missing(GATHER).contains("capability ImageGatherLinearQCOM needs feature imageGatherLinear"));
     assert!(missing(TILE).contains("capability TileShadingQCOM needs feature tileShading"));
     assert!(missing(TILE).contains("tile shading rate 2 in x needs property maxTileShadingRateX of at least 2"));
@@ -86,39 +82,31 @@ fn requirements_of_examples_are_reported() {
 /// are not accessed.
 #[test]
 fn pointees_of_physical_pointers_are_requirements() {
-    let text = |width: u32, used: &str| {
-        format!(
-            "; Version: 1.5
-            OpCapability Shader
-            OpCapability Int64
-            OpCapability Int8
-            OpCapability Int16
-            OpCapability PhysicalStorageBufferAddresses
-            OpMemoryModel PhysicalStorageBuffer64 GLSL450
-            OpEntryPoint GLCompute %main \"main\"
-            OpExecutionMode %main LocalSize 1 1 1
-            OpName %physical \"physical\"
-            OpMemberDecorate %Inner 0 Offset 0
-            OpMemberDecorate %Inner 1 Offset 4
-            %void = OpTypeVoid
-            %fn = OpTypeFunction %void
-            %uint = OpTypeInt 32 0
-            %long = OpTypeInt 64 0
+    let shader = |width: u32, body: &str| {
+        let declared = format!(
+            "%long = OpTypeInt 64 0
             %narrow = OpTypeInt {width} 0
             %Inner = OpTypeStruct %uint %narrow
             %physical = OpTypePointer PhysicalStorageBuffer %Inner
             %physical_uint = OpTypePointer PhysicalStorageBuffer %uint
-            %address = OpConstant %long 4096
-            %zero = OpConstant %uint 0
-            %main = OpFunction %void None %fn
-            %entry = OpLabel
-            {used}
-            OpReturn
-            OpFunctionEnd"
-        )
+            %address = OpConstant %long 4096"
+        );
+        let shader = Shader {
+            head: "OpCapability Int64
+                OpCapability Int8
+                OpCapability Int16
+                OpCapability PhysicalStorageBufferAddresses",
+            memory_model: "PhysicalStorageBuffer64 GLSL450",
+            modes: "OpName %physical \"physical\"",
+            decorations: "OpMemberDecorate %Inner 0 Offset 0\nOpMemberDecorate %Inner 1 Offset 4",
+            declared: &declared,
+            body,
+            ..Shader::default()
+        };
+        shader.module()
     };
     let nothing = DeviceCaps { api_version: ApiVersion::v1(4), ..DeviceCaps::default() };
-    let missing = |width, used| Requirements::of(&module(&text(width, used))).check(&nothing).to_string();
+    let missing = |width, used| Requirements::of(&shader(width, used)).check(&nothing).to_string();
     let whole = "%inner = OpConvertUToPtr %physical %address\n%value = OpLoad %Inner %inner Aligned 4";
     let one = "%first = OpConvertUToPtr %physical_uint %address\n%value = OpLoad %uint %first Aligned 4";
     for (width, feature) in [(8, "storageBuffer8BitAccess"), (16, "storageBuffer16BitAccess")] {
@@ -132,28 +120,14 @@ fn pointees_of_physical_pointers_are_requirements() {
 #[test]
 fn equal_missing_requirements_are_reported_once() {
     let rotate = "OpGroupNonUniformRotateKHR %uint %subgroup %four %two %four";
-    let text = format!(
-        "; Version: 1.3
-        OpCapability Shader
-        OpCapability GroupNonUniformRotateKHR
-        OpExtension \"SPV_KHR_subgroup_rotate\"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\"
-        OpExecutionMode %main LocalSize 8 1 1
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %subgroup = OpConstant %uint 3
-        %two = OpConstant %uint 2
-        %four = OpConstant %uint 4
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %once = {rotate}
-        %again = {rotate}
-        OpReturn
-        OpFunctionEnd"
-    );
+    let shader = Shader {
+        head: "OpCapability GroupNonUniformRotateKHR\nOpExtension \"SPV_KHR_subgroup_rotate\"",
+        local_size: 8,
+        declared: "%subgroup = OpConstant %uint 3\n%four = OpConstant %uint 4",
+        body: &format!("%once = {rotate}\n%again = {rotate}"),
+        ..Shader::default()
+    };
     let nothing = DeviceCaps { api_version: ApiVersion::v1(3), ..DeviceCaps::default() };
-    let missing = Requirements::of(&module(&text)).check(&nothing).to_string();
+    let missing = Requirements::of(&shader.module()).check(&nothing).to_string();
     assert_eq!(missing.matches("needs feature shaderSubgroupRotateClustered").count(), 1, "{missing}");
 }

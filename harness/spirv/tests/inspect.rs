@@ -3,6 +3,7 @@
 use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
+use assay_testkit::Shader;
 
 const BYTES: &str = include_str!("../../../shaders/inspect/storage_8bit.spvasm");
 
@@ -60,12 +61,8 @@ fn unreadable_files_give_one_message_with_a_position() {
 
 /// Returns a compute shader with an invalid workgroup size of 0, and with extra capabilities.
 fn shader_beside(capabilities: &str, model: &str) -> ModuleSource {
-    let text = format!(
-        "; Version: 1.6\nOpCapability Shader\n{capabilities}\nOpMemoryModel Logical {model}\n\
-         OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 0 0 0\n\
-         %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n%label = OpLabel\n\
-         OpReturn\nOpFunctionEnd"
-    );
+    let memory_model = &format!("Logical {model}");
+    let text = Shader { head: capabilities, memory_model, local_size: 0, ..Shader::default() }.text();
     ModuleSource::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

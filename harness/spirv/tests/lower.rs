@@ -1,14 +1,13 @@
 //! Lowered modules are legal by the rules of this crate and by spirv-val.
 
+use assay_spirv::Module;
 use assay_spirv::lower::fragment::{self, ColorImage, Draw};
 use assay_spirv::lower::gather::{self, GatherStates};
 use assay_spirv::lower::{LowerError, tile};
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::tables::{Capability, ImageFormat};
 use assay_spirv::texture_addressing::AddressMode;
-use assay_spirv::{Module, assemble};
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use assay_testkit::{spirv, spirv_val};
 
 #[path = "lower/bindless.rs"]
 mod bindless;
@@ -16,10 +15,6 @@ mod bindless;
 const GATHER: &str = include_str!("lower/gather.spvasm");
 const TILE: &str = include_str!("lower/tile.spvasm");
 const FRAGMENT: &str = include_str!("lower/fragment.spvasm");
-
-fn module(text: &str) -> Module {
-    Module::parse(assemble(text).unwrap_or_else(|e| panic!("{e}"))).unwrap()
-}
 
 /// Returns the violations of a module.
 fn broken(words: &[u32]) -> Vec<String> {
@@ -29,26 +24,13 @@ fn broken(words: &[u32]) -> Vec<String> {
 
 /// Returns the message with which spirv-val rejects a module; `None` if it accepts it or is not
 /// installed.
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 fn refused(words: &[u32], environment: &str) -> Option<String> {
-    let arguments = ["--target-env", environment, "-"];
-    let mut command = Command::new("spirv-val");
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "spirv-val is missing");
-        eprintln!("SKIPPED: spirv-val is missing (scripts/setup --tests installs it)");
-        return None;
-    };
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    (!output.status.success()).then(|| text.into_owned())
+    spirv_val(words, &["--target-env", environment])?.err()
 }
 
 #[test]
 fn lowered_tile_module_is_core() {
-    let native = module(TILE);
+    let native = spirv(TILE);
     assert_eq!(broken(native.words()), [""; 0]);
     let lowered = tile::lower(&native, [8, 4, 1]).unwrap();
     assert_eq!(broken(&lowered.words), [""; 0]);
@@ -72,34 +54,34 @@ fn lowered_tile_module_is_core() {
 #[test]
 fn unsupported_features_are_named_in_errors() {
     let core = "OpCapability Shader\nOpMemoryModel Logical GLSL450";
-    let nothing = tile::lower(&module(core), [1; 3]).unwrap_err();
+    let nothing = tile::lower(&spirv(core), [1; 3]).unwrap_err();
     assert_eq!(nothing, LowerError::UnusedExtension(Capability::TileShadingQCOM));
     let twice = TILE.replace("OpExecutionMode", "OpEntryPoint GLCompute %main \"again\"\nOpExecutionMode");
-    assert_eq!(tile::lower(&module(&twice), [1; 3]).unwrap_err(), LowerError::EntryPointCount(2));
+    assert_eq!(tile::lower(&spirv(&twice), [1; 3]).unwrap_err(), LowerError::EntryPointCount(2));
     let whole = TILE.replace("%area_at = ", "%whole = OpLoad %Push %push\n%area_at = ");
-    let error = tile::lower(&module(&whole), [1; 3]).unwrap_err().to_string();
+    let error = tile::lower(&spirv(&whole), [1; 3]).unwrap_err().to_string();
     assert!(error.contains("the whole block of push constants"), "{error}");
     let copied = TILE.replace("%width_at = ", "%copy = OpCopyObject %pointer_in3 %tile_size\n%width_at = ");
-    let error = tile::lower(&module(&copied), [1; 3]).unwrap_err().to_string();
+    let error = tile::lower(&spirv(&copied), [1; 3]).unwrap_err().to_string();
     assert!(error.contains("a pointer to a built-in that is passed on"), "{error}");
 }
 
 #[test]
 fn modules_with_barriers_get_workgroups_of_one_invocation() {
     let barrier = TILE.replace("OpReturn\n", "OpControlBarrier %2 %2 %0\nOpReturn\n");
-    assert_eq!(tile::lower(&module(&barrier), [8, 8, 1]).unwrap().local_size, [1; 3]);
+    assert_eq!(tile::lower(&spirv(&barrier), [8, 8, 1]).unwrap().local_size, [1; 3]);
 }
 
 /// Lowers a fragment shader for a draw to one attachment, the storage image at this binding.
 fn drawn(text: &str, binding: u32, per_tile: bool) -> Result<Vec<u32>, LowerError> {
     let color = ColorImage { set: 0, binding, format: ImageFormat::R32ui };
-    fragment::lower(&module(text), &Draw { colors: &[Some(color)], area: [[3, 2], [20, 10]], per_tile })
+    fragment::lower(&spirv(text), &Draw { colors: &[Some(color)], area: [[3, 2], [20, 10]], per_tile })
 }
 
 #[test]
 fn lowered_fragment_module_is_compute_and_then_core() {
-    assert_eq!(broken(module(FRAGMENT).words()), [""; 0]);
-    assert_eq!(fragment::locations(&module(FRAGMENT)), [0]);
+    assert_eq!(broken(spirv(FRAGMENT).words()), [""; 0]);
+    assert_eq!(fragment::locations(&spirv(FRAGMENT)), [0]);
     // With and without global variables in the interface; with an image that the shader also loads
     // from, and with a separate one.
     let old = FRAGMENT.replace(" %target %source %marks", "");
@@ -150,7 +132,7 @@ fn features_of_rasterisation_are_named_in_errors() {
 
 fn gather(call: &str) -> Module {
     let text = GATHER.replace("COMPONENT", "2").replace("OFFSET_X", "-8").replace("OFFSET_Y", "7");
-    module(&text.replace("GATHER", call))
+    spirv(&text.replace("GATHER", call))
 }
 
 #[test]
@@ -195,7 +177,7 @@ fn lowered_gathers_are_core() {
 fn unsupported_gathers_are_named_in_errors() {
     let states = GatherStates { address: [AddressMode::Repeat; 2], unnormalized: false, border: [0; 4], offsets: None };
     let error = |module: &Module| gather::lower(module, &states).unwrap_err();
-    let core = module("OpCapability Shader\nOpMemoryModel Logical GLSL450");
+    let core = spirv("OpCapability Shader\nOpMemoryModel Logical GLSL450");
     assert!(matches!(error(&core), LowerError::UnusedExtension(_)));
     let lod = gather("OpImageGatherQCOM %v4uint %both %at %component %uint_1 Lod %offset");
     assert!(error(&lod).to_string().contains("image operands"));

@@ -3,6 +3,7 @@
 use assay_spirv::module::{ConstructKind, Merge, Section, Type};
 use assay_spirv::tables::{Decoration, Op, StorageClass};
 use assay_spirv::{Module, assemble};
+use assay_testkit::spirv;
 
 const SHADER: &str = r#"
 OpCapability Shader
@@ -53,10 +54,6 @@ OpReturn
 OpFunctionEnd
 "#;
 
-fn module(text: &str) -> Module {
-    Module::parse(assemble(text).unwrap()).unwrap()
-}
-
 #[test]
 fn sections_ids_and_types_are_parsed() {
     let words = assemble(SHADER).unwrap();
@@ -85,7 +82,7 @@ fn sections_ids_and_types_are_parsed() {
 
 #[test]
 fn groups_constants_and_pointers_are_resolved() {
-    let module = module(SHADER);
+    let module = spirv(SHADER);
     let variable = module.instructions().find(|i| i.op == Some(Op::Variable)).unwrap();
     let said: Vec<_> = module.decorations(variable.result().unwrap()).map(|d| d.decoration.unwrap()).collect();
     assert_eq!(said, [Decoration::Aliased, Decoration::DescriptorSet]);
@@ -99,7 +96,7 @@ fn groups_constants_and_pointers_are_resolved() {
 
 #[test]
 fn structured_control_flow_is_parsed() {
-    let module = module(SHADER);
+    let module = spirv(SHADER);
     let function = &module.functions()[0];
     let flow = module.flow(function);
     let block = |i: u32| assay_spirv::module::BlockIndex(function.blocks.start + i);
@@ -121,7 +118,7 @@ fn structured_control_flow_is_parsed() {
 
 #[test]
 fn lines_end_with_their_block() {
-    let module = module(SHADER);
+    let module = spirv(SHADER);
     let lines: Vec<_> =
         module.instructions().filter(|i| module.line(i.index).is_some()).map(|i| i.op.unwrap()).collect();
     assert_eq!(lines, [Op::Line, Op::Branch]);
@@ -198,7 +195,7 @@ fn invalid_modules_are_rejected_with_a_position() {
 
 #[test]
 fn forward_pointers_allow_recursive_types() {
-    let module = module(
+    let module = spirv(
         "OpCapability PhysicalStorageBufferAddresses\nOpMemoryModel PhysicalStorageBuffer64 GLSL450\n\
          OpTypeForwardPointer %p PhysicalStorageBuffer\n%node = OpTypeStruct %p\n%p = OpTypePointer PhysicalStorageBuffer %node",
     );
@@ -210,6 +207,6 @@ fn forward_pointers_allow_recursive_types() {
 #[test]
 fn unknown_instructions_and_enumerants_are_counted() {
     let module =
-        module("OpCapability Shader\nOpCapability !60000\n!0x0002ffff !5\nOpName %9 \"made by it\"\n%1 = OpTypeVoid");
+        spirv("OpCapability Shader\nOpCapability !60000\n!0x0002ffff !5\nOpName %9 \"made by it\"\n%1 = OpTypeVoid");
     assert!(module.unknown_instructions() == 2);
 }

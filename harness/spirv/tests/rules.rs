@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, assemble};
+use assay_testkit::spirv;
 
 mod support;
 
@@ -64,14 +65,13 @@ fn every_rule_has_a_case_and_a_unique_name() {
 
 #[test]
 fn module_without_memory_model_is_rejected() {
-    let module = |text: &str| Module::parse(assemble(text).unwrap()).unwrap();
     let names = |module: &Module| -> Vec<&str> {
         rules::violations(module, Environment::Vulkan).iter().map(|v| v.rule.name).collect()
     };
-    assert_eq!(names(&module("OpCapability Shader\nOpMemoryModel Logical GLSL450")), [""; 0]);
-    assert_eq!(names(&module("OpCapability Shader")), ["one-memory-model"]);
+    assert_eq!(names(&spirv("OpCapability Shader\nOpMemoryModel Logical GLSL450")), [""; 0]);
+    assert_eq!(names(&spirv("OpCapability Shader")), ["one-memory-model"]);
     // Without any instruction, the violation is reported after the header.
-    let empty = module("; only a header");
+    let empty = spirv("; only a header");
     assert_eq!(names(&empty), ["one-memory-model"]);
     assert_eq!(rules::violations(&empty, Environment::Vulkan)[0].word_index, 5);
 }

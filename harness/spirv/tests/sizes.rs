@@ -3,28 +3,26 @@
 use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::reflect::Reflection;
 use assay_spirv::requirements::Requirements;
+use assay_testkit::Shader;
 
 /// Returns a module with a variable of storage class `class` whose type nests structures of two
 /// equal members, `levels` deep.
 fn doubled(levels: u32, class: &str) -> ModuleSource {
     let offset = |level: u32| 4u32.checked_shl(level).unwrap_or(u32::MAX - 3);
-    let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
-        OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %b Block\nOpDecorate %v DescriptorSet 0\nOpDecorate %v Binding 0\n\
+    let mut decorations = "OpDecorate %b Block\nOpDecorate %v DescriptorSet 0\nOpDecorate %v Binding 0\n\
         OpMemberDecorate %b 0 Offset 0\n"
         .to_owned();
     for level in 0..=levels {
-        text +=
+        decorations +=
             &format!("OpMemberDecorate %s{level} 0 Offset 0\nOpMemberDecorate %s{level} 1 Offset {}\n", offset(level));
     }
-    text += "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%s0 = OpTypeStruct %uint %uint\n";
+    let mut declared = "%s0 = OpTypeStruct %uint %uint\n".to_owned();
     for level in 1..=levels {
-        text += &format!("%s{level} = OpTypeStruct %s{} %s{}\n", level - 1, level - 1);
+        declared += &format!("%s{level} = OpTypeStruct %s{} %s{}\n", level - 1, level - 1);
     }
-    text += &format!(
-        "%b = OpTypeStruct %s{levels}\n%p = OpTypePointer {class} %b\n%v = OpVariable %p {class}\n\
-         %main = OpFunction %void None %fn\n%l = OpLabel\nOpReturn\nOpFunctionEnd"
-    );
-    ModuleSource::from_text(&text).unwrap()
+    declared += &format!("%b = OpTypeStruct %s{levels}\n%p = OpTypePointer {class} %b\n%v = OpVariable %p {class}");
+    let shader = Shader { decorations: &decorations, declared: &declared, ..Shader::default() };
+    ModuleSource::from_text(&shader.text()).unwrap()
 }
 
 /// Without storing sizes, the time doubled with each level: 24 levels took half a second.

@@ -109,7 +109,7 @@ mod tests {
     use assay_oracle::Buffer;
 
     #[test]
-    fn moves_extend_and_truncate() {
+    fn byte_moves_extend_and_truncate() {
         let mut dispatch = Dispatch { push_constants: vec![0x80, 1, 2, 3], ..Dispatch::default() };
         let buffer = Buffer { data: vec![9; 8], address: None };
         dispatch.bindings.insert(Slot::new(0, 1), Resource::Buffer(buffer));

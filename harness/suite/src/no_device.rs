@@ -5,7 +5,6 @@ use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_events::DeviceInfo;
 use assay_runner::{ExecError, Executor, PreparedCase};
 use assay_spirv::requirements::DeviceCaps;
-use std::collections::BTreeMap;
 
 /// A target that runs nothing: every request fails with a reason.
 #[derive(Debug)]
@@ -24,19 +23,13 @@ impl Default for NoDevice {
                 name: "no device: the oracle alone".to_owned(),
                 api: "none".to_owned(),
                 kind: "other".to_owned(),
-                vendor_id: 0,
-                device_id: 0,
                 uuid: "0".repeat(32),
                 driver_name: none(),
                 driver_info: none(),
-                driver_version: 0,
                 api_version: "0.0.0".to_owned(),
                 conformance_version: "0.0.0.0".to_owned(),
-                features: Vec::new(),
-                extensions: Vec::new(),
-                properties: BTreeMap::new(),
-                environment: BTreeMap::new(),
                 host_cpu: std::env::consts::ARCH.to_owned(),
+                ..DeviceInfo::default()
             },
             // `maintenance8` defines results that are undefined without it. A subgroup size above 1
             // makes the subgroup instructions exchange values.

@@ -63,7 +63,7 @@ impl ProgramRunner for ProgramSet<'_> {
                             let _together = alone.read().unwrap_or_else(PoisonError::into_inner);
                             self.run_case(case)
                         };
-                        let status = result.case_end().map(|(_, status, _)| status);
+                        let status = result.case_end().map(|end| end.status);
                         if matches!(status, Some(Status::DeviceLost | Status::Timeout)) && self.settings.jobs > 1 {
                             let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
                             result = self.run_case(case);
@@ -232,7 +232,7 @@ impl ProgramSet<'_> {
 
 /// Returns the name and the number of inputs of a case that has a result.
 fn started(result: &Event) -> (String, u64) {
-    let name = result.case_end().map_or("", |(name, ..)| name);
+    let name = result.case_end().map_or("", |end| end.name);
     let inputs = if let Event::CaseFinished(result) = result { result.inputs_tested } else { 0 };
     (name.to_owned(), inputs)
 }

@@ -29,9 +29,9 @@ impl fmt::Display for PropertyValue {
 }
 
 /// Everything that a shader can require of a device. Names are spelled as in the registry:
-/// `shaderFloat16`, `VK_KHR_shader_clock`, `shaderDenormPreserveFloat32`. For a
-/// [`PhysicalDevice`](crate::PhysicalDevice) it is what the device offers, for a
-/// [`Device`](crate::Device) what is enabled.
+/// `shaderFloat16`, `VK_KHR_shader_clock`, `shaderDenormPreserveFloat32`. Those of a
+/// [`PhysicalDevice`](crate::PhysicalDevice) are offered, those of a [`Device`](crate::Device) are
+/// enabled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
     /// The usable core version: that of the device, at most the newest that this crate requests.

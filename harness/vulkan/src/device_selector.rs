@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matches_nothing_or_too_much_lists_what_is_there() {
+    fn a_selector_without_a_unique_match_lists_the_devices() {
         let devices = machine();
         for selector in ["9", "adreno", "", "999999999999", "-1", "ffffffff-ffff-ffff-ffff-ffffffffffff"] {
             let error = pick(&devices, Some(selector)).unwrap_err();

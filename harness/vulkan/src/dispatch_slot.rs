@@ -523,7 +523,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_it_can_move_between_threads() {
+    fn handles_and_errors_are_send_and_sync() {
         fn check<T: Send + Sync>() {}
         check::<DispatchSlot>();
         check::<Pipeline>();

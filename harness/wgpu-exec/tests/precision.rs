@@ -1,11 +1,10 @@
 //! Precision cases through wgpu on the installed drivers; skipped if there are none.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 use assay_case::{Case, Columns, OperandSource};
 use assay_events::Status;
 use assay_precision::{CheckCounts, Checker, Specification, Verdict};
 use assay_runner::{ExecError, Executor};
+use assay_testkit::Shader;
 use assay_vulkan::Instance;
 use assay_wgpu_exec::{CaseBuffer, WgpuDevice, WgpuExecutor, WgpuTarget, shader, to_wgsl};
 use std::collections::BTreeMap;
@@ -17,8 +16,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 fn executors() -> Vec<WgpuExecutor> {
     let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
     if devices.is_empty() {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
+        assay_testkit::skip_missing("no Vulkan device");
     }
     let open = |device| {
         let device = WgpuDevice::of(device, &devices).expect("wgpu offers every device that Vulkan lists here");
@@ -127,7 +125,7 @@ fn a_device_is_the_one_that_vulkan_lists() {
 }
 
 #[test]
-fn what_is_not_run_says_why() {
+fn cases_that_cannot_run_through_wgpu_have_a_reason() {
     let cases = cases();
     let why = |name: &str| to_wgsl(&cases[name]).expect_err(name).to_string();
     for (name, expected) in [
@@ -208,7 +206,7 @@ fn shaders_are_checked_and_a_wrong_one_is_found() {
             ShaderSource::read("shader.wgsl", TEXT.replace("* scale.x", "+ scale.x").as_bytes()).expect("a shader");
         let wrong = Check::new(&spoilt, &options)
             .expect("ready")
-            .run(&Other { target: &target, text: TEXT, overrides: None })
+            .run(&OtherShader { target: &target, text: TEXT, overrides: None })
             .expect("checked");
         assert_eq!(wrong.status, Status::Fail, "{:?}", wrong.reason);
         assert!(wrong.mismatches.iter().all(|m| m.buffer.contains("sums")), "{:?}", wrong.mismatches.first());
@@ -226,33 +224,20 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
         @group(0) @binding(0) var<storage, read_write> data: array<f32>;
         @compute @workgroup_size(lanes)
         fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = f32(id.x) * scale + f32(more); }";
-    const SPIRV: &str = "\
-; Version: 1.3
-               OpCapability Shader
-               OpMemoryModel Logical GLSL450
-               OpEntryPoint GLCompute %main \"main\"
-               OpExecutionMode %main LocalSize 1 1 1
-               OpDecorate %block Block
-               OpMemberDecorate %block 0 Offset 0
-               OpDecorate %buffer DescriptorSet 0
-               OpDecorate %buffer Binding 0
-               OpDecorate %given SpecId 3
-       %void = OpTypeVoid
-   %function = OpTypeFunction %void
-        %int = OpTypeInt 32 1
-       %zero = OpConstant %int 0
-      %given = OpSpecConstant %int 5
-      %block = OpTypeStruct %int
-    %pointer = OpTypePointer StorageBuffer %block
-%pointer_int = OpTypePointer StorageBuffer %int
-     %buffer = OpVariable %pointer StorageBuffer
-       %main = OpFunction %void None %function
-      %entry = OpLabel
-       %word = OpAccessChain %pointer_int %buffer %zero
-               OpStore %word %given
-               OpReturn
-               OpFunctionEnd
-";
+    const SPIRV: Shader<'_> = Shader {
+        version: "1.3",
+        buffers: &[("%buffer", "%blocks")],
+        decorations: "OpDecorate %block Block
+            OpMemberDecorate %block 0 Offset 0
+            OpDecorate %given SpecId 3",
+        declared: "%given = OpSpecConstant %int 5
+            %block = OpTypeStruct %int
+            %blocks = OpTypePointer StorageBuffer %block
+            %pint = OpTypePointer StorageBuffer %int",
+        body: "%word = OpAccessChain %pint %buffer %zero
+            OpStore %word %given",
+        ..Shader::DEFAULT
+    };
     let given = |all: &[(&str, &str)]| -> Vec<(String, String)> {
         all.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };
@@ -274,7 +259,7 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
     }
     let subject = load(&[("7", "-2"), ("scale", "0.5"), ("lanes", "4")]).expect("a shader");
     std::fs::remove_dir_all(&dir).expect("removed");
-    let words = ShaderSource::read("shader.spvasm", SPIRV.as_bytes()).expect("a shader");
+    let words = ShaderSource::read("shader.spvasm", SPIRV.text().as_bytes()).expect("a shader");
     let devices = Instance::new(false).and_then(|instance| instance.devices()).unwrap_or_default();
     for physical in &devices {
         let device = WgpuDevice::of(physical, &devices).expect("a device");
@@ -290,7 +275,8 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
         let other = ShaderSource::read_with("other.wgsl", TEXT.as_bytes(), &compile).expect("a shader");
         let wrong = Check::new(&other, &options).expect("ready");
         let overrides = &subject.overrides;
-        let wrong = wrong.run(&Other { target: &target, text: TEXT, overrides: Some(overrides) }).expect("checked");
+        let wrong =
+            wrong.run(&OtherShader { target: &target, text: TEXT, overrides: Some(overrides) }).expect("checked");
         assert_eq!(wrong.status, Status::Fail, "{:?}", wrong.reason);
         let options = Options { specs: given(&[("3", "-9")]), groups: Some([1, 1, 1]), ..options };
         let result = Check::new(&words, &options).expect("ready").run(&target).expect("checked");
@@ -301,7 +287,7 @@ fn constants_that_a_pipeline_sets_reach_the_device() {
 /// A dispatch that exceeds the time limit is a timeout, and the next one finds the device open
 /// again.
 #[test]
-fn what_takes_too_long_is_a_timeout() {
+fn a_dispatch_over_the_time_limit_is_a_timeout() {
     use assay_check::{Check, Options, ShaderSource};
     // Drivers may end loops after 65,535 rounds in total, so most of the work is in the body of one
     // round.
@@ -330,7 +316,7 @@ fn what_takes_too_long_is_a_timeout() {
         let target = WgpuTarget::new(device, caps, limit).expect("opened");
         let options = Options { rules: Specification::Wgsl, groups: Some([1, 1, 1]), ..Options::default() };
         let check = Check::new(&quick, &options).expect("ready");
-        let slow = check.run(&Other { target: &target, text: &slow, overrides: None }).expect("checked");
+        let slow = check.run(&OtherShader { target: &target, text: &slow, overrides: None }).expect("checked");
         assert_eq!(slow.status, Status::Timeout, "{:?}", slow.reason);
         assert!(slow.reason.as_deref().is_some_and(|reason| reason.contains("0.02 s")), "{:?}", slow.reason);
     }
@@ -378,14 +364,14 @@ fn bytes_are_asked_of_devices_that_have_them_only() {
 }
 
 /// A target that runs another text.
-struct Other<'a> {
+struct OtherShader<'a> {
     target: &'a WgpuTarget,
     text: &'a str,
-    /// Other values of overrides.
+    /// OtherShader values of overrides.
     overrides: Option<&'a [(String, f64)]>,
 }
 
-impl assay_check::Target for Other<'_> {
+impl assay_check::Target for OtherShader<'_> {
     fn info(&self) -> &assay_events::DeviceInfo {
         self.target.info()
     }

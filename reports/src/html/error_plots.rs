@@ -10,7 +10,15 @@ use std::collections::BTreeMap;
 
 /// Accumulated plots by run, instruction and types.
 #[derive(Default)]
-pub(super) struct Plots(BTreeMap<(usize, u32, u32), PlotSum>);
+pub(super) struct Plots(BTreeMap<PlotKey, PlotSum>);
+
+/// Run of a plot, with its instruction and types in their tables.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PlotKey {
+    pub(super) run: usize,
+    pub(super) instruction: u32,
+    pub(super) types: u32,
+}
 
 struct PlotSum {
     operand: String,
@@ -34,8 +42,8 @@ pub(super) struct Plot<'a> {
 }
 
 impl Plots {
-    /// Adds a case. The key holds the run and the interned instruction and types.
-    pub(super) fn add(&mut self, of: (usize, u32, u32), profile: Profile, margin: Option<f64>) {
+    /// Adds a case.
+    pub(super) fn add(&mut self, of: PlotKey, profile: Profile, margin: Option<f64>) {
         let Profile { operand, worst, errors } = profile;
         let sum = self.0.entry(of).or_insert_with(|| PlotSum {
             operand,
@@ -59,8 +67,9 @@ impl Plots {
         let mut sums: Vec<(usize, &str, &str, &PlotSum)> = self
             .0
             .iter()
-            .map(|(&(run, instruction, ty), sum)| {
-                (run, instructions.list[instruction as usize].as_str(), types.list[ty as usize].as_str(), sum)
+            .map(|(key, sum)| {
+                let name = instructions.list[key.instruction as usize].as_str();
+                (key.run, name, types.list[key.types as usize].as_str(), sum)
             })
             .collect();
         let margin = |sum: &PlotSum| sum.margin.unwrap_or(0.0);

@@ -121,7 +121,7 @@ fn page(
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
         out.write_all(before.as_bytes())?;
         match (name, data.take()) {
-            ("data", Some(data)) => data(&mut InScript(&mut out))?,
+            ("data", Some(data)) => data(&mut ScriptEscaper(&mut out))?,
             (name, kept) => {
                 data = kept;
                 let text = match name {
@@ -141,9 +141,9 @@ fn page(
 }
 
 /// Escapes `<` in JSON, so that the data cannot end its script element.
-struct InScript<W>(W);
+struct ScriptEscaper<W>(W);
 
-impl<W: Write> Write for InScript<W> {
+impl<W: Write> Write for ScriptEscaper<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match bytes.iter().position(|&byte| byte == b'<') {
             Some(0) => self.0.write_all(b"\\u003c").map(|()| 1),

@@ -1,6 +1,6 @@
 //! Compact storage of the cases of a page, sized for a million cases.
 
-use super::error_plots::Plots;
+use super::error_plots::{PlotKey, Plots};
 use crate::{
     NameArena, Standing,
     read::{LineRange, ReadError, ResultDir},
@@ -218,7 +218,7 @@ impl PageRows {
     fn keep(&mut self, run: usize, read: CaseRecord, standing: Option<Standing>, why: Option<String>) {
         let (instruction, types) = (self.instructions.number(&read.instruction), self.types.number(&read.types));
         if let Some(profile) = read.profile {
-            self.plots.add((run, instruction, types), profile, read.margin);
+            self.plots.add(PlotKey { run, instruction, types }, profile, read.margin);
         }
         if is_interesting(read.status) {
             self.interesting.push(DetailCandidate { row: self.rows.len() as u32, place: read.place, why });

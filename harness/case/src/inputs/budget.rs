@@ -29,8 +29,8 @@ impl Budget {
         }
     }
 
-    /// Returns the number of inputs for cases with more inputs, of which each yields `results`
-    /// scalars. The quick budget limits time, so it divides its number by that of the scalars.
+    /// Returns the number of sampled inputs; each yields `results` scalars. The quick budget limits
+    /// time, so it divides its number by that of the scalars.
     pub(crate) const fn sample(self, results: usize) -> u64 {
         match self {
             Budget::Quick if results > 8 => 1 << 8,

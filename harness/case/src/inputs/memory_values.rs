@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_values_are_tame_and_hard_ones_are_not() {
+    fn hard_values_include_the_special_ones() {
         let tame = bits(Scalar::Float(F32), &Mixture::Usual, 1000);
         assert!(tame.iter().all(|&b| F32.to_f64(b).abs() <= 104.0));
         assert!(bits(Scalar::Int { width: 32, signed: true }, &Mixture::Usual, 1000).iter().all(|&b| b < 64));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_bounds_them_and_another_name_gives_others() {
+    fn values_are_in_their_range_and_depend_on_the_name() {
         let range = Mixture::Range("1..2".parse().unwrap());
         assert!(bits(Scalar::Float(F32), &range, 500).iter().all(|&b| (0x3f80_0000..=0x4000_0000).contains(&b)));
         let all = Mixture::Range("-9223372036854775808..9223372036854775807".parse().unwrap());

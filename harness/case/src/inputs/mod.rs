@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undefined_is_never_sent() {
+    fn operands_with_undefined_results_are_never_sent() {
         let cases = crate::load().unwrap();
         let kinds = ["convertftos.scalar.default.from_f32", "convertftou.vec2.default.from_f16"];
         for case in cases.iter().filter(|case| kinds.iter().any(|kind| case.name.ends_with(kind))) {

@@ -13,6 +13,7 @@ use assay_spirv::module::Instruction;
 use assay_spirv::reflect::{EntryPointUses, TypeLayout};
 use assay_spirv::tables::{Decoration, Kind, Op};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Probe of a store into a buffer.
@@ -145,8 +146,9 @@ impl StoreProbe {
 }
 
 impl TraceReader<'_> {
-    /// Returns the store that wrote the element at this offset of a buffer: in the first invocation
-    /// for which one is recorded, its last execution.
+    /// Returns the last store to the element at this offset of a buffer, in the first invocation for
+    /// which one is recorded. The time of a store is that of its block, so ties are broken by the
+    /// place in the module.
     pub fn store_of(&self, slot: Slot, offset: u64) -> Option<ElementStore> {
         let block = self.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?.block.as_ref()?;
         let rows = &self.instrumented.rows;
@@ -154,13 +156,13 @@ impl TraceReader<'_> {
             let indices = store.indices.iter().map(|index| index.value(|at| self.word(row, at)));
             locate(block, indices).is_some_and(|(start, part)| (start..start + part.size()).contains(&offset))
         };
-        self.instrumented.stores.iter().filter(|store| store.slot == slot).find_map(|store| {
-            let first = self.executed(0..rows.count(), store.executed).find(|row| writes(store, *row))?;
-            let invocation = rows.invocation(first);
-            let all = self.executed(rows.of_invocation(invocation), store.executed).filter(|row| writes(store, *row));
-            let time = all.map(|row| self.word(row, store.executed)).max()?;
-            Some(ElementStore { invocation, value: store.value, time })
-        })
+        let executions = self.instrumented.stores.iter().filter(|store| store.slot == slot).flat_map(|store| {
+            self.executed(0..rows.count(), store.executed).filter(move |row| writes(store, *row)).map(move |row| {
+                let time = self.word(row, store.executed);
+                ElementStore { invocation: rows.invocation(row), value: store.value, time }
+            })
+        });
+        executions.max_by_key(|store| (Reverse(store.invocation), store.time))
     }
 }
 

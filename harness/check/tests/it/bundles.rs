@@ -1,6 +1,6 @@
 //! Tests of bundles: their contents, and the reproduction of the failure.
 
-use crate::support::{Synthetic, wgsl};
+use crate::support::{SyntheticTarget, wgsl};
 use assay_check::{BundleDestination, Check, CheckError, MutatingTarget, Mutation, Options, bundle};
 use assay_events::Status;
 use assay_oracle::Limits;
@@ -18,7 +18,7 @@ fn a_bundle_reproduces_the_failure() {
     let check = Check::new(&shader, &Options { seed: 3, ..Options::default() }).unwrap();
     let mutation: Mutation = "off-by-one@OpIMul".parse().unwrap();
     let planted = mutation.plant(&shader.source.module, "main").unwrap();
-    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted.clone());
+    let target = MutatingTarget::new(SyntheticTarget::default(), planted.clone());
     let result = check.run(&target).unwrap();
     assert_eq!(result.status, Status::Fail);
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +50,11 @@ fn a_bundle_reproduces_the_failure() {
     let of_round = result.mismatches.iter().filter(|m| m.round == result.mismatches[0].round);
     let same = of_round.map(|m| (&m.offset, &m.got)).eq(found.mismatches.iter().map(|m| (&m.offset, &m.got)));
     assert!(same, "{found:?}");
-    assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass, "not on a device without the error");
+    assert_eq!(
+        again.run(&SyntheticTarget::default()).unwrap().status,
+        Status::Pass,
+        "not on a device without the error"
+    );
     let expected = std::fs::read_to_string(folder.path().join("expected.txt")).unwrap();
     assert_eq!(expected.lines().filter(|line| line.ends_with("(not permitted)")).count(), 128, "{expected}");
 
@@ -69,7 +73,7 @@ fn a_bundle_reproduces_the_failure() {
 fn an_unreadable_bundle_is_reported_with_the_reason() {
     let shader = wgsl(SHADER);
     let check = Check::new(&shader, &Options::default()).unwrap();
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let result = check.run(&target).unwrap();
     for (file, from, to, expected) in [
         ("bundle.json", "\"schema\": 2", "\"schema\": 4", "use a newer version"),
@@ -102,7 +106,7 @@ fn an_unreadable_bundle_is_reported_with_the_reason() {
 #[test]
 fn a_bundle_uses_the_patience_of_the_original_check() {
     let shader = wgsl(SHADER);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     for times in [1, 3, bundle::MAX_PATIENCE] {
         let options = Options { limits: Limits::default().patient(times), ..Options::default() };
         let check = Check::new(&shader, &options).unwrap();
@@ -133,7 +137,7 @@ fn a_bundle_uses_the_patience_of_the_original_check() {
 #[test]
 fn a_bundle_cannot_request_unlimited_patience() {
     let shader = wgsl(SHADER);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let options = Options { limits: Limits::default().patient(u64::MAX), ..Options::default() };
     let check = Check::new(&shader, &options).unwrap();
     let result = check.run(&target).unwrap();
@@ -154,7 +158,7 @@ fn a_bundle_cannot_request_unlimited_patience() {
 #[test]
 fn a_bundle_is_read_up_to_a_limit_for_each_file() {
     let shader = wgsl(SHADER);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     for (file, limit) in [
@@ -199,7 +203,7 @@ fn a_bundle_is_read_up_to_a_limit_for_each_file() {
 #[cfg(unix)]
 fn a_bundle_is_not_written_through_links() {
     let shader = wgsl(SHADER);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -224,7 +228,7 @@ fn a_bundle_is_not_written_through_links() {
 #[test]
 fn a_bundle_does_not_overwrite_foreign_files() {
     let shader = wgsl(SHADER);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -241,7 +245,7 @@ fn a_bundle_does_not_overwrite_foreign_files() {
 #[cfg(unix)]
 fn a_bundle_is_read_from_regular_files_in_its_directory_only() {
     let shader = wgsl(SHADER);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let result = check.run(&target).unwrap();
     let secret = tempfile::tempdir().unwrap();

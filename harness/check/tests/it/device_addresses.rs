@@ -1,6 +1,6 @@
 //! Tests of buffers that shaders reach by device addresses.
 
-use crate::support::{Synthetic, on_each_driver};
+use crate::support::{SyntheticTarget, on_each_driver};
 use assay_check::{
     AddressWord, BundleDestination, CaseFile, Check, CheckError, MutatingTarget, Mutation, Options, ShaderSource,
     Target,
@@ -55,7 +55,7 @@ fn buffers_behind_addresses_are_checked_on_every_driver() {
             assert_eq!((result.status, result.reason.as_deref()), (Status::Pass, None), "{:?}", result.mismatches);
             assert_eq!((result.elements_checked, result.elements_undetermined), (2 * elements, 0));
         };
-        pass(&Synthetic::new(|_| {}));
+        pass(&SyntheticTarget::default());
         on_each_driver(|target| {
             // SwiftShader crashes on forward pointers.
             if from != POINTERS || !target.info().name.contains("SwiftShader") {
@@ -71,7 +71,7 @@ fn a_wrong_element_behind_an_address_is_found_and_bundled() {
     let (shader, options) = case(RECORDS);
     let check = Check::new(&shader, &options).unwrap();
     let slot = check.setup.descriptors.iter().find(|d| d.name.as_deref() == Some("wide")).unwrap().slot;
-    let target = Synthetic::new(|output| output.memory.get_mut(&slot).unwrap()[24] ^= 1);
+    let target = SyntheticTarget::spoilt(|output| output.memory.get_mut(&slot).unwrap()[24] ^= 1);
     let result = check.run(&target).unwrap();
     assert_eq!(result.status, Status::Fail);
     let found: Vec<_> = result.mismatches.iter().map(|m| (m.buffer.as_str(), m.element.as_str())).collect();
@@ -87,7 +87,7 @@ fn a_wrong_element_behind_an_address_is_found_and_bundled() {
     assert!(manifest.contains("\"schema\": 3") && manifest.contains("\"where@8\": \"wide+16\""), "{manifest}");
     let bundle = bundle::read(folder.path(), None).unwrap();
     let again = Check::new(&bundle.shader, &bundle.options).unwrap();
-    let (again, right) = (again.run(&target).unwrap(), again.run(&Synthetic::new(|_| {})).unwrap());
+    let (again, right) = (again.run(&target).unwrap(), again.run(&SyntheticTarget::default()).unwrap());
     assert_eq!((again.mismatches[0].got.as_str(), right.status), (result.mismatches[0].got.as_str(), Status::Pass));
 }
 
@@ -113,7 +113,7 @@ fn an_access_outside_an_addressed_buffer_is_a_fault_of_the_shader() {
             let text = error.to_string();
             assert!(matches!(error, CheckError::Undefined { .. }) && text.contains(why), "{place}={value}: {text}");
         };
-        refused(&Synthetic::new(|_| panic!("nothing is sent to a device")));
+        refused(&SyntheticTarget::spoilt(|_| panic!("nothing is sent to a device")));
         on_each_driver(|target| refused(target));
     }
 }
@@ -145,7 +145,7 @@ fn a_failure_behind_an_address_is_traced_and_reduced() {
     let check = Check::new(&shader, &Options { rounds: 1, ..options }).unwrap();
     let mutation: Mutation = "ulp:9@OpVectorTimesScalar".parse().unwrap();
     let planted = mutation.plant(&shader.source.module, "main").unwrap();
-    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
+    let target = MutatingTarget::new(SyntheticTarget::default(), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
     assert_eq!(result.blamed.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["OpVectorTimesScalar"]);

@@ -1,11 +1,12 @@
 //! Tests of the equivalence check of two translations.
 
-use crate::support::{Synthetic, on_words_as, wgsl};
+use crate::support::{SyntheticTarget, on_words, spirv, wgsl};
 use assay_check::{
     Check, CompileOptions, Expectation, ImageConfig, Options, ShaderSource, check_equivalence, load_translation,
     translation_options,
 };
 use assay_events::{CheckResult, Status};
+use assay_testkit::Shader;
 
 fn shader(body: &str) -> String {
     format!(
@@ -19,7 +20,7 @@ fn shader(body: &str) -> String {
 fn check_against(this: &ShaderSource, other: &ShaderSource, options: &Options) -> CheckResult {
     let check = Check::new(this, options).unwrap();
     let other = Check::new(other, &translation_options(&check, other, options)).unwrap();
-    check_equivalence(&check, &other, &Synthetic::new(|_| {})).unwrap()
+    check_equivalence(&check, &other, &SyntheticTarget::default()).unwrap()
 }
 
 /// Returns the status of checking the second body against the first.
@@ -115,45 +116,23 @@ fn an_element_without_requirements_does_not_pass() {
 
 /// A shader that stores one float, under rules that preserve NaN.
 fn stores(value: &str) -> ShaderSource {
-    let text = format!(
-        "OpCapability Shader
-        OpCapability SignedZeroInfNanPreserve
-        OpExtension \"SPV_KHR_float_controls\"
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main \"main\" %data
-        OpExecutionMode %main LocalSize 1 1 1
-        OpExecutionMode %main SignedZeroInfNanPreserve 32
-        OpDecorate %floats ArrayStride 4
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0
-        OpDecorate %data DescriptorSet 0
-        OpDecorate %data Binding 0
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %float = OpTypeFloat 32
-        %index = OpConstant %uint 0
-        %zero = OpConstant %float 0
-        %one = OpConstant %float 1
-        %floats = OpTypeRuntimeArray %float
-        %block = OpTypeStruct %floats
-        %blocks = OpTypePointer StorageBuffer %block
-        %element = OpTypePointer StorageBuffer %float
-        %data = OpVariable %blocks StorageBuffer
-        %main = OpFunction %void None %fn
-        %start = OpLabel
-        %to = OpAccessChain %element %data %index %index
-        %nan = OpFDiv %float %zero %zero
-        OpStore %to {value}
-        OpReturn
-        OpFunctionEnd"
-    );
-    ShaderSource::read("stores.spvasm", text.as_bytes()).unwrap()
+    spirv(&Shader {
+        head: "OpCapability SignedZeroInfNanPreserve\nOpExtension \"SPV_KHR_float_controls\"",
+        modes: "OpExecutionMode %main SignedZeroInfNanPreserve 32",
+        buffers: &[("%data", "%fblocks")],
+        declared: "%f0 = OpConstant %float 0\n%f1 = OpConstant %float 1",
+        body: &format!(
+            "%to = OpAccessChain %pfloat %data %zero %zero
+            %nan = OpFDiv %float %f0 %f0
+            OpStore %to {value}"
+        ),
+        ..Shader::default()
+    })
 }
 
 #[test]
 fn a_nan_is_not_within_a_set_of_numbers() {
-    let (one, nan) = (stores("%one"), stores("%nan"));
+    let (one, nan) = (stores("%f1"), stores("%nan"));
     let options = Options { groups: Some([1; 3]), ..Options::default() };
     for (this, other, status) in
         [(&one, &nan, Status::Fail), (&nan, &one, Status::Fail), (&one, &one, Status::Pass), (&nan, &nan, Status::Pass)]
@@ -289,7 +268,7 @@ fn both_translations_get_the_same_constants() {
     let check = Check::new(&this, &options).unwrap();
     let status_against = |other: &ShaderSource| {
         let theirs = Check::new(other, &translation_options(&check, other, &options)).unwrap();
-        check_equivalence(&check, &theirs, &Synthetic::new(|_| {})).unwrap().status
+        check_equivalence(&check, &theirs, &SyntheticTarget::default()).unwrap().status
     };
     for (declared, status) in [
         ("@id(7) override scale: f32 = 3; override other: u32 = 1;", Status::Pass),
@@ -306,18 +285,15 @@ fn both_translations_get_the_same_constants() {
 #[test]
 fn options_for_resources_that_a_translation_lacks_are_left_out() {
     let source = |entry: &str, names: &str, factor: &str| {
-        let main = "%main = OpFunction %void None %fn
-            %start = OpLabel
-            %to = OpAccessChain %elements %data %zero %zero
+        let body = "%to = OpAccessChain %puint %data %zero %zero
             %old = OpLoad %uint %to
             %new = OpIMul %uint %old %factor
-            OpStore %to %new
-            OpReturn
-            OpFunctionEnd";
-        on_words_as(entry, 1, [names, factor], main)
+            OpStore %to %new";
+        let text = Shader { modes: names, ..on_words(1, factor, "", body) }.text();
+        ShaderSource::read("test.spvasm", text.replace("\"main\"", &format!("\"{entry}\"")).as_bytes()).unwrap()
     };
-    let given = "OpName %factor \"scale\"\nOpName %data \"data\"\nOpDecorate %factor SpecId 4";
-    let this = source("main", given, "%factor = OpSpecConstant %uint 3");
+    let names = "OpName %factor \"scale\"\nOpName %data \"data\"\nOpDecorate %factor SpecId 4";
+    let this = source("main", names, "%factor = OpSpecConstant %uint 3");
     let options = Options {
         entry: Some("main".into()),
         groups: Some([1; 3]),

@@ -1,7 +1,7 @@
 //! Tests of hollow checks, in which no written element could have come out wrong. None of them is a
 //! Pass.
 
-use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
+use crate::support::{SyntheticTarget, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, DispatchOutput, Expectation, MutatingTarget, Mutation, Options};
 use assay_events::{BindingWrites, CheckResult, Status, Writes};
 use assay_oracle::Slot;
@@ -67,10 +67,10 @@ fn a_shader_that_is_undefined_in_the_recorded_layout_is_undetermined() {
     let options = Options { rounds: 1, groups: Some([1; 3]), subgroups, ..Options::default() };
     let shader = wgsl(text);
     let check = Check::new(&shader, &options).unwrap();
-    let as_counted = check.run_unconditionally(&Synthetic::new(|_| {})).unwrap();
+    let as_counted = check.run_unconditionally(&SyntheticTarget::default()).unwrap();
     assert_eq!(as_counted.status, Status::Pass, "{as_counted:?}");
     // Invocations 0 and 1 exchange their places.
-    let exchanged = Synthetic::new(|output| {
+    let exchanged = SyntheticTarget::spoilt(|output| {
         let seats = output.memory.get_mut(&Slot::new(0, 1)).unwrap();
         (0..4).for_each(|byte| seats.swap(4 + byte, 16 + byte));
     });

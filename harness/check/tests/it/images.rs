@@ -1,6 +1,6 @@
 //! Tests of images: texels are compared with the oracle, and reported by their coordinates.
 
-use crate::support::{on_each_driver, spoilt, wgsl};
+use crate::support::{on_each_driver, spirv, spoilt, wgsl};
 use assay_check::{
     Check, DispatchOutput, DispatchRequest, ImageConfig, MutatingTarget, Mutation, Options, SamplerConfig,
     ShaderSource, Target, TargetError, VulkanTarget,
@@ -8,6 +8,7 @@ use assay_check::{
 use assay_events::{DeviceInfo, Status};
 use assay_oracle::{Dispatch, Slot};
 use assay_spirv::requirements::DeviceCaps;
+use assay_testkit::Shader;
 
 /// Reads a mirrored image, and writes three images of other formats: 10 x 9 texels by 2 x 3
 /// workgroups.
@@ -288,43 +289,34 @@ fn a_gather_from_a_cube_is_refused_by_name() {
 }
 
 /// Copies each texel of a storage texel buffer, with a number added to its red channel.
-const TEXELS: &str = "
-OpCapability Shader
-OpCapability ImageBuffer
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\" %id %texels
-OpExecutionMode %main LocalSize 7 1 1
-OpDecorate %texels DescriptorSet 0
-OpDecorate %texels Binding 4
-OpDecorate %id BuiltIn GlobalInvocationId
-%void = OpTypeVoid
-%uint = OpTypeInt 32 0
-%v3 = OpTypeVector %uint 3
-%v4 = OpTypeVector %uint 4
-%image = OpTypeImage %uint Buffer 0 0 0 2 Rgba32ui
-%to_image = OpTypePointer UniformConstant %image
-%to_v3 = OpTypePointer Input %v3
-%function = OpTypeFunction %void
-%zero = OpConstant %uint 0
-%five = OpConstant %uint 5
-%more = OpConstantComposite %v4 %five %zero %zero %zero
-%texels = OpVariable %to_image UniformConstant
-%id = OpVariable %to_v3 Input
-%main = OpFunction %void None %function
-%start = OpLabel
-%ids = OpLoad %v3 %id
-%x = OpCompositeExtract %uint %ids 0
-%loaded = OpLoad %image %texels
-%texel = OpImageRead %v4 %loaded %x
-%sum = OpIAdd %v4 %texel %more
-OpImageWrite %loaded %x %sum
-OpReturn
-OpFunctionEnd
-";
+const TEXELS: Shader<'_> = Shader {
+    head: "OpCapability ImageBuffer",
+    interface: "%texels %id",
+    local_size: 7,
+    decorations: "OpDecorate %texels DescriptorSet 0
+        OpDecorate %texels Binding 4
+        OpDecorate %id BuiltIn GlobalInvocationId",
+    declared: "%v3 = OpTypeVector %uint 3
+        %v4 = OpTypeVector %uint 4
+        %image = OpTypeImage %uint Buffer 0 0 0 2 Rgba32ui
+        %to_image = OpTypePointer UniformConstant %image
+        %to_v3 = OpTypePointer Input %v3
+        %five = OpConstant %uint 5
+        %more = OpConstantComposite %v4 %five %zero %zero %zero
+        %texels = OpVariable %to_image UniformConstant
+        %id = OpVariable %to_v3 Input",
+    body: "%ids = OpLoad %v3 %id
+        %x = OpCompositeExtract %uint %ids 0
+        %loaded = OpLoad %image %texels
+        %texel = OpImageRead %v4 %loaded %x
+        %sum = OpIAdd %v4 %texel %more
+        OpImageWrite %loaded %x %sum",
+    ..Shader::DEFAULT
+};
 
 #[test]
 fn texel_buffers_are_checked_and_errors_are_traced() {
-    let shader = ShaderSource::read("texels.spvasm", TEXELS.as_bytes()).unwrap();
+    let shader = spirv(&TEXELS);
     let options = Options { groups: Some([3, 1, 1]), rounds: 1, ..Options::default() };
     let check = Check::new(&shader, &options).unwrap();
     let planted = "off-by-one@OpIAdd".parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap();

@@ -1,13 +1,13 @@
 //! Search for the parameters of a shader whose defaults check little.
 
-use crate::support::{Synthetic, wgsl};
+use crate::support::{SyntheticTarget, wgsl};
 use assay_check::{Check, ChosenParameters, Options, search_parameters};
 use assay_events::{CheckResult, Status};
 
 /// Returns the chosen parameters, and the result of the check with them.
 fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
     let shader = wgsl(text);
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let check = Check::new(&shader, options).unwrap();
     let chosen = search_parameters(&check, options, &target).unwrap();
     assert_eq!(chosen, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
@@ -169,7 +169,7 @@ fn strides_that_collide_are_told_apart() {
 
 /// Floats become 1 where positions are computed from them.
 #[test]
-fn a_scale_that_decides_an_index_is_one() {
+fn floats_that_affect_an_index_are_set_to_one() {
     let text = "struct Params { size: u32, scale: f32 }
         @group(0) @binding(0) var<uniform> p: Params;
         @group(0) @binding(1) var<storage, read_write> result: array<u32>;

@@ -1,9 +1,10 @@
 //! Tests of planted errors: the check finds them, and the trace names the instruction.
 
-use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
-use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError};
+use crate::support::{SyntheticTarget, on_each_driver, on_words, spirv, wgsl};
+use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError, Target};
 use assay_events::{CheckResult, Status};
 use assay_spirv::tables::Op;
+use assay_testkit::Shader;
 
 /// Plants an error, checks on each driver that the check then fails, and passes the traced result
 /// to `look`.
@@ -166,6 +167,54 @@ fn planting_in_halves_requires_16_bit_integers() {
     );
 }
 
+/// The sign of a zero is flipped, and that of another component is not.
+#[test]
+fn a_wrong_sign_of_zero_is_found_in_floats_of_every_width() {
+    const HALF: &str = "%u16 = OpTypeInt 16 0
+        %half = OpTypeFloat 16
+        %vector = OpTypeVector %half 2
+        %nought = OpConstant %half 0
+        %three = OpConstant %half 3
+        %x = OpConstantComposite %vector %nought %three";
+    const DOUBLE: &str = "%u64 = OpTypeInt 64 0
+        %double = OpTypeFloat 64
+        %pair = OpTypeVector %uint 2
+        %x = OpConstant %double 0";
+    let float = ("", "%x = OpConstant %float 0", "%product = OpFMul %float %x %x\n%bits = OpBitcast %uint %product");
+    let half = (
+        "OpCapability Float16\nOpCapability Int16\n",
+        HALF,
+        "%product = OpFMul %vector %x %x\n%bits = OpBitcast %uint %product",
+    );
+    let double = (
+        "OpCapability Float64\nOpCapability Int64\n",
+        DOUBLE,
+        "%product = OpFMul %double %x %x\n%words = OpBitcast %pair %product\n%bits = OpCompositeExtract %uint %words 1",
+    );
+    let mut caps = SyntheticTarget::default().capabilities().clone();
+    caps.features.extend(["shaderFloat16", "shaderInt16", "shaderFloat64"].map(str::to_owned));
+    for (width, (capabilities, declared, product), got) in
+        [(16, half, "0x48808000"), (32, float, "0x80000000"), (64, double, "0x80000000")]
+    {
+        caps.properties.insert(format!("shaderSignedZeroInfNanPreserveFloat{width}"), 1);
+        let body = format!("{product}\n%to = OpAccessChain %puint %data %zero %zero\nOpStore %to %bits");
+        let shader = spirv(&Shader {
+            head: &format!(
+                "{capabilities}OpCapability SignedZeroInfNanPreserve\nOpExtension \"SPV_KHR_float_controls\""
+            ),
+            modes: &format!("OpExecutionMode %main SignedZeroInfNanPreserve {width}"),
+            ..on_words(1, declared, "", &body)
+        });
+        let check = Check::new(&shader, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
+        let target = SyntheticTarget::with_capabilities(caps.clone());
+        assert_eq!(check.run(&target).unwrap().status, Status::Pass, "{width}");
+        let mutation: Mutation = "sign-of-zero@OpFMul".parse().unwrap();
+        let planted = mutation.plant(&shader.source.module, "main").unwrap();
+        let result = check.run(&MutatingTarget::new(&target, planted)).unwrap();
+        assert_eq!((result.status, &*result.mismatches[0].got), (Status::Fail, got), "{width}: {:?}", result.reason);
+    }
+}
+
 #[test]
 fn a_missing_instruction_is_refused() {
     let shader = wgsl(INTEGERS);
@@ -219,7 +268,7 @@ fn a_trace_names_wrong_loads_with_a_known_value() {
     let options =
         Options { rounds: 1, groups: Some([2, 1, 1]), inputs: inputs.to_vec(), elements, ..Options::default() };
     let check = Check::new(&shader, &options).unwrap();
-    let device = Synthetic::new(|_| {});
+    let device = SyntheticTarget::default();
     let module = &shader.source.module;
     let (mut named, mut hidden) = (0, 0);
     for i in module.instructions().filter(|i| i.op == Some(Op::Load)) {
@@ -242,7 +291,7 @@ fn a_trace_names_wrong_loads_with_a_known_value() {
     }
     assert!(named > 20 && hidden < 7, "{named} named, {hidden} hidden");
     // A device whose output is wrong although its instructions are right: nothing is blamed.
-    let spoilt = Synthetic::new(|output| output.memory.values_mut().for_each(|bytes| bytes[0] ^= 1));
+    let spoilt = SyntheticTarget::spoilt(|output| output.memory.values_mut().for_each(|bytes| bytes[0] ^= 1));
     let mut result = check.run(&spoilt).unwrap();
     assert_eq!(result.status, Status::Fail);
     check.explain(&mut result, &spoilt, false);
@@ -270,24 +319,40 @@ fn a_lost_atomic_is_not_blamed_on_a_barrier() {
     });
 }
 
+/// An element that one invocation stores several times has the value of the last store.
+#[test]
+fn the_derivation_is_that_of_the_last_store_to_an_element() {
+    let shader = wgsl(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            data[id.x] = id.x + 7u;
+            workgroupBarrier();
+            data[id.x] = id.x * 3u;
+        }",
+    );
+    let check = Check::new(&shader, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
+    let planted = "off-by-one@OpIMul".parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap();
+    let target = MutatingTarget::new(SyntheticTarget::default(), planted);
+    let mut result = check.run(&target).unwrap();
+    assert_eq!(result.status, Status::Fail);
+    check.explain(&mut result, &target, true);
+    let steps: Vec<&str> = result.derivation.iter().map(|step| &*step.name).collect();
+    assert!(steps.contains(&"OpIMul") && !steps.contains(&"OpIAdd"), "{steps:?}");
+}
+
 /// A maybe uninitialised value, and memory to which it is stored, may have different bits at each
 /// use. A load of them is not wrong.
 #[test]
 fn a_trace_does_not_blame_loads_of_maybe_undefined_values() {
-    const DECLARED: &str = "%bool = OpTypeBool
-        %locals = OpTypePointer Function %uint
+    const DECLARED: &str = "%locals = OpTypePointer Function %uint
         %undefined = OpUndef %uint";
-    const MAIN: &str = "%main = OpFunction %void None %fn
-        %label = OpLabel
-        %kept = OpVariable %locals Function BEGINNING
+    const MAIN: &str = "%kept = OpVariable %locals Function BEGINNING
         %i = OpLoad %uint %id
         %always = OpIEqual %bool %i %i
         STORED
         %loaded = OpLoad %uint %kept
-        %place = OpAccessChain %elements %data %zero %i
-        OpStore %place %loaded
-        OpReturn
-        OpFunctionEnd";
+        %place = OpAccessChain %puint %data %zero %i
+        OpStore %place %loaded";
     const PERHAPS: &str = "OpSelectionMerge %after None
         OpBranchConditional %always %then %after
         %then = OpLabel
@@ -302,12 +367,14 @@ fn a_trace_does_not_blame_loads_of_maybe_undefined_values() {
         ("", "OpStore %kept %i", true),
         ("", PERHAPS, false),
     ] {
-        let shader = on_words(4, DECLARED, &MAIN.replace("BEGINNING", beginning).replace("STORED", stored));
+        let body = MAIN.replace("BEGINNING", beginning).replace("STORED", stored);
+        let shader = spirv(&on_words(4, DECLARED, "", &body));
         let check = Check::new(&shader, &Options { rounds: 1, groups: Some([1; 3]), ..Options::default() }).unwrap();
         let module = &shader.source.module;
         let load = module.instructions().rfind(|i| i.op == Some(Op::Load)).unwrap();
         let mutation: Mutation = format!("off-by-one@{}", load.index.0).parse().unwrap();
-        let target = MutatingTarget::new(Synthetic::new(|_| {}), mutation.plant(module, &check.setup.entry).unwrap());
+        let target =
+            MutatingTarget::new(SyntheticTarget::default(), mutation.plant(module, &check.setup.entry).unwrap());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail);
         check.explain(&mut result, &target, false);

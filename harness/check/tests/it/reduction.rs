@@ -1,6 +1,6 @@
 //! Tests of reduction.
 
-use crate::support::{Synthetic, on_each_driver, wgsl};
+use crate::support::{SyntheticTarget, on_each_driver, wgsl};
 use assay_check::{
     AllocatedDispatch, BindingSource, Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options,
     ReductionLimits, ShaderSource, Target, TargetError, reduce,
@@ -37,7 +37,7 @@ fn a_reduced_failure_is_smaller_and_has_the_same_signature() {
     let mutation: Mutation = "off-by-one@OpISub".parse().unwrap();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let planted = mutation.plant(&shader.source.module, "main").unwrap();
-    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
+    let target = MutatingTarget::new(SyntheticTarget::default(), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, true);
     let reduced = reduce(&check, &result, &target, effort(300)).unwrap();
@@ -52,7 +52,7 @@ fn a_reduced_failure_is_smaller_and_has_the_same_signature() {
     let again = ShaderSource::read("again.spv", &bytes).unwrap();
     let again = Check::new(&again, &reduced.options).unwrap();
     assert_eq!(again.run(&target).unwrap().status, Status::Fail);
-    assert_eq!(again.run(&Synthetic::new(|_| {})).unwrap().status, Status::Pass);
+    assert_eq!(again.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
 }
 
 /// Robustness and the recorded subgroup layout stay in effect in a reduction.
@@ -115,7 +115,7 @@ fn a_reduction_removes_loops_calls_and_shared_memory() {
     let mutation: Mutation = "off-by-one@OpBitCount".parse().unwrap();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let planted = mutation.plant(&shader.source.module, "main").unwrap();
-    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
+    let target = MutatingTarget::new(SyntheticTarget::default(), planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
     let reduced = reduce(&check, &result, &target, effort(500)).unwrap();
@@ -135,12 +135,12 @@ fn a_reduction_removes_loops_calls_and_shared_memory() {
 }
 
 /// A device that hangs after a number of runs.
-struct Hanging<T> {
+struct HangingTarget<T> {
     target: T,
     left: Cell<u32>,
 }
 
-impl<T: Target> Target for Hanging<T> {
+impl<T: Target> Target for HangingTarget<T> {
     fn info(&self) -> &DeviceInfo {
         self.target.info()
     }
@@ -170,14 +170,14 @@ fn a_reduction_stops_after_a_candidate_that_hangs() {
     let mutation: Mutation = "off-by-one@OpISub".parse().unwrap();
     let check = Check::new(&shader, &Options::default()).unwrap();
     let planted = mutation.plant(&shader.source.module, "main").unwrap();
-    let hanging = Hanging { target: Synthetic::new(|_| {}), left: Cell::new(30) };
+    let hanging = HangingTarget { target: SyntheticTarget::default(), left: Cell::new(30) };
     let target = MutatingTarget::new(hanging, planted);
     let mut result = check.run(&target).unwrap();
     check.explain(&mut result, &target, false);
     let reduced = reduce(&check, &result, &target, effort(500)).unwrap();
     assert_eq!(reduced.stopped.as_deref(), Some("a candidate ended with Timeout"));
     assert_eq!(reduced.result.status, Status::Fail);
-    let none = reduce(&check, &result, &Hanging { target, left: Cell::new(0) }, effort(500));
+    let none = reduce(&check, &result, &HangingTarget { target, left: Cell::new(0) }, effort(500));
     assert!(none.unwrap_err().to_string().contains("nothing to reduce"));
 }
 
@@ -185,7 +185,7 @@ fn a_reduction_stops_after_a_candidate_that_hangs() {
 fn a_passing_check_is_not_reduced() {
     let shader = wgsl(SHADER);
     let check = Check::new(&shader, &Options::default()).unwrap();
-    let target = Synthetic::new(|_| {});
+    let target = SyntheticTarget::default();
     let result = check.run(&target).unwrap();
     let error = reduce(&check, &result, &target, effort(50)).unwrap_err().to_string();
     assert!(error.contains("nothing to reduce"), "{error}");

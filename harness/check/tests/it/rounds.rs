@@ -98,9 +98,7 @@ fn undefined_behaviour_is_an_error_with_its_line() {
 
 #[test]
 fn a_module_that_breaks_rules_is_refused() {
-    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
-                %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n\
-                %entry = OpLabel\nOpReturn\nOpFunctionEnd\n";
+    let text = assay_testkit::Shader::default().text().replace("OpExecutionMode %main LocalSize 1 1 1", "");
     let shader = ShaderSource::read("no_size.spvasm", text.as_bytes()).unwrap();
     let error = Check::new(&shader, &Options::default()).unwrap_err();
     assert!(matches!(error, CheckError::Illegal { .. }) && error.to_string().contains("no_size.spvasm"), "{error}");

@@ -1,6 +1,6 @@
 //! Tests of traces of calls, matrices, structures, images and subgroup operations.
 
-use crate::support::{Synthetic, on_each_driver, on_words, wgsl};
+use crate::support::{SyntheticTarget, on_each_driver, on_words, spirv, wgsl};
 use assay_check::{
     Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, PlantedError, ShaderSource, Target,
     TargetError,
@@ -10,6 +10,7 @@ use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
+use assay_testkit::Shader;
 
 /// Plants each of some errors (kind, opcode, index among the instructions with that opcode, part of
 /// its source line). On each driver the check then fails, and the trace blames that instruction at
@@ -153,7 +154,6 @@ fn a_trace_names_instructions_on_matrices_and_structures() {
 
 /// Types of structures of words.
 const STRUCTURES: &str = "%many = OpConstant %uint 0x70000001
-%two = OpConstant %uint 2
 %pair = OpTypeStruct %uint %uint
 %list = OpTypeArray %pair %two
 %zeros = OpConstantNull %list
@@ -161,9 +161,8 @@ const STRUCTURES: &str = "%many = OpConstant %uint 0x70000001
 %locals = OpTypePointer Function %list
 %ofpair = OpTypePointer Function %pair";
 
-/// Integer instructions whose results are structures, and compositions and extractions of parts.
-const MAKE_STRUCTURES: &str = "
-%make = OpFunction %list None %makes
+/// A function that stores a part into a list.
+const MAKE_LIST: &str = "%make = OpFunction %list None %makes
 %from = OpFunctionParameter %pair
 %begin = OpLabel
 %kept = OpVariable %locals Function BEGINNING
@@ -171,11 +170,11 @@ const MAKE_STRUCTURES: &str = "
 OpStore %first %from
 %made = OpLoad %list %kept
 OpReturnValue %made
-OpFunctionEnd
-%main = OpFunction %void None %fn
-%label = OpLabel
-%i = OpLoad %uint %id
-%place = OpAccessChain %elements %data %zero %i
+OpFunctionEnd";
+
+/// Integer instructions whose results are structures, and compositions and extractions of parts.
+const MAKE_STRUCTURES: &str = "%i = OpLoad %uint %id
+%place = OpAccessChain %puint %data %zero %i
 %x = OpLoad %uint %place
 %carry = OpIAddCarry %pair %x %many
 %borrow = OpISubBorrow %pair %x %many
@@ -190,16 +189,14 @@ OpFunctionEnd
 %back = OpCompositeExtract %pair %called 0
 %last = OpCompositeExtract %uint %back 0
 %other = OpCompositeExtract %uint %carry 0
-%one = OpIAdd %uint %low %high
-%three = OpIMul %uint %one %less
+%sum = OpIAdd %uint %low %high
+%three = OpIMul %uint %sum %less
 %four = OpBitwiseXor %uint %three %last
 %five = OpIAdd %uint %four %other
-OpStore %place %five
-OpReturn
-OpFunctionEnd";
+OpStore %place %five";
 
 fn structures(beginning: &str) -> ShaderSource {
-    on_words(16, STRUCTURES, &MAKE_STRUCTURES.replace("BEGINNING", beginning))
+    spirv(&on_words(16, STRUCTURES, &MAKE_LIST.replace("BEGINNING", beginning), MAKE_STRUCTURES))
 }
 
 fn one_workgroup() -> Options {
@@ -226,7 +223,7 @@ fn a_trace_names_instructions_with_structure_results() {
 fn explained(shader: &ShaderSource, options: &Options, kind: &str, op: Op, number: usize) -> CheckResult {
     let check = Check::new(shader, options).unwrap();
     let planted = plant(&shader.source.module, kind, op, number);
-    let target = MutatingTarget::new(Synthetic::new(|_| {}), planted);
+    let target = MutatingTarget::new(SyntheticTarget::default(), planted);
     let mut result = check.run(&target).unwrap();
     assert_eq!(result.status, Status::Fail);
     check.explain(&mut result, &target, false);
@@ -405,9 +402,9 @@ fn a_trace_does_not_blame_right_instructions() {
 }
 
 /// A device with these capabilities that only accepts legal modules.
-struct LegalOnly<'a>(&'a dyn Target, DeviceCaps);
+struct LegalOnlyTarget<'a>(&'a dyn Target, DeviceCaps);
 
-impl Target for LegalOnly<'_> {
+impl Target for LegalOnlyTarget<'_> {
     fn info(&self) -> &DeviceInfo {
         self.0.info()
     }
@@ -427,71 +424,44 @@ impl Target for LegalOnly<'_> {
 /// of the instruction, or with a default, depending on the shader.
 #[test]
 fn a_traced_instruction_is_not_contracted_under_any_fast_math_mode() {
-    let text = |capability: &str, mode: &str, decoration: &str| {
-        format!(
-            "OpCapability Shader
-            {capability}
-            OpExtension \"SPV_KHR_float_controls2\"
-            OpMemoryModel Logical GLSL450
-            OpEntryPoint GLCompute %main \"main\" %data %id
-            OpExecutionMode %main LocalSize 4 1 1
-            {mode}
-            {decoration}
-            OpDecorate %id BuiltIn GlobalInvocationId
-            OpDecorate %floats ArrayStride 4
-            OpDecorate %block Block
-            OpMemberDecorate %block 0 Offset 0
-            OpDecorate %data DescriptorSet 0
-            OpDecorate %data Binding 0
-            %void = OpTypeVoid
-            %fn = OpTypeFunction %void
-            %uint = OpTypeInt 32 0
-            %float = OpTypeFloat 32
-            %uvec3 = OpTypeVector %uint 3
-            %floats = OpTypeRuntimeArray %float
-            %block = OpTypeStruct %floats
-            %to_block = OpTypePointer StorageBuffer %block
-            %to_float = OpTypePointer StorageBuffer %float
-            %to_uvec3 = OpTypePointer Input %uvec3
-            %zero = OpConstant %uint 0
-            %mode = OpConstant %uint 0x70000
-            %scale = OpConstant %float 2
-            %data = OpVariable %to_block StorageBuffer
-            %id = OpVariable %to_uvec3 Input
-            %main = OpFunction %void None %fn
-            %entry = OpLabel
-            %at = OpLoad %uvec3 %id
-            %x = OpCompositeExtract %uint %at 0
-            %place = OpAccessChain %to_float %data %zero %x
-            %value = OpLoad %float %place
-            %product = OpFMul %float %value %scale
-            %sum = OpFAdd %float %product %value
-            OpStore %place %sum
-            OpReturn
-            OpFunctionEnd"
-        )
+    let shader = |capability: &str, mode: &str, decoration: &str| {
+        spirv(&Shader {
+            head: &format!("{capability}\nOpExtension \"SPV_KHR_float_controls2\""),
+            local_size: 4,
+            inputs: &[("%id", "LocalInvocationIndex")],
+            buffers: &[("%data", "%fblocks")],
+            modes: mode,
+            decorations: decoration,
+            declared: "%mode = OpConstant %uint 0x70000\n%scale = OpConstant %float 2",
+            body: "%i = OpLoad %uint %id
+                %place = OpAccessChain %pfloat %data %zero %i
+                %value = OpLoad %float %place
+                %product = OpFMul %float %value %scale
+                %sum = OpFAdd %float %product %value
+                OpStore %place %sum",
+            ..Shader::default()
+        })
     };
     let controls = "OpCapability FloatControls2";
     let default = "OpExecutionModeId %main FPFastMathDefault %float %mode";
     let decorated = "OpDecorate %product FPFastMathMode AllowContract|AllowReassoc|AllowTransform";
-    for text in [
-        text("", "", ""),
-        text(controls, "", decorated),
-        text(controls, default, ""),
-        text(controls, default, decorated),
+    for shader in [
+        shader("", "", ""),
+        shader(controls, "", decorated),
+        shader(controls, default, ""),
+        shader(controls, default, decorated),
     ] {
-        let shader = ShaderSource::read("a.spvasm", text.as_bytes()).unwrap();
         // Exact products and sums: the synthetic device picks any permitted value for each word
         // separately.
         let inputs = vec![("0.0".parse().unwrap(), "=3".parse().unwrap())];
         let check = Check::new(&shader, &Options { rounds: 1, inputs, ..Options::default() }).unwrap();
         let planted = plant(&shader.source.module, "ulp:64", Op::FMul, 0);
-        let synthetic = Synthetic::new(|_| {});
+        let synthetic = SyntheticTarget::default();
         let mut caps = synthetic.capabilities().clone();
         caps.extensions.insert("VK_KHR_shader_float_controls2".into());
         caps.features.insert("shaderFloatControls2".into());
         caps.properties.insert("shaderSignedZeroInfNanPreserveFloat32".into(), 1);
-        let legal = LegalOnly(&synthetic, caps);
+        let legal = LegalOnlyTarget(&synthetic, caps);
         let target = MutatingTarget::new(&legal, planted.clone());
         let mut result = check.run(&target).unwrap();
         assert_eq!(result.status, Status::Fail, "{:?}", result.reason);

@@ -1,6 +1,6 @@
 //! Tests of checks of a subset of workgroups.
 
-use crate::support::{Synthetic, on_each_driver, spoilt, wgsl};
+use crate::support::{SyntheticTarget, on_each_driver, spoilt, wgsl};
 use assay_check::{Check, CheckError, Options};
 use assay_events::{CheckResult, Status, WorkgroupSubset};
 use assay_oracle::{Limits, Slot};
@@ -73,7 +73,7 @@ fn a_race_outside_the_subset_is_not_a_device_failure() {
     let shader = wgsl(&racy);
     let check = Check::new(&shader, &flat()).unwrap();
     // A device whose output is that of the other workgroup.
-    let other = Synthetic::new(|output| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[..32 * 4].fill(7));
+    let other = SyntheticTarget::spoilt(|output| output.memory.get_mut(&Slot::new(0, 0)).unwrap()[..32 * 4].fill(7));
     match check.run(&other) {
         Err(error @ CheckError::Undefined { .. }) => assert!(error.to_string().contains("data race"), "{error}"),
         other => panic!("expected a refusal: {other:?}"),

@@ -1,7 +1,6 @@
 //! JSON output of `assay explain`.
 
-use super::{Request, operand_text};
-use crate::args::Api;
+use super::{ApiExplanation, Request, operand_text};
 use assay_float::{Rank, Set};
 use assay_precision::{Explanation, Scalar, Verdict};
 use serde::Serialize;
@@ -43,8 +42,8 @@ enum ApiDocument<'a> {
 }
 
 /// Returns the JSON text: the document of a single API, or an object of documents by API name.
-pub(super) fn render(all: &[(Api, Request, Vec<Explanation>)]) -> serde_json::Result<String> {
-    let mut documents = all.iter().map(|(api, request, explanations)| (api.name(), document(request, explanations)));
+pub(super) fn render(all: &[ApiExplanation]) -> serde_json::Result<String> {
+    let mut documents = all.iter().map(|of| (of.api.name(), document(&of.request, &of.explanations)));
     let mut text = match (documents.next(), documents.next()) {
         (Some((_, only)), None) => serde_json::to_string_pretty(&only)?,
         (first, second) => {

@@ -25,6 +25,14 @@ struct Request {
     got: Option<Vec<u64>>,
 }
 
+/// An operation explained by the rules of one API.
+struct ApiExplanation {
+    api: Api,
+    request: Request,
+    /// One for each result scalar.
+    explanations: Vec<Explanation>,
+}
+
 /// Derives the permitted set for each selected API.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut failed = false;
@@ -42,7 +50,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         let explanations = request.call.explain(&request.inputs, request.got.as_deref());
         failed |= explanations.iter().any(is_failure);
         if args.json {
-            all.push((api, request, explanations));
+            all.push(ApiExplanation { api, request, explanations });
         } else {
             let between = if i > 0 { "\n" } else { "" };
             print(format!("{between}{}", explanation_text::render(&request, &explanations)).as_bytes())?;

@@ -192,7 +192,7 @@ fn default_folder() -> PathBuf {
 }
 
 /// Returns the instruction for resuming the run in a folder.
-fn how_to_resume(folder: &Path) -> String {
+fn resume_advice(folder: &Path) -> String {
     format!("resume with `assay run --resume {}`", folder.display())
 }
 

@@ -4,9 +4,9 @@
 use super::{
     ALL, INTERRUPTED,
     concurrent_devices::{ConcurrentRun, run_concurrently},
-    default_folder, how_to_resume,
+    default_folder,
     resume::{self, CommandLine},
-    run_one, session,
+    resume_advice, run_one, session,
 };
 use crate::{
     args::{Api, Isolate, RunArgs},
@@ -120,7 +120,7 @@ fn run_each(
     };
     let code = combined_code(&codes?.concat());
     if code == exit::INTERRUPTED {
-        note(&format!("some runs were interrupted: {}", how_to_resume(out)));
+        note(&format!("some runs were interrupted: {}", resume_advice(out)));
     }
     Ok(code)
 }

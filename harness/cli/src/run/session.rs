@@ -1,6 +1,6 @@
 //! Planning of a run (before the device is open) and its reporting session.
 
-use super::{INTERRUPTED, concurrent_devices::ConcurrentRun, default_folder, how_to_resume, write_page};
+use super::{INTERRUPTED, concurrent_devices::ConcurrentRun, default_folder, resume_advice, write_page};
 use crate::{
     ReportOutput,
     args::{Api, RunArgs},
@@ -9,7 +9,7 @@ use crate::{
     lab_lists::{ExpectationLists, ListsArgs},
     note,
 };
-use assay_events::{CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
+use assay_events::{CaseEnd, CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
 use assay_isolate::Cases;
 use assay_reports::{
     Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Tally, counted, merge, plural,
@@ -215,10 +215,10 @@ impl Session {
     ) -> Result<Session, Failure> {
         let info = planned_run.plan.info(device.clone(), &planned_run.options);
         if let Some((folder, journal)) = &resumed
-            && let Some((setting, then, now)) = merge::find_difference(&journal.info, &info)
+            && let Some(merge::Difference { what, a: then, b: now }) = merge::find_difference(&journal.info, &info)
         {
             let folder = folder.path().display();
-            return Err(usage(format!("cannot resume {folder}: {setting} differs (it was {then}, and is now {now})")));
+            return Err(usage(format!("cannot resume {folder}: {what} differs (it was {then}, and is now {now})")));
         }
         let planned = Rc::new(planned_run.plan.names().collect());
         let (lists, skipped) = planned_run.lists.take().expect("a session is made once");
@@ -259,7 +259,7 @@ impl Session {
             label: concurrent.map(|concurrent| concurrent.label.clone()),
             planted: None,
         };
-        let resume = how_to_resume(&path);
+        let resume = resume_advice(&path);
         let consequence =
             format!("the run continues and writes its results to {}; if it ends early, {resume}", path.display());
         let console =
@@ -291,7 +291,7 @@ impl Session {
 
     /// Reports the start of the run, then replays the journal of a resumed run.
     pub(super) fn start(&mut self, planned_run: &PlannedRun) -> Result<(), Failure> {
-        self.try_start(planned_run).inspect_err(|_| self.note_how_to_resume())
+        self.try_start(planned_run).inspect_err(|_| self.note_resume_advice())
     }
 
     fn try_start(&mut self, planned_run: &PlannedRun) -> Result<(), Failure> {
@@ -299,7 +299,7 @@ impl Session {
         let Some(journal) = &self.journal else { return Ok(()) };
         let mut finished = HashSet::new();
         let mut replay = |event: &Event| {
-            if let Some((name, ..)) = event.case_end() {
+            if let Some(CaseEnd { name, .. }) = event.case_end() {
                 finished.insert(name.to_owned());
             }
             self.report(event)
@@ -343,21 +343,21 @@ impl Session {
             Ok(interrupted) => {
                 write_page(&self.folder);
                 if interrupted {
-                    note(&format!("the run was interrupted; {}", how_to_resume(&self.folder)));
+                    note(&format!("the run was interrupted; {}", resume_advice(&self.folder)));
                 }
                 Ok(self.tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
             }
             Err(failure) => {
-                self.note_how_to_resume();
+                self.note_resume_advice();
                 Err(failure)
             }
         }
     }
 
     /// Notes how to resume a run that ended with an error, if its folder has results.
-    fn note_how_to_resume(&self) {
+    fn note_resume_advice(&self) {
         if ResultDirWriter::has_run(&self.folder) {
-            note(&format!("the results so far are kept; {}", how_to_resume(&self.folder)));
+            note(&format!("the results so far are kept; {}", resume_advice(&self.folder)));
         }
     }
 

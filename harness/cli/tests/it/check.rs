@@ -1,5 +1,6 @@
 //! `assay check` on lavapipe.
 
+use crate::support::device::device;
 use crate::support::{Output, assay, assay_with};
 
 const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
@@ -18,23 +19,9 @@ fn check(name: &str, text: &str, arguments: &[&str]) -> Output {
     assay(&all)
 }
 
-/// Returns true if there is no device, and prints that the test is skipped.
-fn no_device() -> bool {
-    let none = assay(&["devices"]).code != 0;
-    if none {
-        skipped();
-    }
-    none
-}
-
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-fn skipped() {
-    eprintln!("SKIPPED: no Vulkan device");
-}
-
 #[test]
 fn a_shader_passes_and_a_case_file_with_wrong_expectations_fails() {
-    if no_device() {
+    if !device() {
         return;
     }
     let output = check("a.wgsl", SHADER, &[]);
@@ -56,7 +43,7 @@ fn a_shader_passes_and_a_case_file_with_wrong_expectations_fails() {
 /// planted error.
 #[test]
 fn a_check_that_writes_nothing_is_not_a_pass() {
-    if no_device() {
+    if !device() {
         return;
     }
     let guarded = |guard: &str| {
@@ -147,7 +134,7 @@ fn errors_in_inputs_get_one_message_and_code_2() {
         ("a.wgsl", SHADER.into(), &["--against", "spirv-opt", "--device", "all"], "--against takes one --device"),
         ("a.wgsl", SHADER.into(), &["--timeout", "1e300"], "above 0 and at most 1e9"),
     ] {
-        if expected == "out of bounds" && no_device() {
+        if expected == "out of bounds" && !device() {
             continue;
         }
         let output = check(name, &text, arguments);
@@ -161,7 +148,7 @@ fn errors_in_inputs_get_one_message_and_code_2() {
 /// before the device runs anything.
 #[test]
 fn dispatches_that_must_not_run_get_one_message_and_code_2() {
-    if no_device() {
+    if !device() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +181,7 @@ fn dispatches_that_must_not_run_get_one_message_and_code_2() {
 /// Options of the command line define buffers that the shader reaches by device address.
 #[test]
 fn buffers_reached_by_device_address_are_checked() {
-    if no_device() {
+    if !device() {
         return;
     }
     let shader = include_str!("../../../../shaders/compute/address/linked_list.spvasm");
@@ -213,7 +200,7 @@ fn buffers_reached_by_device_address_are_checked() {
 /// are checked under the one that the shader or an instrumented variant records.
 #[test]
 fn robustness_and_recorded_subgroups_are_options() {
-    if no_device() {
+    if !device() {
         return;
     }
     let on = ["--device", "llvmpipe"];
@@ -286,7 +273,7 @@ fn without_a_driver_the_check_is_refused() {
 
 #[test]
 fn a_family_of_cases_runs_by_its_file_name() {
-    if no_device() {
+    if !device() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -326,7 +313,7 @@ fn a_family_of_cases_runs_by_its_file_name() {
 
 #[test]
 fn a_planted_error_is_traced_bundled_and_reproduced() {
-    if no_device() {
+    if !device() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -367,7 +354,7 @@ fn a_planted_error_is_traced_bundled_and_reproduced() {
 /// note gives other instructions.
 #[test]
 fn a_planted_error_without_effect_is_noted_with_other_instructions() {
-    if no_device() {
+    if !device() {
         return;
     }
     let quoted = |text: &str| text.split('\'').find(|text| text.contains("@word ")).map(str::to_owned);
@@ -394,7 +381,7 @@ fn a_planted_error_without_effect_is_noted_with_other_instructions() {
 /// depends on the other rounds.
 #[test]
 fn failures_among_warnings_are_reproduced() {
-    if no_device() {
+    if !device() {
         return;
     }
     let shader = "@group(0) @binding(0) var texels: texture_2d<f32>;
@@ -425,7 +412,7 @@ fn failures_among_warnings_are_reproduced() {
 /// several.
 #[test]
 fn a_reduced_bundle_names_the_missing_barrier() {
-    if no_device() {
+    if !device() {
         return;
     }
     let text = "@group(0) @binding(0) var<storage, read> given: array<u32>;
@@ -451,7 +438,7 @@ fn a_reduced_bundle_names_the_missing_barrier() {
 
 #[test]
 fn a_failure_is_reduced_and_another_translation_is_compared() {
-    if no_device() {
+    if !device() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -485,7 +472,7 @@ fn a_failure_is_reduced_and_another_translation_is_compared() {
 
 #[test]
 fn a_derivation_shows_each_step_of_the_first_wrong_element() {
-    if no_device() {
+    if !device() {
         return;
     }
     let output = check("a.wgsl", SHADER, &["--mutate", "off-by-one@OpIMul", "--explain"]);
@@ -505,7 +492,7 @@ fn a_warning_is_noted_and_the_shader_is_checked() {
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.stderr.contains("breaks rules") && refused.stderr.contains(warning), "{refused:?}");
     assert_eq!(refused.stderr.matches("indexed.spvasm:").count(), 1, "{refused:?}");
-    if no_device() {
+    if !device() {
         return;
     }
     let passes = check("indexed.spvasm", INDEXED, &["--workgroups", "1"]);

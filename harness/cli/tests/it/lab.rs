@@ -1,9 +1,8 @@
 //! The recipes under `scripts/lab/`, with the schedulers' variables set by the tests.
 
 #![cfg(unix)]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
-use crate::support::assay;
+use crate::support::device::device;
+use crate::support::{Output, assay};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -27,17 +26,14 @@ const VARIABLES: [&str; 10] = [
     "SLURM_RESTART_COUNT",
 ];
 
-/// Runs a script with some variables and no others of schedulers. Returns the exit code, stdout and
-/// stderr.
-fn script(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
+/// Runs a script with some variables and no others of schedulers.
+fn script(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(Path::new(ROOT).join("scripts/lab").join(name));
     for variable in VARIABLES {
         command.env_remove(variable);
     }
     command.args(arguments).envs(variables.iter().copied()).env("SLURM_SUBMIT_DIR", ROOT);
-    let output = command.env("ASSAY", env!("CARGO_BIN_EXE_assay")).output().expect("the script starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("it exits"), text(output.stdout), text(output.stderr))
+    Output::of(command.env("ASSAY", env!("CARGO_BIN_EXE_assay")).output().expect("the script starts"))
 }
 
 fn slurm(
@@ -62,10 +58,10 @@ fn the_parts_of_every_scheduler_count_from_one() {
         (&slurm("107", "100", "107", "8"), "hash:8/8"),
         (&[("ASSAY_PART", "3"), ("ASSAY_PARTS", "3")], "hash:3/3"),
     ] {
-        let (code, out, err) = script("partition", &[], variables);
+        let Output { code, stdout: out, stderr: err } = script("partition", &[], variables);
         assert_eq!((code, out.trim_end()), (0, expected), "{variables:?}: {err}");
     }
-    let (_, out, _) = script("partition", &["slice"], &[("ASSAY_PART", "1"), ("ASSAY_PARTS", "2")]);
+    let Output { stdout: out, .. } = script("partition", &["slice"], &[("ASSAY_PART", "1"), ("ASSAY_PARTS", "2")]);
     assert_eq!(out, "slice:1/2\n");
 }
 
@@ -81,7 +77,7 @@ fn a_job_that_is_not_a_part_is_refused() {
         (&[], &slurm("3", "1", "9", "5"), "the Slurm array has gaps"),
         (&[], &slurm("3", "1", "", "5"), "SLURM_ARRAY_TASK_MAX is ''"),
     ] {
-        let (code, out, err) = script("partition", arguments, variables);
+        let Output { code, stdout: out, stderr: err } = script("partition", arguments, variables);
         assert_eq!((code, out.as_str()), (2, ""), "{variables:?}");
         assert!(err.contains(said), "{said}: {err}");
     }
@@ -89,9 +85,7 @@ fn a_job_that_is_not_a_part_is_refused() {
 
 #[test]
 fn jobs_of_a_slurm_array_make_one_run() {
-    if assay(&["devices"]).code != 0 {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
+    if !device() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -99,7 +93,8 @@ fn jobs_of_a_slurm_array_make_one_run() {
     let mut parts = Vec::new();
     for id in ["1", "2"] {
         let filter = "precision.f32.fnegate";
-        let (code, _, err) = script("slurm", &[nightly.to_str().unwrap(), filter], &slurm(id, "1", "2", "2"));
+        let Output { code, stderr: err, .. } =
+            script("slurm", &[nightly.to_str().unwrap(), filter], &slurm(id, "1", "2", "2"));
         assert_eq!(code, 0, "{err}");
         parts.push(nightly.join(format!("part-{id}-of-2")).to_str().unwrap().to_owned());
     }
@@ -134,8 +129,8 @@ impl Spool {
         self.dir.path().join("submitted")
     }
 
-    /// Runs the job as part 2 of 8. Returns its exit code, the arguments of `assay`, and stderr.
-    fn run(&self, variables: &[(&str, &str)]) -> (i32, String, String) {
+    /// Runs the job as part 2 of 8. The arguments of `assay` stand for stdout.
+    fn run(&self, variables: &[(&str, &str)]) -> Output {
         let mut command = Command::new(self.dir.path().join("slurm_script"));
         for variable in VARIABLES {
             command.env_remove(variable);
@@ -145,8 +140,7 @@ impl Spool {
         command.env("SLURM_SUBMIT_DIR", self.folder()).env("SLURM_JOB_ID", "77");
         let output = command.env("ASSAY", self.dir.path().join("assay")).output().expect("the script starts");
         let told = fs::read_to_string(self.folder().join("arguments")).unwrap_or_default();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code().expect("it exits"), told.trim_end().to_owned(), said)
+        Output { stdout: told.trim_end().to_owned(), ..Output::of(output) }
     }
 }
 
@@ -154,7 +148,7 @@ impl Spool {
 fn a_slurm_job_needs_no_other_file_and_uses_its_allocated_cpus() {
     let fresh = "run precision --budget quick --partition hash:2/8 --out nightly/part-2-of-8 --jobs";
     for (variables, jobs) in [(&[][..], "1"), (&[("SLURM_CPUS_ON_NODE", "3")], "3")] {
-        let (code, told, said) = Spool::new(0).run(variables);
+        let Output { code, stdout: told, stderr: said } = Spool::new(0).run(variables);
         assert_eq!((code, told), (0, format!("{fresh} {jobs}")), "{said}");
     }
     // The script requests no resources that a node may lack.
@@ -163,7 +157,8 @@ fn a_slurm_job_needs_no_other_file_and_uses_its_allocated_cpus() {
     assert!(directives.len() > 2 && !directives.iter().any(|line| line.contains("cpus")), "{directives:?}");
     // The part's folder has a fixed name.
     for division in ["hash", "slice"] {
-        let (code, out, said) = script("partition", &[division], &slurm("12", "11", "18", "8"));
+        let Output { code, stdout: out, stderr: said } =
+            script("partition", &[division], &slurm("12", "11", "18", "8"));
         assert_eq!((code, out), (0, format!("{division}:2/8\n")), "{said}");
     }
 }
@@ -184,7 +179,7 @@ fn a_requeued_slurm_job_resumes_its_part_if_it_had_started() {
             fs::create_dir_all(&part).unwrap();
             fs::write(part.join(file), text).unwrap();
         }
-        let (code, told, said) = spool.run(&[("SLURM_RESTART_COUNT", restarts)]);
+        let Output { code, stdout: told, stderr: said } = spool.run(&[("SLURM_RESTART_COUNT", restarts)]);
         assert_eq!(code, 0, "{said}");
         let expected = format!("{option} nightly/part-2-of-8 --jobs 1");
         assert!(told.ends_with(&expected), "{restarts} restarts, begun: {begun:?}: {told}");
@@ -194,7 +189,7 @@ fn a_requeued_slurm_job_resumes_its_part_if_it_had_started() {
 #[test]
 fn a_slurm_job_succeeds_only_if_its_part_is_complete() {
     for (ended, expected) in [(0, 0), (1, 0), (3, 0), (2, 2), (4, 4), (70, 70), (130, 130)] {
-        let (code, _, said) = Spool::new(ended).run(&[]);
+        let Output { code, stderr: said, .. } = Spool::new(ended).run(&[]);
         assert_eq!(code, expected, "assay ends with {ended}: {said}");
         assert_eq!(said.contains("scontrol requeue 77"), ended == 130, "{said}");
     }
@@ -206,9 +201,7 @@ const EARLY: &str = "precision.f16.fnegate.scalar.default";
 
 #[test]
 fn a_job_near_its_time_limit_is_interrupted_even_if_cases_failed() {
-    if assay(&["devices"]).code != 0 {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
+    if !device() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -275,20 +268,19 @@ fn the_joined_run_fails_for_failed_and_flaky_cases() {
 
 #[test]
 fn the_rehearsal_script_survives_a_kill() {
-    if assay(&["devices"]).code != 0 {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "a device is expected here");
-        eprintln!("skipped: no Vulkan device");
+    if !device() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("night");
     let filter = "precision.f32.f*.scalar.default";
-    let (code, said, err) = script("rehearse", &[out.to_str().unwrap(), "--kill-after", "2", filter], &[]);
+    let Output { code, stdout: said, stderr: err } =
+        script("rehearse", &[out.to_str().unwrap(), "--kill-after", "2", filter], &[]);
     assert_eq!(code, 0, "{said}{err}");
     // The killed run was resumed without repeating its results.
     assert!(err.contains(" from the earlier run"), "{err}");
     assert!(said.contains("each with one result") && out.join("report.html").exists(), "{said}");
-    let (code, _, err) = script("rehearse", &[out.to_str().unwrap()], &[]);
+    let Output { code, stderr: err, .. } = script("rehearse", &[out.to_str().unwrap()], &[]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("is there already"), "{err}");
 }

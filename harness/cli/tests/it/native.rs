@@ -2,9 +2,8 @@
 //! reports the extensions beneath the validation layer. The mock driver executes nothing, so no
 //! result is checked; the recorded commands must cause no validation message.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 use crate::support::{assay, assay_with};
+use assay_testkit::required_variable;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -14,13 +13,7 @@ const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 
 /// Returns the mock driver and the folder of the validation layer; `None` if they are missing.
 fn stack() -> Option<(String, String)> {
-    let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let found = set("ASSAY_MOCK_ICD").zip(set("VK_LAYER_PATH"));
-    if found.is_none() {
-        assert!(env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_MOCK_ICD or VK_LAYER_PATH is not set");
-        eprintln!("skipped: no mock driver or no validation layer (scripts/setup --tests finds them)");
-    }
-    found
+    required_variable("ASSAY_MOCK_ICD").zip(required_variable("VK_LAYER_PATH"))
 }
 
 /// Returns the status and reason of each case of a native run on the mock driver with layers, in

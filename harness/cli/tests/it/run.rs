@@ -1,7 +1,5 @@
 //! `assay run` on a device: results, files and exit codes. Skipped without a device.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 use crate::support::assay;
 use crate::support::device::device;
 use assay_events::{DeviceInfo, Event};
@@ -127,7 +125,7 @@ fn a_run_that_checks_nothing_is_not_a_success() {
             return;
         }
     }
-    eprintln!("skipped: the device supports every mode of {SMALL}");
+    assay_testkit::skip(&format!("the device supports every mode of {SMALL}"));
 }
 
 #[cfg(unix)]
@@ -191,7 +189,7 @@ fn a_failure_names_the_command_that_reproduces_it() {
         assert_eq!(assay(&words).code, 1, "{command}");
         return;
     }
-    eprintln!("skipped: no other device fails {CASE}");
+    assay_testkit::skip(&format!("no other device fails {CASE}"));
 }
 
 /// Suite cases and precision cases are selected in the same way, run together and share one list of

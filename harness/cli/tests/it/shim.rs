@@ -1,32 +1,30 @@
 //! Fault injection: lavapipe behind a shim that plants driver faults. The cases that target a fault
 //! must fail under it, and without a fault the shim must not change any result.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 use crate::support::assay_with;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// A fault, the cases under which it is planted, and the status that all of them must have.
-struct Planted {
+struct PlantedFault {
     fault: &'static str,
     cases: &'static [&'static str],
     status: &'static str,
 }
 
-const fn fails(fault: &'static str, cases: &'static [&'static str]) -> Planted {
-    Planted { fault, cases, status: "Fail" }
+const fn fails(fault: &'static str, cases: &'static [&'static str]) -> PlantedFault {
+    PlantedFault { fault, cases, status: "Fail" }
 }
 
 /// Returns a fault whose results one reading of the specification permits.
-const fn warns(fault: &'static str, cases: &'static [&'static str]) -> Planted {
-    Planted { fault, cases, status: "QualityWarning" }
+const fn warns(fault: &'static str, cases: &'static [&'static str]) -> PlantedFault {
+    PlantedFault { fault, cases, status: "QualityWarning" }
 }
 
 /// Returns a fault that makes a device access memory outside the buffer.
-const fn crashes(fault: &'static str, cases: &'static [&'static str]) -> Planted {
-    Planted { fault, cases, status: "Crash" }
+const fn crashes(fault: &'static str, cases: &'static [&'static str]) -> PlantedFault {
+    PlantedFault { fault, cases, status: "Crash" }
 }
 
 /// Casts of special floats between types of the same width, scalars and vectors.
@@ -44,7 +42,7 @@ const CASTS: &[&str] = &[
 ];
 
 /// Faults in addition to those that statements of the coverage table name.
-const PLANTED: &[Planted] = &[
+const PLANTED_FAULTS: &[PlantedFault] = &[
     fails(
         "positive-zero@OpLoad",
         &["environment.bits.load.f32.preserving", "environment.bits.load.f32vec4.preserving"],
@@ -105,7 +103,7 @@ const PLANTED: &[Planted] = &[
     ),
     fails("reversed-depth-gathers", &["gather.core.depth.repeat", "gather.core.depth.clamp_to_border.white"]),
     // Not a fault: a correct implementation of a feature that lavapipe lacks.
-    Planted {
+    PlantedFault {
         fault: "64bit-indexing",
         cases: &[
             "environment.indexing64.load.u64.stride4.far",
@@ -125,7 +123,7 @@ const PLANTED: &[Planted] = &[
 /// Returns the cases and the status that they must have, by the fault under which they run.
 fn planted() -> BTreeMap<String, BTreeMap<String, &'static str>> {
     let mut planted = BTreeMap::<String, BTreeMap<String, &'static str>>::new();
-    for Planted { fault, cases, status } in PLANTED {
+    for PlantedFault { fault, cases, status } in PLANTED_FAULTS {
         let of_fault = planted.entry((*fault).to_owned()).or_default();
         of_fault.extend(cases.iter().map(|case| ((*case).to_owned(), *status)));
     }
@@ -139,11 +137,7 @@ fn planted() -> BTreeMap<String, BTreeMap<String, &'static str>> {
 
 /// Returns the manifests of lavapipe and of the shim that wraps it; `None` without lavapipe.
 fn manifests(folder: &Path) -> Option<(String, String)> {
-    let Some(lavapipe) = env::var("ASSAY_LAVAPIPE_ICD").ok().filter(|path| !path.is_empty()) else {
-        assert!(env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_LAVAPIPE_ICD is not set");
-        eprintln!("skipped: no lavapipe (scripts/setup --tests finds it)");
-        return None;
-    };
+    let lavapipe = assay_testkit::required_variable("ASSAY_LAVAPIPE_ICD")?;
     let library: PathBuf = env::current_exe().unwrap().with_file_name(assay_shim::LIBRARY_FILE);
     let shim = folder.join("shim.json");
     fs::write(&shim, assay_shim::manifest(&library)).unwrap();

@@ -321,7 +321,7 @@ fn enormous_and_minute_numbers_saturate_soundly() {
 }
 
 #[test]
-fn domains_are_undecided_beyond() {
+fn functions_are_undecided_outside_their_domains() {
     let at = |function, x: f64| big(x, 96).function(function);
     use Function::*;
     let beyond =

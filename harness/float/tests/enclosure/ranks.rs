@@ -153,7 +153,7 @@ fn doubles_round_at_their_middles() {
 }
 
 #[test]
-fn binades_put_powers_of_two_below() {
+fn powers_of_two_belong_to_the_binade_below() {
     let check = |x: f64, binade: i32| {
         assert_eq!(big(x, 96).binade(), Ok(binade), "{x:e}");
         assert_eq!(fast(x).binade(), Ok(binade), "{x:e}");

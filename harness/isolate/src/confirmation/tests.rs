@@ -35,7 +35,7 @@ fn confirm_case(
 }
 
 #[test]
-fn what_fails_alone_as_well_is_the_same() {
+fn a_failure_that_repeats_alone_is_confirmed() {
     for own in [true, false] {
         let (_, status, repeat) = confirm_case(Status::Crash, own, vec![1, 2], |_| Status::Crash);
         assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Crash, RepeatVerdict::Same, 2));
@@ -48,7 +48,7 @@ fn what_fails_alone_as_well_is_the_same() {
 }
 
 #[test]
-fn what_differs_is_flaky() {
+fn a_failure_that_does_not_repeat_is_flaky() {
     let (_, status, repeat) = confirm_case(Status::Fail, true, vec![1, 2], |_| Status::Pass);
     assert_eq!((status, repeat.verdict, repeat.runs.len()), (Status::Fail, RepeatVerdict::Flaky, 3));
     let (_, status, repeat) = confirm_case(Status::Fail, true, Vec::new(), |_| Status::Pass);
@@ -58,7 +58,7 @@ fn what_differs_is_flaky() {
 }
 
 #[test]
-fn what_happens_to_fail_again_in_company_is_still_flaky() {
+fn a_failure_that_repeats_by_chance_after_other_cases_is_flaky() {
     for failing in 0..6 {
         let runs = std::cell::Cell::new(0);
         // It passes alone, and then fails once, whatever precedes it.
@@ -161,7 +161,7 @@ fn a_case_of_few_chunks_is_run_again_once() {
 }
 
 #[test]
-fn what_a_suspect_does_alone_is_confirmed_by_its_chunks() {
+fn a_failure_of_a_suspect_run_alone_is_confirmed_by_its_chunks() {
     let mut confirmation = Confirmation::new(9, event(Status::Crash), false, vec![1]);
     assert_eq!(confirmation.chunks(), None);
     assert_eq!(confirmation.next(Some(failed(100, &[(3, "a")])), &name), ConfirmationStep::Run(Vec::new()));

@@ -201,6 +201,14 @@ impl Worker {
     }
 }
 
+/// A worker that was killed.
+pub(super) struct KilledWorker {
+    /// Its last line on stderr.
+    pub(super) stderr: String,
+    pub(super) status: Option<ExitStatus>,
+    pub(super) job: Option<WorkerJob>,
+}
+
 pub(super) struct WorkerPool {
     launch: Launch,
     pub(super) workers: Vec<Worker>,
@@ -279,11 +287,11 @@ impl WorkerPool {
         self.workers.iter().filter(|worker| worker.job.is_some()).count()
     }
 
-    /// Kills a worker; returns its last line on stderr, its exit status and its job.
-    pub(super) fn kill(&mut self, at: usize) -> (String, Option<ExitStatus>, Option<WorkerJob>) {
+    /// Kills a worker.
+    pub(super) fn kill(&mut self, at: usize) -> KilledWorker {
         let mut worker = self.workers.remove(at);
-        let (words, status) = worker.kill();
-        (words, status, worker.job)
+        let (stderr, status) = worker.kill();
+        KilledWorker { stderr, status, job: worker.job }
     }
 
     /// Lets a worker close its device and end.

@@ -9,7 +9,7 @@ use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode, FPRoundingM
 
 /// The float declarations of an entry point, by width: 16, 32 and 64 bits.
 #[derive(Debug, Default)]
-pub(crate) struct Declared {
+pub(crate) struct FloatDeclarations {
     modes: [Modes; 3],
     /// Default flags of types: the words of the type and of the constant that holds the flags.
     defaults: Vec<(u32, u32)>,
@@ -25,9 +25,9 @@ fn place(width: u32) -> usize {
     }
 }
 
-impl Declared {
-    pub(super) fn new(module: &Module, function: u32) -> Declared {
-        let mut declared = Declared::default();
+impl FloatDeclarations {
+    pub(super) fn new(module: &Module, function: u32) -> FloatDeclarations {
+        let mut declared = FloatDeclarations::default();
         for i in module.section(Section::ExecutionModes).filter(|i| i.operand(0) == Some(function)) {
             let Some(mode) = i.operand(1).and_then(ExecutionMode::from_word) else { continue };
             let first = i.operand(2).unwrap_or_default();

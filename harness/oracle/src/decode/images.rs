@@ -17,7 +17,7 @@ struct Operands {
 
 /// Image operands: registers, and their number where it varies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct DecodedOperands {
     lod: Option<Reg>,
     gradient: bool,
     offset: Option<(Reg, u32)>,
@@ -157,8 +157,8 @@ impl Decoder<'_> {
     }
 
     /// The image operands from operand `at` on. Refuses operands that are not implemented.
-    fn image_operands(&mut self, i: Instruction, at: usize) -> Result<Found> {
-        let mut found = Found::default();
+    fn image_operands(&mut self, i: Instruction, at: usize) -> Result<DecodedOperands> {
+        let mut found = DecodedOperands::default();
         let Some(word) = i.operand(at) else { return Ok(found) };
         let mask = ImageOperands(word);
         // The operands of each bit, from the lowest on, follow the mask.

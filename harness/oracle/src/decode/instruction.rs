@@ -1,7 +1,7 @@
 //! Decoding of one instruction of a function, or of `OpSpecConstantOp`.
 
 use super::{Decoder, Group, Result, group};
-use crate::inst::{Fits, Inst, IntOp};
+use crate::inst::{Inst, IntOp, WrapDecorations};
 use crate::ty::Kind;
 use assay_spirv::module::Instruction;
 use assay_spirv::tables::{Decoration, Op, StorageClass};
@@ -20,10 +20,10 @@ impl Decoder<'_> {
     }
 
     /// The ranges that the result of an instruction must fit, by its decorations.
-    fn fits(&self, i: Instruction) -> Option<Fits> {
+    fn fits(&self, i: Instruction) -> Option<WrapDecorations> {
         let word = i.result()?;
         let is = |wanted| self.module.decorations(word).any(|d| d.decoration == Some(wanted));
-        let fits = Fits { signed: is(Decoration::NoSignedWrap), unsigned: is(Decoration::NoUnsignedWrap) };
+        let fits = WrapDecorations { signed: is(Decoration::NoSignedWrap), unsigned: is(Decoration::NoUnsignedWrap) };
         (fits.signed || fits.unsigned).then_some(fits)
     }
 

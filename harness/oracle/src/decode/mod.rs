@@ -22,7 +22,7 @@ use crate::control_flow::Function;
 use crate::dispatch::SpecValues;
 use crate::error::{Place, ProgramError};
 use crate::float_op::FloatOps;
-use crate::inst::{Fits, Inst, Reg};
+use crate::inst::{Inst, Reg, WrapDecorations};
 use crate::pointer::OBJECT;
 use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::ty::{Kind, Layout, Layouts, Leaf, Mode};
@@ -116,14 +116,14 @@ pub(super) struct Decoder<'a> {
     pub(super) wgsl: bool,
     /// Pointer registers into values that the translation of WGSL keeps in memory to index them.
     pub(super) kept: BTreeSet<Reg>,
-    pub(super) environment: floats::Declared,
+    pub(super) environment: floats::FloatDeclarations,
     sharing: memory::Sharing,
     /// True if the module decorates anything `RelaxedPrecision`.
     relaxes: bool,
     /// True if the current instruction computes integers of relaxed precision.
     relaxing: bool,
     /// Width that the result of the current instruction fits, if it declares one.
-    fits: Option<Fits>,
+    fits: Option<WrapDecorations>,
     /// True if workgroup memory has an explicit layout: all variables there are blocks, or none is.
     shares_blocks: bool,
 }
@@ -266,7 +266,7 @@ impl<'a> Decoder<'a> {
             float_ops: FloatOps::under(specification),
             wgsl,
             kept: BTreeSet::new(),
-            environment: floats::Declared::new(module, usage.function),
+            environment: floats::FloatDeclarations::new(module, usage.function),
             sharing: memory::Sharing::of(module),
             relaxes: module.all_decorations().any(|(_, d)| d.decoration == Some(Decoration::RelaxedPrecision)),
             relaxing: false,

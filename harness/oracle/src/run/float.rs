@@ -509,7 +509,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_that_is_none_is_not_lost() {
+    fn a_chain_without_a_bound_is_not_bounded() {
         let nothing_times_anything = ExprBound::leaf(f64::NEG_INFINITY, f64::INFINITY).mul(ExprBound::leaf(0.0, 0.0));
         let sum = nothing_times_anything.add(ExprBound::leaf(1.0, 1.0), false);
         for fmt in [Fmt::F16, Fmt::F32] {

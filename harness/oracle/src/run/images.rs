@@ -8,12 +8,12 @@ use crate::dispatch::{Image, Robustness};
 use crate::float_op::Reading;
 use crate::inst::{ImageQuery, Reg};
 use crate::integer::signed;
-use crate::memory::Found;
+use crate::memory::ReadValue;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::pointer::{OBJECT, OUTSIDE, counted};
 use crate::residual::value as value_of;
 use crate::rule_enforcement::named;
-use crate::texel::{Coding, Texel};
+use crate::texel::{ChannelValue, Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
 use assay_spirv::tables::Dim;
 use assay_spirv::texture_addressing::{ComponentSource, ImageView, Swizzle};
@@ -24,7 +24,7 @@ const EDGE: i64 = (OBJECT / 4) as i64;
 
 /// The level of a texel if it is not the first, and the offset of its coordinates: first register,
 /// number of registers.
-type Modified = (Option<Reg>, Option<(Reg, u32)>);
+type TexelOperands = (Option<Reg>, Option<(Reg, u32)>);
 
 /// A texel of an image: the object, and its place there.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(super) struct Place {
 
 /// The reason why there is no texel at some coordinates.
 #[derive(Clone, Copy, Debug)]
-enum Missing {
+enum MissingTexel {
     /// Beyond the edge of an object on a robust device. `cause` is for values that robustness
     /// leaves open, `stored` is set if the invocation has stored there before, and `offset` is the
     /// place that a texel buffer would have in memory.
@@ -48,9 +48,9 @@ enum Missing {
     Unknown { cause: u32 },
 }
 
-impl From<u32> for Missing {
-    fn from(cause: u32) -> Missing {
-        Missing::Unknown { cause }
+impl From<u32> for MissingTexel {
+    fn from(cause: u32) -> MissingTexel {
+        MissingTexel::Unknown { cause }
     }
 }
 
@@ -89,10 +89,10 @@ impl<'a> Run<'a> {
         &mut self,
         handle: Reg,
         (reg, n): (Reg, u32),
-        (level, offset): Modified,
+        (level, offset): TexelOperands,
         store: bool,
         lane: usize,
-    ) -> Result<Place, Missing> {
+    ) -> Result<Place, MissingTexel> {
         let (object, image) = self.image_of(handle, lane)?;
         let mut at = [0i64; 4];
         for k in 0..n {
@@ -120,7 +120,10 @@ impl<'a> Run<'a> {
             (Some(index), Some(texel)) => {
                 let size = texel.bytes as usize;
                 let offset = index as usize * size;
-                if loose && !store && self.out_of_bounds.is_near(object, offset..offset + size) {
+                if loose
+                    && !store
+                    && self.accesses_out_of_bounds_are_faults_with_their_line.is_near(object, offset..offset + size)
+                {
                     return Err(self.cause(CauseKind::Robustness).into());
                 }
                 let number = counted(self.columns[handle as usize].bits[lane]).0;
@@ -134,12 +137,17 @@ impl<'a> Run<'a> {
                     let size = texel.map_or(1, |texel| i64::from(texel.bytes));
                     let offset = at[0].saturating_mul(size);
                     if loose && !store {
-                        self.out_of_bounds.load(object, &(offset..offset.saturating_add(size)), image.data.len());
+                        self.accesses_out_of_bounds_are_faults_with_their_line.load(
+                            object,
+                            &(offset..offset.saturating_add(size)),
+                            image.data.len(),
+                        );
                     }
                     let invocation = self.forks.original(lane) as u32;
-                    let stored = self.out_of_bounds.has_stored_texel(object, invocation, at);
+                    let stored =
+                        self.accesses_out_of_bounds_are_faults_with_their_line.has_stored_texel(object, invocation, at);
                     if store {
-                        self.out_of_bounds.store_texel(object, invocation, at);
+                        self.accesses_out_of_bounds_are_faults_with_their_line.store_texel(object, invocation, at);
                     }
                     let cause = self.cause(CauseKind::Robustness);
                     if !inside && !store && self.dispatch.robustness == Robustness::Access {
@@ -152,12 +160,12 @@ impl<'a> Run<'a> {
                             return Err(cause.into());
                         }
                     }
-                    return Err(Missing::Beyond { object, cause, stored, offset });
+                    return Err(MissingTexel::Beyond { object, cause, stored, offset });
                 }
                 if self.program.wgsl {
                     // Some texel, or zeros: any previous content.
                     let cause = self.cause(CauseKind::Robustness);
-                    return Err(Missing::Beyond { object, cause, stored: true, offset: 0 });
+                    return Err(MissingTexel::Beyond { object, cause, stored: true, offset: 0 });
                 }
                 let extent = image.extent_shown(0);
                 let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
@@ -218,7 +226,7 @@ impl<'a> Run<'a> {
         (dst, n): (Reg, u32),
         image: Reg,
         coordinates: (Reg, u32),
-        modified: Modified,
+        modified: TexelOperands,
         lanes: Lanes,
     ) {
         self.access_fits(image, lanes);
@@ -227,9 +235,9 @@ impl<'a> Run<'a> {
             for i in 0..n {
                 let (value, bits) = match &place {
                     Ok(place) => self.component(place, i as usize, l),
-                    Err(Missing::Beyond { cause, stored: false, .. }) => self.beyond(image, i as usize, *cause, l),
+                    Err(MissingTexel::Beyond { cause, stored: false, .. }) => self.beyond(image, i as usize, *cause, l),
                     // The invocation may read its own store.
-                    Err(Missing::Beyond { cause, stored: true, .. } | Missing::Unknown { cause }) => {
+                    Err(MissingTexel::Beyond { cause, stored: true, .. } | MissingTexel::Unknown { cause }) => {
                         (AbstractValue::Unknown(*cause), 0)
                     }
                 };
@@ -307,29 +315,29 @@ impl<'a> Run<'a> {
         }
         let stored = self.objects[object].bits(at, size);
         let patterns = match self.objects[object].read(at, size) {
-            Found::Value(AbstractValue::Bits) => vec![stored],
-            Found::Value(AbstractValue::OneOf(few)) => few.distinct(),
-            Found::Value(AbstractValue::Unknown(cause)) => return (AbstractValue::Unknown(cause), 0),
-            Found::Value(value @ AbstractValue::Float(_)) if texel.coding == Coding::Float && width == 32 => {
+            ReadValue::Value(AbstractValue::Bits) => vec![stored],
+            ReadValue::Value(AbstractValue::OneOf(few)) => few.distinct(),
+            ReadValue::Value(AbstractValue::Unknown(cause)) => return (AbstractValue::Unknown(cause), 0),
+            ReadValue::Value(value @ AbstractValue::Float(_)) if texel.coding == Coding::Float && width == 32 => {
                 return (value, stored);
             }
-            Found::Value(value @ AbstractValue::Float(_)) => match value.patterns(stored) {
+            ReadValue::Value(value @ AbstractValue::Float(_)) => match value.patterns(stored) {
                 Ok(all) => all,
                 Err(_) => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
             },
-            Found::Unwritten => return (AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)), 0),
-            Found::Parts => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+            ReadValue::Unwritten => return (AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)), 0),
+            ReadValue::Parts => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
         let lenient = self.reading == Reading::Lenient;
         let kind = if integer { Kind::Int { width: 64, signed: false } } else { Kind::Float(Fmt::F32) };
         let mut union: Option<(AbstractValue, u64)> = None;
         for bits in patterns {
             let bits = bits >> shift & mask(width);
-            let (value, bits, doubt) = match in_filter {
+            let ChannelValue { value, bits, readings_differ } = match in_filter {
                 true => texel.read_in_filter(channel, bits, lenient),
                 false => texel.read(channel, bits, lenient),
             };
-            self.readings_differ |= doubt;
+            self.readings_differ |= readings_differ;
             union = Some(match union {
                 None => (value, bits),
                 Some(before) => self.union(kind, (&before.0, before.1), (&value, bits)),
@@ -349,14 +357,14 @@ impl<'a> Run<'a> {
                 Ok(place) => place,
                 // A store beyond the edge writes nothing, but with the weaker guarantee it may
                 // change any of a texel buffer.
-                Err(Missing::Beyond { object, cause, .. }) => {
+                Err(MissingTexel::Beyond { object, cause, .. }) => {
                     let of = self.images.get(object).copied().flatten();
                     if self.dispatch.robustness == Robustness::Access && of.is_some_and(|of| of.dim == Dim::Buffer) {
                         self.objects[object].lost.get_or_insert(cause);
                     }
                     continue;
                 }
-                Err(Missing::Unknown { cause }) => {
+                Err(MissingTexel::Unknown { cause }) => {
                     if let Ok((object, _)) = self.image_of(image, l) {
                         self.objects[object].lost.get_or_insert(cause);
                     }
@@ -453,10 +461,10 @@ impl<'a> Run<'a> {
             let handle = self.columns[image as usize].bits[l];
             let (value, bits) = match self.place(image, coordinates, (None, None), true, l) {
                 Ok(place) => (AbstractValue::Bits, handle / OBJECT * OBJECT + place.offset as u64),
-                Err(Missing::Unknown { cause }) if self.log.kind(cause) == CauseKind::Fault => {
+                Err(MissingTexel::Unknown { cause }) if self.log.kind(cause) == CauseKind::Fault => {
                     (AbstractValue::Unknown(cause), OUTSIDE)
                 }
-                Err(Missing::Beyond { object, stored, offset, .. }) => {
+                Err(MissingTexel::Beyond { object, stored, offset, .. }) => {
                     let buffer = self.images.get(object).copied().flatten().is_some_and(|of| of.dim == Dim::Buffer);
                     let offset = match (buffer, stored) {
                         (true, _) => offset.clamp(-EDGE, EDGE),
@@ -465,7 +473,7 @@ impl<'a> Run<'a> {
                     };
                     (AbstractValue::Bits, (handle / OBJECT * OBJECT).wrapping_add_signed(offset))
                 }
-                Err(Missing::Unknown { cause }) => (AbstractValue::Unknown(cause), 0),
+                Err(MissingTexel::Unknown { cause }) => (AbstractValue::Unknown(cause), 0),
             };
             self.columns[dst as usize].set(l, bits, value);
         }

@@ -5,7 +5,7 @@ use super::lanes::{Column, Lanes};
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::{CorrelatedSet, JointOperands};
 use crate::inst::{IntOp, Reg};
-use crate::integer::Undefined;
+use crate::integer::UndefinedResult;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::ty::mask;
 use smallvec::SmallVec;
@@ -44,16 +44,16 @@ impl Run<'_> {
         self.give(dst, d);
     }
 
-    pub(super) fn undefined(&mut self, undefined: Undefined, lane: usize) -> u32 {
+    pub(super) fn undefined(&mut self, undefined: UndefinedResult, lane: usize) -> u32 {
         match undefined {
-            Undefined::Value => self.cause(CauseKind::Unspecified),
-            Undefined::Division => {
+            UndefinedResult::Value => self.cause(CauseKind::Unspecified),
+            UndefinedResult::Division => {
                 self.fault(FaultKind::Division, lane, || "division by zero, or of the least value by -1".into())
             }
-            Undefined::Apart => self.fault(FaultKind::Pointer, lane, || {
+            UndefinedResult::Apart => self.fault(FaultKind::Pointer, lane, || {
                 "OpPtrDiff of pointers that are not to elements of the same array".into()
             }),
-            Undefined::Wrap => self.fault(FaultKind::Wrap, lane, || {
+            UndefinedResult::Wrap => self.fault(FaultKind::Wrap, lane, || {
                 "the result does not fit, of an operation decorated NoSignedWrap or NoUnsignedWrap".into()
             }),
         }
@@ -69,7 +69,7 @@ fn dense(
     lanes: Lanes,
     d: &mut [u64],
     columns: [&Column; 4],
-) -> Vec<(usize, Undefined)> {
+) -> Vec<(usize, UndefinedResult)> {
     macro_rules! each {
         ($($name:ident)*) => {
             match op {
@@ -91,8 +91,8 @@ fn sweep(
     d: &mut [u64],
     columns: [&Column; 4],
     out: u64,
-    eval: impl Fn([u64; 4]) -> Result<u64, Undefined>,
-) -> Vec<(usize, Undefined)> {
+    eval: impl Fn([u64; 4]) -> Result<u64, UndefinedResult>,
+) -> Vec<(usize, UndefinedResult)> {
     let mut failed = Vec::new();
     if lanes.all {
         let n = lanes.list.len();
@@ -117,7 +117,7 @@ fn sweep(
 
 enum Outcome {
     Value(AbstractValue, u64),
-    Undefined(Undefined),
+    Undefined(UndefinedResult),
     TooMany,
 }
 
@@ -141,8 +141,8 @@ fn alternatives(op: IntOp, width: u32, out: u64, poison: bool, columns: &[&Colum
         let x = std::array::from_fn(|k| row.get(k).copied().unwrap_or(0));
         op.eval(width, x, poison).map(|bits| bits & out)
     };
-    let results: Vec<Result<u64, Undefined>> = together.rows().iter().map(eval).collect();
-    let Ok(all) = results.iter().copied().collect::<Result<Vec<u64>, Undefined>>() else {
+    let results: Vec<Result<u64, UndefinedResult>> = together.rows().iter().map(eval).collect();
+    let Ok(all) = results.iter().copied().collect::<Result<Vec<u64>, UndefinedResult>>() else {
         return match results[0] {
             Err(undefined) if results.iter().all(|result| *result == Err(undefined)) => Outcome::Undefined(undefined),
             // Possibly undefined: the result is unknown, without a fault.

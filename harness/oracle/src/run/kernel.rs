@@ -10,7 +10,7 @@ use crate::memory::Object;
 use crate::outcome::FaultKind;
 use crate::pointer::OBJECT;
 use crate::program::{Parameter, Program};
-use assay_spirv::kernel_call::{Argument, DescriptorPosition, HandleKind, ImageHandle};
+use assay_spirv::kernel_call::{Argument, DescriptorHandle, DescriptorPosition, HandleKind, ImageHandle};
 use assay_spirv::tables::Dim;
 use std::collections::BTreeMap;
 
@@ -60,8 +60,10 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch) -> Result<(), RunErr
         (HandleKind::Sampler, Some(bound)) => matches!(bound, Resource::Sampler(_)),
         (HandleKind::SampledImage, Some(bound)) => matches!(bound, Resource::CombinedImageSampler(..)),
     };
-    match call.handles().find(|(kind, _, at)| !named(*kind, *at)) {
-        Some((kind, handle, at)) => refused(format!("handle {handle:#x} names {}, where no {kind} is bound", slot(at))),
+    match call.handles().find(|handle| !named(handle.kind, handle.at)) {
+        Some(DescriptorHandle { kind, handle, at }) => {
+            refused(format!("handle {handle:#x} names {}, where no {kind} is bound", slot(at)))
+        }
         None => Ok(()),
     }
 }
@@ -98,7 +100,7 @@ impl Run<'_> {
         let shape = |image: &ImageHandle| Some((image.dim, image.arrayed));
         let shapes = call.images.iter().map(shape);
         let shapes = shapes.chain(call.samplers.iter().map(|_| None)).chain(call.sampled_images.iter().map(shape));
-        for ((kind, handle, at), shape) in call.handles().zip(shapes) {
+        for (DescriptorHandle { kind, handle, at }, shape) in call.handles().zip(shapes) {
             if let Some(number) = numbers.get(&slot(at)) {
                 self.handles.insert((kind, handle), (number * OBJECT, shape));
             }

@@ -63,16 +63,24 @@ fn once<'a>(
     limits: &Limits,
     reading: Reading,
 ) -> Result<Run<'a>, RunError> {
-    let (mut contention, mut out_of_bounds) = (Contention::default(), OutOfBounds::default());
+    let (mut contention, mut accesses_out_of_bounds_are_faults_with_their_line) =
+        (Contention::default(), OutOfBounds::default());
     loop {
-        let run = parallel::groups(program, dispatch, limits, reading, (&contention, &out_of_bounds))?;
+        let run = parallel::groups(
+            program,
+            dispatch,
+            limits,
+            reading,
+            (&contention, &accesses_out_of_bounds_are_faults_with_their_line),
+        )?;
         // Each round knows the findings of the one before: contended atomics, and loads out of
         // bounds.
-        match (run.contention.next(), run.out_of_bounds.next()) {
+        match (run.contention.next(), run.accesses_out_of_bounds_are_faults_with_their_line.next()) {
             (None, None) => return Ok(run),
             (order, beyond) => {
                 contention = order.unwrap_or(contention);
-                out_of_bounds = beyond.unwrap_or(out_of_bounds);
+                accesses_out_of_bounds_are_faults_with_their_line =
+                    beyond.unwrap_or(accesses_out_of_bounds_are_faults_with_their_line);
             }
         }
     }
@@ -115,7 +123,7 @@ pub(crate) struct Run<'a> {
     pub(crate) log: Log,
     pub(crate) races: RaceDetector,
     pub(crate) contention: Contention,
-    pub(crate) out_of_bounds: OutOfBounds,
+    pub(crate) accesses_out_of_bounds_are_faults_with_their_line: OutOfBounds,
     pub(crate) aliases: AliasedObjects,
     pub(crate) orders: OpenOrders,
     pub(crate) tangles: Tangles,

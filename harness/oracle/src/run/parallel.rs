@@ -25,12 +25,13 @@ pub(super) fn groups<'a>(
     dispatch: &'a Dispatch,
     limits: &Limits,
     reading: Reading,
-    (contention, out_of_bounds): (&Contention, &OutOfBounds),
+    (contention, accesses_out_of_bounds_are_faults_with_their_line): (&Contention, &OutOfBounds),
 ) -> Result<Run<'a>, RunError> {
     let make = || -> Result<Run<'a>, RunError> {
         let mut run = Run::new(program, dispatch, *limits, reading)?;
         run.contention = contention.knowing();
-        run.out_of_bounds = out_of_bounds.knowing();
+        run.accesses_out_of_bounds_are_faults_with_their_line =
+            accesses_out_of_bounds_are_faults_with_their_line.knowing();
         Ok(run)
     };
     let mut run = make()?;
@@ -132,7 +133,8 @@ impl<'a> Run<'a> {
                 self.objects[1] = last;
             }
             self.contention.join(other.contention);
-            self.out_of_bounds.join(&other.out_of_bounds);
+            self.accesses_out_of_bounds_are_faults_with_their_line
+                .join(&other.accesses_out_of_bounds_are_faults_with_their_line);
             self.readings_differ |= other.readings_differ;
             self.endless |= other.endless;
             self.instructions += other.instructions;
@@ -147,9 +149,6 @@ impl<'a> Run<'a> {
 mod tests {
     use super::*;
     use crate::{Buffer, Resource, Slot, SpecValues};
-    use assay_spirv::Module;
-    use naga::back::spv;
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
 
     /// Returns true if two parts of a shader's workgroups can be merged.
     fn apart(body: &str) -> bool {
@@ -157,11 +156,7 @@ mod tests {
             "@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n\
              @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) g: vec3<u32>) {{ {body} }}"
         );
-        let module = naga::front::wgsl::parse_str(&text).expect("WGSL");
-        let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).expect("valid");
-        let words = spv::write_vec(&module, &info, &spv::Options::default(), None).expect("SPIR-V");
-        let module = Module::parse(words).expect("a module");
-        let program = Program::new(&module, "main", &SpecValues::new()).expect("a program");
+        let program = Program::new(&assay_testkit::wgsl(&text), "main", &SpecValues::new()).expect("a program");
         let buffer = Resource::Buffer(Buffer { data: vec![0; 64], address: None });
         let bindings = [(Slot::new(0, 0), buffer)].into();
         let dispatch = Dispatch { groups: [4, 1, 1], bindings, ..Dispatch::default() };
@@ -172,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_does_not_meet_is_put_together() {
+    fn only_workgroups_without_shared_memory_are_merged() {
         assert!(apart("out[g.x] = out[g.x] + 1u;"));
         // All read memory that none writes.
         assert!(apart("if out[0] == 0u && g.x > 0u { out[g.x] = 1u; }"));

@@ -17,7 +17,7 @@ use crate::inst::{Level, LookUp, LookUpKind, Offsets, Reg};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::pointer::OBJECT;
 use crate::residual;
-use crate::sample::cube::{OnFace, faces_of};
+use crate::sample::cube::{FacePosition, faces_of};
 use crate::sample::select::{self, Axis, Choice, LevelChoice, Reach};
 use crate::sample::{ACCURACY, QUOTIENT, border_bits};
 use crate::texel::{Coding, Texel};
@@ -300,7 +300,8 @@ impl<'a> Run<'a> {
         if faces.is_empty() || layers.0 != layers.1 {
             return Err(self.cause(CauseKind::Precision));
         }
-        let on = |OnFace { face, at }: OnFace| scene(at.to_vec(), (6 * layers.0 + face, 6 * layers.0 + face));
+        let on =
+            |FacePosition { face, at }: FacePosition| scene(at.to_vec(), (6 * layers.0 + face, 6 * layers.0 + face));
         Ok(faces.into_iter().map(on).collect())
     }
 

@@ -18,7 +18,7 @@ use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
 use crate::pointer::OBJECTS;
-use crate::program::{Object as Declared, ObjectKind, Program};
+use crate::program::{Object as DeclaredObject, ObjectKind, Program};
 use crate::rule_enforcement::named;
 use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
 use crate::texel::Texel;
@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
             log: Log::default(),
             races: RaceDetector::default(),
             contention: Contention::default(),
-            out_of_bounds: OutOfBounds::default(),
+            accesses_out_of_bounds_are_faults_with_their_line: OutOfBounds::default(),
             aliases: AliasedObjects::default(),
             orders: OpenOrders::default(),
             tangles: Tangles::default(),
@@ -262,7 +262,7 @@ impl<'a> Run<'a> {
         number: u64,
         at: Slot,
         image: &'a Image,
-        declared: Option<&Declared>,
+        declared: Option<&DeclaredObject>,
     ) -> Result<(), RunError> {
         if let Some((dim, format)) = declared.and_then(|declared| declared.image) {
             if dim != image.dim {
@@ -364,7 +364,7 @@ impl<'a> Run<'a> {
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
         self.objects[1] = memory;
-        self.out_of_bounds.begin_group();
+        self.accesses_out_of_bounds_are_faults_with_their_line.begin_group();
         self.begin_races();
         self.begin_subgroups();
         if self.program.tangled {

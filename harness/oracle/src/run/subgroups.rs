@@ -17,7 +17,7 @@ use assay_float::Format;
 use std::collections::BTreeMap;
 
 /// The result of an instruction for one lane.
-enum Given {
+enum LaneResult {
     /// The bits of each scalar.
     Bits([u64; 4]),
     /// One of two values, depending on the reading of the text.
@@ -69,31 +69,31 @@ impl Run<'_> {
                 let mut out = Vec::new();
                 for i in 0..count {
                     let given = if weak {
-                        Given::Nothing(CauseKind::Budget)
+                        LaneResult::Nothing(CauseKind::Budget)
                     } else if known && together {
                         self.together(op, (value, n, i), second, &members, l)
                     } else if self.any_layout(op, value + i, &list) {
-                        Given::Of(l)
+                        LaneResult::Of(l)
                     } else if known {
-                        Given::Nothing(CauseKind::Reconvergence)
+                        LaneResult::Nothing(CauseKind::Reconvergence)
                     } else {
-                        Given::Nothing(CauseKind::SubgroupLayout)
+                        LaneResult::Nothing(CauseKind::SubgroupLayout)
                     };
                     out.push(match given {
-                        Given::Bits(bits) => {
+                        LaneResult::Bits(bits) => {
                             (AbstractValue::Bits, bits[if op == SubgroupOp::Ballot { i as usize } else { 0 }], None)
                         }
-                        Given::Either(a, b) => {
+                        LaneResult::Either(a, b) => {
                             let (value, bits) =
                                 AbstractValue::of_patterns(vec![a, b]).unwrap_or((AbstractValue::Bits, a));
                             (value, bits, None)
                         }
-                        Given::Of(from) => {
+                        LaneResult::Of(from) => {
                             let bound = self.columns[(value + i) as usize].bound(from).copied();
                             let (value, bits) = self.scalar(value + i, from);
                             (value, bits, bound.map(|bound| self.numbered_bound(bound)))
                         }
-                        Given::Nothing(kind) => (AbstractValue::Unknown(self.cause(kind)), 0, None),
+                        LaneResult::Nothing(kind) => (AbstractValue::Unknown(self.cause(kind)), 0, None),
                     });
                 }
                 results.push((l, out));
@@ -140,22 +140,22 @@ impl Run<'_> {
         second: Reg,
         members: &[usize],
         lane: usize,
-    ) -> Given {
+    ) -> LaneResult {
         let size = self.dispatch.subgroup_size as usize;
         let within = |l: usize| self.seat(l).map_or(0, |seat| seat.place as usize);
         let own = within(lane);
         let at = |place: usize| members.iter().copied().find(|l| within(*l) == place);
         let from = |place: Option<usize>| match place.and_then(at) {
-            Some(lane) => Given::Of(lane),
+            Some(lane) => LaneResult::Of(lane),
             // The value of an inactive or missing invocation is undefined.
-            None => Given::Nothing(CauseKind::Unspecified),
+            None => LaneResult::Nothing(CauseKind::Unspecified),
         };
         let index = || self.exact(second, lane).map(|bits| bits as usize);
         // The active invocation with the lowest number.
         let lowest = || members.iter().copied().min_by_key(|l| within(*l)).unwrap_or(lane);
-        let one = |bits: u64| Given::Bits([bits; 4]);
+        let one = |bits: u64| LaneResult::Bits([bits; 4]);
         let all_exact = |reg: Reg| members.iter().map(|l| self.exact(reg, *l)).collect::<Option<Vec<u64>>>();
-        let unknown = || Given::Nothing(CauseKind::Precision);
+        let unknown = || LaneResult::Nothing(CauseKind::Precision);
         let ballot = |l: usize| -> Option<[u64; 4]> {
             let words = (0..n.min(4)).map(|w| self.exact(value + w, l)).collect::<Option<Vec<u64>>>()?;
             Some(std::array::from_fn(|w| words.get(w).copied().unwrap_or(0)))
@@ -187,10 +187,10 @@ impl Run<'_> {
             // results are undefined."
             SubgroupOp::ReadInvocation => match all_exact(second) {
                 Some(all) if all.iter().all(|index| *index == all[0]) => from(index()),
-                Some(_) => Given::Nothing(CauseKind::Unspecified),
+                Some(_) => LaneResult::Nothing(CauseKind::Unspecified),
                 None => unknown(),
             },
-            SubgroupOp::BroadcastFirst => Given::Of(lowest()),
+            SubgroupOp::BroadcastFirst => LaneResult::Of(lowest()),
             SubgroupOp::ShuffleXor => from(index().map(|mask| own ^ mask)),
             SubgroupOp::ShuffleUp => from(index().and_then(|by| own.checked_sub(by))),
             SubgroupOp::ShuffleDown => from(index().and_then(|by| own.checked_add(by)).filter(|p| *p < size)),
@@ -208,11 +208,11 @@ impl Run<'_> {
                     let place = within(*l);
                     words[place / 32] |= u64::from(bits != 0) << (place % 32);
                 }
-                Given::Bits(words)
+                LaneResult::Bits(words)
             }
             SubgroupOp::InverseBallot => ballot(lane).map_or_else(unknown, |words| one(u64::from(bit(&words, own)))),
             SubgroupOp::BallotBitExtract => match (ballot(lane), index()) {
-                (Some(_), Some(place)) if place >= size => Given::Nothing(CauseKind::Unspecified),
+                (Some(_), Some(place)) if place >= size => LaneResult::Nothing(CauseKind::Unspecified),
                 (Some(words), Some(place)) => one(u64::from(bit(&words, place))),
                 _ => unknown(),
             },
@@ -232,13 +232,13 @@ impl Run<'_> {
                     }
                 };
                 match (considering(last), considering(size)) {
-                    (Some(few), Some(all)) if few != all => Given::Either(few as u64, all as u64),
+                    (Some(few), Some(all)) if few != all => LaneResult::Either(few as u64, all as u64),
                     (Some(few), Some(_)) => one(few as u64),
                     // If no bit is set, the value is undefined.
-                    _ => Given::Nothing(CauseKind::Unspecified),
+                    _ => LaneResult::Nothing(CauseKind::Unspecified),
                 }
             }
-            SubgroupOp::Fold { fold: Fold::Measured, .. } => Given::Nothing(CauseKind::NoRequirement),
+            SubgroupOp::Fold { fold: Fold::Measured, .. } => LaneResult::Nothing(CauseKind::NoRequirement),
             SubgroupOp::Fold { fold, reach } => {
                 let reg = value + i;
                 let kind = self.program.kinds[reg as usize];

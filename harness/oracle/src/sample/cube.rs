@@ -5,7 +5,7 @@ use super::{ACCURACY, QUOTIENT};
 
 /// A position on a face: the face, and the ends of the coordinates along s and t, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct OnFace {
+pub(crate) struct FacePosition {
     /// Number of the face, which is its layer: +x, -x, +y, -y, +z, -z.
     pub(crate) face: u32,
     /// Ends of the coordinates along s and t.
@@ -27,7 +27,7 @@ fn rounding(reach: Reach) -> f64 {
 /// implementation may choose other rules", so the lenient reading takes any of them. The result is
 /// empty if the ranges do not determine the largest coordinate or its sign, and for the zero
 /// vector.
-pub(crate) fn faces_of(direction: [(f64, f64); 3], reach: Reach) -> Vec<OnFace> {
+pub(crate) fn faces_of(direction: [(f64, f64); 3], reach: Reach) -> Vec<FacePosition> {
     let size = |(lo, hi): (f64, f64)| match (lo <= 0.0, hi >= 0.0) {
         (true, true) => (0.0, hi.max(-lo)),
         (false, _) => (lo, hi),
@@ -50,7 +50,7 @@ pub(crate) fn faces_of(direction: [(f64, f64); 3], reach: Reach) -> Vec<OnFace> 
 
 /// The position on the face of axis `major`, where `least` and `most` bound the magnitude of the
 /// direction along it.
-fn on_face(direction: [(f64, f64); 3], major: usize, (least, most): (f64, f64), reach: Reach) -> OnFace {
+fn on_face(direction: [(f64, f64); 3], major: usize, (least, most): (f64, f64), reach: Reach) -> FacePosition {
     let negative = direction[major].1 < 0.0;
     let back = |(lo, hi): (f64, f64)| (-hi, -lo);
     let [x, y, z] = direction;
@@ -67,14 +67,14 @@ fn on_face(direction: [(f64, f64); 3], major: usize, (least, most): (f64, f64), 
         let high = (hi / if hi < 0.0 { most } else { least } + 1.0) / 2.0 + rounding(reach);
         (low, high)
     };
-    OnFace { face: 2 * major as u32 + u32::from(negative), at: [place(s), place(t)] }
+    FacePosition { face: 2 * major as u32 + u32::from(negative), at: [place(s), place(t)] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn face_of(direction: [(f64, f64); 3]) -> Option<OnFace> {
+    fn face_of(direction: [(f64, f64); 3]) -> Option<FacePosition> {
         let found = faces_of(direction, Reach::Usual);
         assert!(found.len() < 2, "{found:?}");
         found.first().copied()
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_same_size_z_comes_first_and_then_y() {
+    fn equal_coordinates_select_the_face_of_z_then_y() {
         assert_eq!(at([1.0, 1.0, 1.0]).map(|(face, _)| face), Some(4));
         assert_eq!(at([-1.0, -1.0, 0.5]).map(|(face, _)| face), Some(3));
         assert_eq!(at([1.0, 0.5, -1.0]).map(|(face, _)| face), Some(5));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_lenient_reading_it_is_any_face_of_the_largest() {
+    fn the_lenient_reading_permits_any_face_of_the_largest_coordinates() {
         let faces = |direction: [f64; 3]| {
             let found = faces_of(direction.map(|x| (x, x)), Reach::Lenient);
             found.into_iter().map(|found| found.face).collect::<Vec<_>>()

@@ -222,11 +222,11 @@ fn span_of(float: bool, lo: u64, hi: u64) -> Span {
 /// The possible values of a channel in the shader.
 fn channel_span(texel: &Texel, channel: usize, bits: u64) -> Span {
     let range = |lenient: bool| -> Option<(Rank, Rank)> {
-        let (value, exact, _) = texel.read(channel, bits, lenient);
-        value.floats(exact, Fmt::F32).ok()?.hull()
+        let found = texel.read(channel, bits, lenient);
+        found.value.floats(found.bits, Fmt::F32).ok()?.hull()
     };
     if matches!(texel.coding, Coding::Uint | Coding::Sint) {
-        let (_, exact, _) = texel.read(channel, bits, false);
+        let exact = texel.read(channel, bits, false).bits;
         return span_of(false, exact, exact);
     }
     let (Some(usual), Some(lenient)) = (range(false), range(true)) else { return Span::ANYTHING };

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_rounded_down_to() {
+    fn floor_agrees_with_the_host() {
         for u in [-2.5, -2.0, -1e-9, -0.0, 0.0, 0.999, 7.0, 1e18, -1e18, 1e30, -1e30] {
             assert_eq!(floor(u), u.floor() as i64, "{u}");
         }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_computed_is_not_rounded() {
+    fn unnormalized_coordinates_are_not_rounded_in_the_usual_reading() {
         let texels = |u: f64, origin, reach| Axis { unnormalized: true, ..axis(u, 8) }.texels(origin, reach, FILTERING);
         assert_eq!(texels(3.0, FootprintOrigin::Nearest, Reach::Usual), (3, 3));
         assert_eq!(texels(3.0, FootprintOrigin::Nearest, Reach::Lenient), (2, 3));

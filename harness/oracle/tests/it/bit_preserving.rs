@@ -46,8 +46,8 @@ const CONTROLS: &str = "OpCapability SignedZeroInfNanPreserve
 
 /// Declaration of the built-in `%id`, the workgroup's number.
 const WORKGROUP: &str = "%v3uint = OpTypeVector %uint 3
-    %inputs = OpTypePointer Input %v3uint
-    %id = OpVariable %inputs Input";
+    %pv3uint = OpTypePointer Input %v3uint
+    %id = OpVariable %pv3uint Input";
 
 /// Pointers `%from` and `%to`, of the type `%elements`, to the elements of that number.
 const AT_WORKGROUP: &str = "%ids = OpLoad %v3uint %id

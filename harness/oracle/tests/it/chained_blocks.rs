@@ -18,8 +18,7 @@ fn run(body: &str) -> [u32; 2] {
         "%first = OpAccessChain %puint %data %zero %zero\n%second = OpAccessChain %puint %data %zero %one\n\
          %x0 = OpLoad %uint %first\n{body}"
     );
-    let shader =
-        Shader { buffers: &[("%data", "%ublocks")], interface: "%data", declared, body: &body, ..Shader::default() };
+    let shader = Shader { buffers: &[("%data", "%ublocks")], declared, body: &body, ..Shader::default() };
     let module = shader.module();
     let bytes: Vec<u8> = module.words().iter().flat_map(|word| word.to_le_bytes()).collect();
     let report = Report::new(&ModuleSource::read(&bytes).unwrap());
@@ -47,7 +46,7 @@ fn selections_on_values_stored_before() {
 }
 
 #[test]
-fn phis_that_hand_a_value_on() {
+fn long_chains_of_phis_are_interpreted() {
     let selection = |i: u32| {
         format!(
             "OpSelectionMerge %m{i} None\nOpBranchConditional %true %t{i} %e{i}\n%t{i} = OpLabel\n\

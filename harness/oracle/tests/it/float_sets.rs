@@ -290,7 +290,7 @@ fn roots_of_many_elements_are_determined() {
 /// Numbers that come from a few bit patterns are tracked through sums and products that may be
 /// rearranged.
 #[test]
-fn a_number_made_of_a_few_patterns_is_followed() {
+fn floats_from_few_bit_patterns_are_tracked_through_chains() {
     let text = "@group(0) @binding(0) var<storage, read_write> a: array<f32, 3>;
         @group(0) @binding(1) var<storage, read_write> o: array<f32, 5>;
         @compute @workgroup_size(1) fn main() {

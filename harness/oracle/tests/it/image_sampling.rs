@@ -436,7 +436,7 @@ fn references_are_clamped_where_depths_are() {
 
 /// "r_z wins over r_y and r_x": should, not must.
 #[test]
-fn of_the_faces_of_an_edge_the_usual_one_comes_first() {
+fn the_usual_reading_selects_one_face_at_an_edge() {
     let text = "@group(0) @binding(0) var image: texture_cube<f32>;
         @group(0) @binding(1) var nearest: sampler;
         @group(0) @binding(2) var<storage, read_write> out: array<f32>;

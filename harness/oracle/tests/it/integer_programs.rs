@@ -150,46 +150,21 @@ fn exchanges_of_several_invocations_leave_nothing_certain() {
 
 #[test]
 fn specialisation_sets_sizes() {
-    let module = spirv(
-        r#"
-        OpCapability Shader
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main "main" %index
-        OpDecorate %index BuiltIn LocalInvocationIndex
-        OpDecorate %n SpecId 3
-        OpDecorate %size BuiltIn WorkgroupSize
-        OpDecorate %array ArrayStride 4
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0
-        OpDecorate %data DescriptorSet 0
-        OpDecorate %data Binding 0
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %u32 = OpTypeInt 32 0
-        %v3 = OpTypeVector %u32 3
-        %one = OpConstant %u32 1
-        %two = OpConstant %u32 2
-        %zero = OpConstant %u32 0
-        %n = OpSpecConstant %u32 4
-        %twice = OpSpecConstantOp %u32 IMul %n %two
-        %size = OpSpecConstantComposite %v3 %twice %one %one
-        %array = OpTypeRuntimeArray %u32
-        %block = OpTypeStruct %array
-        %p_block = OpTypePointer StorageBuffer %block
-        %p_u32 = OpTypePointer StorageBuffer %u32
-        %p_in = OpTypePointer Input %u32
-        %data = OpVariable %p_block StorageBuffer
-        %index = OpVariable %p_in Input
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %i = OpLoad %u32 %index
-        %p = OpAccessChain %p_u32 %data %zero %i
-        OpStore %p %twice
-        OpReturn
-        OpFunctionEnd"#,
-    );
+    let shader = Shader {
+        inputs: &[("%index", "LocalInvocationIndex")],
+        buffers: &[("%data", "%ublocks")],
+        decorations: "OpDecorate %n SpecId 3\nOpDecorate %size BuiltIn WorkgroupSize",
+        declared: "%v3 = OpTypeVector %uint 3
+            %n = OpSpecConstant %uint 4
+            %twice = OpSpecConstantOp %uint IMul %n %two
+            %size = OpSpecConstantComposite %v3 %twice %one %one",
+        body: "%i = OpLoad %uint %index
+            %p = OpAccessChain %puint %data %zero %i
+            OpStore %p %twice",
+        ..Shader::default()
+    };
     let spec = assay_oracle::SpecValues::from([(3, 6)]);
-    let program = assay_oracle::Program::new(&module, "main", &spec).expect("a program");
+    let program = assay_oracle::Program::new(&shader.module(), "main", &spec).expect("a program");
     assert_eq!(program.workgroup_size(), [12, 1, 1]);
     let outcome = run_program(&program, [1; 3], vec![words(&[0; 14])]);
     let mut expected = vec![12; 14];

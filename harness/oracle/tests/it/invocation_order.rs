@@ -88,67 +88,48 @@ fn assembled_for(groups: u32, body: &str) -> Outcome {
 }
 
 fn with_model(groups: u32, capability: &str, model: &str, body: &str) -> Outcome {
-    let module = spirv(&format!(
-        "OpCapability Shader
-        OpCapability Int64
-        OpCapability Int64Atomics
-        OpCapability {capability}
-        OpMemoryModel Logical {model}
-        OpEntryPoint GLCompute %main \"main\" %index
-        OpExecutionMode %main LocalSize 2 1 1
-        OpDecorate %index BuiltIn LocalInvocationIndex
-        OpDecorate %narrow_array ArrayStride 4
-        OpDecorate %wide_array ArrayStride 8
-        OpDecorate %narrow_block Block
-        OpDecorate %wide_block Block
-        OpMemberDecorate %narrow_block 0 Offset 0
-        OpMemberDecorate %wide_block 0 Offset 0
-        OpDecorate %narrow_words DescriptorSet 0
-        OpDecorate %narrow_words Binding 0
-        OpDecorate %narrow_words Aliased
-        OpDecorate %wide_words DescriptorSet 0
-        OpDecorate %wide_words Binding 0
-        OpDecorate %wide_words Aliased
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %bool = OpTypeBool
-        %uint = OpTypeInt 32 0
-        %long = OpTypeInt 64 0
-        %none = OpConstant %uint 0
-        %device = OpConstant %uint 1
-        %workgroup = OpConstant %uint 2
-        %subgroup = OpConstant %uint 3
-        %invocation = OpConstant %uint 4
-        %acquires = OpConstant %uint 66
-        %releases = OpConstant %uint 68
-        %ordered = OpConstant %uint 72
-        %foreign = OpConstant %uint 1672
-        %shares = OpConstant %uint 24648
-        %one = OpConstant %uint 1
-        %one64 = OpConstant %long 1
-        %narrow_array = OpTypeRuntimeArray %uint
-        %wide_array = OpTypeRuntimeArray %long
-        %narrow_block = OpTypeStruct %narrow_array
-        %wide_block = OpTypeStruct %wide_array
-        %narrow_blocks = OpTypePointer StorageBuffer %narrow_block
-        %wide_blocks = OpTypePointer StorageBuffer %wide_block
-        %uints = OpTypePointer StorageBuffer %uint
-        %longs = OpTypePointer StorageBuffer %long
-        %inputs = OpTypePointer Input %uint
-        %index = OpVariable %inputs Input
-        %narrow_words = OpVariable %narrow_blocks StorageBuffer
-        %wide_words = OpVariable %wide_blocks StorageBuffer
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %i = OpLoad %uint %index
+    let body = format!(
+        "%i = OpLoad %uint %index
         %zeroth = OpIEqual %bool %i %none
-        %first = OpAccessChain %uints %narrow_words %none %none
+        %first = OpAccessChain %puint %narrow_words %none %none
         %wide = OpAccessChain %longs %wide_words %none %none
-        {body}
-        OpReturn
-        OpFunctionEnd"
-    ));
-    in_order(&module, groups, None)
+        {body}"
+    );
+    let shader = Shader {
+        head: &format!("OpCapability Int64\nOpCapability Int64Atomics\nOpCapability {capability}"),
+        memory_model: &format!("Logical {model}"),
+        interface: "%wide_words",
+        local_size: 2,
+        inputs: &[("%index", "LocalInvocationIndex")],
+        buffers: &[("%narrow_words", "%ublocks")],
+        decorations: "OpDecorate %wide_array ArrayStride 8
+            OpDecorate %wide_block Block
+            OpMemberDecorate %wide_block 0 Offset 0
+            OpDecorate %narrow_words Aliased
+            OpDecorate %wide_words DescriptorSet 0
+            OpDecorate %wide_words Binding 0
+            OpDecorate %wide_words Aliased",
+        declared: "%long = OpTypeInt 64 0
+            %none = OpConstant %uint 0
+            %device = OpConstant %uint 1
+            %workgroup = OpConstant %uint 2
+            %subgroup = OpConstant %uint 3
+            %invocation = OpConstant %uint 4
+            %acquires = OpConstant %uint 66
+            %releases = OpConstant %uint 68
+            %ordered = OpConstant %uint 72
+            %foreign = OpConstant %uint 1672
+            %shares = OpConstant %uint 24648
+            %one64 = OpConstant %long 1
+            %wide_array = OpTypeRuntimeArray %long
+            %wide_block = OpTypeStruct %wide_array
+            %wide_blocks = OpTypePointer StorageBuffer %wide_block
+            %longs = OpTypePointer StorageBuffer %long
+            %wide_words = OpVariable %wide_blocks StorageBuffer",
+        body: &body,
+        ..Shader::default()
+    };
+    in_order(&shader.module(), groups, None)
 }
 
 fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
@@ -266,8 +247,8 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
         // Each stores a word, and loads the word of the other.
         let body = format!(
             "%other = OpISub %uint %one %i
-            %own_word = OpAccessChain %uints %narrow_words %none %i
-            %other_word = OpAccessChain %uints %narrow_words %none %other
+            %own_word = OpAccessChain %puint %narrow_words %none %i
+            %other_word = OpAccessChain %puint %narrow_words %none %other
             OpStore %own_word %one
             {between}
             %loaded = OpLoad %uint %other_word"
@@ -283,7 +264,7 @@ fn release_and_acquire_may_stand_on_either_side_of_a_barrier() {
 #[test]
 fn a_compare_exchange_that_fails_writes_nothing() {
     let compared = "%found = OpAtomicCompareExchange %uint %first %device %none %none %one %workgroup";
-    let read = "%second = OpAccessChain %uints %narrow_words %none %one\n%loaded = OpLoad %uint %first";
+    let read = "%second = OpAccessChain %puint %narrow_words %none %one\n%loaded = OpLoad %uint %first";
     for groups in [1, 2] {
         let outcome = assembled_for(groups, &format!("{compared}\n{read}"));
         assert_eq!((kinds(&outcome), word(&outcome, 0, 0)), (vec![], Expected::Exact(0)));
@@ -302,8 +283,8 @@ fn the_vulkan_memory_model_asks_for_more_than_a_barrier() {
         let text = format!(
             "{fence}
             %other = OpISub %uint %one %i
-            %own_word = OpAccessChain %uints %narrow_words %none %i
-            %other_word = OpAccessChain %uints %narrow_words %none %other
+            %own_word = OpAccessChain %puint %narrow_words %none %i
+            %other_word = OpAccessChain %puint %narrow_words %none %other
             OpStore %own_word %one {write}
             OpControlBarrier %workgroup %workgroup {order}
             %loaded = OpLoad %uint %other_word {read}
@@ -338,7 +319,7 @@ fn an_earlier_barrier_of_a_subgroup_makes_no_read_certain() {
             OpBranchConditional %zeroth {yes} {no}
             %read = OpLabel
             %loaded = OpLoad %uint %first
-            %second = OpAccessChain %uints %narrow_words %none %one
+            %second = OpAccessChain %puint %narrow_words %none %one
             OpStore %second %loaded
             OpBranch %merge
             %write = OpLabel
@@ -548,18 +529,17 @@ fn an_order_with_a_gap_is_not_used() {
 /// permitted results of each addition.
 #[test]
 fn sums_of_floats_leave_the_values_of_every_order() {
-    let sums = |body: &str, more: u32, groups: u32, given: &[f32]| {
+    let sums = |body: &str, local_size: u32, groups: u32, given: &[f32]| {
         let module = Shader {
             head: "OpCapability AtomicFloat32AddEXT\nOpCapability RoundingModeRTE\nOpExtension \"SPV_EXT_shader_atomic_float_add\"",
-            interface: "%at %group",
+            interface: "%group",
             modes: "OpExecutionMode %main RoundingModeRTE 32",
-            more,
+            local_size,
+            inputs: &[("%at", "LocalInvocationIndex")],
             buffers: &[("%in", "%fblocks"), ("%out", "%fblocks")],
-            decorations: "OpDecorate %at BuiltIn LocalInvocationIndex\nOpDecorate %group BuiltIn WorkgroupId",
-            declared: "%puin = OpTypePointer Input %uint
-                %v3uint = OpTypeVector %uint 3
+            decorations: "OpDecorate %group BuiltIn WorkgroupId",
+            declared: "%v3uint = OpTypeVector %uint 3
                 %pv3 = OpTypePointer Input %v3uint
-                %at = OpVariable %puin Input
                 %group = OpVariable %pv3 Input",
             body: &format!(
                 "%i = OpLoad %uint %at
@@ -579,18 +559,18 @@ fn sums_of_floats_leave_the_values_of_every_order() {
     };
     let add = "%old = OpAtomicFAddEXT %float %to %one %zero %x";
     // In pairs of workgroups: 1 is lost next to 10^8, or is not.
-    for (more, groups) in [(1, 2), (3, 1)] {
-        let outcome = sums(add, more, groups, &[1e8, 1.0, -1e8, 1.0]);
+    for (local_size, groups) in [(2, 2), (4, 1)] {
+        let outcome = sums(add, local_size, groups, &[1e8, 1.0, -1e8, 1.0]);
         for (sum, permitted) in [(2.0, true), (1.0, true), (0.0, true), (1000.0, false)] {
             assert_eq!(permits(&outcome, 1, 0, sum), permitted, "{sum} of {:?}", word(&outcome, 1, 0));
         }
-        let exact = sums(add, more, groups, &[0.5, 1.0, 2.0, 4.0]);
+        let exact = sums(add, local_size, groups, &[0.5, 1.0, 2.0, 4.0]);
         assert!(permits(&exact, 1, 0, 7.5) && !permits(&exact, 1, 0, 7.25), "{:?}", word(&exact, 1, 0));
     }
     let twice = format!("{add}\n%again = OpAtomicFAddEXT %float %to %one %zero %x");
-    let alone = sums(&twice, 0, 1, &[0.1]);
+    let alone = sums(&twice, 1, 1, &[0.1]);
     assert!(permits(&alone, 1, 0, 0.2) && !permits(&alone, 1, 0, 0.2f32.next_up()), "{:?}", word(&alone, 1, 0));
     // The value that each found depends on the order.
-    let found = sums(&format!("{add}\n%b = OpAccessChain %pfloat %out %zero %k\nOpStore %b %old"), 1, 1, &[1.0, 2.0]);
+    let found = sums(&format!("{add}\n%b = OpAccessChain %pfloat %out %zero %k\nOpStore %b %old"), 2, 1, &[1.0, 2.0]);
     assert_eq!(cause(&found, 1, 1), CauseKind::Order);
 }

@@ -6,7 +6,7 @@ use assay_oracle::{CauseKind, FaultKind, Outcome};
 /// Four invocations that store the result of `body` on their number `%i` and their word `%x`. `%a`
 /// may not wrap.
 fn of(decoration: &str, body: &str, data: [u32; 4]) -> Outcome {
-    let decorations = format!("OpDecorate %index BuiltIn LocalInvocationIndex\nOpDecorate %a {decoration}");
+    let decorations = format!("OpDecorate %a {decoration}");
     let body = format!(
         "%i = OpLoad %uint %index
         %at = OpAccessChain %puint %data %zero %i
@@ -18,15 +18,13 @@ fn of(decoration: &str, body: &str, data: [u32; 4]) -> Outcome {
     );
     let module = Shader {
         head: "%glsl = OpExtInstImport \"GLSL.std.450\"",
-        interface: "%index",
-        more: 3,
+        local_size: 4,
+        inputs: &[("%index", "LocalInvocationIndex")],
         buffers: &[("%data", "%ublocks")],
         decorations: &decorations,
         declared: "%most = OpConstant %uint 31
             %big = OpConstant %int 1500000000
-            %least = OpConstant %int -2147483648
-            %p_in = OpTypePointer Input %uint
-            %index = OpVariable %p_in Input",
+            %least = OpConstant %int -2147483648",
         body: &body,
         ..Shader::default()
     }

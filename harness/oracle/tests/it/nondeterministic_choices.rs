@@ -34,7 +34,7 @@ fn one_of(outcome: &Outcome, i: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_decision_is_open_where_the_quotient_is_whole() {
+fn a_quotient_near_an_integer_truncates_either_way() {
     let outcome = each("y");
     assert_eq!(one_of(&outcome, 16), [0, 1]);
     assert_eq!(one_of(&outcome, 17), [1]);
@@ -79,7 +79,7 @@ fn values_that_no_longer_depend_on_a_choice_are_exact() {
 
 /// Two choices of one expression are independent, and so are those of two invocations.
 #[test]
-fn other_decisions_are_others() {
+fn independent_choices_are_not_correlated() {
     assert_eq!(one_of(&each("y - u32(f32(g.x) / 16.0)"), 16), [0, 1, u64::from(u32::MAX)]);
     let shared = wgsl(
         "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
@@ -98,7 +98,7 @@ fn other_decisions_are_others() {
 
 /// In a branch only the alternatives remain that lead there.
 #[test]
-fn a_branch_decides() {
+fn a_branch_keeps_only_the_alternatives_that_lead_to_it() {
     let outcome = divided("var n = 0u; if y > 0u { n = t[8u - y] / y; } o[g.x] = n;", 64);
     assert_eq!(one_of(&outcome, 16), [0, 70]);
     assert_eq!(one_of(&outcome, 20), [70]);
@@ -107,7 +107,7 @@ fn a_branch_decides() {
 
 /// An error for some of the alternatives is not the shader's fault, but its effects are unknown.
 #[test]
-fn perhaps_a_fault() {
+fn a_fault_under_some_alternatives_leaves_its_effects_undetermined() {
     for (body, length) in [
         ("o[g.x] = t[y + 7u];", 64),
         ("if g.x == 16u { o[g.x] = table[y + 3u]; }", 64),
@@ -138,7 +138,7 @@ fn perhaps_a_fault() {
 }
 
 #[test]
-fn a_fault_whatever_is_decided() {
+fn a_fault_under_every_alternative_is_a_fault() {
     for (body, kind) in [
         ("if g.x == 16u { o[g.x] = t[y + 8u]; }", FaultKind::OutOfBounds),
         ("if g.x == 16u { o[64u + y] = 1u; }", FaultKind::OutOfBounds),

@@ -49,7 +49,7 @@ fn same(body: &str, limits: Limits) -> Outcome {
 }
 
 #[test]
-fn workgroups_that_do_not_meet() {
+fn workgroups_on_separate_memory_are_merged_correctly() {
     let outcome = same("data[g] = sin(data[g]) * 2.0 + 1.0; out[g] = bitcast<u32>(data[g] / 3.0);", Limits::default());
     assert_eq!(outcome.faults, []);
     assert_eq!(outcome.memory[&Slot::new(0, 1)].cells().len(), 8 * GROUPS as usize);
@@ -81,7 +81,7 @@ fn workgroups_that_race_are_found_and_told_the_same() {
 }
 
 #[test]
-fn atomics_that_only_some_workgroups_do() {
+fn atomics_of_some_workgroups_are_merged_correctly() {
     // The first workgroup does not, so the conflict of the others is not known beforehand.
     let outcome = same("if group > 2u { atomicAdd(&out[0], g); }", Limits::default());
     assert_eq!(exact(&outcome, 1)[0], (24..8 * GROUPS).sum::<u32>());
@@ -96,7 +96,7 @@ fn atomics_that_only_some_workgroups_do() {
 }
 
 #[test]
-fn workgroups_that_exhaust_a_budget() {
+fn budgets_are_the_same_for_any_number_of_threads() {
     let endless = "out[g] = 1u; if group == 8u { loop { if data[g] < 0.0 { break; } } }";
     let outcome = same(endless, Limits { blocks_per_group: 1000, ..Limits::default() });
     assert!(outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless));

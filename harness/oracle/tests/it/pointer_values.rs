@@ -10,11 +10,11 @@ fn of(body: &str) -> Outcome {
     let body = format!("%i = OpLoad %uint %index\n%own = OpAccessChain %puint %data %zero %i\n{body}");
     let module = Shader {
         head: "OpCapability VariablePointers",
-        interface: "%index",
-        more: 3,
+        interface: "%twin %push",
+        local_size: 4,
+        inputs: &[("%index", "LocalInvocationIndex")],
         buffers: &[("%data", "%ublocks"), ("%other", "%ublocks"), ("%pair", "%pairblocks")],
-        decorations: "OpDecorate %index BuiltIn LocalInvocationIndex
-            OpDecorate %puint ArrayStride 4
+        decorations: "OpDecorate %puint ArrayStride 4
             OpDecorate %pairs ArrayStride 4
             OpDecorate %pairblock Block
             OpMemberDecorate %pairblock 0 Offset 0
@@ -31,10 +31,8 @@ fn of(body: &str) -> Outcome {
             %pushed = OpTypeStruct %uint
             %ppushed = OpTypePointer PushConstant %pushed
             %null = OpConstantNull %puint
-            %p_in = OpTypePointer Input %uint
             %twin = OpVariable %ublocks StorageBuffer
-            %push = OpVariable %ppushed PushConstant
-            %index = OpVariable %p_in Input",
+            %push = OpVariable %ppushed PushConstant",
         body: &body,
         ..Shader::default()
     }

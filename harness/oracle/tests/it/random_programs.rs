@@ -326,7 +326,7 @@ fn every_quotient_by_one_divisor_after_another_lies_in_the_set() {
 /// Lengths, dot products and the like of vectors that are sets: results of a plain evaluation with
 /// either neighbour lie inside, and distant values do not.
 #[test]
-fn vectors_of_sets() {
+fn functions_of_vectors_of_sets_contain_a_plain_evaluation() {
     let text = "@group(0) @binding(0) var<storage, read> a: array<f32>;
         @group(0) @binding(1) var<storage, read_write> out: array<f32>;
         @compute @workgroup_size(1) fn main() {

@@ -125,7 +125,7 @@ impl Arithmetic {
 }
 
 /// The values of evaluated expressions.
-type Known = Vec<(Rc<Expr>, f32)>;
+type KnownValues = Vec<(Rc<Expr>, f32)>;
 
 fn neg(x: &Rc<Expr>) -> Rc<Expr> {
     Rc::new(Neg(x.clone()))
@@ -391,7 +391,7 @@ impl Expr {
 
     /// The expression with a value in place of each root, whole number and divisor that is a sum.
     /// Each has one value wherever it is used.
-    fn settled(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
+    fn settled(self: &Rc<Self>, inputs: &[f32], known: &mut KnownValues, with: &mut Arithmetic) -> Rc<Expr> {
         match &**self {
             Rem(..) | Smooth(..) | Normalize(..) => return self.written_out().settled(inputs, known, with),
             // The length of a difference, which is not multiplied out.
@@ -411,7 +411,7 @@ impl Expr {
     }
 
     /// The value of one arrangement.
-    fn value(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> Rc<Expr> {
+    fn value(self: &Rc<Self>, inputs: &[f32], known: &mut KnownValues, with: &mut Arithmetic) -> Rc<Expr> {
         let value = match known.iter().find(|(expr, _)| expr == self) {
             Some((_, value)) => *value,
             None => self.rearranged(8, &mut with.random).evaluate(inputs, known, with),
@@ -421,7 +421,7 @@ impl Expr {
     }
 
     /// Evaluates once. `known` has the values of expressions, each of which is computed once.
-    fn evaluate(self: &Rc<Self>, inputs: &[f32], known: &mut Known, with: &mut Arithmetic) -> f32 {
+    fn evaluate(self: &Rc<Self>, inputs: &[f32], known: &mut KnownValues, with: &mut Arithmetic) -> f32 {
         if let Some((_, value)) = known.iter().find(|(expr, _)| expr == self) {
             return *value;
         }
@@ -517,20 +517,20 @@ impl Expr {
 
 /// The operations of random expressions.
 #[derive(Clone, Copy, PartialEq)]
-enum Made {
+enum ExpressionKind {
     SumsOfProducts,
     Quotients,
     Formulas,
 }
 
 /// A random expression whose parts occur repeatedly.
-fn expression(random: &mut Random, of: Made) -> Rc<Expr> {
+fn expression(random: &mut Random, of: ExpressionKind) -> Rc<Expr> {
     let mut made: Vec<Rc<Expr>> = (0..INPUTS).map(|k| Rc::new(Input(k))).collect();
     made.push(constant([0.1, 2.0, 3.0, -0.5][random.below(4)]));
     let kinds = match of {
-        Made::SumsOfProducts => 19,
-        Made::Quotients => 21,
-        Made::Formulas => 25,
+        ExpressionKind::SumsOfProducts => 19,
+        ExpressionKind::Quotients => 21,
+        ExpressionKind::Formulas => 25,
     };
     // Longer products of sums are multiplied out in the lenient reading.
     let longest = if random.below(4) == 0 { 40 } else { 8 };
@@ -539,7 +539,7 @@ fn expression(random: &mut Random, of: Made) -> Rc<Expr> {
         let n = made.len();
         let pick = |random: &mut Random| if random.below(2) == 0 { n - 1 } else { random.below(n) };
         let [x, y, z, w] = [(); 4].map(|()| made[pick(random)].clone());
-        let last = of == Made::Formulas && step + 1 == steps;
+        let last = of == ExpressionKind::Formulas && step + 1 == steps;
         let next = match if last { 21 + random.below(4) } else { random.below(kinds) } {
             0..5 => add(&x, &y),
             5..7 => add(&x, &neg(&y)),
@@ -584,7 +584,13 @@ fn with_modes(module: &Module, modes: &[&str]) -> Module {
 
 /// Compares results of rewritten expressions with the sets. Returns the number of compared results,
 /// of undetermined lanes, and of lanes.
-fn compare(expressions: usize, rewrites: usize, seed: u64, of: Made, modes: &[&str]) -> (usize, usize, usize) {
+fn compare(
+    expressions: usize,
+    rewrites: usize,
+    seed: u64,
+    of: ExpressionKind,
+    modes: &[&str],
+) -> (usize, usize, usize) {
     const LANES: usize = 4;
     let with = &mut Arithmetic::new(seed, modes);
     let (mut inside, mut undetermined, mut lanes) = (0, 0, 0);
@@ -652,7 +658,7 @@ fn many() -> usize {
 #[test]
 fn every_rewritten_sum_of_products_lies_in_the_set() {
     for (seed, modes) in (1..).zip(MODES) {
-        let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::SumsOfProducts, modes);
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, ExpressionKind::SumsOfProducts, modes);
         assert!(inside > 30_000, "{inside} results, {modes:?}");
         assert!(undetermined * 4 < lanes, "{undetermined} of {lanes} undetermined");
     }
@@ -661,7 +667,7 @@ fn every_rewritten_sum_of_products_lies_in_the_set() {
 #[test]
 fn every_rewritten_quotient_lies_in_the_set() {
     for (seed, modes) in (11..).zip(MODES) {
-        let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::Quotients, modes);
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, ExpressionKind::Quotients, modes);
         assert!(inside > 30_000, "{inside} results, {modes:?}");
         assert!(undetermined * 4 < lanes, "{undetermined} of {lanes} undetermined");
     }
@@ -670,7 +676,7 @@ fn every_rewritten_quotient_lies_in_the_set() {
 #[test]
 fn every_rewritten_formula_lies_in_the_set() {
     for (seed, modes) in (21..).zip(MODES) {
-        let (inside, undetermined, lanes) = compare(many(), 100, seed, Made::Formulas, modes);
+        let (inside, undetermined, lanes) = compare(many(), 100, seed, ExpressionKind::Formulas, modes);
         assert!(inside > 12_000, "{inside} results, {modes:?}");
         // If denormals must be flushed, the lengths of sets are undetermined.
         assert!(undetermined * 5 < lanes * 3, "{undetermined} of {lanes} undetermined");

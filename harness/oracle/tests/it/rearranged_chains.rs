@@ -79,7 +79,7 @@ fn of(modes: &[&str], decorations: &str, body: &str, given: [f32; 3]) -> Outcome
 
 /// A selected product is still a product.
 #[test]
-fn a_selected_value_came_about_as_before() {
+fn selection_keeps_the_expression_bound() {
     let [x, y] = [0.1f32, 1.1];
     let body = "%m = OpFMul %float %a %b
         %s = OpSelect %float %true %m %c
@@ -156,7 +156,7 @@ fn a_product_is_fused_through_operations_that_compute_nothing() {
 
 /// A value that may be any of several has a bound that holds for all of them.
 #[test]
-fn a_value_that_is_one_of_several_came_about_as_one_of_them() {
+fn a_value_of_several_origins_has_a_bound_that_holds_for_each() {
     let [x, y, z] = [0.1f32, 1.1, -0.11];
     let fused = x.mul_add(y, z);
     let branch = |stored: &str| {
@@ -335,7 +335,7 @@ fn each_flag_allows_the_rewrite_that_it_names() {
 /// Vulkan, "Evaluation of Expressions": `(a * b) / a` may be `b`, "even though they may overflow to
 /// infinity or NaN".
 #[test]
-fn a_divisor_that_may_be_gone_may_be_zero() {
+fn a_divisor_that_may_cancel_may_be_zero() {
     let product = "%m = OpFMul %float %a %b\n%f = OpFDiv %float %m %a";
     let sum = "%m = OpFAdd %float %b %a\n%f = OpFDiv %float %m %a";
     for body in [product, sum] {
@@ -434,7 +434,7 @@ fn two_negations_flush_nothing() {
 /// Operations computed as written give the results of their operands' few values, not all values
 /// between.
 #[test]
-fn few_values_stay_few_where_nothing_is_rearranged() {
+fn finite_sets_stay_finite_without_rearrangement() {
     let body = "%s = OpFAdd %float %a %b
         %d = OpFSub %float %s %a
         %f = OpFSub %float %b %d";

@@ -105,46 +105,31 @@ fn a_vector_across_the_end_may_be_beyond_it_as_a_whole() {
 #[test]
 fn far_elements_of_an_array_without_a_length_are_beyond_its_end() {
     for index in [1i64 << 32, 1 << 33, 3 << 38, i64::MAX, i64::MIN, -(1 << 32), 1 << 55] {
-        let text = format!(
-            "OpCapability Shader
-             OpCapability Int64
-             OpCapability Shader64BitIndexingEXT
-             OpExtension \"SPV_EXT_shader_64bit_indexing\"
-             OpMemoryModel Logical GLSL450
-             OpEntryPoint GLCompute %main \"main\"
-             OpExecutionMode %main LocalSize 1 1 1
-             OpExecutionMode %main Shader64BitIndexingEXT
-             OpDecorate %array ArrayStride 256
-             OpDecorate %block Block
-             OpMemberDecorate %block 0 Offset 0
-             OpDecorate %from DescriptorSet 0
-             OpDecorate %from Binding 0
-             OpDecorate %to DescriptorSet 0
-             OpDecorate %to Binding 1
-             %void = OpTypeVoid
-             %fn = OpTypeFunction %void
-             %u32 = OpTypeInt 32 0
-             %i64 = OpTypeInt 64 1
-             %c0 = OpConstant %u32 0
-             %here = OpConstant %i64 0
-             %far = OpConstant %i64 {index}
-             %array = OpTypeRuntimeArray %u32
-             %block = OpTypeStruct %array
-             %p_block = OpTypePointer StorageBuffer %block
-             %p = OpTypePointer StorageBuffer %u32
-             %from = OpVariable %p_block StorageBuffer
-             %to = OpVariable %p_block StorageBuffer
-             %main = OpFunction %void None %fn
-             %start = OpLabel
-             %1 = OpAccessChain %p %from %c0 %far
-             %2 = OpLoad %u32 %1
-             %3 = OpAccessChain %p %to %c0 %here
-             OpStore %3 %2
-             OpReturn
-             OpFunctionEnd"
-        );
+        let shader = Shader {
+            head: "OpCapability Int64
+                OpCapability Shader64BitIndexingEXT
+                OpExtension \"SPV_EXT_shader_64bit_indexing\"",
+            modes: "OpExecutionMode %main Shader64BitIndexingEXT",
+            buffers: &[("%from", "%p_block"), ("%to", "%p_block")],
+            decorations: "OpDecorate %array ArrayStride 256
+                OpDecorate %block Block
+                OpMemberDecorate %block 0 Offset 0",
+            declared: &format!(
+                "%i64 = OpTypeInt 64 1
+                %here = OpConstant %i64 0
+                %far = OpConstant %i64 {index}
+                %array = OpTypeRuntimeArray %uint
+                %block = OpTypeStruct %array
+                %p_block = OpTypePointer StorageBuffer %block"
+            ),
+            body: "%1 = OpAccessChain %puint %from %zero %far
+                %2 = OpLoad %uint %1
+                %3 = OpAccessChain %puint %to %zero %here
+                OpStore %3 %2",
+            ..Shader::default()
+        };
         let bindings = vec![words(&[7; 128]), words(&[9; 4])];
-        let outcome = dispatch(&spirv(&text), 1, bindings, (Robustness::Access2, RobustAlignment::default()));
+        let outcome = dispatch(&shader.module(), 1, bindings, (Robustness::Access2, RobustAlignment::default()));
         assert_eq!(word(&outcome, 1, 0), Expected::Exact(0), "{index}");
     }
 }
@@ -212,52 +197,29 @@ fn coordinates_that_robustness_leaves_open_may_be_inside() {
     assert!(is_open(&outcome, 1, 0) && is_open(&outcome, 0, 0));
 }
 
-/// A shader on an image of words `%texels` and words `%out`. `%to_texel` and `%to_word` point into
-/// them.
+/// A shader on an image of words `%texels` and words `%out`. `%to_texel` points into the image.
 fn on_texels(dim: &str, body: &str) -> Module {
     let capability = if dim == "Buffer" { "OpCapability ImageBuffer" } else { "" };
-    spirv(&format!(
-        "OpCapability Shader
-{capability}
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\"
-OpExecutionMode %main LocalSize 1 1 1
-OpDecorate %texels DescriptorSet 0
-OpDecorate %texels Binding 0
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 1
-OpDecorate %words ArrayStride 4
-OpDecorate %Out Block
-OpMemberDecorate %Out 0 Offset 0
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%v2uint = OpTypeVector %uint 2
-%v4uint = OpTypeVector %uint 4
-%0 = OpConstant %uint 0
-%1 = OpConstant %uint 1
-%2 = OpConstant %uint 2
-%5 = OpConstant %uint 5
-%7 = OpConstant %uint 7
-%seven = OpConstantComposite %v4uint %7 %7 %7 %7
-%beyond = OpConstantComposite %v2uint %5 %0
-%below = OpConstantComposite %v2uint %0 %5
-%image = OpTypeImage %uint {dim} 0 0 0 2 R32ui
-%to_image = OpTypePointer UniformConstant %image
-%to_texel = OpTypePointer Image %uint
-%texels = OpVariable %to_image UniformConstant
-%words = OpTypeRuntimeArray %uint
-%Out = OpTypeStruct %words
-%to_out = OpTypePointer StorageBuffer %Out
-%to_word = OpTypePointer StorageBuffer %uint
-%out = OpVariable %to_out StorageBuffer
-%main = OpFunction %void None %function
-%start = OpLabel
-{body}
-OpReturn
-OpFunctionEnd
-"
-    ))
+    let declared = format!(
+        "%v2uint = OpTypeVector %uint 2
+        %v4uint = OpTypeVector %uint 4
+        %5 = OpConstant %uint 5
+        %7 = OpConstant %uint 7
+        %seven = OpConstantComposite %v4uint %7 %7 %7 %7
+        %beyond = OpConstantComposite %v2uint %5 %zero
+        %below = OpConstantComposite %v2uint %zero %5
+        %image = OpTypeImage %uint {dim} 0 0 0 2 R32ui
+        %images = OpTypePointer UniformConstant %image
+        %to_texel = OpTypePointer Image %uint
+        %texels = OpVariable %images UniformConstant
+        %out = OpVariable %ublocks StorageBuffer"
+    );
+    let decorations = "OpDecorate %texels DescriptorSet 0
+        OpDecorate %texels Binding 0
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 1";
+    Shader { head: capability, interface: "%texels %out", decorations, declared: &declared, body, ..Shader::default() }
+        .module()
 }
 
 /// Texel buffers are buffers: with the weaker guarantee a store beyond the end may change any of
@@ -267,11 +229,11 @@ fn texel_buffers_are_buffers() {
     let shader = |access: &str| {
         let body = format!(
             "%loaded = OpLoad %image %texels
-%texel = OpImageRead %v4uint %loaded %1
-{access}
-%result = OpCompositeExtract %uint %texel 0
-%at = OpAccessChain %to_word %out %0 %0
-OpStore %at %result"
+            %texel = OpImageRead %v4uint %loaded %one
+            {access}
+            %result = OpCompositeExtract %uint %texel 0
+            %at = OpAccessChain %puint %out %zero %zero
+            OpStore %at %result"
         );
         on_texels("Buffer", &body)
     };
@@ -299,22 +261,22 @@ OpStore %at %result"
 fn atomics_beyond_an_edge_change_nothing_and_find_zero() {
     let shader = |dim: &str, [beyond, below]: [&str; 2]| {
         let body = format!(
-            "%first = OpImageTexelPointer %to_texel %texels {beyond} %0
-%found = OpAtomicIAdd %uint %first %1 %0 %1
-%again = OpImageTexelPointer %to_texel %texels {beyond} %0
-%after = OpAtomicIAdd %uint %again %1 %0 %1
-%other = OpImageTexelPointer %to_texel %texels {below} %0
-%elsewhere = OpAtomicExchange %uint %other %1 %0 %5
-%at0 = OpAccessChain %to_word %out %0 %0
-OpStore %at0 %found
-%at1 = OpAccessChain %to_word %out %0 %1
-OpStore %at1 %after
-%at2 = OpAccessChain %to_word %out %0 %2
-OpStore %at2 %elsewhere"
+            "%first = OpImageTexelPointer %to_texel %texels {beyond} %zero
+            %found = OpAtomicIAdd %uint %first %one %zero %one
+            %again = OpImageTexelPointer %to_texel %texels {beyond} %zero
+            %after = OpAtomicIAdd %uint %again %one %zero %one
+            %other = OpImageTexelPointer %to_texel %texels {below} %zero
+            %elsewhere = OpAtomicExchange %uint %other %one %zero %5
+            %at0 = OpAccessChain %puint %out %zero %zero
+            OpStore %at0 %found
+            %at1 = OpAccessChain %puint %out %zero %one
+            OpStore %at1 %after
+            %at2 = OpAccessChain %puint %out %zero %two
+            OpStore %at2 %elsewhere"
         );
         on_texels(dim, &body)
     };
-    let (plane, buffer) = (shader("2D", ["%beyond", "%below"]), shader("Buffer", ["%5", "%2"]));
+    let (plane, buffer) = (shader("2D", ["%beyond", "%below"]), shader("Buffer", ["%5", "%two"]));
     for robustness in [Robustness::Access, Robustness::Access2] {
         let run = |module: &Module, dim, side| {
             dispatch(module, 1, vec![texels(dim, side), words(&[9; 4])], (robustness, NONE))

@@ -30,49 +30,30 @@ fn found((text, dispatch): &(String, Dispatch)) -> String {
 /// A shader of four invocations with these capabilities, decorations and types. `%own` is the local
 /// index, and `%result` is stored to its word of binding 1.
 fn shader(capabilities: &str, decorations: &str, types: &str, body: &str) -> String {
-    format!(
-        "; Version: 1.3
-OpCapability Shader
-{capabilities}
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\" %index
-OpExecutionMode %main LocalSize 4 1 1
-OpDecorate %index BuiltIn LocalInvocationIndex
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 1
-OpDecorate %words ArrayStride 4
-OpDecorate %Out Block
-OpMemberDecorate %Out 0 Offset 0
-{decorations}
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%uint = OpTypeInt 32 0
-%v2uint = OpTypeVector %uint 2
-%v4uint = OpTypeVector %uint 4
-%0 = OpConstant %uint 0
-%1 = OpConstant %uint 1
-%2 = OpConstant %uint 2
-%3 = OpConstant %uint 3
-%4 = OpConstant %uint 4
-%origin = OpConstantComposite %v2uint %0 %0
-%words = OpTypeRuntimeArray %uint
-%Out = OpTypeStruct %words
-%to_out = OpTypePointer StorageBuffer %Out
-%to_word = OpTypePointer StorageBuffer %uint
-%out = OpVariable %to_out StorageBuffer
-%to_index = OpTypePointer Input %uint
-%index = OpVariable %to_index Input
-{types}
-%main = OpFunction %void None %function
-%start = OpLabel
-%own = OpLoad %uint %index
-{body}
-%word_at = OpAccessChain %to_word %out %0 %own
-OpStore %word_at %result
-OpReturn
-OpFunctionEnd
-"
-    )
+    let shader = Shader {
+        version: "1.3",
+        head: capabilities,
+        local_size: 4,
+        inputs: &[("%index", "LocalInvocationIndex")],
+        decorations: &format!("OpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 1\n{decorations}"),
+        declared: &format!(
+            "%v2uint = OpTypeVector %uint 2
+            %v4uint = OpTypeVector %uint 4
+            %3 = OpConstant %uint 3
+            %4 = OpConstant %uint 4
+            %origin = OpConstantComposite %v2uint %zero %zero
+            %out = OpVariable %ublocks StorageBuffer
+            {types}"
+        ),
+        body: &format!(
+            "%own = OpLoad %uint %index
+            {body}
+            %word_at = OpAccessChain %puint %out %zero %own
+            OpStore %word_at %result"
+        ),
+        ..Shader::default()
+    };
+    shader.text()
 }
 
 fn picture(dim: Dim, format: ImageFormat) -> Image {
@@ -86,7 +67,7 @@ fn dispatch(others: impl IntoIterator<Item = (Slot, Resource)>) -> Dispatch {
     Dispatch { bindings, ..Dispatch::default() }
 }
 
-/// A kind of descriptor: the capability, its types up to `%one`, and the code that reads `%at`, the
+/// A kind of descriptor: the capability, its types up to `%element`, and the code that reads `%at`, the
 /// descriptor.
 struct Kind {
     capability: &'static str,
@@ -99,10 +80,10 @@ struct Kind {
     rules: [&'static str; 2],
 }
 
-const BLOCK: &str = "%one = OpTypeStruct %uint\n%to_part = OpTypePointer CLASS %uint";
-const WORD: &str = "%part = OpAccessChain %to_part %all %chosen %0\n%result = OpLoad %uint %part";
+const BLOCK: &str = "%element = OpTypeStruct %uint\n%to_part = OpTypePointer CLASS %uint";
+const WORD: &str = "%part = OpAccessChain %to_part %all %chosen %zero\n%result = OpLoad %uint %part";
 const TEXEL: &str =
-    "%image = OpLoad %one %at\n%texel = READ %v4uint %image %PLACE\n%result = OpCompositeExtract %uint %texel 0";
+    "%image = OpLoad %element %at\n%texel = READ %v4uint %image %PLACE\n%result = OpCompositeExtract %uint %texel 0";
 
 fn kinds() -> [Kind; 6] {
     let kind = |capability, class, one, load, image, rules| {
@@ -115,7 +96,7 @@ fn kinds() -> [Kind; 6] {
         kind(
             "SampledImage",
             "UniformConstant",
-            "%one = OpTypeImage %uint 2D 0 0 0 1 Unknown",
+            "%element = OpTypeImage %uint 2D 0 0 0 1 Unknown",
             TEXEL,
             Some(Dim::Dim2D),
             ["10135", "10142"],
@@ -123,7 +104,7 @@ fn kinds() -> [Kind; 6] {
         kind(
             "StorageImage",
             "UniformConstant",
-            "%one = OpTypeImage %uint 2D 0 0 0 2 R32ui",
+            "%element = OpTypeImage %uint 2D 0 0 0 2 R32ui",
             TEXEL,
             Some(Dim::Dim2D),
             ["10137", "10144"],
@@ -131,7 +112,7 @@ fn kinds() -> [Kind; 6] {
         kind(
             "UniformTexelBuffer",
             "UniformConstant",
-            "%one = OpTypeImage %uint Buffer 0 0 0 1 Unknown",
+            "%element = OpTypeImage %uint Buffer 0 0 0 1 Unknown",
             TEXEL,
             Some(Dim::Buffer),
             ["10139", "10146"],
@@ -139,7 +120,7 @@ fn kinds() -> [Kind; 6] {
         kind(
             "StorageTexelBuffer",
             "UniformConstant",
-            "%one = OpTypeImage %uint Buffer 0 0 0 2 R32ui",
+            "%element = OpTypeImage %uint Buffer 0 0 0 2 R32ui",
             TEXEL,
             Some(Dim::Buffer),
             ["10140", "10147"],
@@ -158,21 +139,21 @@ fn choosing(kind: &Kind, chosen: &str, capability: bool, decorated: bool) -> Str
     }
     let mut decorations = "OpDecorate %all DescriptorSet 0\nOpDecorate %all Binding 0\n".to_owned();
     if kind.image.is_none() {
-        decorations += "OpDecorate %one Block\nOpMemberDecorate %one 0 Offset 0\n";
+        decorations += "OpDecorate %element Block\nOpMemberDecorate %element 0 Offset 0\n";
     }
     if decorated {
         decorations += &format!("OpDecorate {} NonUniform\n", kind.operand);
     }
     let sampled = kind.one.contains(" 1 Unknown");
     let types = format!(
-        "{}\n%many = OpTypeArray %one %4\n%to_many = OpTypePointer CLASS %many\n%to_one = OpTypePointer CLASS %one\n\
+        "{}\n%many = OpTypeArray %element %4\n%to_many = OpTypePointer CLASS %many\n%to_one = OpTypePointer CLASS %element\n\
          %all = OpVariable %to_many CLASS",
         kind.one
     );
     let body =
         format!("%chosen = OpCopyObject %uint {chosen}\n%at = OpAccessChain %to_one %all %chosen\n{}", kind.load)
             .replace("READ", if sampled { "OpImageFetch" } else { "OpImageRead" })
-            .replace("%PLACE", if kind.image == Some(Dim::Buffer) { "%0" } else { "%origin" });
+            .replace("%PLACE", if kind.image == Some(Dim::Buffer) { "%zero" } else { "%origin" });
     shader(&capabilities, &decorations, &types.replace("CLASS", kind.class), &body)
 }
 
@@ -194,7 +175,7 @@ fn descriptors(pairs: &mut Vec<Pair>) {
         }
         for (rule, subgroup) in [("10149", 32), ("10148", 1)] {
             let broken = (choosing(&kind, "%own", true, false), four(&kind, subgroup));
-            let kept = (choosing(&kind, "%2", false, false), four(&kind, subgroup));
+            let kept = (choosing(&kind, "%two", false, false), four(&kind, subgroup));
             pairs.push(Pair { rule, broken, kept });
         }
     }
@@ -202,7 +183,7 @@ fn descriptors(pairs: &mut Vec<Pair>) {
     let kind = &kinds()[1];
     let halves = |size| Dispatch { layout: assay_oracle::SubgroupLayout::Linear, ..four(kind, size) };
     let half = choosing(kind, "%own", false, false)
-        .replace("%chosen = OpCopyObject %uint %own", "%chosen = OpUDiv %uint %own %2");
+        .replace("%chosen = OpCopyObject %uint %own", "%chosen = OpUDiv %uint %own %two");
     pairs.push(Pair { rule: "10136", broken: (half.clone(), halves(4)), kept: (half, halves(2)) });
 }
 
@@ -213,7 +194,7 @@ fn others(pairs: &mut Vec<Pair>) {
         let decorations = "OpDecorate %four ArrayStride 4\nOpDecorate %Push Block\nOpMemberDecorate %Push 0 Offset 0";
         let types = "%four = OpTypeArray %uint %4\n%Push = OpTypeStruct %four\n%to_push = OpTypePointer PushConstant %Push\n\
                      %to_pushed = OpTypePointer PushConstant %uint\n%push = OpVariable %to_push PushConstant";
-        let body = format!("%at = OpAccessChain %to_pushed %push %0 {index}\n%result = OpLoad %uint %at");
+        let body = format!("%at = OpAccessChain %to_pushed %push %zero {index}\n%result = OpLoad %uint %at");
         (shader("", decorations, types, &body), Dispatch { push_constants: vec![1; 16], ..none() })
     };
     pairs.push(Pair { rule: "04745", broken: pushed("%own"), kept: pushed("%3") });
@@ -239,19 +220,19 @@ fn others(pairs: &mut Vec<Pair>) {
                 Dispatch { subgroup_size: 4, layout: assay_oracle::SubgroupLayout::Linear, ..none() },
             )
         };
-        pairs.push(Pair { rule, broken: who("%own"), kept: who("%2") });
+        pairs.push(Pair { rule, broken: who("%own"), kept: who("%two") });
     }
     // Values that a subgroup of four must agree on, and its clusters.
     let of_four = |capability: &str, body: &str| {
         let capabilities = format!("OpCapability GroupNonUniform\nOpCapability {capability}");
-        let types = "%bool = OpTypeBool\n%8 = OpConstant %uint 8\n%ballot = OpConstantComposite %v4uint %2 %0 %0 %0";
+        let types = "%8 = OpConstant %uint 8\n%ballot = OpConstantComposite %v4uint %two %zero %zero %zero";
         let layout = assay_oracle::SubgroupLayout::Linear;
         (shader(&capabilities, "", types, body), Dispatch { subgroup_size: 4, layout, ..none() })
     };
     let inverse = |bits: &str| {
         let body = format!(
             "%bits = OpCompositeInsert %v4uint {bits} %ballot 0\n%bit = OpGroupNonUniformInverseBallot %bool %3 %bits\n\
-             %result = OpSelect %uint %bit %1 %0"
+             %result = OpSelect %uint %bit %one %zero"
         );
         of_four("GroupNonUniformBallot", &body)
     };
@@ -261,7 +242,7 @@ fn others(pairs: &mut Vec<Pair>) {
         let body = format!("%result = OpGroupNonUniformIAdd %uint %3 ClusteredReduce %own {size}");
         of_four("GroupNonUniformClustered", &body)
     };
-    for (broken, kept) in [("%8", "%4"), ("%3", "%2"), ("%0", "%1")] {
+    for (broken, kept) in [("%8", "%4"), ("%3", "%two"), ("%zero", "%one")] {
         pairs.push(Pair { rule: "ClusterSize", broken: cluster(broken), kept: cluster(kept) });
     }
     let rotated = |size: &str| {
@@ -271,17 +252,17 @@ fn others(pairs: &mut Vec<Pair>) {
                 "OpCapability GroupNonUniformClustered",
                 "OpCapability GroupNonUniformRotateKHR\nOpExtension \"SPV_KHR_subgroup_rotate\"",
             )
-            .replace("IAdd %uint %3 ClusteredReduce %own", "RotateKHR %uint %3 %own %1");
+            .replace("IAdd %uint %3 ClusteredReduce %own", "RotateKHR %uint %3 %own %one");
         (text, dispatch)
     };
-    pairs.push(Pair { rule: "ClusterSize", broken: rotated("%0"), kept: rotated("%4") });
+    pairs.push(Pair { rule: "ClusterSize", broken: rotated("%zero"), kept: rotated("%4") });
     let by = |delta: &str| {
         let (text, dispatch) = rotated("%4");
-        (text.replace("%own %1 %4", &format!("%own {delta} %4")), dispatch)
+        (text.replace("%own %one %4", &format!("%own {delta} %4")), dispatch)
     };
     pairs.push(Pair { rule: "OpGroupNonUniformRotateKHR: Delta", broken: by("%own"), kept: by("%3") });
     // The source of a broadcast in a quad is another one in the next.
-    let in_quads = |size: u32| {
+    let in_quads = |size: &str| {
         let (text, dispatch) = of_four(
             "GroupNonUniformQuad",
             &format!(
@@ -293,12 +274,12 @@ fn others(pairs: &mut Vec<Pair>) {
         let bindings = [(Slot::new(0, 1), words(&[0; 8]))].into();
         (text, Dispatch { bindings, subgroup_size: 8, ..dispatch })
     };
-    pairs.push(Pair { rule: "06276", broken: in_quads(2), kept: in_quads(4) });
+    pairs.push(Pair { rule: "06276", broken: in_quads("two"), kept: in_quads("4") });
     let assumed = |below: &str| {
         let body =
             format!("%less = OpULessThan %bool %own {below}\nOpAssumeTrueKHR %less\n%result = OpCopyObject %uint %own");
         let capabilities = "OpCapability ExpectAssumeKHR\nOpExtension \"SPV_KHR_expect_assume\"";
-        (shader(capabilities, "", "%bool = OpTypeBool", &body), none())
+        (shader(capabilities, "", "", &body), none())
     };
     pairs.push(Pair { rule: "OpAssumeTrueKHR: Condition", broken: assumed("%3"), kept: assumed("%4") });
     aliases(pairs);
@@ -362,9 +343,9 @@ fn aliases(pairs: &mut Vec<Pair>) {
     let twice = |aliased: &[&str], body: &str| {
         let mut decorations = "OpDecorate %again DescriptorSet 0\nOpDecorate %again Binding 1".to_owned();
         aliased.iter().for_each(|which| decorations += &format!("\nOpDecorate {which} Aliased"));
-        (shader("", &decorations, "%again = OpVariable %to_out StorageBuffer", body), dispatch([]))
+        (shader("", &decorations, "%again = OpVariable %ublocks StorageBuffer", body), dispatch([]))
     };
-    const READ: &str = "%other_at = OpAccessChain %to_word %again %0 %own\n%result = OpLoad %uint %other_at";
+    const READ: &str = "%other_at = OpAccessChain %puint %again %zero %own\n%result = OpLoad %uint %other_at";
     const BOTH: [&str; 2] = ["%out", "%again"];
     pairs.push(Pair { rule, broken: twice(&[], READ), kept: twice(&BOTH, READ) });
     pairs.push(Pair { rule, broken: twice(&["%out"], READ), kept: twice(&BOTH, READ) });
@@ -375,13 +356,13 @@ fn aliases(pairs: &mut Vec<Pair>) {
         let bindings = [(Slot::new(0, 1), words(&[0; 9]))].into();
         (text, Dispatch { bindings, ..dispatch })
     };
-    pairs.push(Pair { rule, broken: many(next("%0")), kept: many(next("%4")) });
+    pairs.push(Pair { rule, broken: many(next("%zero")), kept: many(next("%4")) });
     // Two reads do not conflict.
     let reads = |through: &str| {
         twice(
             &[],
             &format!(
-                "%a_at = OpAccessChain %to_word {through} %0 %4\n%b_at = OpAccessChain %to_word %again %0 %4\n\
+                "%a_at = OpAccessChain %puint {through} %zero %4\n%b_at = OpAccessChain %puint %again %zero %4\n\
                              %a = OpLoad %uint %a_at\n%b = OpLoad %uint %b_at\n%result = OpIAdd %uint %a %b"
             ),
         )
@@ -392,8 +373,8 @@ fn aliases(pairs: &mut Vec<Pair>) {
         twice(
             &[],
             &format!(
-                "%other_at = OpAccessChain %to_word {through} %0 %own\n\
-                             %result = OpAtomicIAdd %uint %other_at %1 %0 %1"
+                "%other_at = OpAccessChain %puint {through} %zero %own\n\
+                             %result = OpAtomicIAdd %uint %other_at %one %zero %one"
             ),
         )
     };
@@ -405,9 +386,9 @@ fn aliases(pairs: &mut Vec<Pair>) {
         );
         let types = "%image = OpTypeImage %uint 2D 0 0 0 2 R32ui\n%to_image = OpTypePointer UniformConstant %image\n\
                      %first = OpVariable %to_image UniformConstant\n%second = OpVariable %to_image UniformConstant";
-        let body = "%row = OpUDiv %uint %own %2\n%column = OpUMod %uint %own %2\n\
-                    %at = OpCompositeConstruct %v2uint %column %row\n%ones = OpCompositeConstruct %v4uint %1 %1 %1 %1\n\
-                    %there = OpLoad %image %first\nOpImageWrite %there %at %ones\n%here = OpLoad %image %second\n\
+        let body = "%row = OpUDiv %uint %own %two\n%column = OpUMod %uint %own %two\n\
+                    %at = OpCompositeConstruct %v2uint %column %row\n%elements = OpCompositeConstruct %v4uint %one %one %one %one\n\
+                    %there = OpLoad %image %first\nOpImageWrite %there %at %elements\n%here = OpLoad %image %second\n\
                     %texel = OpImageRead %v4uint %here %at\n%result = OpCompositeExtract %uint %texel 0";
         let image = Resource::Image(picture(Dim::Dim2D, ImageFormat::R32ui));
         (shader("", &decorations, types, body), dispatch([(Slot::new(0, 0), image)]))
@@ -478,9 +459,9 @@ fn tiles(pairs: &mut Vec<Pair>) {
 
 #[test]
 fn floats_of_8_bits_are_refused_by_name() {
-    let types = "%small = OpTypeFloat 8 Float8E4M3EXT\n%one = OpConstant %small 1.0";
+    let types = "%small = OpTypeFloat 8 Float8E4M3EXT\n%element = OpConstant %small 1.0";
     let capabilities = "OpCapability Float8EXT\nOpExtension \"SPV_EXT_float8\"";
-    let body = "%less = OpFNegate %small %one\n%result = OpCopyObject %uint %own";
+    let body = "%less = OpFNegate %small %element\n%result = OpCopyObject %uint %own";
     let program = Program::new(&spirv(&shader(capabilities, "", types, body)), "main", &SpecValues::new());
     let what = program.map(|_| ()).unwrap_err().to_string();
     assert!(what.contains("unsupported: OpTypeFloat 8 Float8E4M3EXT"), "{what}");

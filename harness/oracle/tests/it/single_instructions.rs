@@ -206,57 +206,34 @@ fn robustness_determines_loads_beyond_a_buffer() {
 
 #[test]
 fn pointers_are_elements_apart() {
-    let module = spirv(
-        r#"
-        OpCapability Shader
-        OpCapability VariablePointers
-        OpMemoryModel Logical GLSL450
-        OpEntryPoint GLCompute %main "main" %index %data %shared
-        OpExecutionMode %main LocalSize 4 1 1
-        OpDecorate %index BuiltIn LocalInvocationIndex
-        OpDecorate %words ArrayStride 4
-        OpDecorate %block Block
-        OpMemberDecorate %block 0 Offset 0
-        OpDecorate %data DescriptorSet 0
-        OpDecorate %data Binding 0
-        OpDecorate %p_u32 ArrayStride 4
-        %void = OpTypeVoid
-        %fn = OpTypeFunction %void
-        %u32 = OpTypeInt 32 0
-        %i32 = OpTypeInt 32 1
-        %zero = OpConstant %u32 0
-        %one = OpConstant %u32 1
-        %four = OpConstant %u32 4
-        %three = OpConstant %u32 3
-        %words = OpTypeRuntimeArray %u32
-        %block = OpTypeStruct %words
-        %p_block = OpTypePointer StorageBuffer %block
-        %p_u32 = OpTypePointer StorageBuffer %u32
-        %p_in = OpTypePointer Input %u32
-        %pair = OpTypeStruct %u32 %u32
-        %pairs = OpTypeArray %pair %four
-        %p_pairs = OpTypePointer Workgroup %pairs
-        %p_pair = OpTypePointer Workgroup %pair
-        %data = OpVariable %p_block StorageBuffer
-        %shared = OpVariable %p_pairs Workgroup
-        %index = OpVariable %p_in Input
-        %main = OpFunction %void None %fn
-        %entry = OpLabel
-        %i = OpLoad %u32 %index
-        %own = OpAccessChain %p_u32 %data %zero %i
-        %third = OpAccessChain %p_u32 %data %zero %three
-        %apart = OpPtrDiff %i32 %own %third
-        %mine = OpAccessChain %p_pair %shared %i
-        %first = OpAccessChain %p_pair %shared %one
-        %beside = OpPtrDiff %u32 %mine %first
-        %cast = OpBitcast %u32 %apart
-        %sum = OpIMul %u32 %beside %four
-        %both = OpIAdd %u32 %sum %cast
-        OpStore %own %both
-        OpReturn
-        OpFunctionEnd"#,
-    );
-    let outcome = run(&module, [1; 3], vec![words(&[0; 4])]);
+    let shader = Shader {
+        head: "OpCapability VariablePointers",
+        interface: "%shared",
+        local_size: 4,
+        inputs: &[("%index", "LocalInvocationIndex")],
+        buffers: &[("%data", "%ublocks")],
+        decorations: "OpDecorate %puint ArrayStride 4",
+        declared: "%four = OpConstant %uint 4
+            %three = OpConstant %uint 3
+            %pair = OpTypeStruct %uint %uint
+            %pairs = OpTypeArray %pair %four
+            %p_pairs = OpTypePointer Workgroup %pairs
+            %p_pair = OpTypePointer Workgroup %pair
+            %shared = OpVariable %p_pairs Workgroup",
+        body: "%i = OpLoad %uint %index
+            %own = OpAccessChain %puint %data %zero %i
+            %third = OpAccessChain %puint %data %zero %three
+            %apart = OpPtrDiff %int %own %third
+            %mine = OpAccessChain %p_pair %shared %i
+            %first = OpAccessChain %p_pair %shared %one
+            %beside = OpPtrDiff %uint %mine %first
+            %cast = OpBitcast %uint %apart
+            %sum = OpIMul %uint %beside %four
+            %both = OpIAdd %uint %sum %cast
+            OpStore %own %both",
+        ..Shader::default()
+    };
+    let outcome = run(&shader.module(), [1; 3], vec![words(&[0; 4])]);
     // i - 3, and four times i - 1.
     assert_eq!(exact(&outcome, 0), (0..4).map(|i: i32| (5 * i - 7).cast_unsigned()).collect::<Vec<_>>());
 }

@@ -87,7 +87,7 @@ fn texels_narrower_than_a_word_do_not_race() {
 }
 
 #[test]
-fn beyond_the_edge() {
+fn accesses_beyond_an_image_edge_are_faults_unless_robust() {
     let text = COPY.replace("id.xy), 0)", "id.xy) + vec2(5, 0), 0)");
     let bindings = || {
         let texels = || plane(ImageFormat::Rgba8, [2, 2, 1], vec![0; 16]);
@@ -121,7 +121,7 @@ fn beyond_the_edge() {
 /// A load beyond a buffer's end gives a part of its contents where no invocation writes that, and
 /// nothing else.
 #[test]
-fn beyond_the_end() {
+fn a_robust_load_beyond_the_end_may_give_any_part_of_the_buffer() {
     let text = "@group(0) @binding(0) var<storage, read> held: array<u32>;
         @group(0) @binding(1) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(1)

@@ -172,14 +172,11 @@ fn bits_of_a_ballot_beyond_the_tangle_may_count() {
     let of = |instruction: &str, mask: u32| {
         let module = Shader {
             head: "OpCapability GroupNonUniformBallot",
-            interface: "%index",
-            more: 15,
+            local_size: 16,
+            inputs: &[("%index", "LocalInvocationIndex")],
             buffers: &[("%out", "%ublocks")],
-            decorations: "OpDecorate %index BuiltIn LocalInvocationIndex",
             declared: &format!(
-                "%input = OpTypePointer Input %uint
-                %index = OpVariable %input Input
-                %four = OpTypeVector %uint 4
+                "%four = OpTypeVector %uint 4
                 %three = OpConstant %uint 3
                 %limit = OpConstant %uint 4
                 %eight = OpConstant %uint 8
@@ -299,11 +296,9 @@ fn a_recorded_layout_decides_who_is_where() {
 fn the_cause_is_where_the_built_in_is_read() {
     let shader = Shader {
         head: "OpCapability GroupNonUniform",
-        interface: "%place",
-        more: 1,
+        local_size: 2,
+        inputs: &[("%place", "SubgroupLocalInvocationId")],
         buffers: &[("%data", "%ublocks")],
-        decorations: "OpDecorate %place BuiltIn SubgroupLocalInvocationId",
-        declared: "%inputs = OpTypePointer Input %uint\n%place = OpVariable %inputs Input",
         body: "%to = OpAccessChain %puint %data %zero %one
             %read = OpLoad %uint %place
             %twice = OpIAdd %uint %read %read
@@ -321,40 +316,18 @@ fn the_cause_is_where_the_built_in_is_read() {
 /// device's limits.
 #[test]
 fn the_size_may_vary_in_later_modules() {
-    let text = |version: &str| {
-        format!(
-            "; Version: {version}
-            OpCapability Shader
-            OpCapability GroupNonUniform
-            OpMemoryModel Logical GLSL450
-            OpEntryPoint GLCompute %main \"main\" %size %out
-            OpExecutionMode %main LocalSize 1 1 1
-            OpDecorate %size BuiltIn SubgroupSize
-            OpDecorate %block Block
-            OpMemberDecorate %block 0 Offset 0
-            OpDecorate %out DescriptorSet 0
-            OpDecorate %out Binding 0
-            %void = OpTypeVoid
-            %fn = OpTypeFunction %void
-            %uint = OpTypeInt 32 0
-            %zero = OpConstant %uint 0
-            %block = OpTypeStruct %uint
-            %blocks = OpTypePointer StorageBuffer %block
-            %words = OpTypePointer StorageBuffer %uint
-            %inputs = OpTypePointer Input %uint
-            %size = OpVariable %inputs Input
-            %out = OpVariable %blocks StorageBuffer
-            %main = OpFunction %void None %fn
-            %entry = OpLabel
-            %x = OpLoad %uint %size
-            %to = OpAccessChain %words %out %zero
-            OpStore %to %x
-            OpReturn
-            OpFunctionEnd"
-        )
-    };
     let program = |version: &str| {
-        Program::new(&spirv(&text(version)), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"))
+        let shader = Shader {
+            version,
+            head: "OpCapability GroupNonUniform",
+            inputs: &[("%size", "SubgroupSize")],
+            buffers: &[("%out", "%ublocks")],
+            body: "%x = OpLoad %uint %size
+                %to = OpAccessChain %puint %out %zero %zero
+                OpStore %to %x",
+            ..Shader::default()
+        };
+        Program::new(&shader.module(), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"))
     };
     let sizes = |version: &str, subgroup_sizes: Option<[u32; 2]>, layout: SubgroupLayout| {
         let program = program(version);

@@ -1,115 +1,14 @@
-//! Shaders for tests: compiling, running, and reading their memory.
+//! Running shaders in tests, and reading their memory.
 
 pub(crate) mod random_rounding;
 
 use assay_oracle::{
     Buffer, CauseKind, Dispatch, Expected, FaultKind, Image, Limits, Outcome, Program, Resource, Slot, SpecValues,
 };
+use assay_spirv::Module;
 use assay_spirv::tables::{Dim, ImageFormat};
 use assay_spirv::texture_addressing::ImageView;
-use assay_spirv::{Module, assemble};
-use naga::back::spv;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
-
-/// WGSL as a module with lines.
-pub(crate) fn wgsl(text: &str) -> Module {
-    let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).expect("valid WGSL");
-    let mut options = spv::Options {
-        lang_version: (1, 3),
-        debug_info: Some(spv::DebugInfo {
-            source_code: text,
-            file_name: "test.wgsl",
-            language: spv::SourceLanguage::WGSL,
-        }),
-        bounds_check_policies: naga::proc::BoundsCheckPolicies::default(),
-        force_loop_bounding: false,
-        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
-        ..spv::Options::default()
-    };
-    options.flags |= spv::WriterFlags::DEBUG;
-    Module::parse(spv::write_vec(&module, &info, &options, None).expect("SPIR-V")).expect("a module")
-}
-
-/// SPIR-V assembly as a module.
-pub(crate) fn spirv(text: &str) -> Module {
-    Module::parse(assemble(text).expect("assembly")).expect("a module")
-}
-
-/// A compute shader in assembly. It declares `%void`, `%fn`, `%bool`, `%uint`, `%int`, `%float`,
-/// the words `%zero`, `%one` and `%two`, blocks of floats and words (`%fblocks`, `%ublocks`), and
-/// pointers to their elements (`%pfloat`, `%puint`).
-#[derive(Default)]
-pub(crate) struct Shader<'a> {
-    /// Capabilities other than Shader, extensions and imports.
-    pub(crate) head: &'a str,
-    /// Variables of the interface.
-    pub(crate) interface: &'a str,
-    /// Execution modes other than the size.
-    pub(crate) modes: &'a str,
-    /// Invocations of a workgroup after the first.
-    pub(crate) more: u32,
-    /// Variables of set 0, bindings from 0 on, and their types.
-    pub(crate) buffers: &'a [(&'a str, &'a str)],
-    pub(crate) decorations: &'a str,
-    /// Types, constants and variables.
-    pub(crate) declared: &'a str,
-    pub(crate) functions: &'a str,
-    /// The body of `%main`.
-    pub(crate) body: &'a str,
-}
-
-impl Shader<'_> {
-    pub(crate) fn module(&self) -> Module {
-        let Shader { head, interface, modes, more, buffers, decorations, declared, functions, body } = self;
-        let (size, mut bound, mut variables) = (more + 1, String::new(), String::new());
-        for (binding, (variable, ty)) in buffers.iter().enumerate() {
-            bound += &format!("OpDecorate {variable} DescriptorSet 0\nOpDecorate {variable} Binding {binding}\n");
-            variables += &format!("{variable} = OpVariable {ty} StorageBuffer\n");
-        }
-        spirv(&format!(
-            "OpCapability Shader
-            {head}
-            OpMemoryModel Logical GLSL450
-            OpEntryPoint GLCompute %main \"main\" {interface}
-            OpExecutionMode %main LocalSize {size} 1 1
-            {modes}
-            OpDecorate %floats ArrayStride 4
-            OpDecorate %words ArrayStride 4
-            OpDecorate %fblock Block
-            OpDecorate %ublock Block
-            OpMemberDecorate %fblock 0 Offset 0
-            OpMemberDecorate %ublock 0 Offset 0
-            {bound}
-            {decorations}
-            %void = OpTypeVoid
-            %fn = OpTypeFunction %void
-            %bool = OpTypeBool
-            %uint = OpTypeInt 32 0
-            %int = OpTypeInt 32 1
-            %float = OpTypeFloat 32
-            %zero = OpConstant %uint 0
-            %one = OpConstant %uint 1
-            %two = OpConstant %uint 2
-            %floats = OpTypeRuntimeArray %float
-            %words = OpTypeRuntimeArray %uint
-            %fblock = OpTypeStruct %floats
-            %ublock = OpTypeStruct %words
-            %fblocks = OpTypePointer StorageBuffer %fblock
-            %ublocks = OpTypePointer StorageBuffer %ublock
-            %pfloat = OpTypePointer StorageBuffer %float
-            %puint = OpTypePointer StorageBuffer %uint
-            {declared}
-            {variables}
-            {functions}
-            %main = OpFunction %void None %fn
-            %entry = OpLabel
-            {body}
-            OpReturn
-            OpFunctionEnd"
-        ))
-    }
-}
+pub(crate) use assay_testkit::{Shader, spirv, wgsl};
 
 /// A storage buffer of words.
 pub(crate) fn words(words: &[u32]) -> Resource {

@@ -21,7 +21,7 @@ fn two() -> Vec<Resource> {
 }
 
 #[test]
-fn out_of_bounds() {
+fn accesses_out_of_bounds_are_faults_with_their_line() {
     assert_eq!(of("let x = 1u;\nout[g.x + x] = 1u;", two()), [(FaultKind::OutOfBounds, 7)]);
     assert_eq!(of("var t = array<u32, 4>(1u, 2u, 3u, 4u);\nout[g.x] = t[g.x];", two()), [(FaultKind::OutOfBounds, 7)]);
     assert_eq!(of("out[g.x] = data[g.x];", two()), []);
@@ -127,44 +127,12 @@ fn detail_of(body: &str) -> Vec<String> {
 /// Returns the outcome of such a shader, with these definitions. The array contains the words from
 /// 5 to 10.
 fn at_address(body: &str, defined: &str) -> Outcome {
-    let module = spirv(&format!(
-        r#"
-        OpCapability Shader
-        OpCapability Int64
-        OpCapability PhysicalStorageBufferAddresses
-        OpExtension "SPV_KHR_physical_storage_buffer"
-        OpMemoryModel PhysicalStorageBuffer64 GLSL450
-        OpEntryPoint GLCompute %main "main" %index
-        OpExecutionMode %main LocalSize 4 1 1
-        OpDecorate %index BuiltIn LocalInvocationIndex
-        OpDecorate %words ArrayStride 4
-        OpDecorate %Out Block
-        OpMemberDecorate %Out 0 Offset 0
-        OpDecorate %out DescriptorSet 0
-        OpDecorate %out Binding 0
-        OpDecorate %pairs ArrayStride 8
-        OpDecorate %to_pair ArrayStride 8
-        OpMemberDecorate %pair 0 Offset 0
-        OpMemberDecorate %pair 1 Offset 4
-        OpDecorate %There Block
-        OpMemberDecorate %There 0 Offset 0
-        %void = OpTypeVoid
-        %function = OpTypeFunction %void
-        %uint = OpTypeInt 32 0
-        %ulong = OpTypeInt 64 0
-        %0 = OpConstant %uint 0
-        %1 = OpConstant %uint 1
+    let declared = format!(
+        "%ulong = OpTypeInt 64 0
         %3 = OpConstant %uint 3
         %address = OpConstant %ulong 65536
         %length = OpConstant %ulong 24
         {defined}
-        %words = OpTypeRuntimeArray %uint
-        %Out = OpTypeStruct %words
-        %to_out = OpTypePointer StorageBuffer %Out
-        %to_word = OpTypePointer StorageBuffer %uint
-        %out = OpVariable %to_out StorageBuffer
-        %to_index = OpTypePointer Input %uint
-        %index = OpVariable %to_index Input
         %pair = OpTypeStruct %uint %uint
         %pairs = OpTypeArray %pair %3
         %There = OpTypeStruct %pairs
@@ -176,29 +144,46 @@ fn at_address(body: &str, defined: &str) -> Outcome {
         %to_group = OpTypePointer Workgroup %group
         %to_plain = OpTypePointer Workgroup %plain
         %to_shared = OpTypePointer Workgroup %uint
-        %shared = OpVariable %to_group Workgroup
-        %main = OpFunction %void None %function
-        %entry = OpLabel
-        %i = OpLoad %uint %index
+        %shared = OpVariable %to_group Workgroup"
+    );
+    let body = format!(
+        "%i = OpLoad %uint %index
         %there = OpConvertUToPtr %to_there %address
         {body}
-        %to = OpAccessChain %to_word %out %0 %i
-        OpStore %to %result
-        OpReturn
-        OpFunctionEnd"#
-    ));
+        %to = OpAccessChain %puint %out %zero %i
+        OpStore %to %result"
+    );
+    let shader = Shader {
+        head: "OpCapability Int64
+            OpCapability PhysicalStorageBufferAddresses
+            OpExtension \"SPV_KHR_physical_storage_buffer\"",
+        memory_model: "PhysicalStorageBuffer64 GLSL450",
+        interface: "%shared",
+        local_size: 4,
+        inputs: &[("%index", "LocalInvocationIndex")],
+        buffers: &[("%out", "%ublocks")],
+        decorations: "OpDecorate %pairs ArrayStride 8
+            OpDecorate %to_pair ArrayStride 8
+            OpMemberDecorate %pair 0 Offset 0
+            OpMemberDecorate %pair 1 Offset 4
+            OpDecorate %There Block
+            OpMemberDecorate %There 0 Offset 0",
+        declared: &declared,
+        body: &body,
+        ..Shader::default()
+    };
     let Resource::Buffer(buffer) = words(&[5, 6, 7, 8, 9, 10]) else { unreachable!("words are a buffer") };
     let there = Resource::Buffer(assay_oracle::Buffer { address: Some(0x10000), ..buffer });
-    run(&module, [1; 3], vec![words(&[0; 4]), there])
+    run(&shader.module(), [1; 3], vec![words(&[0; 4]), there])
 }
 
 /// Also through chains of chains, and after an in-bounds chain of an address.
 #[test]
 fn an_index_beyond_an_array_is_named() {
-    let whole = "%at = OpInBoundsAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
-    let parts = "%one = OpInBoundsAccessChain %to_pair %there %0 %i\n%at = OpAccessChain %to_uint %one %1\n\
+    let whole = "%at = OpInBoundsAccessChain %to_uint %there %zero %i %one\n%result = OpLoad %uint %at Aligned 4";
+    let parts = "%element = OpInBoundsAccessChain %to_pair %there %zero %i\n%at = OpAccessChain %to_uint %element %one\n\
                  %result = OpLoad %uint %at Aligned 4";
-    let shared = "%one = OpAccessChain %to_plain %shared %i\n%at = OpAccessChain %to_shared %one %1\n\
+    let shared = "%element = OpAccessChain %to_plain %shared %i\n%at = OpAccessChain %to_shared %element %one\n\
                   OpStore %at %i\n%result = OpIAdd %uint %i %i";
     for body in [whole, parts, shared] {
         assert_eq!(detail_of(body), ["index 3 of an array of 3"], "{body}");
@@ -209,11 +194,11 @@ fn an_index_beyond_an_array_is_named() {
 /// be in a buffer.
 #[test]
 fn an_address_may_be_beyond_its_array() {
-    let back = "%end = OpAccessChain %to_pair %there %0 %3\n%before = OpConvertPtrToU %ulong %end\n\
+    let back = "%end = OpAccessChain %to_pair %there %zero %3\n%before = OpConvertPtrToU %ulong %end\n\
                 %first = OpISub %ulong %before %length\n%again = OpConvertUToPtr %to_pair %first\n\
-                %at = OpAccessChain %to_uint %again %1\n%result = OpLoad %uint %at Aligned 4";
+                %at = OpAccessChain %to_uint %again %one\n%result = OpLoad %uint %at Aligned 4";
     assert_eq!(detail_of(back), [] as [String; 0]);
-    let beyond = "%at = OpAccessChain %to_uint %there %0 %i %1\n%result = OpLoad %uint %at Aligned 4";
+    let beyond = "%at = OpAccessChain %to_uint %there %zero %i %one\n%result = OpLoad %uint %at Aligned 4";
     let [detail] = &detail_of(beyond)[..] else { panic!("one fault of a load beyond the buffer") };
     assert!(detail.starts_with("4 bytes at address 0x1001c lie in no buffer"), "{detail}");
 }
@@ -225,7 +210,7 @@ fn an_index_of_an_address_keeps_all_its_bits() {
         // The base is as far away as the index leads back; the access is one element further on.
         let (index, base) = (far.wrapping_add(1), 65536_u64.wrapping_sub(far.wrapping_mul(8)));
         let outcome = at_address(
-            "%base = OpConvertUToPtr %to_pair %start\n%at = OpPtrAccessChain %to_uint %base %far %1\n\
+            "%base = OpConvertUToPtr %to_pair %start\n%at = OpPtrAccessChain %to_uint %base %far %one\n\
              %result = OpLoad %uint %at Aligned 4",
             &format!("%far = OpConstant %ulong {index}\n%start = OpConstant %ulong {base}"),
         );
@@ -238,9 +223,9 @@ fn an_index_of_an_address_keeps_all_its_bits() {
 /// not.
 #[test]
 fn a_logical_pointer_stays_in_its_array() {
-    let dynamic = "%one = OpAccessChain %to_plain %shared %i\n%result = OpIAdd %uint %i %i";
+    let dynamic = "%element = OpAccessChain %to_plain %shared %i\n%result = OpIAdd %uint %i %i";
     assert_eq!(detail_of(dynamic), ["index 3 of an array of 3"]);
-    let fixed = "%one = OpAccessChain %to_plain %shared %3\n%result = OpIAdd %uint %i %i";
+    let fixed = "%element = OpAccessChain %to_plain %shared %3\n%result = OpIAdd %uint %i %i";
     assert_eq!(detail_of(fixed), ["index 3 of an array of 3"]);
 }
 
@@ -352,7 +337,7 @@ fn memory_that_may_be_written_is_undetermined_not_undefined() {
 #[test]
 fn a_constant_that_divides_by_zero_is_one_fault() {
     let shader = Shader {
-        more: 63,
+        local_size: 64,
         decorations: "OpDecorate %none SpecId 0",
         declared: "%none = OpSpecConstant %uint 0\n%quotient = OpSpecConstantOp %uint UDiv %none %none",
         ..Shader::default()

@@ -186,7 +186,7 @@ mod tests {
     /// Groups that count as unchecked by the location of their operands alone are unchecked by the
     /// certified evaluation too.
     #[test]
-    fn what_requires_nothing_is_not_checked() {
+    fn groups_without_a_requirement_are_unchecked_by_both_evaluations() {
         let mut groups = 0;
         for (op, mode) in Op::ALL.iter().flat_map(|&op| ["", "DenormFlushToZero", "DenormPreserve"].map(|m| (op, m))) {
             let modes = if mode.is_empty() { Modes::default() } else { Modes::default().with(mode).expect("a mode") };

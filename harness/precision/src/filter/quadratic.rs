@@ -746,7 +746,7 @@ mod tests {
 
     /// A group with one result just outside the permitted set is left to the certified evaluation.
     #[test]
-    fn one_wrong_result_unsettles_its_group() {
+    fn one_wrong_result_leaves_its_group_to_the_certified_evaluation() {
         let mut wrong = 0;
         for (op, reference, filter) in filters("") {
             for (n, start) in starts(37).enumerate() {

@@ -178,9 +178,9 @@ pub(crate) fn inherited(
     leaves: &[Index],
     exact: impl Fn(usize) -> Option<Ball>,
 ) -> (Values, bool) {
-    type Known = HashMap<(Env, Vec<Index>), (Values, bool)>;
+    type KnownResults = HashMap<(Env, Vec<Index>), (Values, bool)>;
     thread_local! {
-        static KNOWN: RefCell<HashMap<Ex, Known>> = RefCell::new(HashMap::new());
+        static KNOWN: RefCell<HashMap<Ex, KnownResults>> = RefCell::new(HashMap::new());
     }
     let key = (env, leaves.to_vec());
     if let Some(known) = KNOWN.with_borrow(|k| k.get(formula)?.get(&key).cloned()) {

@@ -6,7 +6,8 @@ use assay_spirv::lower::LowerError;
 use assay_spirv::lower::bindless::{DescriptorIndexing, lower};
 use assay_spirv::requirements::Requirements;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::{Module, Style, assemble, disassemble};
+use assay_spirv::{Module, Style, disassemble};
+use assay_testkit::spirv;
 
 use super::{broken, refused};
 
@@ -15,7 +16,7 @@ const KERNEL: &str = include_str!("bindless.spvasm");
 fn module(wide: bool, body: &str) -> Module {
     let (size, width) = if wide { ("%long", "64") } else { ("%uint", "32") };
     let text = KERNEL.replace("BODY", body).replace("%SIZE", size).replace("WIDTH", width).replace("MODE\n", "");
-    Module::parse(assemble(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))).unwrap()
+    spirv(&text)
 }
 
 fn image(handle: u64, (binding, element): (u32, u32), dim: Dim, format: ImageFormat) -> ImageHandle {
@@ -176,7 +177,7 @@ fn contraction_off_becomes_no_contraction() {
     let text = |mode: &str| {
         let text = KERNEL.replace("BODY", &format!("{MADE}{}", BODIES[0].0)).replace("%SIZE", "%uint");
         let text = text.replace("WIDTH", "32").replace("MODE\n", mode);
-        let module = Module::parse(assemble(&text).unwrap()).unwrap();
+        let module = spirv(&text);
         disassemble(&lower(&module, &call(), DescriptorIndexing::Switch).unwrap(), Style::default()).unwrap()
     };
     assert!(text("OpExecutionMode %main ContractionOff\n").contains("NoContraction"));
@@ -268,7 +269,7 @@ fn unsupported_features_are_named_in_errors() {
         let found = error(body, change);
         assert!(found.contains(said), "{found}");
     }
-    let core = Module::parse(assemble("OpCapability Shader\nOpMemoryModel Logical GLSL450").unwrap()).unwrap();
+    let core = spirv("OpCapability Shader\nOpMemoryModel Logical GLSL450");
     assert!(matches!(lower(&core, &call(), DescriptorIndexing::Switch), Err(LowerError::UnusedExtension(_))));
     let mut long = call();
     long.images[0].handle = 1 << 32;

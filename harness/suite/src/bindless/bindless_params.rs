@@ -351,8 +351,8 @@ impl BindlessParams {
 
     /// Returns true if the kernel sees texels as floats.
     pub(super) fn float(&self) -> bool {
-        bindless_reference::layout(self.format).2 == bindless_reference::NumericFormat::Float
-            || bindless_reference::layout(self.format).2 == bindless_reference::NumericFormat::Unorm
+        let numbers = bindless_reference::layout(self.format).numbers;
+        matches!(numbers, bindless_reference::NumericFormat::Float | bindless_reference::NumericFormat::Unorm)
     }
 
     pub(super) fn selector(invocation: usize) -> usize {

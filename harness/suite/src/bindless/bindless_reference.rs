@@ -17,10 +17,18 @@ pub(super) enum NumericFormat {
     Unorm,
 }
 
-/// Number of channels of a format, bytes of each, and their interpretation.
-pub(super) fn layout(format: ImageFormat) -> (usize, usize, NumericFormat) {
+/// The channels of a format.
+pub(super) struct ChannelLayout {
+    pub(super) channels: usize,
+    /// Bytes of each channel.
+    pub(super) bytes: usize,
+    pub(super) numbers: NumericFormat,
+}
+
+/// Returns the channels of a format.
+pub(super) fn layout(format: ImageFormat) -> ChannelLayout {
     use ImageFormat as F;
-    match format {
+    let (channels, bytes, numbers) = match format {
         F::Rgba32ui => (4, 4, NumericFormat::Uint),
         F::Rgba16ui => (4, 2, NumericFormat::Uint),
         F::Rgba8ui => (4, 1, NumericFormat::Uint),
@@ -34,12 +42,13 @@ pub(super) fn layout(format: ImageFormat) -> (usize, usize, NumericFormat) {
         F::R32f => (1, 4, NumericFormat::Float),
         F::Rgba8 => (4, 1, NumericFormat::Unorm),
         other => unreachable!("no case of this suite has texels of {other:?}"),
-    }
+    };
+    ChannelLayout { channels, bytes, numbers }
 }
 
 /// The bytes of a texel: any bits for integers, floats between 1 and 4.
 pub(super) fn raw(format: ImageFormat, image: usize, texel: usize) -> Vec<u8> {
-    let (channels, bytes, numbers) = layout(format);
+    let ChannelLayout { channels, bytes, numbers } = layout(format);
     let channel = |c: usize| {
         let mixed = (texel * 4 + c + 1).wrapping_mul(0x9e37_79b9).wrapping_add((image + 1).wrapping_mul(0x85eb_ca6b));
         let mixed = (mixed ^ mixed >> 15) as u32;
@@ -55,7 +64,7 @@ pub(super) fn raw(format: ImageFormat, image: usize, texel: usize) -> Vec<u8> {
 
 /// The components of a texel as the kernel reads them, as bits.
 pub(super) fn components(format: ImageFormat, raw: &[u8]) -> [u32; 4] {
-    let (channels, bytes, numbers) = layout(format);
+    let ChannelLayout { channels, bytes, numbers } = layout(format);
     let float = matches!(numbers, NumericFormat::Float | NumericFormat::Unorm);
     std::array::from_fn(|c| {
         if c >= channels {
@@ -131,7 +140,7 @@ impl BindlessParams {
                 }
             }
         }
-        let (channels, bytes, _) = layout(self.format);
+        let ChannelLayout { channels, bytes, .. } = layout(self.format);
         let from = number(&sides, &at) * channels * bytes;
         components(self.format, &texels[from..from + channels * bytes])
     }
@@ -139,7 +148,7 @@ impl BindlessParams {
     /// The border colour.
     fn white(&self) -> [u32; 4] {
         let one = if self.float() { 1f32.to_bits() } else { 1 };
-        let channels = layout(self.format).0;
+        let channels = layout(self.format).channels;
         std::array::from_fn(|c| if c < channels || c == 3 { one } else { 0 })
     }
 }
@@ -166,7 +175,7 @@ pub(super) fn memory_after(
             });
             return BTreeMap::from([(Slot::new(0, results), found.flat_map(u32::to_le_bytes).collect())]);
         }
-        let (channels, bytes, _) = layout(params.format);
+        let ChannelLayout { channels, bytes, .. } = layout(params.format);
         let size = channels * bytes;
         let mut others: Vec<Vec<u8>> = match params.access {
             ImageOperation::Copy => (0..IMAGES).map(|k| texels(slot(OTHERS_AT, k))).collect(),

@@ -242,7 +242,7 @@ fn formats(cases: &mut Vec<Case>, wide: bool) {
         ] {
             // With one channel there is nothing to reverse. `Rgba32ui` is the plain format of the
             // other groups.
-            let reverses = access != ImageOperation::ReadWrite || bindless_reference::layout(format).0 == 4;
+            let reverses = access != ImageOperation::ReadWrite || bindless_reference::layout(format).channels == 4;
             if reverses && format != F::Rgba32ui {
                 let name = format!("{}.format.{}", access.name(), format!("{format:?}").to_lowercase());
                 add(cases, &name, RULE, BindlessParams { format, ..BindlessParams::plain(wide, access) });

@@ -35,7 +35,7 @@ pub(super) struct WrongValues {
 /// Error: a resource to be compared is missing or has the wrong size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} has {left} bytes instead of {permitted}")]
-pub(super) struct Incomplete {
+pub(super) struct WrongSize {
     what: String,
     permitted: usize,
     left: usize,
@@ -100,7 +100,7 @@ impl Comparison {
         left: &PassContents,
         permitted: &PermittedContents,
         class: &'static str,
-    ) -> Result<(), Incomplete> {
+    ) -> Result<(), WrongSize> {
         complete("attachment", &left.attachments, &permitted.contents.attachments)?;
         complete("buffer", &left.buffers, &permitted.contents.buffers)?;
         for (index, (got, expected)) in left.attachments.iter().zip(&permitted.contents.attachments).enumerate() {
@@ -187,12 +187,12 @@ impl Comparison {
 }
 
 /// Checks that both sides have the same number of resources, of the same sizes.
-fn complete(what: &str, left: &[Vec<u8>], permitted: &[Vec<u8>]) -> Result<(), Incomplete> {
+fn complete(what: &str, left: &[Vec<u8>], permitted: &[Vec<u8>]) -> Result<(), WrongSize> {
     for index in 0..left.len().max(permitted.len()) {
         let length = |of: &[Vec<u8>]| of.get(index).map_or(0, Vec::len);
         let (left, permitted) = (length(left), length(permitted));
         if left != permitted {
-            return Err(Incomplete { what: format!("{what} {index}"), permitted, left });
+            return Err(WrongSize { what: format!("{what} {index}"), permitted, left });
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Runs a render pass on a path and builds the result of its case.
 
-use super::compare::{Comparison, Incomplete, WrongValue};
+use super::compare::{Comparison, WrongSize, WrongValue};
 use super::device_pass::{self, DeviceError, LoweredExecutor};
 use super::model::{self, shuffled};
 use super::oracle_pass::{self, OracleError};
@@ -27,8 +27,8 @@ impl From<OracleError> for PathOutcome {
     }
 }
 
-impl From<Incomplete> for PathOutcome {
-    fn from(error: Incomplete) -> PathOutcome {
+impl From<WrongSize> for PathOutcome {
+    fn from(error: WrongSize) -> PathOutcome {
         PathOutcome::NotCompared(Status::InternalError, error.to_string())
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn compare_results(
     left: &model::PassResults,
     frame: Option<&PassContents>,
     permitted: &PermittedContents,
-) -> Result<Comparison, Incomplete> {
+) -> Result<Comparison, WrongSize> {
     let mut comparison = Comparison::default();
     comparison.outside(&left.outside);
     comparison.compare(pass, &left.permitted.contents, permitted, class_names::TEXEL)?;

@@ -1,49 +1,14 @@
-//! Devices that do what the oracle says of another module or of other images than they were given.
+//! Devices that execute an altered module, or the module on altered images, are detected.
 
 use crate::programs::assert_none;
-use assay_check::{
-    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
-    synthetic_addresses,
-};
-use assay_events::{CheckResult, DeviceInfo, Status};
-use assay_oracle::{Dispatch, Image, Limits, Program, Resource, texel_scalars};
+use assay_check::{Check, CheckError, ShaderSource, Target};
+use assay_events::{CheckResult, Status};
+use assay_oracle::{Dispatch, Image, Resource, texel_scalars};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
-use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::{IMAGE_FORMAT, ImageFormat, Op};
 use assay_suite::{Case, NoDevice, RunPath, all};
-use std::time::Duration;
-
-/// A device that alters the module and what is bound before it does what the oracle permits.
-struct Altered<F> {
-    none: NoDevice,
-    alter: F,
-}
-
-impl<F: Fn(&mut Vec<u32>, &mut Dispatch) + Sync> Target for Altered<F> {
-    fn info(&self) -> &DeviceInfo {
-        Target::info(&self.none)
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.none.capabilities()
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let (mut words, mut dispatch) = (request.words.to_vec(), request.dispatch.clone());
-        (self.alter)(&mut words, &mut dispatch);
-        let module = Module::parse(words).expect("an altered module is a module");
-        let specs = request.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, request.entry, &specs).expect("an altered module is understood");
-        let outcome = program.run(&dispatch, &Limits::default()).expect("an altered module runs");
-        let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        Ok(DispatchOutput { memory, duration: Duration::ZERO })
-    }
-}
+use assay_synthetic_target::SyntheticTarget;
 
 fn cases(suite: &str, wanted: impl Fn(&str) -> bool) -> Vec<Case> {
     let suite = all().into_iter().find(|known| known.name() == suite).expect("the suite is there");
@@ -55,7 +20,9 @@ fn cases(suite: &str, wanted: impl Fn(&str) -> bool) -> Vec<Case> {
 fn held(case: &Case, alter: impl Fn(&mut Vec<u32>, &mut Dispatch) + Sync) -> Result<CheckResult, CheckError> {
     let program = case.program(RunPath::Native).or_else(|| case.program(RunPath::Reference)).expect("a program");
     let subject = ShaderSource::read(&format!("x.{}", program.ending), program.text.as_bytes())?;
-    Check::new(&subject, &program.options)?.run_unconditionally(&Altered { none: NoDevice::default(), alter })
+    let caps = NoDevice::default().capabilities().clone();
+    let target = SyntheticTarget::with_capabilities(caps).altering(alter);
+    Check::new(&subject, &program.options)?.run_unconditionally(&target)
 }
 
 /// The case's name with its status, unless the status is the expected one.
@@ -101,7 +68,7 @@ fn rows_upwards(dispatch: &mut Dispatch) {
     });
 }
 
-/// Every texel of 16 bytes holds what the one two columns to its right held.
+/// Moves each texel of 16 bytes two columns to the left.
 fn two_columns_on(dispatch: &mut Dispatch) {
     rows(dispatch, |layer, row| layer.chunks_mut(row).for_each(|one| one.rotate_left(2 * 16)));
 }
@@ -159,7 +126,7 @@ fn texels_of_other_places_are_found() {
     assert_none(missed);
 }
 
-/// The module and what is bound have another format.
+/// Changes the format of images in the module and in the bindings.
 fn with_format(words: &mut [u32], dispatch: &mut Dispatch, from: ImageFormat, to: ImageFormat) {
     let mut at = 5;
     while at < words.len() {

@@ -2,7 +2,7 @@
 //! that they target.
 
 use crate::programs::assert_none;
-use crate::support::{FaultyOracle, line, on_each_driver, run};
+use crate::support::{faulty_oracle, instructions, line, on_each_driver, replace, run};
 use assay_check::{DispatchOutput, Target};
 use assay_events::Status;
 use assay_oracle::Slot;
@@ -21,29 +21,9 @@ fn cases(names: &[&str]) -> Vec<Case> {
 fn all_fail(names: &[&str], edit: fn(&mut [u32]), spoil: fn(&DispatchOutput, &mut DispatchOutput)) {
     let cases = cases(names);
     on_each_driver(|target| {
-        let spoilt = FaultyOracle::new(target.capabilities().clone(), edit, spoil);
+        let spoilt = faulty_oracle(target.capabilities().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
         assert_none(results.iter().filter(|result| result.status != Status::Fail).map(line).collect());
-    });
-}
-
-/// Calls `change` for each instruction of a module.
-fn instructions(words: &mut [u32], mut change: impl FnMut(Op, &mut [u32])) {
-    let mut at = 5;
-    while at < words.len() {
-        let end = (at + (words[at] >> 16).max(1) as usize).min(words.len());
-        if let Some(op) = Op::from_opcode((words[at] & 0xffff) as u16) {
-            change(op, &mut words[at..end]);
-        }
-        at = end;
-    }
-}
-
-fn replace(words: &mut [u32], from: Op, to: Op) {
-    instructions(words, |op, words| {
-        if op == from {
-            words[0] = words[0] & 0xffff_0000 | to as u32;
-        }
     });
 }
 
@@ -128,7 +108,7 @@ fn wrong_layouts_are_found() {
     ] {
         let cases = cases(&["subgroup.layout", "subgroup.iadd.u32.reduce"]);
         on_each_driver(|target| {
-            let results = run(&cases, &FaultyOracle::new(target.capabilities().clone(), |_| {}, spoil), None);
+            let results = run(&cases, &faulty_oracle(target.capabilities().clone(), |_| {}, spoil), None);
             let told = |result: &&assay_events::CaseResult| {
                 result.status == Status::Fail && result.classes.iter().any(|class| class.class == "ImpossibleLayout")
             };
@@ -245,7 +225,7 @@ fn wrong_texels_are_drawn() {
         bytes[(3 * 16 + 5) * texel + if texel == 16 { 3 } else { 0 }] ^= 0x48;
     };
     on_each_driver(|target| {
-        for result in run(&cases, &FaultyOracle::new(target.capabilities().clone(), |_| {}, spoil), None) {
+        for result in run(&cases, &faulty_oracle(target.capabilities().clone(), |_| {}, spoil), None) {
             let picture = result.picture.as_ref().unwrap_or_else(|| panic!("{} is not drawn", line(&result)));
             assert_eq!((picture.width, picture.height, result.failing_inputs), (16, 18, 1), "{}", line(&result));
             assert_ne!(picture.expected, picture.got, "{}", line(&result));

@@ -2,46 +2,19 @@
 //! loses the Pass.
 
 use crate::programs::assert_none;
-use assay_check::{
-    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
-    synthetic_addresses,
-};
-use assay_events::{CheckResult, DeviceInfo, Status};
-use assay_oracle::{Expected, Limits, Memory, Program, Standing};
-use assay_spirv::Module;
-use assay_spirv::requirements::DeviceCaps;
+use assay_check::{Check, CheckError, ShaderSource, Target};
+use assay_events::{CheckResult, Status};
+use assay_oracle::{Expected, Memory, Standing};
 use assay_suite::{Case, NoDevice, RunPath, all};
+use assay_synthetic_target::SyntheticTarget;
 use rayon::prelude::*;
-use std::time::Duration;
 
-/// A target that returns permitted results, except for one flipped bit in an element that the
-/// program wrote.
-struct FlippedBitTarget {
-    none: NoDevice,
-}
-
-impl Target for FlippedBitTarget {
-    fn info(&self) -> &DeviceInfo {
-        Target::info(&self.none)
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.none.capabilities()
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let module = Module::parse(request.words.to_vec()).expect("the sent words are a module");
-        let specs = request.specs.iter().map(|spec| (spec.id, spec.bits)).collect();
-        let program = Program::new(&module, request.entry, &specs).expect("the oracle supports the module");
-        let outcome = program.run(request.dispatch, &Limits::default()).expect("it was run before");
-        let mut memory: std::collections::BTreeMap<_, Vec<u8>> =
-            outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        let outputs = request.descriptors.iter().filter(|d| d.is_read_back() && d.may_be_written);
-        for descriptor in outputs {
+/// Returns a target that returns permitted results, except for one flipped bit in an element that
+/// the program wrote.
+fn flipped_bit_target() -> SyntheticTarget<'static> {
+    let caps = Target::capabilities(&NoDevice::default()).clone();
+    SyntheticTarget::with_capabilities(caps).spoiling(|request, outcome, output| {
+        for descriptor in request.descriptors.iter().filter(|d| d.is_read_back() && d.may_be_written) {
             let (Some(permitted), Some(contents)) = (outcome.memory.get(&descriptor.slot), descriptor.contents())
             else {
                 continue;
@@ -54,13 +27,12 @@ impl Target for FlippedBitTarget {
                 }
             });
             if let Some((offset, bits, size)) = wrong {
-                let left = memory.get_mut(&descriptor.slot).expect("it is there");
-                left[offset..offset + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+                let bytes = output.memory.get_mut(&descriptor.slot).expect("the descriptor is read back");
+                bytes[offset..offset + size].copy_from_slice(&bits.to_le_bytes()[..size]);
                 break;
             }
         }
-        Ok(DispatchOutput { memory, duration: Duration::ZERO })
-    }
+    })
 }
 
 /// A value that is not permitted and differs in one bit from a permitted one.
@@ -85,7 +57,6 @@ fn check_on(case: &Case, target: &dyn Target) -> Option<Result<CheckResult, Chec
 
 /// Checks that no case passes with a wrong element; takes every `each`th case of the suites.
 fn none_passes(suites: &[&str], each: usize) {
-    let target = || FlippedBitTarget { none: NoDevice::default() };
     let cases = all().into_iter().filter(|suite| suites.contains(&suite.name())).flat_map(|suite| suite.cases());
     let cases: Vec<Case> = cases.collect();
     assert!(cases.len() > 100, "{}", cases.len());
@@ -93,7 +64,7 @@ fn none_passes(suites: &[&str], each: usize) {
     let some: Vec<&Case> = cases.iter().step_by(each).collect();
     let wrong: Vec<String> = some
         .par_iter()
-        .filter_map(|case| match check_on(case, &target())? {
+        .filter_map(|case| match check_on(case, &flipped_bit_target())? {
             // A copied zero with the wrong sign may be permitted by the lenient reading.
             Ok(result) if matches!(result.status, Status::Fail | Status::QualityWarning) => None,
             Ok(result) => Some(format!("{} {:?} {:?} {:?}", case.name, result.status, result.reason, result.writes)),

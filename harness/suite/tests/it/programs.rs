@@ -1,6 +1,6 @@
 //! Properties of every generated program.
 
-use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
+use crate::support::{faulty_oracle, line, on_each_driver, run, validator};
 use assay_check::{DispatchOutput, Target};
 use assay_events::{CaseResult, Status};
 use assay_spirv::Module;
@@ -149,7 +149,7 @@ fn one_wrong_bit_is_found_in_every_program() {
         for (turn, place) in PLACES.into_iter().enumerate() {
             let mut caps = target.capabilities().clone();
             caps.features.insert("maintenance8".to_owned());
-            let spoilt = FaultyOracle::new(
+            let spoilt = faulty_oracle(
                 caps,
                 |_| {},
                 move |_: &DispatchOutput, left: &mut DispatchOutput| {

@@ -2,7 +2,7 @@
 //! missing capabilities are rejected.
 
 use crate::programs::assert_none;
-use crate::support::{FaultyOracle, line, on_each_driver, run, validator};
+use crate::support::{faulty_oracle, instructions, line, on_each_driver, replace, run, validator};
 use assay_check::DispatchOutput;
 use assay_events::Status;
 use assay_oracle::Slot;
@@ -27,7 +27,7 @@ fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&Disp
     assert!(!cases.is_empty());
     on_each_driver(|target| {
         use assay_check::Target;
-        let spoilt = FaultyOracle::new(target.capabilities().clone(), edit, spoil);
+        let spoilt = faulty_oracle(target.capabilities().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
         let found = |status: Status| matches!(status, Status::Fail | Status::NotSupported);
         assert_none(results.iter().filter(|result| !found(result.status)).map(line).collect());
@@ -37,42 +37,20 @@ fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&Disp
     });
 }
 
-fn instructions(words: &mut [u32], mut change: impl FnMut(&mut [u32])) {
-    let mut at = 5;
-    while at < words.len() {
-        let count = (words[at] >> 16).max(1) as usize;
-        let end = (at + count).min(words.len());
-        change(&mut words[at..end]);
-        at = end;
-    }
-}
-
 #[test]
-fn zeros_for_a_sign_are_found() {
+fn zero_extension_in_place_of_sign_extension_is_found() {
     all_fail(
         |name| name.contains(".sext_") || name == "storage8.numbers.i8.to_i16.storage_only",
-        |words| {
-            instructions(words, |i| {
-                if i[0] & 0xffff == Op::SConvert as u32 {
-                    i[0] = i[0] & 0xffff_0000 | Op::UConvert as u32;
-                }
-            });
-        },
+        |words| replace(words, Op::SConvert, Op::UConvert),
         |_, _| {},
     );
 }
 
 #[test]
-fn a_sign_for_zeros_is_found() {
+fn sign_extension_in_place_of_zero_extension_is_found() {
     all_fail(
         |name| name.contains(".zext_") || name == "storage8.numbers.u8.to_u16.storage_only",
-        |words| {
-            instructions(words, |i| {
-                if i[0] & 0xffff == Op::UConvert as u32 {
-                    i[0] = i[0] & 0xffff_0000 | Op::SConvert as u32;
-                }
-            });
-        },
+        |words| replace(words, Op::UConvert, Op::SConvert),
         |_, _| {},
     );
 }
@@ -88,8 +66,8 @@ fn offsets_that_are_rounded_down_are_found() {
     all_fail(
         odd,
         |words| {
-            instructions(words, |i| {
-                let offset = i[0] & 0xffff == Op::MemberDecorate as u32 && i.get(3) == Some(&Decoration::Offset.word());
+            instructions(words, |op, i| {
+                let offset = op == Op::MemberDecorate && i.get(3) == Some(&Decoration::Offset.word());
                 if let (true, Some(offset)) = (offset, i.get_mut(4)) {
                     *offset &= !1;
                 }

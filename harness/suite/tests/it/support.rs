@@ -1,66 +1,36 @@
 //! Targets to run programs on.
 
-use assay_check::{
-    AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget, synthetic_addresses,
-};
+use assay_check::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
 use assay_events::{CaseResult, DeviceInfo, Event};
-use assay_oracle::{Limits, Program, Resource, Slot};
+use assay_oracle::{Resource, Slot};
 use assay_runner::ProgramRunner;
-use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
-use assay_suite::{Case, NoDevice, ProgramSet, ProgramSettings, RunPath};
+use assay_spirv::tables::Op;
+use assay_suite::{Case, ProgramSet, ProgramSettings, RunPath};
+use assay_synthetic_target::SyntheticTarget;
+use assay_testkit::{on_software_drivers, spirv_val};
 use assay_vulkan::Instance;
-use std::io::Write;
 use std::ops::ControlFlow;
-use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A target with another device's capabilities. It interprets an edited module in the oracle, then
 /// changes the results with knowledge of the initial contents.
-pub(crate) struct FaultyOracle<F> {
-    none: NoDevice,
+pub(crate) fn faulty_oracle<'a>(
     caps: DeviceCaps,
     edit: fn(&mut [u32]),
-    spoil: F,
-}
-
-impl<F: Fn(&DispatchOutput, &mut DispatchOutput)> FaultyOracle<F> {
-    pub(crate) fn new(caps: DeviceCaps, edit: fn(&mut [u32]), spoil: F) -> Self {
-        Self { none: NoDevice::default(), caps, edit, spoil }
-    }
-}
-
-impl<F: Fn(&DispatchOutput, &mut DispatchOutput)> Target for FaultyOracle<F> {
-    fn info(&self) -> &DeviceInfo {
-        Target::info(&self.none)
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        &self.caps
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        Ok(AllocatedDispatch::at(synthetic_addresses(request.descriptors)))
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let mut words = request.words.to_vec();
-        (self.edit)(&mut words);
-        let module = Module::parse(words).expect("the sent words are a module");
-        let program =
-            Program::new(&module, request.entry, &Default::default()).expect("the oracle supports the module");
-        let outcome = program.run(request.dispatch, &Limits::default()).expect("it was run before");
-        let of = |memory| DispatchOutput { memory, duration: Duration::ZERO };
-        let held = |slot: &Slot| match request.dispatch.bindings.get(slot) {
-            Some(Resource::Buffer(buffer)) => buffer.data.clone(),
-            _ => Vec::new(),
-        };
-        let before = of(outcome.memory.keys().map(|slot| (*slot, held(slot))).collect());
-        let mut left = of(outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect());
-        (self.spoil)(&before, &mut left);
-        Ok(left)
-    }
+    spoil: impl Fn(&DispatchOutput, &mut DispatchOutput) + Sync + 'a,
+) -> SyntheticTarget<'a> {
+    SyntheticTarget::with_capabilities(caps).altering(move |words, _| edit(words)).spoiling(
+        move |request, _, output| {
+            let initial = |slot: &Slot| match request.dispatch.bindings.get(slot) {
+                Some(Resource::Buffer(buffer)) => buffer.data.clone(),
+                _ => Vec::new(),
+            };
+            let memory = output.memory.keys().map(|slot| (*slot, initial(slot))).collect();
+            spoil(&DispatchOutput { memory, duration: Duration::ZERO }, output);
+        },
+    )
 }
 
 /// A device that runs an edited module in place of each requested one.
@@ -90,6 +60,27 @@ impl Target for EditedModules<'_> {
     }
 }
 
+/// Calls `change` for each instruction of a module.
+pub(crate) fn instructions(words: &mut [u32], mut change: impl FnMut(Op, &mut [u32])) {
+    let mut at = 5;
+    while at < words.len() {
+        let end = (at + (words[at] >> 16).max(1) as usize).min(words.len());
+        if let Some(op) = Op::from_opcode((words[at] & 0xffff) as u16) {
+            change(op, &mut words[at..end]);
+        }
+        at = end;
+    }
+}
+
+/// Replaces the opcodes of a module that are `from`.
+pub(crate) fn replace(words: &mut [u32], from: Op, to: Op) {
+    instructions(words, |op, words| {
+        if op == from {
+            words[0] = words[0] & 0xffff_0000 | to as u32;
+        }
+    });
+}
+
 /// Formats a result.
 pub(crate) fn line(result: &CaseResult) -> String {
     format!("{} {:?} {}", result.name, result.status, result.reason.as_deref().unwrap_or_default())
@@ -114,41 +105,17 @@ pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<Run
 
 /// Runs `test` on every software driver.
 pub(crate) fn on_each_driver(test: impl Fn(&VulkanTarget)) {
-    let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
-    let skip = |what: &str| {
-        assert!(!strict, "{what}");
-        skipped(what);
-    };
-    let devices = match Instance::new(true).or_else(|_| Instance::new(false)).and_then(|i| i.devices()) {
-        Ok(devices) => devices,
-        Err(error) => return skip(&error.to_string()),
-    };
-    for name in ["llvmpipe", "SwiftShader"] {
-        match devices.iter().find(|d| d.identity().name.contains(name)) {
-            Some(device) => test(&VulkanTarget::new(device, Duration::from_secs(60), false).unwrap()),
-            None => skip(&format!("no {name} among the devices")),
-        }
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
-fn skipped(what: &str) {
-    eprintln!("SKIPPED: {what}");
+    let devices = Instance::new(true).or_else(|_| Instance::new(false)).and_then(|instance| instance.devices());
+    on_software_drivers(
+        devices,
+        |device| &device.identity().name,
+        |device| {
+            test(&VulkanTarget::new(device, Duration::from_secs(60), false).unwrap());
+        },
+    );
 }
 
 /// Result of spirv-val with its message; `None` without spirv-val.
 pub(crate) fn validator(words: &[u32]) -> Option<Result<(), String>> {
-    let mut command = Command::new("spirv-val");
-    command.args(["--target-env", "vulkan1.3", "--scalar-block-layout", "-"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(mut child) = command.spawn() else {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "spirv-val is missing");
-        skipped("spirv-val is missing (scripts/setup --tests installs it)");
-        return None;
-    };
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    child.stdin.take().expect("it is piped").write_all(&bytes).expect("it reads to the end");
-    let output = child.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    Some(if output.status.success() { Ok(()) } else { Err(text.into_owned()) })
+    spirv_val(words, &["--target-env", "vulkan1.3", "--scalar-block-layout"])
 }

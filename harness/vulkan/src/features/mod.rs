@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_by_default_can_be_asked_for_and_what_is_on_left_out() {
+    fn features_can_be_enabled_and_disabled_against_their_defaults() {
         let offered = OfferedFeatures([(CORE, "robustBufferAccess"), (CORE, "shaderInt64")].into());
         let none = BTreeSet::new();
         assert_eq!(EnabledFeatures::choose(version(3), &offered, &none, &none, &none).names, set(&["shaderInt64"]));

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use assay_testkit::{on_software_drivers, skip_missing};
 use assay_vulkan::{
     Bindings, BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PhysicalDevice, PipelineDesc, Severity,
     SpecConstant, Staging,
@@ -17,39 +18,26 @@ pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// Runs `test` on every software driver, and checks that the validation layer reported nothing.
 pub(crate) fn on_each_driver(test: impl Fn(&PhysicalDevice)) {
-    let strict = std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_some_and(|v| v == "1");
-    let skip = |what: &str| {
-        assert!(!strict, "{what}");
-        skipped(what);
-    };
     let instance = match Instance::new(true) {
         Err(error @ Error::NoValidationLayer) => {
-            skip(&format!("validation: {error}"));
+            skip_missing(&format!("validation: {error}"));
             Instance::new(false)
         }
         other => other,
     };
-    let devices =
-        match instance.as_ref().map_err(ToString::to_string).and_then(|i| i.devices().map_err(|e| e.to_string())) {
-            Ok(devices) => devices,
-            Err(error) => return skip(&error),
-        };
-    let instance = instance.expect("it listed its devices");
-    for name in ["llvmpipe", "SwiftShader"] {
-        match devices.iter().find(|d| d.identity().name.contains(name)) {
-            Some(device) => {
-                test(device);
-                let messages = instance.take_validation_messages();
-                assert!(messages.is_empty(), "{name}: {messages:#?}");
-            }
-            None => skip(&format!("no {name} among the devices")),
-        }
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "a skipped part of a test must be seen")]
-fn skipped(what: &str) {
-    eprintln!("SKIPPED: {what}");
+    let instance = match instance {
+        Ok(instance) => instance,
+        Err(error) => return skip_missing(&error.to_string()),
+    };
+    on_software_drivers(
+        instance.devices(),
+        |device| &device.identity().name,
+        |device| {
+            test(device);
+            let messages = instance.take_validation_messages();
+            assert!(messages.is_empty(), "{}: {messages:#?}", device.identity());
+        },
+    );
 }
 
 fn open(physical: &PhysicalDevice) -> Device {
@@ -90,7 +78,7 @@ fn a_dispatch_reads_and_writes_mapped_and_staged_buffers() {
 }
 
 #[test]
-fn what_the_shader_does_not_write_keeps_the_clear_value() {
+fn unwritten_bytes_keep_the_clear_value() {
     on_each_driver(|physical| {
         for staging in [Staging::Never, Staging::Always] {
             let device = Device::open(physical, &DeviceOptions { staging, ..Default::default() }).unwrap();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::ImageFormat;
+use assay_testkit::required_variable;
 use assay_vulkan::{
     AttachmentRole, BindingLayout, Bindings, Device, DeviceOptions, Error, ImageDim, ImageSpec, ImageView, Instance,
     Mistake, PassForm, PassRecording, Pipeline, PipelineDesc, PropertyValue, SamplerSpec, TexelFormat, TileAttachment,
@@ -20,12 +21,9 @@ pub(crate) const HEIGHT: u32 = 100;
 
 /// Runs `body`, the whole body of the test `name` (with its module), on the mock driver with the
 /// test layer.
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 pub(crate) fn on_the_mock_stack(name: &str, body: impl FnOnce(&Instance)) {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let (Some(mock), Some(layers)) = (set("ASSAY_MOCK_ICD"), set("VK_LAYER_PATH")) else {
-        assert!(std::env::var_os("ASSAY_TEST_ALL_DRIVERS").is_none(), "ASSAY_MOCK_ICD or VK_LAYER_PATH is not set");
-        return eprintln!("SKIPPED: no mock driver or no validation layer (scripts/setup --tests finds them)");
+    let (Some(mock), Some(layers)) = (required_variable("ASSAY_MOCK_ICD"), required_variable("VK_LAYER_PATH")) else {
+        return;
     };
     // The library is next to this program, because it is one of its dependencies.
     let folder = tempfile::tempdir().unwrap();
@@ -399,8 +397,8 @@ fn each_mistake_draws_its_message() {
 /// Steps without a required feature are refused before they reach the driver; the layer knows the
 /// rule too.
 #[test]
-fn what_a_feature_is_missing_for_is_refused_here_and_by_the_layer() {
-    on_the_mock_stack("tile::what_a_feature_is_missing_for_is_refused_here_and_by_the_layer", |instance| {
+fn steps_without_a_required_feature_are_refused_here_and_by_the_layer() {
+    on_the_mock_stack("tile::steps_without_a_required_feature_are_refused_here_and_by_the_layer", |instance| {
         let cases: &[(&[&str], [u32; 2], &str)] = &[
             (
                 &["tileShadingApron", "tileShadingAnisotropicApron"],

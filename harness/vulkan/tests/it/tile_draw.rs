@@ -144,8 +144,8 @@ fn each_mistake_of_a_draw_draws_its_message() {
 /// Draws without a required feature, or with unsupported contents, are refused before they reach
 /// the driver, and by the layer if it has the rule.
 #[test]
-fn what_a_draw_may_not_have_is_refused_here_and_by_the_layer() {
-    on_the_mock_stack("tile_draw::what_a_draw_may_not_have_is_refused_here_and_by_the_layer", |instance| {
+fn unsupported_draws_are_refused_here_and_by_the_layer() {
+    on_the_mock_stack("tile_draw::unsupported_draws_are_refused_here_and_by_the_layer", |instance| {
         let features = [
             ("tileShadingFragmentStage", "VUID-RuntimeSpirv-TileShadingQCOM-10699"),
             ("tileShadingPerTileDraw", "VUID-vkCmdDraw-None-10677"),

@@ -10,7 +10,7 @@ use crate::atomic_history::AtomicExecution;
 use crate::expr_bound::ExprBound;
 use crate::fast_path;
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
-use crate::memory::{Found, SUMMED};
+use crate::memory::{ReadValue, SUMMED};
 use crate::outcome::{CauseKind, FaultKind};
 use crate::run::concurrency::data_race::Atomic;
 use crate::run::expr::build::bound_of_value;
@@ -36,7 +36,7 @@ pub(crate) struct Contention {
     /// Known from the run before: object, offset, and stamp (the workgroup in the high bits, its
     /// epoch in the low ones, or [`EVERY`]).
     pub(in crate::run) known: HashSet<(u32, u32, u64)>,
-    /// Found in this run.
+    /// ReadValue in this run.
     pub(in crate::run) found: HashSet<(u32, u32, u64)>,
     /// Granules of objects that are read before another invocation writes them, although the write
     /// may come first: known from the run before, and found in this run.
@@ -291,9 +291,9 @@ impl Run<'_> {
         };
         let (contended, disordered) = self.contend(object as u32, offset as u32, class, lane);
         let old = match self.objects[object].read(offset, size) {
-            Found::Value(value) => value,
-            Found::Unwritten => AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)),
-            Found::Parts => AbstractValue::Unknown(self.cause(CauseKind::Precision)),
+            ReadValue::Value(value) => value,
+            ReadValue::Unwritten => AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)),
+            ReadValue::Parts => AbstractValue::Unknown(self.cause(CauseKind::Precision)),
         };
         let old_bits = self.objects[object].bits(offset, size);
         let by_order =
@@ -414,7 +414,7 @@ impl Run<'_> {
     fn fails(&self, (object, offset): (usize, usize), size: usize, comparator: Reg, lane: usize) -> bool {
         let memory = &self.objects[object];
         let comparator = &self.columns[comparator as usize];
-        let known = matches!(memory.read(offset, size), Found::Value(AbstractValue::Bits))
+        let known = matches!(memory.read(offset, size), ReadValue::Value(AbstractValue::Bits))
             && *comparator.value(lane) == AbstractValue::Bits
             && memory.bits(offset, size) != comparator.bits[lane];
         let (object, offset) = (object as u32, offset as u32);

@@ -42,11 +42,11 @@
 //! `t < epochs[c]`: after X came some A with `t < now`, after A some C, after C some B. If `t >=
 //! epochs[c]`, no such A, C and B exist.
 //!
-//! *Records.* Each granule of memory has four [`Last`] accesses: the last plain write, plain read,
-//! atomic write and atomic read, each with invocation, flags and time. A new access meets the two
-//! records of writes and, if it writes, those of reads. It conflicts with those that do not happen
-//! before it, except for mutually-ordered atomics: those of equal width that are in the scope of
-//! each other.
+//! *Records.* Each granule of memory has the [`LastAccesses`] of either kind: the last plain write,
+//! plain read, atomic write and atomic read, each with invocation, flags and time. A new access
+//! meets the two records of writes and, if it writes, those of reads. It conflicts with those that
+//! do not happen before it, except for mutually-ordered atomics: those of equal width that are in
+//! the scope of each other.
 //!
 //! # Comparison with FastTrack
 //!
@@ -131,13 +131,13 @@ pub(in crate::run) const NUMBERED: u64 = NUMBER as u64 - 1;
 /// The last accesses to one granule of memory. Plain and atomic accesses do not hide each other.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
-    plain: Last,
-    atomic: Last,
+    plain: LastAccesses,
+    atomic: LastAccesses,
 }
 
 /// The last accesses of a kind, with their times. Invocation numbers begin at 1; 0 means no access.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastAccesses {
     writer: u32,
     written: u32,
     reader: u32,
@@ -394,11 +394,11 @@ impl RaceDetector {
 
     /// The invocations other than `me` with such accesses that do not happen before the current
     /// one. `who` is the latest one with its flags, `when` its time.
-    fn others(&self, object: u32, me: u32, (who, when): (u32, u32), epoch: u32) -> Others {
+    fn others(&self, object: u32, me: u32, (who, when): (u32, u32), epoch: u32) -> UnorderedAccesses {
         let last = who & NUMBER;
         let is_here = self.is_here(last);
         let since = self.is_private || when & PRIVATE != 0 || when & TIME >= epoch;
-        Others {
+        UnorderedAccesses {
             // Several invocations of this workgroup since its last barrier.
             same_workgroup: is_here && since && (last != me || who & SEVERAL != 0),
             // Each workgroup has its own workgroup memory.
@@ -408,7 +408,7 @@ impl RaceDetector {
 
     /// Returns true if two atomics are mutually ordered: they have the same width, and each scope
     /// reaches the other.
-    fn mutual(&self, me: u32, flags: u32, who: u32, others: Others) -> bool {
+    fn mutual(&self, me: u32, flags: u32, who: u32, others: UnorderedAccesses) -> bool {
         let all = flags | who;
         let reach = match () {
             () if all & (WORKGROUP_SCOPE | SUBGROUP_SCOPE) == 0 => true,
@@ -509,12 +509,12 @@ impl RaceDetector {
 /// The other invocations with an access that happens-before does not order: some of the workgroup,
 /// and some of others.
 #[derive(Clone, Copy, Debug)]
-struct Others {
+struct UnorderedAccesses {
     same_workgroup: bool,
     other_workgroups: bool,
 }
 
-impl Others {
+impl UnorderedAccesses {
     fn any(self) -> bool {
         self.same_workgroup || self.other_workgroups
     }

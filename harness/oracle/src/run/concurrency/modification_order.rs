@@ -10,7 +10,7 @@
 use crate::abstract_value::AbstractValue;
 use crate::atomic_history::AtomicExecution;
 use crate::error::Place;
-use crate::memory::Found;
+use crate::memory::ReadValue;
 use crate::modification_order::{AtomicStep, last_value_with_stores};
 use crate::outcome::{CauseKind, Disorder, Expected, Standing, WrongOperand};
 use crate::run::Run;
@@ -115,7 +115,7 @@ impl Run<'_> {
         if self.orders.open.contains_key(&place) {
             return;
         }
-        if !matches!(self.objects[object].read(offset, size), Found::Value(AbstractValue::Bits)) {
+        if !matches!(self.objects[object].read(offset, size), ReadValue::Value(AbstractValue::Bits)) {
             // Behind a location without a modification order the content is unknown as well, which
             // was reported.
             let of_place = |(of, disorder): &(u32, Disorder)| (*of, disorder.offset) == (place.0, offset as u64);
@@ -215,7 +215,7 @@ impl Run<'_> {
         for ((object, offset), size) in places {
             let Some(end) = self.end_order((object, offset)) else { continue };
             let memory = &mut self.objects[object as usize];
-            if let Found::Value(AbstractValue::Unknown(cause)) = memory.read(offset as usize, size)
+            if let ReadValue::Value(AbstractValue::Unknown(cause)) = memory.read(offset as usize, size)
                 && self.log.kind(cause) == CauseKind::Order
             {
                 memory.write(offset as usize, size, end, AbstractValue::Bits, cause);

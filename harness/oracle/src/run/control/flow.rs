@@ -29,9 +29,9 @@ const LEFT: u32 = u32::MAX;
 
 /// The waiting lanes by block, in descending order of blocks.
 #[derive(Debug, Default)]
-struct Waiting(Vec<(u32, Vec<u32>)>);
+struct WaitingLanes(Vec<(u32, Vec<u32>)>);
 
-impl Waiting {
+impl WaitingLanes {
     /// The lanes at a block.
     fn at(&mut self, block: u32) -> &mut Vec<u32> {
         let place = self.0.binary_search_by(|(waiting, _)| block.cmp(waiting));
@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
     pub(in crate::run) fn call(&mut self, function: u32, lanes: Lanes) -> Result<(), Stop> {
         let program = self.program;
         let function = &program.functions[function as usize];
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitingLanes::default();
         waiting.at(0).extend(lanes.list);
         let before = self.tangles.call(lanes.list);
         while let Some((block, mut list)) = waiting.0.pop() {
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
     }
 
     /// Lets lanes take an edge: sets the phis of the target, and waits there.
-    fn go(&mut self, edge: &'a Edge, list: Vec<u32>, waiting: &mut Waiting) {
+    fn go(&mut self, edge: &'a Edge, list: Vec<u32>, waiting: &mut WaitingLanes) {
         if list.is_empty() {
             return;
         }
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
     }
 
     /// Lets lanes wait at a block. Lanes of one invocation that meet there are joined.
-    fn arrive(&mut self, block: u32, list: Vec<u32>, waiting: &mut Waiting) {
+    fn arrive(&mut self, block: u32, list: Vec<u32>, waiting: &mut WaitingLanes) {
         let there = waiting.at(block);
         if there.is_empty() && self.forks.in_use == 0 {
             *there = list;

@@ -56,7 +56,7 @@ pub(in crate::run) struct Lengths {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) struct Length {
     pub(in crate::run) range: Range,
-    /// Set if the root may be taken of zero, of which one reading requires nothing.
+    /// Set if the operand of the root may be zero, for which one reading requires nothing.
     pub(in crate::run) may_be_of_zero: bool,
 }
 

@@ -59,9 +59,9 @@ impl Run<'_> {
         }
     }
 
-    /// A scalar of `to` bits made of scalars of another width, if these leave it free: what is made
-    /// of anything is anything, and so is, where NaNs or infinities are assumed away, a whole of
-    /// which an operand may be one.
+    /// A scalar of `to` bits that is composed of scalars of another width, if any value is permitted
+    /// for it: one of the scalars may have any value, or may be a NaN or an infinity that the flags
+    /// exclude.
     pub(in crate::run) fn cast_to_anything(
         &mut self,
         sources: &[Reg],

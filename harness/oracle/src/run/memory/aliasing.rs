@@ -17,12 +17,12 @@ use std::ops::Range;
 /// which are decorated `Aliased`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AliasedObjects {
-    shared: BTreeMap<usize, Shared>,
+    shared: BTreeMap<usize, AliasedObject>,
 }
 
 /// One such object.
 #[derive(Clone, Debug, Default)]
-struct Shared {
+struct AliasedObject {
     names: Vec<Name>,
     /// For each byte, bit masks of the names by which it was accessed, and by which it was written.
     accessed: Vec<[u64; 2]>,
@@ -61,7 +61,7 @@ impl AliasedObjects {
 
     /// Records an access, and returns true if it conflicts with an earlier one.
     fn access(&mut self, object: usize, number: u64, bytes: Range<usize>, write: bool) -> bool {
-        let Some(Shared { names, accessed }) = self.shared.get_mut(&object) else { return false };
+        let Some(AliasedObject { names, accessed }) = self.shared.get_mut(&object) else { return false };
         let Some(own) = names.iter().position(|name| name.number == number) else { return false };
         // Names beyond the last bit share it, and one of them may be the accessing name.
         let bit = |at: usize| 1u64 << at.min(63);

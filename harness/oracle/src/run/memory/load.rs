@@ -6,7 +6,7 @@ use crate::abstract_value::AbstractValue;
 use crate::dispatch::Robustness;
 use crate::expr_bound::ExprBound;
 use crate::inst::Reg;
-use crate::memory::Found;
+use crate::memory::ReadValue;
 use crate::outcome::CauseKind;
 use crate::pointer::OBJECT;
 use crate::run::expr::build::bound_of_value;
@@ -104,11 +104,11 @@ impl Run<'_> {
                 let found = self.objects[object].read(offset, size);
                 let bits = loaded(leaf.kind, self.objects[object].bits(offset, size));
                 match found {
-                    Found::Value(AbstractValue::Unknown(UNREAD)) | Found::Unwritten => {
+                    ReadValue::Value(AbstractValue::Unknown(UNREAD)) | ReadValue::Unwritten => {
                         (AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)), 0)
                     }
-                    Found::Value(value) => (self.numbered(value), bits),
-                    Found::Parts => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+                    ReadValue::Value(value) => (self.numbered(value), bits),
+                    ReadValue::Parts => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
                 }
             }
             Target::Void | Target::Zero => (AbstractValue::Bits, 0),

@@ -23,25 +23,25 @@ pub(crate) struct OutOfBounds {
     texels: HashSet<(usize, u32, [i64; 4])>,
     /// For buffers with loads out of bounds, the loads nearest to their ends: known from the run
     /// before.
-    known: BTreeMap<usize, Next>,
+    known: BTreeMap<usize, NearestOutOfBounds>,
     /// The loads known from the run before and those of this run.
-    found: BTreeMap<usize, Next>,
+    found: BTreeMap<usize, NearestOutOfBounds>,
 }
 
 /// The loads out of bounds that are nearest to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Next {
+struct NearestOutOfBounds {
     /// The largest end of those that begin before the buffer.
     before: i64,
     /// The least start of those that end after the buffer.
     behind: i64,
 }
 
-impl Next {
-    const NONE: Next = Next { before: i64::MIN, behind: i64::MAX };
+impl NearestOutOfBounds {
+    const NONE: NearestOutOfBounds = NearestOutOfBounds { before: i64::MIN, behind: i64::MAX };
 
-    fn with(self, other: Next) -> Next {
-        Next { before: self.before.max(other.before), behind: self.behind.min(other.behind) }
+    fn with(self, other: NearestOutOfBounds) -> NearestOutOfBounds {
+        NearestOutOfBounds { before: self.before.max(other.before), behind: self.behind.min(other.behind) }
     }
 }
 
@@ -95,14 +95,14 @@ impl OutOfBounds {
         let length = length as i64;
         let before = if bytes.start < 0 && bytes.end > -NEAR { bytes.end } else { i64::MIN };
         let behind = if bytes.end > length && bytes.start < length + NEAR { bytes.start } else { i64::MAX };
-        let next = Next { before, behind };
-        if next != Next::NONE {
+        let next = NearestOutOfBounds { before, behind };
+        if next != NearestOutOfBounds::NONE {
             self.find(object, next);
         }
     }
 
-    fn find(&mut self, object: usize, next: Next) {
-        let found = self.found.entry(object).or_insert(Next::NONE);
+    fn find(&mut self, object: usize, next: NearestOutOfBounds) {
+        let found = self.found.entry(object).or_insert(NearestOutOfBounds::NONE);
         *found = found.with(next);
     }
 
@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     fn near_is_less_than_16_bytes_away() {
-        let mut out_of_bounds = OutOfBounds::default();
+        let mut accesses_out_of_bounds_are_faults_with_their_line = OutOfBounds::default();
         // From the 8th byte after a buffer of 64 bytes on, and too far before it.
-        out_of_bounds.load(3, &(72..76), 64);
-        out_of_bounds.load(3, &(-20..-16), 64);
-        assert!(!out_of_bounds.is_near(3, 60..64));
-        let next = out_of_bounds.next().expect("something new");
+        accesses_out_of_bounds_are_faults_with_their_line.load(3, &(72..76), 64);
+        accesses_out_of_bounds_are_faults_with_their_line.load(3, &(-20..-16), 64);
+        assert!(!accesses_out_of_bounds_are_faults_with_their_line.is_near(3, 60..64));
+        let next = accesses_out_of_bounds_are_faults_with_their_line.next().expect("something new");
         assert!(next.is_near(3, 60..64) && next.is_near(3, 57..58));
         assert!(!next.is_near(3, 52..56) && !next.is_near(3, 0..4) && !next.is_near(4, 60..64));
         assert!(next.next().is_none());
@@ -135,11 +135,17 @@ mod tests {
 
     #[test]
     fn an_invocation_finds_its_own_stores() {
-        let mut out_of_bounds = OutOfBounds::default();
-        out_of_bounds.store(2, 5, 64..68);
-        assert!(out_of_bounds.has_stored(2, 5, &(67..68)) && !out_of_bounds.has_stored(2, 5, &(68..72)));
-        assert!(!out_of_bounds.has_stored(2, 6, &(64..68)) && !out_of_bounds.has_stored(1, 5, &(64..68)));
-        out_of_bounds.begin_group();
-        assert!(!out_of_bounds.has_stored(2, 5, &(64..68)));
+        let mut accesses_out_of_bounds_are_faults_with_their_line = OutOfBounds::default();
+        accesses_out_of_bounds_are_faults_with_their_line.store(2, 5, 64..68);
+        assert!(
+            accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 5, &(67..68))
+                && !accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 5, &(68..72))
+        );
+        assert!(
+            !accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 6, &(64..68))
+                && !accesses_out_of_bounds_are_faults_with_their_line.has_stored(1, 5, &(64..68))
+        );
+        accesses_out_of_bounds_are_faults_with_their_line.begin_group();
+        assert!(!accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 5, &(64..68)));
     }
 }

@@ -6,7 +6,7 @@ use super::scalar::AccessedScalar;
 use crate::abstract_value::AbstractValue;
 use crate::expr_bound::ExprBound;
 use crate::inst::Reg;
-use crate::memory::Found;
+use crate::memory::ReadValue;
 use crate::outcome::CauseKind;
 use crate::pointer::OBJECT;
 use crate::run::expr::build::bound_of_value;
@@ -121,8 +121,8 @@ impl Run<'_> {
             return None;
         }
         let before = before.or_else(|| match memory.read(offset, size) {
-            Found::Value(old) => Some(bound_of_value(&old, loaded(kind, memory.bits(offset, size)), fmt)),
-            Found::Unwritten | Found::Parts => None,
+            ReadValue::Value(old) => Some(bound_of_value(&old, loaded(kind, memory.bits(offset, size)), fmt)),
+            ReadValue::Unwritten | ReadValue::Parts => None,
         });
         let either = bound.unwrap_or_else(|| bound_of_value(value, bits, fmt)).either(before?);
         Some(self.numbered_bound(either))
@@ -145,9 +145,9 @@ impl Run<'_> {
         }
         if perhaps {
             let old = match self.objects[object].read(offset, size) {
-                Found::Value(old) => old,
-                Found::Unwritten => AbstractValue::Unknown(UNREAD),
-                Found::Parts => AbstractValue::Unknown(self.cause(CauseKind::Precision)),
+                ReadValue::Value(old) => old,
+                ReadValue::Unwritten => AbstractValue::Unknown(UNREAD),
+                ReadValue::Parts => AbstractValue::Unknown(self.cause(CauseKind::Precision)),
             };
             let old_bits = loaded(kind, self.objects[object].bits(offset, size));
             (value, bits) = self.union(kind, (&old, old_bits), (&value, bits));

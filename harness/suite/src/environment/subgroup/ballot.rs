@@ -134,10 +134,10 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-type IsIn = fn(u32, u32) -> bool;
+type MaskPredicate = fn(u32, u32) -> bool;
 
 /// The built-in masks, with a predicate for the places in the mask of invocation `own`.
-const MASKS_OF: [(&str, IsIn); 5] = [
+const MASKS_OF: [(&str, MaskPredicate); 5] = [
     ("SubgroupEqMask", |place, own| place == own),
     ("SubgroupGeMask", |place, own| place >= own),
     ("SubgroupGtMask", |place, own| place > own),
@@ -217,7 +217,7 @@ fn ballots(legacy: bool) -> Vec<SubgroupResult> {
     parts.collect()
 }
 
-fn mask(builtin: &'static str, is_in: IsIn) -> SubgroupResult {
+fn mask(builtin: &'static str, is_in: MaskPredicate) -> SubgroupResult {
     SubgroupResult::new(
         move |shader, _| {
             let ty = vector(shader);
