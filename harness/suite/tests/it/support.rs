@@ -1,6 +1,8 @@
 //! Targets to run programs on.
 
-use assay_check::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
+use assay_check::{
+    AllocatedDispatch, CompileOptions, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget,
+};
 use assay_events::{CaseResult, DeviceInfo, Event};
 use assay_oracle::{Resource, Slot};
 use assay_runner::ProgramRunner;
@@ -91,7 +93,13 @@ pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<Run
     let programs = ProgramSet {
         cases,
         target,
-        settings: ProgramSettings { path, seed: 0, jobs: 2, rerun_options: String::new() },
+        settings: ProgramSettings {
+            path,
+            seed: 0,
+            compile: CompileOptions::default(),
+            jobs: 2,
+            rerun_options: String::new(),
+        },
     };
     let mut results = Vec::new();
     programs.run(&AtomicBool::new(false), &mut |event| {
