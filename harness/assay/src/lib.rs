@@ -25,12 +25,12 @@
 mod recording_target;
 
 use assay_check::{
-    BindingName, BindingSource, Check, CheckError, CompileOptions, Options, ShaderSource, VulkanTarget,
-    search_parameters,
+    BindingName, BindingSource, Check, CheckError, CompileOptions, Options, ShaderSource, search_parameters,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_oracle::Slot;
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use bytemuck::{AnyBitPattern, NoUninit};
 use recording_target::RecordingTarget;
 use std::collections::BTreeMap;

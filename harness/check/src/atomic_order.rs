@@ -12,11 +12,10 @@
 
 use crate::check::{Check, on_one_line};
 use crate::compare::{Comparison, compare, failure_class, hex, ranges};
-use crate::dispatch_setup::Descriptor;
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
-use crate::memory_layout::path_text;
-use crate::target::{DispatchRequest, Target, TargetError};
+use crate::memory_layout::{MemoryContents, path_text};
 use assay_events::{Mismatch, Status, class_names};
+use assay_exec::{Descriptor, DispatchRequest, Target, TargetError};
 use assay_oracle::{Disorder, Dispatch, Expected, Outcome, Place, Slot, Standing, WrongOperand};
 use assay_precision::{Scalar, Specification};
 use assay_spirv::module::InstructionIndex;
@@ -253,7 +252,7 @@ impl Check<'_> {
 /// Returns the path of the element at an offset.
 pub(crate) fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
     let mut found = None;
-    descriptor.contents()?.walk_scalars(descriptor.bytes, &mut |element, path| {
+    MemoryContents::of(descriptor)?.walk_scalars(descriptor.bytes, &mut |element, path| {
         if found.is_none() && element.offset == offset {
             found = Some(path_text(path));
         }

@@ -2,25 +2,25 @@
 
 use crate::atomic_order::{ObservedChoices, ObservedRound, Unobserved, VariantRun, element_at};
 use crate::compare::{Comparison, check_complete};
-use crate::device_address::synthetic_addresses;
-use crate::dispatch_setup::{Descriptor, DispatchSetup};
+use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::{InterpretedRound, ResolvedExpectation};
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
 use crate::parameter_search::open_sources;
 use crate::picture::picture;
-use crate::subgroup_control::SubgroupControl;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, impossible_layout, possible_layout, recorded_layout, recorded_subgroup_size,
 };
-use crate::target::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
 use assay_events::{CheckResult, DeviceInfo, Status, Times, UndeterminedElements, UnjudgedRound};
+use assay_exec::{
+    AllocatedDispatch, Descriptor, DispatchOutput, DispatchRequest, ExecError, SubgroupControl, Target, TargetError,
+    synthetic_addresses,
+};
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
     Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
-use assay_runner::ExecError;
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::requirements::Requirements;

@@ -2,11 +2,9 @@
 
 use crate::result::{not_run, result};
 use crate::{Case, LoweredModule, Program, Reference, RunPath, tile};
-use assay_check::{
-    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
-    synthetic_addresses,
-};
+use assay_check::{Check, CheckError, ShaderSource};
 use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::Resource;
 use assay_runner::ProgramRunner;
 use assay_runner::panic_message;

@@ -4,8 +4,8 @@
 
 use assay_case::{Case, Columns, OperandSource};
 use assay_events::Status;
+use assay_exec::{ExecError, Executor};
 use assay_precision::{CheckCounts, Checker, Specification, Verdict};
-use assay_runner::{ExecError, Executor};
 use assay_vulkan::Instance;
 use assay_wgpu_exec::{CaseBuffer, WgpuDevice, WgpuExecutor, WgpuTarget, shader, to_wgsl};
 use std::collections::BTreeMap;
@@ -385,7 +385,7 @@ struct Other<'a> {
     overrides: Option<&'a [(String, f64)]>,
 }
 
-impl assay_check::Target for Other<'_> {
+impl assay_exec::Target for Other<'_> {
     fn info(&self) -> &assay_events::DeviceInfo {
         self.target.info()
     }
@@ -396,11 +396,11 @@ impl assay_check::Target for Other<'_> {
 
     fn run(
         &self,
-        request: &assay_check::DispatchRequest<'_>,
-    ) -> Result<assay_check::DispatchOutput, assay_check::TargetError> {
+        request: &assay_exec::DispatchRequest<'_>,
+    ) -> Result<assay_exec::DispatchOutput, assay_exec::TargetError> {
         let wgsl = request
             .wgsl
-            .map(|wgsl| assay_check::Wgsl { text: self.text, overrides: self.overrides.unwrap_or(wgsl.overrides) });
-        self.target.run(&assay_check::DispatchRequest { wgsl, ..*request })
+            .map(|wgsl| assay_exec::Wgsl { text: self.text, overrides: self.overrides.unwrap_or(wgsl.overrides) });
+        self.target.run(&assay_exec::DispatchRequest { wgsl, ..*request })
     }
 }

@@ -1,14 +1,13 @@
 //! Shaders and targets for tests.
 
-use assay_check::{
-    AllocatedDispatch, Check, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError,
-    VulkanTarget, synthetic_addresses,
-};
+use assay_check::{Check, Options, ShaderSource};
 use assay_events::{CheckResult, DeviceInfo};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::{Limits, Program};
 use assay_spirv::Module;
 use assay_spirv::requirements::{ApiVersion, DeviceCaps};
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

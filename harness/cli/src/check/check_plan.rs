@@ -11,9 +11,10 @@ use crate::{
 };
 use assay_check::{
     BundleDestination, CaseFile, Check, CheckError, ChosenParameters, MutatingTarget, Mutation, Options, PlantedError,
-    ReductionLimits, ShaderSource, Target, bundle, reduce, write_case,
+    ReductionLimits, ShaderSource, bundle, reduce, write_case,
 };
 use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
+use assay_exec::Target;
 use assay_oracle::Place as At;
 use assay_precision::Specification;
 use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};

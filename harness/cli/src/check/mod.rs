@@ -12,17 +12,19 @@ use crate::{
     note, output_file, print, print_summary, run,
 };
 use assay_check::{
-    AddressWord, BindingName, BindingSource, CaseFile, Check, CheckError, ChosenParameters, Descriptor, Mutation,
-    Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence, load_translation, run_tool,
-    search_parameters, subgroup_size, translation_options, without_source,
+    AddressWord, BindingName, BindingSource, CaseFile, Check, CheckError, ChosenParameters, Mutation, Options,
+    ShaderSource, assignment, bundle, check_equivalence, load_translation, run_tool, search_parameters, subgroup_size,
+    translation_options, without_source,
 };
 use assay_events::{CheckResult, Status};
+use assay_exec::{Descriptor, Target};
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
 use assay_reports::{ResultDirWriter, plural};
 use assay_spirv::Style;
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use assay_wgpu_exec::WgpuTarget;
 use check_plan::{CheckPlan, CheckRequest, DeviceVerdict};
 use clap::Args;

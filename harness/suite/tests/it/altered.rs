@@ -1,11 +1,9 @@
 //! Devices that do what the oracle says of another module or of other images than they were given.
 
 use crate::programs::assert_none;
-use assay_check::{
-    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
-    synthetic_addresses,
-};
+use assay_check::{Check, CheckError, ShaderSource};
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::{Dispatch, Image, Limits, Program, Resource, texel_scalars};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;

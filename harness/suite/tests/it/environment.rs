@@ -3,8 +3,8 @@
 
 use crate::programs::assert_none;
 use crate::support::{FaultyOracle, line, on_each_driver, run};
-use assay_check::{DispatchOutput, Target};
 use assay_events::Status;
+use assay_exec::{DispatchOutput, Target};
 use assay_oracle::Slot;
 use assay_spirv::tables::{GroupOperation, Op};
 use assay_suite::{Case, all};

@@ -2,11 +2,9 @@
 //! loses the Pass.
 
 use crate::programs::assert_none;
-use assay_check::{
-    AllocatedDispatch, Check, CheckError, DispatchOutput, DispatchRequest, ShaderSource, Target, TargetError,
-    synthetic_addresses,
-};
+use assay_check::{Check, CheckError, MemoryContents, ShaderSource};
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::{Expected, Limits, Memory, Program, Standing};
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
@@ -42,7 +40,8 @@ impl Target for FlippedBitTarget {
             outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
         let outputs = request.descriptors.iter().filter(|d| d.is_read_back() && d.may_be_written);
         for descriptor in outputs {
-            let (Some(permitted), Some(contents)) = (outcome.memory.get(&descriptor.slot), descriptor.contents())
+            let (Some(permitted), Some(contents)) =
+                (outcome.memory.get(&descriptor.slot), MemoryContents::of(descriptor))
             else {
                 continue;
             };

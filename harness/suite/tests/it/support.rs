@@ -1,15 +1,14 @@
 //! Targets to run programs on.
 
-use assay_check::{
-    AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget, synthetic_addresses,
-};
 use assay_events::{CaseResult, DeviceInfo, Event};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::{Limits, Program, Resource, Slot};
 use assay_runner::ProgramRunner;
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{Case, NoDevice, ProgramSet, ProgramSettings, RunPath};
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
