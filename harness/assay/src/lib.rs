@@ -25,12 +25,13 @@
 mod recording_target;
 
 use assay_check::{
-    BindingName, BindingSource, CheckError, CheckSession, CompileOptions, Options, SessionOutput, ShaderSource, Target,
-    VulkanTarget,
+    BindingName, BindingSource, CheckError, CheckSession, CompileOptions, Options, SessionOutput, ShaderSource,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::Target;
 use assay_oracle::Slot;
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use bytemuck::{AnyBitPattern, NoUninit};
 use recording_target::RecordingTarget;
 use std::collections::BTreeMap;

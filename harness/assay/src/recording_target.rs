@@ -1,9 +1,10 @@
 //! A target that keeps the output of its first dispatch.
 
-use assay_check::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
 use assay_events::DeviceInfo;
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::Slot;
 use assay_spirv::requirements::DeviceCaps;
+use assay_vulkan_exec::VulkanTarget;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -52,9 +53,5 @@ impl Target for RecordingTarget {
         let output = self.device.run(request)?;
         self.first.borrow_mut().get_or_insert_with(|| output.memory.clone());
         Ok(output)
-    }
-
-    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        self.device.with_device(during, work)
     }
 }

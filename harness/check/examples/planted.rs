@@ -4,16 +4,15 @@
 //! `cargo run --release -p assay-check --example planted -- [--count N] [--first SEED] [--device
 //! NAME]`
 
-use assay_check::{
-    Check, CheckError, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, ShaderSource, Target,
-    TargetError, VulkanTarget,
-};
+use assay_check::{Check, CheckError, MutatingTarget, Mutation, Options, ShaderSource};
 use assay_events::{DeviceInfo, Status};
+use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::Slot;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::ExitCode;

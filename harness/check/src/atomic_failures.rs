@@ -3,9 +3,9 @@
 
 use crate::check::Check;
 use crate::compare::{Comparison, failure_class, hex, ranges};
-use crate::dispatch_setup::Descriptor;
-use crate::memory_layout::path_text;
+use crate::memory_layout::{MemoryContents, path_text};
 use assay_events::{Mismatch, Status, class_names};
+use assay_exec::Descriptor;
 use assay_oracle::{Disorder, Expected, Slot, Standing, WrongOperand};
 use assay_precision::Scalar;
 
@@ -69,7 +69,7 @@ impl Check<'_> {
 /// Returns the path of the element at an offset.
 pub(crate) fn element_at(descriptor: &Descriptor, offset: u64) -> Option<String> {
     let mut found = None;
-    descriptor.contents()?.walk_scalars(descriptor.bytes, &mut |element, path| {
+    MemoryContents::of(descriptor)?.walk_scalars(descriptor.bytes, &mut |element, path| {
         if found.is_none() && element.offset == offset {
             found = Some(path_text(path));
         }

@@ -15,18 +15,19 @@
 //! | `device.json` | the device ([`assay_events::DeviceInfo`]) |
 //! | `assay-files.json` | files that Assay wrote, which a later check may remove ([`OwnedFiles`]) |
 
-use crate::compare::{Permitted, bytes_of, hex, ranges};
+use crate::binding_name::BindingName;
+use crate::compare::{Permitted, hex, ranges};
 use crate::image_config::image_and_sampler;
-use crate::memory_layout::path_text;
-use crate::options::{BindingName, BindingSource, Options, robustness};
+use crate::memory_layout::{MemoryContents, path_text};
+use crate::options::{BindingSource, Options, robustness};
 use crate::shader_source::ending;
-use crate::subgroup_control::{SubgroupControl, subgroup_size};
-use crate::target::WGPU;
+use crate::subgroup_control::subgroup_size;
 use crate::{
-    AddressWord, Check, CheckError, CompileOptions, CompilerRun, Descriptor, DispatchSetup, Expectation, ImageConfig,
-    Mutation, SamplerConfig, ShaderSource,
+    AddressWord, Check, CheckError, CompileOptions, CompilerRun, DispatchSetup, Expectation, ImageConfig, Mutation,
+    SamplerConfig, ShaderSource,
 };
 use assay_events::{CheckResult, DeviceInfo};
+use assay_exec::{Descriptor, SubgroupControl};
 use assay_files::{OwnedFiles, input};
 use assay_oracle::{Dispatch, Limits, Outcome, Robustness, Slot, Standing};
 use assay_precision::Specification;
@@ -207,7 +208,7 @@ pub fn write(folder: &Path, contents: &BundleData<'_>) -> Result<(), CheckError>
         let (image, sampler) = image_and_sampler(resource);
         images.extend(image.map(|image| (to.clone(), image)));
         samplers.extend(sampler.map(|sampler| (to.clone(), sampler)));
-        let Some(data) = bytes_of(resource) else { continue };
+        let Some(data) = resource.bytes() else { continue };
         let pointed = check.setup.descriptors.iter().any(|d| d.slot == *slot && d.is_addressed());
         let name = if pointed { format!("buffer-{to}.hex") } else { format!("input-{set}.{binding}.{element}.hex") };
         save(&name, to_hex(data).into_bytes());
@@ -383,7 +384,8 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let device: DeviceInfo =
         serde_json::from_str(&text).map_err(|error| wrong(&path, format!("is malformed: {error}")))?;
     // A failure through wgpu is reproduced with the WGSL text.
-    let wgsl = Some(format!("{ORIGINAL}.wgsl")).filter(|name| device.api == WGPU && folder.join(name).is_file());
+    let wgsl = Some(format!("{ORIGINAL}.wgsl"))
+        .filter(|name| device.api == DeviceInfo::API_WGPU && folder.join(name).is_file());
     let (path, text) = load(wgsl.as_deref().unwrap_or(SHADER), input::MAX_SHADER_BYTES)?;
     // They are constants in the bundle's SPIR-V.
     let overrides = manifest.overrides.iter().filter(|_| wgsl.is_some());
@@ -394,7 +396,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         &CompileOptions { specs, ..CompileOptions::default() },
     )?;
     let mut options = Options {
-        rules: if device.api == WGPU { Specification::Wgsl } else { Specification::Vulkan },
+        rules: if device.api == DeviceInfo::API_WGPU { Specification::Wgsl } else { Specification::Vulkan },
         entry: Some(manifest.entry.clone()),
         groups: Some(manifest.workgroups),
         specs: manifest.specialization.iter().map(|(id, bits)| (id.to_string(), bits.clone())).collect(),
@@ -449,7 +451,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
     let _warnings = shader.must_be_legal(false)?;
     let setup = DispatchSetup::new(&shader, &options)?;
     let lacks = |d: &&Descriptor| {
-        d.contents().is_some() && !options.inputs.iter().any(|(to, _)| to.names(d.slot, d.name.as_deref()))
+        MemoryContents::of(d).is_some() && !options.inputs.iter().any(|(to, _)| to.names(d.slot, d.name.as_deref()))
     };
     let lacking = setup.descriptors.iter().find(lacks).map(Descriptor::label);
     let push = (setup.push.is_some() && options.push.is_none()).then(|| "the push constants".to_owned());
@@ -500,7 +502,7 @@ fn expected(contents: &BundleData<'_>) -> String {
     for descriptor in contents.check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
         let memory = contents.outcome.memory.get(&descriptor.slot);
         let (Some(memory), Some(output), Some(made_of)) =
-            (memory, contents.output.get(&descriptor.slot), descriptor.contents())
+            (memory, contents.output.get(&descriptor.slot), MemoryContents::of(descriptor))
         else {
             continue;
         };

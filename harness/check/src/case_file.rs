@@ -319,7 +319,8 @@ impl<'a> Text<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Check, ShaderSource, SubgroupControl};
+    use crate::{Check, ShaderSource};
+    use assay_exec::SubgroupControl;
 
     const TEXT: &str = r#"
 why = "the sum of what is there"

@@ -150,7 +150,8 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CaseFile, CompileOptions, SubgroupControl};
+    use crate::{CaseFile, CompileOptions};
+    use assay_exec::SubgroupControl;
 
     #[test]
     fn a_written_case_file_has_the_options_of_the_check() {

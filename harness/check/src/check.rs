@@ -2,18 +2,18 @@
 
 use crate::atomic_failures::element_at;
 use crate::check_run::CheckRun;
-use crate::device_address::synthetic_addresses;
-use crate::dispatch_setup::{Descriptor, DispatchSetup};
+use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
 use crate::observed_choices::{ObservedRound, VariantRun};
-use crate::subgroup_control::SubgroupControl;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
-use crate::target::{AllocatedDispatch, DispatchRequest, Target, TargetError};
 use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle};
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::{
+    AllocatedDispatch, Descriptor, DispatchRequest, SubgroupControl, Target, TargetError, synthetic_addresses,
+};
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
     Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,

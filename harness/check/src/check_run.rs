@@ -12,18 +12,16 @@
 
 use crate::check::{DYNAMIC_ERROR, ENDLESS, UNDEFINED_IN_LAYOUT, is_endless};
 use crate::compare::{Comparison, check_complete};
-use crate::dispatch_setup::Descriptor;
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::open_sources;
 use crate::picture::picture;
 use crate::subgroup_layout::impossible_layout;
-use crate::target::{AllocatedDispatch, DispatchOutput, Target, TargetError};
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
+use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
 use assay_oracle::{Copies, Dispatch, FaultKind, Outcome, Slot};
-use assay_runner::ExecError;
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! Comparison of a device's output with the permitted sets, element by element.
 
-use crate::dispatch_setup::Descriptor;
-use crate::memory_layout::{Element, path_text, read_bits};
+use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
 use assay_events::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
+use assay_exec::Descriptor;
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
 use assay_precision::{FailureClass, Scalar};
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ pub(crate) fn compare(
         let (Some(memory), Some(got)) = (outcome.memory.get(&descriptor.slot), got.get(&descriptor.slot)) else {
             continue;
         };
-        let Some(contents) = descriptor.contents() else { continue };
+        let Some(contents) = MemoryContents::of(descriptor) else { continue };
         let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
         let buffer = BindingComparison { descriptor, memory, before, got, round };
         let (checked, beyond) = (result.checked, result.outside_subset);
@@ -358,17 +358,7 @@ impl BindingComparison<'_> {
 
 /// Returns the bytes of a binding before the dispatch.
 pub(crate) fn data_of(dispatch: &Dispatch, slot: Slot) -> Option<&[u8]> {
-    dispatch.bindings.get(&slot).and_then(bytes_of)
-}
-
-/// Returns the bytes of a resource.
-pub(crate) fn bytes_of(resource: &Resource) -> Option<&[u8]> {
-    match resource {
-        Resource::Buffer(buffer) => Some(&buffer.data),
-        Resource::Image(image) | Resource::CombinedImageSampler(image, _) => Some(&image.data),
-        // `Resource` is not exhaustive.
-        _ => None,
-    }
+    dispatch.bindings.get(&slot).and_then(Resource::bytes)
 }
 
 /// Returns the element, or the pieces into which the memory's cells divide it.

@@ -5,8 +5,9 @@
 //! words, and the oracle interprets the shader with the same addresses. Only a dispatch without
 //! faults runs on the device.
 
-use crate::dispatch_setup::write_bits;
-use crate::{BindingName, CheckError, Descriptor};
+use crate::memory_layout::write_bits;
+use crate::{BindingName, CheckError};
+use assay_exec::{Descriptor, addressed_slot};
 use assay_oracle::{Dispatch, Resource, Slot};
 use assay_spirv::reflect::{DescriptorKind, Member, TypeLayout};
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-
-/// Set number of buffers without a descriptor, which no device supports.
-const ADDRESSED_SET: u32 = u32::MAX;
 
 /// Size of an address in bytes.
 const ADDRESS_BYTES: u64 = 8;
@@ -124,17 +122,6 @@ fn scalar_shape(ty: &str) -> Option<TypeLayout> {
     }
 }
 
-/// Returns the slot of a buffer without a descriptor, by its index in
-/// [`Options::buffers`](crate::Options::buffers).
-pub fn addressed_slot(number: u32) -> Slot {
-    Slot::new(ADDRESSED_SET, number)
-}
-
-/// Returns whether a slot is that of a buffer without a descriptor.
-pub(crate) fn is_pointed(slot: Slot) -> bool {
-    slot.set == ADDRESSED_SET
-}
-
 /// A 64-bit word that holds an address: `push@0 = nodes+16`, `0.1@8 = nodes`, `nodes@8 = nodes+32`,
 /// `nodes@24 = null`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,10 +212,10 @@ pub(crate) fn resolve(
         let (place, value) = address.text();
         let wrong =
             |what: String| CheckError::entry("address", place.as_str(), format!("address `{place}={value}`: {what}"));
-        let to = descriptors.iter().find(|d| is_pointed(d.slot) && d.name.as_ref() == Some(&address.buffer));
+        let to = descriptors.iter().find(|d| d.is_addressed() && d.name.as_ref() == Some(&address.buffer));
         let to = to.map(|d| d.slot);
         let to = (address.buffer == NULL).then_some(None).or_else(|| to.map(Some)).ok_or_else(|| {
-            let there = descriptors.iter().filter(|d| is_pointed(d.slot)).filter_map(|d| d.name.clone());
+            let there = descriptors.iter().filter(|d| d.is_addressed()).filter_map(|d| d.name.clone());
             let there: Vec<String> = there.collect();
             let there = if there.is_empty() {
                 "no buffer is declared".to_owned()
@@ -293,25 +280,11 @@ pub(crate) fn put_addresses(words: &[ResolvedWord], addresses: &BTreeMap<Slot, u
     }
 }
 
-/// Returns distinct addresses for buffers that no device has allocated, far from each other and
-/// from 0.
-pub fn synthetic_addresses<'a>(descriptors: impl IntoIterator<Item = &'a Descriptor>) -> BTreeMap<Slot, u64> {
-    const FIRST: u64 = 1 << 32;
-    const ALIGN: u64 = 1 << 12;
-    let mut next = FIRST;
-    let pointed = descriptors.into_iter().filter(|d| is_pointed(d.slot));
-    let place = |d: &Descriptor| {
-        let here = next;
-        next = (here + d.bytes).next_multiple_of(ALIGN) + ALIGN;
-        (d.slot, here)
-    };
-    pointed.map(place).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::memory_layout::{path_text, walk_scalars};
+    use assay_exec::synthetic_addresses;
 
     #[test]
     fn records_have_the_layout_of_c() {

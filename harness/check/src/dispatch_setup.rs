@@ -1,13 +1,15 @@
 //! Setup of a dispatch: entry point, interface, and the inputs of every round.
 
-use crate::device_address::{self, ResolvedWord, is_name, is_pointed};
-use crate::image_contents::ImageContents;
-use crate::memory_layout::{Element, MemoryContents, read_bits, runtime_stride, size_with_elements, walk_scalars};
+use crate::device_address::{self, ResolvedWord, is_name};
+use crate::image_contents::{image_shape, is_filtered, pattern};
+use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
 use crate::parameter::{self, ParameterValue};
+use crate::scalar_text::scalar_from_text;
 use crate::written_resources::WrittenResources;
 use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ShaderSource};
 use assay_case::{MemoryValues, Mixture};
+use assay_exec::{Descriptor, ImageShape, SpecValue};
 use assay_files::input;
 use assay_oracle::{Buffer, Dispatch, Program, ProgramError, Resource, Robustness, Slot, SpecValues};
 use assay_precision::{Scalar, Specification};
@@ -19,68 +21,6 @@ use assay_spirv::tables::{ExecutionModel, Op};
 use assay_spirv::texture_addressing::{AddressMode, CompareOp, Sampler};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// A specialisation constant with a value from the options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpecValue {
-    /// Its `SpecId`.
-    pub id: u32,
-    /// Width in bits; 32 for booleans.
-    pub width: u32,
-    /// Bits of the value.
-    pub bits: u64,
-}
-
-/// A descriptor of the shader's interface.
-#[derive(Clone, Debug)]
-pub struct Descriptor {
-    /// Set, binding and array element.
-    pub slot: Slot,
-    /// Name of the variable.
-    pub name: Option<String>,
-    /// Kind of the descriptor.
-    pub kind: DescriptorKind,
-    /// Layout of a buffer's contents.
-    pub block: Option<Arc<TypeLayout>>,
-    /// Texels of an image or texel buffer.
-    pub texels: Option<ImageContents>,
-    /// Set if it is used with a depth comparison.
-    pub compares_depth: bool,
-    /// Set if the shader may write it.
-    pub may_be_written: bool,
-    /// Size of the buffer or of all texels in bytes.
-    pub bytes: u64,
-}
-
-impl Descriptor {
-    /// Returns a label such as `set 0 binding 1 (sums)`.
-    pub fn label(&self) -> String {
-        match &self.name {
-            Some(name) if is_pointed(self.slot) => format!("buffer {name}"),
-            Some(name) => format!("{} ({name})", self.slot),
-            None => self.slot.to_string(),
-        }
-    }
-
-    /// Returns the kind of its memory; `None` for samplers and for kinds that are not supported.
-    pub fn contents(&self) -> Option<MemoryContents<'_>> {
-        let block = self.block.as_deref().map(MemoryContents::Block);
-        block.or_else(|| self.texels.as_ref().map(MemoryContents::Texels))
-    }
-
-    /// Returns whether it is a buffer without a descriptor, which the shader reaches by its device
-    /// address only.
-    pub fn is_addressed(&self) -> bool {
-        is_pointed(self.slot)
-    }
-
-    /// Returns whether its contents can be written and read back: a storage buffer, storage image
-    /// or storage texel buffer.
-    pub fn is_read_back(&self) -> bool {
-        use DescriptorKind as K;
-        matches!(self.kind, K::StorageBuffer | K::StorageImage | K::StorageTexelBuffer)
-    }
-}
 
 /// Setup of a shader's dispatches.
 #[derive(Debug)]
@@ -267,12 +207,12 @@ impl DispatchSetup {
                     let stated = forms.find(|(to, _)| to.names(slot, name.as_deref()));
                     let (key, form) = stated.map(|(to, form)| (to.to_string(), form)).unzip();
                     let key = key.unwrap_or_else(|| slot.to_string());
-                    let texels = ImageContents::new(ty, kind, self.size(), elements, given, (form, filtered, compared));
+                    let texels = image_shape(ty, kind, self.size(), elements, given, (form, filtered, compared));
                     Some(texels.map_err(|what| CheckError::entry("image", key, format!("{slot}: {what}")))?)
                 }
                 None => None,
             };
-            let texel_bytes = texels.as_ref().map_or(0, ImageContents::bytes);
+            let texel_bytes = texels.as_ref().map_or(0, ImageShape::bytes);
             let bytes = match (&binding.block, given) {
                 (Some(block), Some(bytes)) if runtime_stride(block).is_some() => {
                     if let Some(from) = given_file(slot, name.as_deref(), options) {
@@ -451,7 +391,7 @@ impl DispatchSetup {
             return Sampler { compare: Some(CompareOp::LessOrEqual), ..Sampler::NEAREST };
         }
         let images = || self.descriptors.iter().filter(|d| !d.is_read_back()).filter_map(|d| d.texels.as_ref());
-        if round.is_multiple_of(2) || !images().all(ImageContents::is_filtered) {
+        if round.is_multiple_of(2) || !images().all(is_filtered) {
             return Sampler::NEAREST;
         }
         Sampler { linear: true, address: [AddressMode::Repeat; 3], ..Sampler::NEAREST }
@@ -502,7 +442,7 @@ impl DispatchSetup {
             };
             let mut values = Vec::new();
             for buffer in buffers {
-                let Some(contents) = buffer.contents() else { continue };
+                let Some(contents) = MemoryContents::of(buffer) else { continue };
                 let found = parameter::values_at(contents, buffer.bytes, Some(buffer.slot), (path, text));
                 values.extend(found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?);
             }
@@ -557,10 +497,10 @@ impl DispatchSetup {
             if descriptor.kind == DescriptorKind::Sampler {
                 dispatch.bindings.insert(descriptor.slot, Resource::Sampler(sampler));
             }
-            let Some(contents) = descriptor.contents() else { continue };
+            let Some(contents) = MemoryContents::of(descriptor) else { continue };
             let given = self.inputs.get(&descriptor.slot);
             let data = match (&descriptor.texels, given) {
-                (Some(texels), None) => texels.pattern(round, self.seed),
+                (Some(texels), None) => pattern(texels, round, self.seed),
                 _ => self.fill(&descriptor.label(), contents, descriptor.bytes, given, round)?,
             };
             let resource = match &descriptor.texels {
@@ -709,61 +649,12 @@ fn check_size(block: &TypeLayout, bytes: u64, elements: Option<u64>, from: &str)
     }
 }
 
-/// Returns memory with every scalar computed from its index. Padding is zero.
-pub(crate) fn scalars(
-    contents: MemoryContents<'_>,
-    bytes: u64,
-    mut bits: impl FnMut(Element, Scalar, u64) -> u64,
-) -> Vec<u8> {
-    let mut data = vec![0u8; bytes as usize];
-    let mut index = 0;
-    contents.walk_scalars(bytes, &mut |element, _| {
-        let value = bits(element, element.scalar, index);
-        index += 1;
-        write_bits(&mut data, element.offset, element.scalar.width(), value);
-    });
-    data
-}
-
-/// Writes `width` bits at an offset, if they fit.
-pub(crate) fn write_bits(memory: &mut [u8], offset: u64, width: u32, bits: u64) {
-    let bytes = bits.to_le_bytes();
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    if let Some(target) = memory.get_mut(start..start.saturating_add(width as usize / 8)) {
-        target.copy_from_slice(&bytes[..width as usize / 8]);
-    }
-    debug_assert!(read_bits(memory, offset, width).is_some());
-}
-
 /// Returns the bits of a small integer in a type.
 fn integer_bits(scalar: Scalar, number: u64) -> u64 {
     match scalar {
         Scalar::Float(format) => format.parse(&number.to_string()).map_or(0, |n| n.bits),
         Scalar::Int { width, .. } => number & (u64::MAX >> (64 - width)),
         Scalar::Bool => number & 1,
-    }
-}
-
-/// Parses a value of a type: bits (`0x..`), or a number in the notation of the type. Returns `None`
-/// if it is neither.
-pub(crate) fn scalar_from_text(scalar: Scalar, text: &str) -> Option<u64> {
-    match scalar {
-        Scalar::Float(format) => format.parse(text).ok().map(|number| number.bits),
-        Scalar::Bool => match text {
-            "true" | "1" => Some(1),
-            "false" | "0" => Some(0),
-            _ => None,
-        },
-        Scalar::Int { width, signed } => {
-            let mask = u64::MAX >> (64 - width);
-            let text = text.replace('\u{2212}', "-");
-            if let Some(hex) = text.strip_prefix("0x") {
-                return u64::from_str_radix(hex, 16).ok().filter(|bits| bits & !mask == 0);
-            }
-            let value: i128 = text.parse().ok()?;
-            let (lo, hi) = if signed { (-1i128 << (width - 1), mask as i128 >> 1) } else { (0, i128::from(mask)) };
-            (lo..=hi).contains(&value).then_some(value as u64 & mask)
-        }
     }
 }
 

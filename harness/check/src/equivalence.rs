@@ -12,17 +12,17 @@
 //!
 //! Values that a case file expects are compared with the permitted sets of the first module.
 
+use crate::CheckError;
 use crate::check::{Check, ENDLESS, is_endless, on_one_line, oracle};
 use crate::check_run::UndefinedRounds;
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
-use crate::memory_layout::{Element, path_text, read_bits};
+use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
 use crate::status::{TRY, hollow_reason, qualify_by_benign_race};
-use crate::target::Target;
-use crate::{CheckError, Descriptor};
 use assay_events::{
     BindingWrites, CheckResult, Mismatch, Status, UndeterminedElements, UnjudgedRound, Writes, class_names,
 };
+use assay_exec::{Descriptor, Target};
 use assay_float::RankRange;
 use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, RunError, Slot};
 use assay_precision::Scalar;
@@ -305,7 +305,8 @@ impl BindingPair<'_> {
     /// Returns the number of undetermined elements.
     fn compare(&self, changed: bool, result: &mut CheckResult) -> u64 {
         let &BindingPair { descriptor, dispatch, permitted, found, round } = self;
-        let (Some(memory), Some(contents)) = (permitted.memory.get(&descriptor.slot), descriptor.contents()) else {
+        let (Some(memory), Some(contents)) = (permitted.memory.get(&descriptor.slot), MemoryContents::of(descriptor))
+        else {
             return 0;
         };
         let Some(before) = data_of(dispatch, descriptor.slot) else { return 0 };

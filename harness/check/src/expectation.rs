@@ -1,11 +1,13 @@
 //! Values that a case file expects of elements, in addition to the specification's rules.
 
 use crate::compare::{Comparison, Permitted, count_mismatch, data_of, hex, ranges};
-use crate::dispatch_setup::{Descriptor, DispatchSetup, scalar_from_text};
-use crate::memory_layout::{Element, path_text};
+use crate::dispatch_setup::DispatchSetup;
+use crate::memory_layout::{Element, MemoryContents, path_text};
+use crate::scalar_text::scalar_from_text;
 use crate::{BindingName, CheckError, Expectation};
 use assay_case::position;
 use assay_events::{CheckResult, Mismatch, Status, class_names};
+use assay_exec::Descriptor;
 use assay_float::RankRange;
 use assay_oracle::{Dispatch, Expected, Outcome, Slot};
 use assay_precision::Scalar;
@@ -58,7 +60,7 @@ impl ResolvedExpectation {
             let name: BindingName = given.binding.parse()?;
             let found = setup.descriptors.iter().find(|d| name.names(d.slot, d.name.as_deref()));
             let found = found.ok_or_else(|| wrong(number, "the shader has no such binding".into()))?;
-            let contents = found.contents().filter(|_| found.is_read_back());
+            let contents = MemoryContents::of(found).filter(|_| found.is_read_back());
             let contents = contents.ok_or_else(|| wrong(number, "the shader cannot write it".into()))?;
             Ok::<_, CheckError>((found, contents))
         };

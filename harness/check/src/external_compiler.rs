@@ -1,7 +1,7 @@
 //! Compilers of GLSL, HLSL and Slang to SPIR-V that are installed on the machine.
 
+use crate::compile_options::CompileOptions;
 use crate::external_tool::{ToolOutput, run_tool};
-use crate::shader_source::CompileOptions;
 use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::TargetEnv;

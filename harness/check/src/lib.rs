@@ -3,16 +3,19 @@
 //! * [`ShaderSource`]: the shader, from a file in any [`Language`].
 //! * [`Options`]: the user's choices; [`DispatchSetup`] applies them to the shader's interface.
 //! * [`CheckSession`]: a shader with its options, as data, and the steps from it to a result.
-//! * [`Check`]: rounds on a [`Target`] (a Vulkan device, or a substitute in tests), each compared
-//!   with the oracle element by element.
+//! * [`Check`]: rounds on a [`Target`](assay_exec::Target), each compared with the oracle,
+//!   element by element.
 
 mod atomic_failures;
+mod base_variable;
+mod binding_name;
 pub mod bundle;
 mod case_file;
 mod case_writer;
 mod check;
 mod check_run;
 mod compare;
+mod compile_options;
 mod composite_types;
 mod device_address;
 mod dispatch_setup;
@@ -23,6 +26,7 @@ mod external_compiler;
 mod external_tool;
 mod image_config;
 mod image_contents;
+mod image_handles;
 mod instrument;
 mod language;
 mod memory_layout;
@@ -35,23 +39,25 @@ mod parameter_search;
 mod picture;
 mod provenance;
 mod reduce;
+mod scalar_text;
 mod session;
 mod shader_source;
 mod status;
 mod subgroup_control;
 mod subgroup_layout;
-mod target;
 mod translation;
 mod wgsl;
 mod wgsl_directives;
 mod workgroup_sample;
 mod written_resources;
 
+pub use binding_name::BindingName;
 pub use case_file::CaseFile;
 pub use check::{BundleDestination, Check, TIME_LIMIT};
 pub use compare::Comparison;
-pub use device_address::{AddressWord, AddressedBuffer, addressed_slot, synthetic_addresses};
-pub use dispatch_setup::{Descriptor, DispatchSetup, SpecValue};
+pub use compile_options::CompileOptions;
+pub use device_address::{AddressWord, AddressedBuffer};
+pub use dispatch_setup::DispatchSetup;
 pub use equivalence::{
     TranslationVerdict, check_equivalence, check_translation_of_target, interpret_only, without_source,
 };
@@ -59,7 +65,6 @@ pub use error::CheckError;
 pub use external_compiler::CompilerRun;
 pub use external_tool::{ToolOutput, run_tool};
 pub use image_config::{ImageConfig, SamplerConfig};
-pub use image_contents::ImageContents;
 pub use instrument::{ElementStore, InstrumentedModule, ProbeSelection, TraceError, TraceReader, instrument};
 pub use language::Language;
 pub use memory_layout::{
@@ -67,7 +72,7 @@ pub use memory_layout::{
 };
 pub use mutate::{MutatingTarget, Mutation, MutationKind, PlantedError};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
-pub use options::{BindingName, BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
+pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, reduce};
@@ -75,9 +80,8 @@ pub use session::{
     Attribution, BUNDLE_FOLDER, CheckSession, Diagnosis, SessionOutput, SessionRequest, refuse_foreign_bundles,
     remove_bundles,
 };
-pub use shader_source::{CompileOptions, CompiledShader, ShaderSource};
-pub use subgroup_control::{SubgroupControl, subgroup_size};
-pub use target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget};
+pub use shader_source::{CompiledShader, ShaderSource};
+pub use subgroup_control::subgroup_size;
 pub use translation::{load_translation, translation_options};
-pub use wgsl::{Wgsl, capabilities_except, compile_wgsl, with_overrides};
+pub use wgsl::{capabilities_except, compile_wgsl, with_overrides};
 pub use wgsl_directives::without_enable_subgroups;

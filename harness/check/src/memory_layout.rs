@@ -1,6 +1,6 @@
 //! Layout of a binding's memory: its scalars, each with an offset and a path.
 
-use crate::image_contents::ImageContents;
+use assay_exec::{Descriptor, ImageShape};
 use assay_float::{BF16, F16, F32, F64, Format};
 use assay_precision::Scalar;
 use assay_spirv::reflect::TypeLayout;
@@ -45,21 +45,70 @@ pub(crate) fn read_bits(memory: &[u8], offset: u64, width: u32) -> Option<u64> {
     Some(bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
 }
 
+/// Writes `width` bits at an offset, if they fit.
+pub(crate) fn write_bits(memory: &mut [u8], offset: u64, width: u32, bits: u64) {
+    let bytes = bits.to_le_bytes();
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    if let Some(target) = memory.get_mut(start..start.saturating_add(width as usize / 8)) {
+        target.copy_from_slice(&bytes[..width as usize / 8]);
+    }
+    debug_assert!(read_bits(memory, offset, width).is_some());
+}
+
 /// Kind of a binding's memory.
 #[derive(Clone, Copy, Debug)]
 pub enum MemoryContents<'a> {
     /// Block of a buffer.
     Block(&'a TypeLayout),
     /// Texels of an image or texel buffer.
-    Texels(&'a ImageContents),
+    Texels(&'a ImageShape),
 }
 
 impl<'a> MemoryContents<'a> {
+    /// Returns the kind of a descriptor's memory; `None` for samplers and for kinds that are not
+    /// supported.
+    pub fn of(descriptor: &'a Descriptor) -> Option<MemoryContents<'a>> {
+        let block = descriptor.block.as_deref().map(MemoryContents::Block);
+        block.or_else(|| descriptor.texels.as_ref().map(MemoryContents::Texels))
+    }
+
     /// Visits every scalar in `size` bytes in the order of memory; see [`walk_scalars`].
     pub fn walk_scalars(self, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
         match self {
             MemoryContents::Block(shape) => walk_scalars(shape, size, visit),
-            MemoryContents::Texels(texels) => texels.walk_scalars(size, visit),
+            MemoryContents::Texels(texels) => walk_texels(texels, size, visit),
+        }
+    }
+}
+
+/// Visits every scalar of an image in `size` bytes in the order of memory: by level, layer and row.
+pub(crate) fn walk_texels<'a>(texels: &ImageShape, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
+    const NAMES: [&str; 4] = ["r", "g", "b", "a"];
+    let (image, scalars) = (texels.without_contents(), texels.scalars());
+    let axes = image.axes() as usize;
+    let layered = image.layers > 1 || texels.is_arrayed();
+    let mut offset = 0;
+    for level in 0..image.levels {
+        let [w, h, d] = image.extent_of(level);
+        for texel in 0..u64::from(image.layers) * u64::from(d) * u64::from(h) * u64::from(w) {
+            let (row, x) = (texel / u64::from(w), (texel % u64::from(w)) as u32);
+            let (slice, y) = (row / u64::from(h), (row % u64::from(h)) as u32);
+            let (layer, z) = ((slice / u64::from(d)) as u32, (slice % u64::from(d)) as u32);
+            let mut at = [x, y, z, 0];
+            if layered {
+                at[axes] = layer;
+            }
+            let place = PathStep::Texel(at, axes + usize::from(layered), level);
+            for (i, &scalar) in scalars.iter().enumerate() {
+                let element = Element { offset, scalar };
+                offset += element.bytes();
+                if offset > size {
+                    return;
+                }
+                let channel = PathStep::Member(i, NAMES.get(i).copied());
+                let path = [place, channel];
+                visit(element, if scalars.len() > 1 { &path } else { &path[..1] });
+            }
         }
     }
 }
@@ -199,10 +248,29 @@ pub fn runtime_stride(shape: &TypeLayout) -> Option<u64> {
     }
 }
 
+/// Returns memory with every scalar computed from its index. Padding is zero.
+pub(crate) fn scalars(
+    contents: MemoryContents<'_>,
+    bytes: u64,
+    mut bits: impl FnMut(Element, Scalar, u64) -> u64,
+) -> Vec<u8> {
+    let mut data = vec![0u8; bytes as usize];
+    let mut index = 0;
+    contents.walk_scalars(bytes, &mut |element, _| {
+        let value = bits(element, element.scalar, index);
+        index += 1;
+        write_bits(&mut data, element.offset, element.scalar.width(), value);
+    });
+    data
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_oracle::Image;
     use assay_spirv::reflect::Member;
+    use assay_spirv::tables::{Dim, ImageFormat};
+    use assay_spirv::texture_addressing::ImageView;
     use std::sync::Arc;
 
     #[test]
@@ -248,5 +316,20 @@ mod tests {
         assert_eq!((size_with_elements(&block, 3), runtime_stride(&block)), (80, Some(16)));
         assert_eq!(read_bits(&[1, 2, 3, 4], 1, 16), Some(0x0302));
         assert_eq!(read_bits(&[1, 2], 1, 16), None);
+    }
+
+    #[test]
+    fn texels_are_ordered_by_level_layer_and_row() {
+        let (dim, extent, format, view) = (Dim::Dim2D, [3, 2, 1], ImageFormat::Rg16f, ImageView::ALL);
+        let image = Image { dim, extent, layers: 2, levels: 2, format, depth: false, view, data: Vec::new() };
+        let texels = ImageShape::new(image, true).expect("a format of memory");
+        let mut found = Vec::new();
+        walk_texels(&texels, texels.bytes(), &mut |element, path| found.push((element.offset, path_text(path))));
+        assert_eq!((found.len() as u64 * 2, texels.bytes()), (56, 56));
+        let place = |n: usize| (found[n].0, found[n].1.as_str());
+        assert_eq!(place(1), (2, "(0, 0, 0).g"));
+        assert_eq!(place(2 * 4), (16, "(1, 1, 0).r"));
+        assert_eq!(place(2 * 11), (44, "(2, 1, 1).r"));
+        assert_eq!(place(2 * 13), (52, "level 1 (0, 0, 1).r"));
     }
 }

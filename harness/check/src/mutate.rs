@@ -3,9 +3,8 @@
 
 use crate::CheckError;
 use crate::composite_types::parts;
-use crate::target::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_events::DeviceInfo;
-use assay_runner::ExecError;
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, Type, TypeId};
@@ -456,36 +455,6 @@ impl<T: Target> Target for MutatingTarget<T> {
             Some(words) => self.inner.run(&DispatchRequest { wgsl: None, words: &words, ..*request }),
             None => Err(ExecError::Internal("the instruction with the planted error is missing".into()).into()),
         }
-    }
-}
-
-impl<T: Target + ?Sized> Target for &T {
-    fn info(&self) -> &DeviceInfo {
-        (**self).info()
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        (**self).capabilities()
-    }
-
-    fn begin_round(&self, round: u32) {
-        (**self).begin_round(round);
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        (**self).allocate(request)
-    }
-
-    fn clear_workgroup_memory(&self) {
-        (**self).clear_workgroup_memory();
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        (**self).run(request)
-    }
-
-    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        (**self).with_device(during, work)
     }
 }
 

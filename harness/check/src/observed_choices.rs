@@ -13,7 +13,7 @@
 use crate::check::{Check, on_one_line};
 use crate::compare::{Comparison, compare};
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
-use crate::target::{DispatchRequest, Target, TargetError};
+use assay_exec::{DispatchRequest, Target, TargetError};
 use assay_oracle::{Dispatch, Outcome, Place, Slot};
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;

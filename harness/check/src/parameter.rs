@@ -4,8 +4,8 @@
 //! A parameter is named by its path (`size[0]`, `params.count`) or by its byte offset (`@16`,
 //! `0.1@16`). A path to a vector, an array or a structure names all scalars in it.
 
-use crate::dispatch_setup::{scalar_from_text, write_bits};
-use crate::memory_layout::{MemoryContents, path_text};
+use crate::memory_layout::{MemoryContents, path_text, write_bits};
+use crate::scalar_text::scalar_from_text;
 use assay_oracle::{Dispatch, Resource, Slot};
 use assay_precision::Scalar;
 use std::fmt::Write;

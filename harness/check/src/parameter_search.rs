@@ -19,18 +19,18 @@
 //! are checked, or at its limits.
 
 use crate::CheckError;
+use crate::binding_name::BindingName;
 use crate::check::Check;
 use crate::compare::compare;
-use crate::device_address::synthetic_addresses;
-use crate::dispatch_setup::{Descriptor, DispatchSetup};
+use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, path_text, runtime_stride, size_with_elements, walk_scalars};
-use crate::options::{BindingName, BindingSource, Options};
+use crate::options::{BindingSource, Options};
 use crate::parameter::width_permits;
 use crate::provenance::{DataFlow, FaultSources, Provenance};
 use crate::status::FEW;
-use crate::target::Target;
 use crate::workgroup_sample::{choose_workgroups, product};
 use assay_events::{BindingWrites, Writes, group_digits};
+use assay_exec::{Descriptor, Target, synthetic_addresses};
 use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_precision::Scalar;
 use assay_spirv::module::InstructionIndex;

@@ -1,9 +1,9 @@
 //! Pictures of failing results: of an image, or of a buffer that represents one.
 
 use crate::compare::Permitted;
-use crate::dispatch_setup::Descriptor;
 use crate::memory_layout::{Element, MemoryContents, PathStep};
 use assay_events::{Picture, TexelGrid};
+use assay_exec::Descriptor;
 use assay_oracle::{Memory, Outcome, Slot, Standing};
 use assay_precision::Scalar;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(crate) fn picture(
 ) -> Option<Picture> {
     descriptors.iter().filter(|descriptor| descriptor.is_read_back()).find_map(|descriptor| {
         let (memory, got) = (outcome.memory.get(&descriptor.slot)?, got.get(&descriptor.slot)?);
-        let contents = descriptor.contents()?;
+        let contents = MemoryContents::of(descriptor)?;
         let mut builder = PictureBuilder { texels: TexelGrid::default(), memory, got, channels: 0 };
         contents.walk_scalars(got.len() as u64, &mut |element, path| {
             builder.add(element, path, matches!(contents, MemoryContents::Block(_)))

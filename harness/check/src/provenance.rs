@@ -10,7 +10,7 @@
 //!
 //! It does not follow values through memory of buffers, nor physical pointers.
 
-use crate::instrument::{base_variable, slot_of};
+use crate::base_variable::{base_variable, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, InstructionIndex};

@@ -6,10 +6,10 @@
 use crate::case_writer::write_case;
 use crate::{
     BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader, MutatingTarget,
-    Mutation, Options, PlantedError, Reduction, ReductionLimits, ShaderSource, Target, bundle, reduce,
-    search_parameters,
+    Mutation, Options, PlantedError, Reduction, ReductionLimits, ShaderSource, bundle, reduce, search_parameters,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::Target;
 use assay_oracle::Place;
 use assay_spirv::module::InstructionIndex;
 use serde::{Deserialize, Serialize};

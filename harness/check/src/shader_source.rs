@@ -1,16 +1,18 @@
 //! Shader sources: a file, its module, and the location of instructions in it.
 
+use crate::compile_options::CompileOptions;
 use crate::dispatch_setup::is_compute;
 use crate::external_compiler::{self, CompilerRun};
-use crate::wgsl::{self, Wgsl, override_value};
+use crate::wgsl::{self, override_value};
 use crate::{CheckError, Language};
+use assay_exec::Wgsl;
 use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{ModuleSource, Report, ViolationEntry};
 use assay_spirv::reflect::Reflection;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A shader.
 #[derive(Debug)]
@@ -30,22 +32,6 @@ pub struct ShaderSource {
     pub target_env: Option<TargetEnv>,
     /// Run of the installed compiler that made the module, if one did.
     pub compiler: Option<CompilerRun>,
-}
-
-/// Options of the compilation of a shader.
-#[derive(Clone, Debug, Default)]
-pub struct CompileOptions {
-    /// Values of constants, by name or number. WGSL takes them for its `override`s, and other
-    /// languages leave them to the pipeline.
-    pub specs: Vec<(String, String)>,
-    /// Target environment of SPIR-V text, GLSL, HLSL and Slang.
-    pub target_env: Option<TargetEnv>,
-    /// Macros, as `NAME` or `NAME=VALUE`.
-    pub defines: Vec<String>,
-    /// Folders of files that the text includes.
-    pub includes: Vec<PathBuf>,
-    /// Entry point of HLSL and Slang.
-    pub entry: Option<String>,
 }
 
 /// A shader in a form that is sent to another process, which does not compile it again.
@@ -202,22 +188,6 @@ impl ShaderSource {
         }
         let at = module.instruction(place.instruction).at;
         place_text(&self.name, &self.source.position_of(at))
-    }
-}
-
-impl CompileOptions {
-    /// Checks that the options apply to a language.
-    fn must_apply_to(&self, language: Language) -> Result<(), String> {
-        let of_compiler = !self.defines.is_empty() || !self.includes.is_empty();
-        match (language, self.target_env) {
-            (Language::Wgsl, Some(target)) => Err(format!(
-                "it is WGSL; the target environment {target} applies to SPIR-V text, GLSL, HLSL and Slang only"
-            )),
-            _ if of_compiler && !language.is_external() => {
-                Err(format!("it is {}; --define and --include apply to GLSL, HLSL and Slang only", language.name()))
-            }
-            _ => Ok(()),
-        }
     }
 }
 

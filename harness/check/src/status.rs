@@ -2,7 +2,7 @@
 //! wrong.
 
 use assay_events::{CheckResult, Status, Writes, group_digits};
-use assay_runner::ExecError;
+use assay_exec::ExecError;
 
 /// Reason for a shader without observable output.
 pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \

@@ -3,31 +3,14 @@
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::target::Target;
 use crate::workgroup_sample::product;
-use serde::{Deserialize, Serialize};
+use assay_exec::{SubgroupControl, Target};
 
 /// Largest subgroup size of any device.
 const MAX_SIZE: u32 = 128;
 
 /// `VK_SHADER_STAGE_COMPUTE_BIT`.
 const COMPUTE_STAGE: u64 = 0x20;
-
-/// Subgroup options of a pipeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubgroupControl {
-    /// Required subgroup size: a power of two.
-    pub size: Option<u32>,
-    /// Set if every subgroup must be full.
-    pub full: bool,
-}
-
-impl SubgroupControl {
-    /// Returns whether the options leave everything to the device.
-    pub fn is_default(self) -> bool {
-        self == SubgroupControl::default()
-    }
-}
 
 /// Checks a required subgroup size.
 ///

@@ -3,6 +3,7 @@
 use crate::CheckError;
 use crate::nesting::{too_deep, with_deep_stack};
 use crate::wgsl_directives::without_enable_subgroups;
+use assay_exec::Wgsl;
 use assay_spirv::Module;
 use assay_spirv::lower::without_forbidden_layout;
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
@@ -12,15 +13,6 @@ use std::borrow::Cow;
 use std::error::Error as _;
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// A shader in WGSL, with values for its `override`s.
-#[derive(Clone, Copy, Debug)]
-pub struct Wgsl<'a> {
-    /// WGSL text.
-    pub text: &'a str,
-    /// As [`ShaderSource::overrides`](crate::ShaderSource::overrides).
-    pub overrides: &'a [(String, f64)],
-}
 
 /// Compiles WGSL by naga to SPIR-V with line information. Layouts that naga adds to workgroup
 /// memory are removed ([`without_forbidden_layout`]). `name` is the name in messages.

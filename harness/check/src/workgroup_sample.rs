@@ -12,9 +12,9 @@
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::target::Target;
 use assay_case::stable_hash;
 use assay_events::{WorkgroupSubset, group_digits};
+use assay_exec::Target;
 use assay_oracle::{Dispatch, Outcome};
 
 /// Largest number of instructions, summed over invocations, for interpreting all workgroups. That

@@ -1,6 +1,7 @@
 //! Resources that a shader may write. Only these show results of the shader.
 
-use crate::instrument::{WrittenImages, base_variable, slot_of};
+use crate::base_variable::{base_variable, slot_of};
+use crate::image_handles::WrittenImages;
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;

@@ -37,7 +37,7 @@ const CONTROLS: [(&str, &str); 5] = [
 pub(crate) fn devices(args: &DevicesArgs) -> Result<u8, Failure> {
     let devices = Instance::new(false)?.devices()?;
     if args.json {
-        let list: Vec<_> = devices.iter().map(assay_runner::device_info).collect();
+        let list: Vec<_> = devices.iter().map(assay_vulkan_exec::device_info).collect();
         let mut text = serde_json::to_string_pretty(&list).code(exit::INTERNAL)?;
         text.push('\n');
         return print(text.as_bytes());

@@ -314,9 +314,12 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// Value of [`DeviceInfo::api`] for devices through wgpu.
+    pub const API_WGPU: &'static str = "wgpu";
+
     /// Returns the specification by which results of its API are judged.
     pub fn specification(&self) -> &'static str {
-        if self.api == "wgpu" { WGSL_SPECIFICATION } else { SPECIFICATION }
+        if self.api == Self::API_WGPU { WGSL_SPECIFICATION } else { SPECIFICATION }
     }
 }
 

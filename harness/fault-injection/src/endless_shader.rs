@@ -2,10 +2,11 @@
 
 use crate::result;
 use assay_events::{DeviceInfo, Event, Status};
+use assay_exec::DriverCalls;
 use assay_isolate::{EventSender, Refusal, Task, WorkerBackend};
-use assay_runner::device_info;
 use assay_testkit::Shader;
 use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
+use assay_vulkan_exec::device_info;
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 /// Workgroups of a shader that never ends. Mesa's llvmpipe ends any loop after 65 535 rounds; with

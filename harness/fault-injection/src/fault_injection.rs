@@ -2,6 +2,7 @@
 
 use crate::{Fault, result, result_with_wrong_chunks};
 use assay_events::{DeviceInfo, Event, Status};
+use assay_exec::DriverCalls;
 use assay_isolate::{EventSender, Task, WorkerBackend};
 use rustix::process::{Signal, getpid, kill_process};
 use std::{

@@ -16,16 +16,16 @@
 //!
 //! Unix only, because it needs process groups and `/proc`.
 
-mod announced_executor;
 mod child_process;
 mod confirmation;
 mod coordinator;
 mod message;
 mod message_frame;
+mod run_plan;
 mod serve;
 
-pub use announced_executor::run_plan;
 pub use child_process::Launch;
 pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, RunOutcome, WorkerCount, WorkerLimits};
 pub use message::{Refusal, Task};
+pub use run_plan::run_plan;
 pub use serve::{DriverCall, EventSender, ServeError, WorkerBackend, serve};

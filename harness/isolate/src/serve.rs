@@ -5,6 +5,7 @@ use crate::{
     message_frame::{self, MAX_ORDER_BYTES},
 };
 use assay_events::{DeviceInfo, Event, Reporter};
+use assay_exec::DriverCalls;
 use rustix::{
     io::dup,
     process::{Signal, kill_current_process_group},
@@ -38,7 +39,7 @@ pub trait WorkerBackend {
     ///
     /// It reports the beginning of each case ([`Event::CaseStarted`]) and its end
     /// ([`Event::CaseFinished`], or [`Event::CheckFinished`], which partial results may precede).
-    /// Calls into a driver are announced with [`EventSender::begin_call`]. It ends early once
+    /// Calls into a driver are announced with [`DriverCalls::begin_call`]. It ends early once
     /// `stop` is set. For a task that names chunks, only these chunks are run.
     ///
     /// # Errors
@@ -105,16 +106,6 @@ impl EventSender {
         self.send(&WorkerMessage::Refused(refusal));
     }
 
-    /// Announces a call into the driver for a case, which lasts until the result is dropped;
-    /// `doing` describes it. If the call exceeds the time limit of the run, the coordinator kills
-    /// the worker and attributes that to the case.
-    #[must_use = "the call ends when this is dropped"]
-    pub fn begin_call(&self, case: &str, doing: &str) -> DriverCall<'_> {
-        let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
-        self.send(&WorkerMessage::Enter { call, case: case.to_owned(), doing: doing.to_owned() });
-        DriverCall { sender: self, call }
-    }
-
     /// Writes raw bytes to the pipe like a damaged worker, for tests.
     ///
     /// # Errors
@@ -124,7 +115,20 @@ impl EventSender {
     }
 }
 
+impl DriverCalls for EventSender {
+    type Call<'a> = DriverCall<'a>;
+
+    /// Sends the announcement to the coordinator. If the call exceeds the time limit of the run,
+    /// the coordinator kills the worker and attributes that to the case.
+    fn begin_call(&self, case: &str, doing: &str) -> DriverCall<'_> {
+        let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
+        self.send(&WorkerMessage::Enter { call, case: case.to_owned(), doing: doing.to_owned() });
+        DriverCall { sender: self, call }
+    }
+}
+
 /// A call into the driver; it ends when this is dropped.
+#[must_use = "the call ends when this is dropped"]
 #[derive(Debug)]
 pub struct DriverCall<'a> {
     sender: &'a EventSender,

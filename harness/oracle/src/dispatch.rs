@@ -78,7 +78,7 @@ impl Image {
     }
 
     /// Number of axes. The faces of a cube are layers.
-    pub(crate) fn axes(&self) -> u32 {
+    pub fn axes(&self) -> u32 {
         match self.dim {
             Dim::Dim1D | Dim::Buffer => 1,
             Dim::Dim3D => 3,
@@ -131,6 +131,17 @@ pub enum Resource {
     CombinedImageSampler(Image, Sampler),
     /// A sampler.
     Sampler(Sampler),
+}
+
+impl Resource {
+    /// Returns its contents; `None` for a sampler.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Resource::Buffer(buffer) => Some(&buffer.data),
+            Resource::Image(image) | Resource::CombinedImageSampler(image, _) => Some(&image.data),
+            Resource::Sampler(_) => None,
+        }
+    }
 }
 
 /// The tile of a tile shading dispatch: `VK_QCOM_tile_shading`, "Per-Tile Execution Model" and

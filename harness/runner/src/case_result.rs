@@ -1,8 +1,8 @@
 //! Results of cases, from the counts of the checker.
 
-use crate::ExecError;
 use assay_case::{Case, InputRange, possible_inputs};
 use assay_events::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times};
+use assay_exec::ExecError;
 use assay_precision::{Call, CheckCounts, Observation, Reference, Scalar, Specification, Verdict};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Selection of the cases of a run.
 
-use crate::Executor;
 use assay_case::{Budget, Case, InputRange, NameFilters, Partition, RangeError, stable_hash};
 use assay_events::{DeviceInfo, RunInfo, RunPart, SCHEMA};
+use assay_exec::Executor;
 
 /// Options of a run.
 #[derive(Clone, Debug)]

@@ -13,9 +13,10 @@
 
 use crate::case_result::{CaseSummary, ChunkFailures, not_run, result};
 use crate::panic_message;
-use crate::{ExecError, Executor, Plan, PreparedCase, RunOptions};
+use crate::{Plan, RunOptions};
 use assay_case::{Case, Columns, Inputs, OperandSource};
 use assay_events::{CaseResult, Status, Times};
+use assay_exec::{ExecError, Executor, PreparedCase};
 use assay_precision::{CheckCounts, Checker};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,9 @@
 //! Execution of a plan.
 
 use crate::run_pipeline::{self, Message};
-use crate::{Executor, Plan, RunOptions};
+use crate::{Plan, RunOptions};
 use assay_events::{CaseResult, Event, Reporter, Status};
+use assay_exec::Executor;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

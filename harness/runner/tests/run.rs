@@ -2,7 +2,8 @@
 
 use assay_case::{Budget, Case, Columns, NameFilters, Partition};
 use assay_events::{CaseResult, DeviceInfo, Event, Reporter, Status};
-use assay_runner::{ExecError, Executor, Plan, PlanError, PreparedCase, RunError, RunOptions, Summary, plan, run};
+use assay_exec::{ExecError, Executor, PreparedCase};
+use assay_runner::{Plan, PlanError, RunError, RunOptions, Summary, plan, run};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -13,6 +13,7 @@
 //! * [`lower`]: rewriting of extensions to core SPIR-V.
 //! * [`assemble`] and [`disassemble`]: the text form of spirv-as and spirv-dis.
 
+mod capability;
 mod decode;
 pub mod edit;
 pub mod grammar;

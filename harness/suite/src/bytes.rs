@@ -1,7 +1,8 @@
 //! Buffer contents, and moves of bytes between buffers: the independent reference of the memory
 //! suites.
 
-use assay_check::{AddressWord, AddressedBuffer, BindingName, BindingSource, CheckError, Options, addressed_slot};
+use assay_check::{AddressWord, AddressedBuffer, BindingName, BindingSource, CheckError, Options};
+use assay_exec::addressed_slot;
 use assay_oracle::{Dispatch, Resource, Slot};
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
 //! A target without a device, for the reference path.
 
 use assay_case::{Case, Columns};
-use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_events::DeviceInfo;
-use assay_runner::{ExecError, Executor, PreparedCase};
+use assay_exec::{DispatchOutput, DispatchRequest, ExecError, Executor, PreparedCase, Target, TargetError};
 use assay_spirv::requirements::DeviceCaps;
 
 /// A target that runs nothing: every request fails with a reason.

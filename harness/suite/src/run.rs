@@ -3,13 +3,12 @@
 use crate::result::{not_run, program_not_run, result};
 use crate::{Case, LoweredModule, Program, Reference, RunPath, ShaderFile, tile};
 use assay_check::{
-    AllocatedDispatch, CaseFile, Check, CheckError, CheckSession, CompileOptions, DispatchOutput, DispatchRequest,
-    Language, Options, SessionOutput, ShaderSource, Target, TargetError, synthetic_addresses,
+    CaseFile, Check, CheckError, CheckSession, CompileOptions, Language, Options, SessionOutput, ShaderSource,
 };
 use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::Resource;
-use assay_runner::ProgramRunner;
-use assay_runner::panic_message;
+use assay_runner::{ProgramRunner, panic_message};
 use assay_spirv::requirements::{DeviceCaps, Requirements};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

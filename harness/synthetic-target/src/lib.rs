@@ -1,7 +1,7 @@
 //! A target for tests that returns what the oracle permits, with planted defects.
 
-use assay_check::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_events::DeviceInfo;
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::{Dispatch, Limits, Outcome, Program};
 use assay_spirv::Module;
 use assay_spirv::requirements::{ApiVersion, DeviceCaps};

@@ -1,6 +1,6 @@
 //! Errors between cases and wgpu.
 
-use assay_runner::ExecError;
+use assay_exec::ExecError;
 
 /// Reason why a device is not available through wgpu.
 #[derive(Debug, thiserror::Error)]

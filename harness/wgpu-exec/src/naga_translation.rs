@@ -1,10 +1,10 @@
 //! naga's translation of shaders that go through wgpu, and the SPIR-V that the driver receives.
 
 use assay_check::{
-    SpecValue, Wgsl, capabilities_except, control_flow_too_deep, with_deep_stack, with_overrides,
-    without_enable_subgroups,
+    capabilities_except, control_flow_too_deep, with_deep_stack, with_overrides, without_enable_subgroups,
 };
 use assay_events::DeviceInfo;
+use assay_exec::{SpecValue, Wgsl};
 use assay_spirv::Module;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};

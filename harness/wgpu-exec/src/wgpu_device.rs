@@ -2,8 +2,9 @@
 
 use crate::error::{WgpuError, exec_error};
 use assay_events::DeviceInfo;
-use assay_runner::{ExecError, device_info};
+use assay_exec::ExecError;
 use assay_vulkan::{Identity, Instance, PhysicalDevice};
+use assay_vulkan_exec::device_info;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wgpu::{Backends, Features, InstanceDescriptor, InstanceFlags};
@@ -251,7 +252,7 @@ fn matching_adapter(
 fn info(physical: &PhysicalDevice) -> DeviceInfo {
     let mut info = device_info(physical);
     info.name += ", wgpu";
-    info.api = "wgpu".to_owned();
+    info.api = DeviceInfo::API_WGPU.to_owned();
     info.properties.insert("wgpu".to_owned(), WGPU_VERSION.to_owned());
     info
 }

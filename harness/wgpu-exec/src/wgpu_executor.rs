@@ -5,8 +5,8 @@ use crate::wgpu_device::{OpenDevice, WgpuDevice, lock};
 use crate::wgsl_shader::{CaseBuffer, WORKGROUP, WgslShader, is_half, shader, to_wgsl, uses_f16};
 use assay_case::{Case, Columns};
 use assay_events::DeviceInfo;
+use assay_exec::{ExecError, Executor, PreparedCase};
 use assay_precision::Specification;
-use assay_runner::{ExecError, Executor, PreparedCase};
 use std::sync::Mutex;
 use std::time::Duration;
 

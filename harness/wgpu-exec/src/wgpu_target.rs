@@ -4,10 +4,10 @@ use crate::error::{WgpuError, message};
 use crate::naga_translation::{NagaInput, parse};
 use crate::wgpu_device::{OpenDevice, WgpuDevice, lock};
 use crate::wgpu_texture;
-use assay_check::{DispatchOutput, DispatchRequest, Target, TargetError, with_deep_stack, without_enable_subgroups};
+use assay_check::{with_deep_stack, without_enable_subgroups};
 use assay_events::DeviceInfo;
+use assay_exec::{Descriptor, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::{Resource, Slot};
-use assay_runner::ExecError;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::requirements::DeviceCaps;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -117,7 +117,7 @@ impl WgpuTarget {
         let duration = open.run(commands, self.time_limit, "running the shader")?;
         let mut left = DispatchOutput { memory: BTreeMap::new(), duration };
         for descriptor in request.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
-            let before = request.dispatch.bindings.get(&descriptor.slot).and_then(bytes);
+            let before = request.dispatch.bindings.get(&descriptor.slot).and_then(Resource::bytes);
             let Some(before) = before else { continue };
             let Some(thing) = resources.resources.get(&descriptor.slot) else {
                 // The device never had it, so its contents prove nothing.
@@ -166,15 +166,6 @@ fn refusal(error: &wgpu::Error, failure: ExecError) -> TargetError {
         }
         (_, ExecError::Internal(what)) => TargetError::Failed(ExecError::Pipeline(what)),
         (_, other) => TargetError::Failed(other),
-    }
-}
-
-/// Returns the bytes of a binding.
-fn bytes(resource: &Resource) -> Option<&[u8]> {
-    match resource {
-        Resource::Buffer(buffer) => Some(&buffer.data),
-        Resource::Image(image) | Resource::CombinedImageSampler(image, _) => Some(&image.data),
-        _ => None,
     }
 }
 
@@ -271,11 +262,7 @@ impl ResourceObject {
 }
 
 /// Creates the resource of a binding; the error names the missing functionality of WebGPU.
-fn create_resource(
-    open: &OpenDevice,
-    descriptor: &assay_check::Descriptor,
-    resource: &Resource,
-) -> Result<ResourceObject, String> {
+fn create_resource(open: &OpenDevice, descriptor: &Descriptor, resource: &Resource) -> Result<ResourceObject, String> {
     use wgpu::BufferUsages as Usage;
     match (descriptor.kind, resource) {
         (DescriptorKind::StorageBuffer | DescriptorKind::UniformBuffer, Resource::Buffer(buffer)) => {

@@ -1,12 +1,11 @@
 //! Textures and samplers of the oracle's descriptions, created through wgpu.
 
 use crate::wgpu_device::OpenDevice;
-use assay_check::Descriptor;
+use assay_exec::Descriptor;
 use assay_oracle::Image;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::{Dim, ImageFormat};
 use assay_spirv::texture_addressing::{AddressMode, CompareOp, Sampler};
-use assay_vulkan::{Resource, TexelFormat};
 use wgpu::{TextureFormat, TextureUsages};
 
 /// A texture with its view for shaders and its path back to the host.
@@ -40,7 +39,7 @@ impl TextureObjects {
     /// Creates a texture with these texels; the error names the missing functionality of WebGPU.
     pub(crate) fn new(open: &OpenDevice, descriptor: &Descriptor, image: &Image) -> Result<TextureObjects, String> {
         let storage = descriptor.kind == DescriptorKind::StorageImage;
-        if is_depth(descriptor) {
+        if descriptor.kind == DescriptorKind::SampledImage && image.depth {
             // WebGPU copies no data into "Depth32Float", and its other depth formats cannot store
             // the oracle's values.
             return Err("depth textures through wgpu: WebGPU copies no texels into one of Depth32Float, so that it cannot be filled here"
@@ -155,12 +154,6 @@ impl TextureObjects {
         debug_assert!(texels.len().is_multiple_of(self.texel as usize), "whole texels");
         texels
     }
-}
-
-/// Returns true if the texels are depths.
-fn is_depth(descriptor: &Descriptor) -> bool {
-    let resource = descriptor.texels.as_ref().map(|texels| texels.resource(descriptor.kind, None));
-    matches!(resource, Some(Resource::SampledImage(spec)) if spec.format == TexelFormat::Depth32)
 }
 
 /// Returns the format, and the bytes of a texel.

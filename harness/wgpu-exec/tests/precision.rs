@@ -2,8 +2,8 @@
 
 use assay_case::{Case, Columns, OperandSource};
 use assay_events::Status;
+use assay_exec::{ExecError, Executor};
 use assay_precision::{CheckCounts, Checker, Specification, Verdict};
-use assay_runner::{ExecError, Executor};
 use assay_testkit::Shader;
 use assay_vulkan::Instance;
 use assay_wgpu_exec::{CaseBuffer, WgpuDevice, WgpuExecutor, WgpuTarget, shader, to_wgsl};
@@ -371,7 +371,7 @@ struct OtherShader<'a> {
     overrides: Option<&'a [(String, f64)]>,
 }
 
-impl assay_check::Target for OtherShader<'_> {
+impl assay_exec::Target for OtherShader<'_> {
     fn info(&self) -> &assay_events::DeviceInfo {
         self.target.info()
     }
@@ -382,11 +382,11 @@ impl assay_check::Target for OtherShader<'_> {
 
     fn run(
         &self,
-        request: &assay_check::DispatchRequest<'_>,
-    ) -> Result<assay_check::DispatchOutput, assay_check::TargetError> {
+        request: &assay_exec::DispatchRequest<'_>,
+    ) -> Result<assay_exec::DispatchOutput, assay_exec::TargetError> {
         let wgsl = request
             .wgsl
-            .map(|wgsl| assay_check::Wgsl { text: self.text, overrides: self.overrides.unwrap_or(wgsl.overrides) });
-        self.target.run(&assay_check::DispatchRequest { wgsl, ..*request })
+            .map(|wgsl| assay_exec::Wgsl { text: self.text, overrides: self.overrides.unwrap_or(wgsl.overrides) });
+        self.target.run(&assay_exec::DispatchRequest { wgsl, ..*request })
     }
 }

@@ -8,9 +8,10 @@
 
 mod generate;
 
-use assay_check::{Check, CheckError, Options, ShaderSource, VulkanTarget};
+use assay_check::{Check, CheckError, Options, ShaderSource};
 use assay_events::{CheckResult, Status};
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -52,7 +52,6 @@
 //! earlier ones are lost.
 
 mod emit;
-mod image_handles;
 mod load_probes;
 mod memory_history;
 mod probes;
@@ -65,9 +64,7 @@ mod store_probes;
 mod subgroup_probes;
 mod undef_analysis;
 
-pub(crate) use image_handles::WrittenImages;
 pub use store_probes::ElementStore;
-pub(crate) use store_probes::{base_variable, slot_of};
 pub(crate) use subgroup_probes::SubgroupPlace;
 
 use emit::Recorder;
@@ -80,10 +77,11 @@ use shared_memory::SharedMemoryProbes;
 use store_probes::StoreProbe;
 use subgroup_probes::SubgroupRecord;
 
+use crate::DispatchSetup;
 use crate::composite_types::parts;
 use crate::memory_layout::read_bits;
-use crate::{Descriptor, DispatchSetup};
 use assay_events::{Blame, DerivationStep};
+use assay_exec::Descriptor;
 use assay_float::{F16, F32, F64};
 use assay_oracle::{AtomicExecution, AtomicHistory, Buffer, Dispatch, Resource, Slot};
 use assay_precision::Scalar;

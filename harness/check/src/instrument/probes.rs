@@ -1,12 +1,12 @@
 //! Probes of instructions that compute numbers from numbers or from images.
 
 use super::emit::{Recorder, to_words};
-use super::image_handles::{ImageHandle, WrittenImages};
 use super::recheck;
 use super::record_layout::RecordPosition;
 use super::recorded_value::{RecordedValue, ValueLayout};
 use super::{TraceReader, name, subgroup_probes};
 use crate::compare::{hex, ranges};
+use crate::image_handles::{ImageHandle, WrittenImages};
 use assay_events::{Blame, BlameExample, DerivationStep};
 use assay_oracle::Standing;
 use assay_spirv::Module;

@@ -13,7 +13,7 @@
 use super::emit::{Recorder, to_words};
 use super::record_layout::{RecordPosition, insertion_point};
 use super::recorded_value::{MAX_WORDS, ValueLayout, words_in};
-use super::store_probes::base_variable;
+use crate::base_variable::base_variable;
 use crate::composite_types::length_of;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, ScalarOrVector, instruction};

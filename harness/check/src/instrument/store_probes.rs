@@ -5,13 +5,14 @@ use super::TraceReader;
 use super::emit::{Recorder, to_words};
 use super::record_layout::RecordPosition;
 use super::recorded_value::ValueLayout;
-use crate::Descriptor;
+use crate::base_variable::{base_variable, slot_of};
+use assay_exec::Descriptor;
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, ScalarOrVector};
 use assay_spirv::module::Instruction;
 use assay_spirv::reflect::{EntryPointUses, TypeLayout};
-use assay_spirv::tables::{Decoration, Kind, Op};
+use assay_spirv::tables::{Kind, Op};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -74,33 +75,6 @@ fn store(module: &Module, i: &Instruction<'_>, next: &mut u32) -> Option<StorePr
     })?;
     *next += words;
     Some(StoreProbe { at: i.at, executed, slot, indices, value })
-}
-
-/// Returns the variable that a pointer leads into, and the ids of the indices.
-pub(crate) fn base_variable(module: &Module, pointer: u32) -> Option<(u32, Vec<u32>)> {
-    let mut ids = Vec::new();
-    let mut base = pointer;
-    loop {
-        let definition = module.definition_of(base)?;
-        match definition.op? {
-            Op::AccessChain | Op::InBoundsAccessChain => {
-                let (first, indices) = definition.operands().split_first()?;
-                ids.splice(0..0, indices.iter().copied());
-                base = *first;
-            }
-            Op::Variable => return Some((base, ids)),
-            _ => return None,
-        }
-    }
-}
-
-/// Returns the binding of a variable.
-pub(crate) fn slot_of(module: &Module, variable: u32) -> Option<Slot> {
-    let decoration = |wanted| {
-        let mut all = module.decorations(variable);
-        all.find(|d| d.decoration == Some(wanted)).and_then(|d| d.operands.first().copied())
-    };
-    Some(Slot::new(decoration(Decoration::DescriptorSet)?, decoration(Decoration::Binding)?))
 }
 
 impl AccessIndex {

@@ -13,7 +13,7 @@ use super::record_layout::{RecordPosition, insertion_point};
 use assay_oracle::{SubgroupLayout, SubgroupPosition};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{BlockIndex, ConstructKind, Instruction, InstructionIndex, Section};
+use assay_spirv::module::{BlockIndex, ConstructKind, InstructionIndex};
 use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{BuiltIn, Capability, ExecutionModel, Op};
 use std::collections::BTreeSet;
@@ -35,25 +35,9 @@ pub(crate) struct SubgroupPlace {
     pub(crate) size: u32,
 }
 
-/// `GroupNonUniform` and the capabilities that imply it.
-const GROUP_NON_UNIFORM: [Capability; 9] = [
-    Capability::GroupNonUniform,
-    Capability::GroupNonUniformVote,
-    Capability::GroupNonUniformArithmetic,
-    Capability::GroupNonUniformBallot,
-    Capability::GroupNonUniformShuffle,
-    Capability::GroupNonUniformShuffleRelative,
-    Capability::GroupNonUniformClustered,
-    Capability::GroupNonUniformQuad,
-    Capability::GroupNonUniformRotateKHR,
-];
-
-/// Returns whether a module may read the recorded built-ins, which require `GroupNonUniform`.
+/// Returns whether a module may read the recorded built-ins.
 pub(super) fn has_builtins(module: &Module) -> bool {
-    let words = GROUP_NON_UNIFORM.map(Capability::word);
-    let declared =
-        |i: Instruction<'_>| i.op == Some(Op::Capability) && i.operand(0).is_some_and(|c| words.contains(&c));
-    module.section(Section::Capabilities).any(declared)
+    module.declares(Capability::GroupNonUniform)
 }
 
 /// Returns whether an operation uses values of other invocations of the subgroup.

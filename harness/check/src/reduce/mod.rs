@@ -22,12 +22,11 @@ mod control_flow;
 mod instruction_edits;
 
 use crate::check::Check;
-use crate::compare::bytes_of;
 use crate::image_config::image_and_sampler;
 use crate::options::{BindingSource, Options};
-use crate::target::Target;
 use crate::{BindingName, CheckError, ShaderSource};
 use assay_events::{CheckResult, Status};
+use assay_exec::Target;
 use assay_oracle::Limits;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, ScalarOrVector, instruction};
@@ -224,7 +223,7 @@ fn fixed_options(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -
         if let Some(sampler) = sampler {
             options.samplers.push((to.parse()?, sampler));
         }
-        let Some(data) = bytes_of(resource) else { continue };
+        let Some(data) = resource.bytes() else { continue };
         options.inputs.push((to.parse()?, BindingSource::Bytes(data.to_vec())));
     }
     if !dispatch.push_constants.is_empty() {

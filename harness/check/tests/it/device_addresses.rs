@@ -2,11 +2,11 @@
 
 use crate::support::{SyntheticTarget, on_each_driver};
 use assay_check::{
-    AddressWord, BundleDestination, CaseFile, Check, CheckError, MutatingTarget, Mutation, Options, ShaderSource,
-    Target,
+    AddressWord, BundleDestination, CaseFile, Check, CheckError, MutatingTarget, Mutation, Options, ReductionLimits,
+    ShaderSource, bundle, reduce,
 };
-use assay_check::{ReductionLimits, bundle, reduce};
 use assay_events::Status;
+use assay_exec::Target;
 use assay_spirv::requirements::Requirements;
 use std::path::Path;
 use std::time::Duration;

@@ -2,8 +2,9 @@
 //! Pass.
 
 use crate::support::{SyntheticTarget, on_each_driver, spoilt, wgsl};
-use assay_check::{Check, DispatchOutput, Expectation, MutatingTarget, Mutation, Options};
+use assay_check::{Check, Expectation, MutatingTarget, Mutation, Options};
 use assay_events::{BindingWrites, CheckResult, Status, Writes};
+use assay_exec::DispatchOutput;
 use assay_oracle::Slot;
 
 /// A shader in which only invocations with an index below `p.n` write.

@@ -1,14 +1,13 @@
 //! Tests of images: texels are compared with the oracle, and reported by their coordinates.
 
 use crate::support::{on_each_driver, spirv, spoilt, wgsl};
-use assay_check::{
-    Check, DispatchOutput, DispatchRequest, ImageConfig, MutatingTarget, Mutation, Options, SamplerConfig,
-    ShaderSource, Target, TargetError, VulkanTarget,
-};
+use assay_check::{Check, ImageConfig, MutatingTarget, Mutation, Options, SamplerConfig, ShaderSource};
 use assay_events::{DeviceInfo, Status};
+use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::{Dispatch, Slot};
 use assay_spirv::requirements::DeviceCaps;
 use assay_testkit::Shader;
+use assay_vulkan_exec::VulkanTarget;
 
 /// Reads a mirrored image, and writes three images of other formats: 10 x 9 texels by 2 x 3
 /// workgroups.

@@ -1,8 +1,9 @@
 //! Tests of planted errors: the check finds them, and the trace names the instruction.
 
 use crate::support::{SyntheticTarget, on_each_driver, on_words, spirv, wgsl};
-use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError, Target};
+use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError};
 use assay_events::{CheckResult, Status};
+use assay_exec::Target;
 use assay_spirv::tables::Op;
 use assay_testkit::Shader;
 

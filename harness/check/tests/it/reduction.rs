@@ -1,13 +1,10 @@
 //! Tests of reduction.
 
 use crate::support::{SyntheticTarget, on_each_driver, wgsl};
-use assay_check::{
-    AllocatedDispatch, BindingSource, Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options,
-    ReductionLimits, ShaderSource, Target, TargetError, reduce,
-};
+use assay_check::{BindingSource, Check, MutatingTarget, Mutation, Options, ReductionLimits, ShaderSource, reduce};
 use assay_events::{DeviceInfo, Status};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::Robustness;
-use assay_runner::ExecError;
 use assay_spirv::requirements::DeviceCaps;
 use std::{cell::Cell, time::Duration};
 

@@ -45,7 +45,7 @@ fn the_accessible_range_has_the_alignment_of_the_device() {
     let options = Options { robustness: Robustness::Access2, ..Options::default() };
     let check = Check::new(&shader, &options).unwrap();
     on_each_driver(|target| {
-        use assay_check::Target;
+        use assay_exec::Target;
         let says = |name: &str| target.capabilities().properties.get(name).copied();
         let alignment = check.dispatch(0, target).unwrap().robust_alignment;
         let has = |name: &str| target.capabilities().extensions.contains(name);

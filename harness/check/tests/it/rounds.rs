@@ -71,7 +71,7 @@ fn unchanged_inputs_alone_do_not_pass() {
 
 #[test]
 fn missing_output_of_a_device_does_not_pass() {
-    let missing: [fn(&mut assay_check::DispatchOutput); 2] = [
+    let missing: [fn(&mut assay_exec::DispatchOutput); 2] = [
         |output| drop(output.memory.remove(&Slot::new(0, 1))),
         |output| output.memory.get_mut(&Slot::new(0, 0)).unwrap().truncate(8),
     ];

@@ -2,13 +2,12 @@
 //! the pipeline; benign races.
 
 use crate::support::{on_each_driver, wgsl};
-use assay_check::{
-    Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, SubgroupControl, Target, TargetError,
-    VulkanTarget,
-};
+use assay_check::{Check, MutatingTarget, Mutation, Options};
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::{DispatchOutput, DispatchRequest, SubgroupControl, Target, TargetError};
 use assay_oracle::Slot;
 use assay_spirv::requirements::DeviceCaps;
+use assay_vulkan_exec::VulkanTarget;
 
 /// Adds in subgroups, some invocations of which have returned.
 const SUMS: &str = "

@@ -1,10 +1,12 @@
 //! Shaders and targets for tests.
 
-use assay_check::{Check, DispatchOutput, Options, ShaderSource, VulkanTarget};
+use assay_check::{Check, Options, ShaderSource};
 use assay_events::CheckResult;
+use assay_exec::DispatchOutput;
 pub(crate) use assay_synthetic_target::SyntheticTarget;
 use assay_testkit::{Shader, on_software_drivers};
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use std::time::Duration;
 
 /// Parses WGSL.

@@ -1,11 +1,9 @@
 //! Tests of traces of calls, matrices, structures, images and subgroup operations.
 
 use crate::support::{SyntheticTarget, on_each_driver, on_words, spirv, wgsl};
-use assay_check::{
-    Check, DispatchOutput, DispatchRequest, MutatingTarget, Mutation, Options, PlantedError, ShaderSource, Target,
-    TargetError,
-};
+use assay_check::{Check, MutatingTarget, Mutation, Options, PlantedError, ShaderSource};
 use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::requirements::DeviceCaps;

@@ -11,10 +11,11 @@
 use super::device_check::OpenVulkan;
 use crate::exit::Failure;
 use assay_check::{
-    Check, DeviceWork, DispatchOutput, DispatchRequest, Options, ShaderSource, Target, TargetError, TranslationVerdict,
-    check_equivalence, check_translation_of_target, translation_options,
+    Check, Options, ShaderSource, TranslationVerdict, check_equivalence, check_translation_of_target,
+    translation_options,
 };
 use assay_events::{DeviceInfo, Status};
+use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::{Dispatch, Robustness};
 use assay_precision::Specification;
 use assay_spirv::requirements::DeviceCaps;
@@ -155,10 +156,6 @@ impl Target for NagaTarget<'_> {
         // wgpu enables robustness, and naga omits the checks that the device then makes.
         let dispatch = Dispatch { robustness: self.robustness(), ..request.dispatch.clone() };
         self.inner.run(&DispatchRequest { wgsl: None, words: self.words, specs: &[], dispatch: &dispatch, ..*request })
-    }
-
-    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        self.inner.with_device(during, work)
     }
 }
 

@@ -7,8 +7,9 @@ use crate::{
     exit::{self, Failure, WithCode},
     run::write_page,
 };
-use assay_check::{Check, CheckSession, SessionOutput, Target};
+use assay_check::{Check, CheckSession, SessionOutput};
 use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA};
+use assay_exec::Target;
 use assay_precision::Specification;
 use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
 use jiff::Timestamp;

@@ -8,21 +8,17 @@ use crate::{
     exit::{self, Failure, WithCode},
     run::{self, INTERRUPTED},
 };
-use assay_check::{
-    AllocatedDispatch, Attribution, Check, CheckSession, DeviceWork, DispatchOutput, DispatchRequest, SessionOutput,
-    SessionRequest, Target, TargetError,
-};
+use assay_check::{Attribution, Check, CheckSession, SessionOutput, SessionRequest};
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
+use assay_exec::{AnnouncedTarget, Target};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Launch, Refusal, Task, WorkerLimits};
 use assay_runner::panic_message;
-use assay_spirv::requirements::DeviceCaps;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::{
-    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::Duration,
 };
@@ -149,11 +145,10 @@ impl CheckWorker {
         let CheckSetup { session, device, settings, folder, command } = &self.setup;
         let session = CheckSession::from_request(session.clone())?;
         let check = session.check()?;
-        let announced =
-            |target| AnnouncedTarget { target, sender, case: name, round: Cell::new(0), runs: Cell::new(0) };
-        let target = announced(Box::new(&*self.target) as Box<dyn Target + '_>);
+        let target = announced(&*self.target, name, sender);
         let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
-            Ok(Box::new(announced(settings.target(&SelectedDevice { wgpu: false, ..device.clone() })?)))
+            let vulkan = settings.target(&SelectedDevice { wgpu: false, ..device.clone() })?;
+            Ok(Box::new(announced(vulkan, name, sender)))
         };
         let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
         let attribution: Option<Attribution<'_>> = if device.wgpu { Some(&attributed) } else { None };
@@ -163,6 +158,17 @@ impl CheckWorker {
         let output = SessionOutput { folder: folder.as_deref(), command };
         Ok(session.run(&check, &target, attribution, output, &preliminary)?)
     }
+}
+
+/// Returns a target that announces each call into the driver, dispatches with their rounds, and
+/// reports each dispatch as progress.
+fn announced<'a>(target: impl Target + 'a, case: &'a str, sender: &'a EventSender) -> impl Target + 'a {
+    let runs = AtomicU64::new(0);
+    AnnouncedTarget::new(target, sender, case, move |round| {
+        let done = runs.fetch_add(1, Ordering::Relaxed) + 1;
+        sender.event(&Event::CaseProgress { name: case.to_owned(), done, inputs: 0 });
+        Check::round_description(round)
+    })
 }
 
 impl assay_isolate::WorkerBackend for CheckWorker {
@@ -199,50 +205,5 @@ impl assay_isolate::WorkerBackend for CheckWorker {
             }
         }
         Ok(())
-    }
-}
-
-/// Target that announces each call into the driver, with its round, to the coordinator.
-struct AnnouncedTarget<'a> {
-    target: Box<dyn Target + 'a>,
-    sender: &'a EventSender,
-    case: &'a str,
-    round: Cell<u32>,
-    runs: Cell<u64>,
-}
-
-impl Target for AnnouncedTarget<'_> {
-    fn info(&self) -> &DeviceInfo {
-        self.target.info()
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.target.capabilities()
-    }
-
-    fn begin_round(&self, round: u32) {
-        self.round.set(round);
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        let _call = self.sender.begin_call(self.case, "allocating buffers with device addresses");
-        self.target.allocate(request)
-    }
-
-    fn clear_workgroup_memory(&self) {
-        let _call = self.sender.begin_call(self.case, "clearing workgroup memory");
-        self.target.clear_workgroup_memory();
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        self.runs.set(self.runs.get() + 1);
-        self.sender.event(&Event::CaseProgress { name: self.case.to_owned(), done: self.runs.get(), inputs: 0 });
-        let _call = self.sender.begin_call(self.case, &Check::round_description(self.round.get()));
-        self.target.run(request)
-    }
-
-    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        let _call = self.sender.begin_call(self.case, during);
-        self.target.with_device(during, work)
     }
 }

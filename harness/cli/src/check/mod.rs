@@ -12,18 +12,19 @@ use crate::{
     note, output_file, print, print_summary, run,
 };
 use assay_check::{
-    AddressWord, BUNDLE_FOLDER, BindingName, BindingSource, CaseFile, Check, CheckError, CheckSession, Descriptor,
-    Diagnosis, Mutation, Options, ShaderSource, Target, VulkanTarget, assignment, bundle, check_equivalence,
-    interpret_only, load_translation, refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size,
-    translation_options, without_source,
+    AddressWord, BUNDLE_FOLDER, BindingName, BindingSource, CaseFile, Check, CheckError, CheckSession, Diagnosis,
+    Mutation, Options, ShaderSource, assignment, bundle, check_equivalence, interpret_only, load_translation,
+    refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size, translation_options, without_source,
 };
 use assay_events::{CheckResult, Status};
+use assay_exec::{Descriptor, Target};
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
 use assay_reports::{ResultDirWriter, plural};
 use assay_spirv::Style;
 use assay_suite::NoDevice;
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use assay_wgpu_exec::WgpuTarget;
 use clap::Args;
 use device_check::{DeviceVerdict, SelectedDevice, check_on};

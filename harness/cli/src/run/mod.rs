@@ -16,12 +16,12 @@ use crate::{
     note, report,
 };
 use anyhow::Context;
-use assay_check::{Target, VulkanTarget};
+use assay_exec::{Executor, Target};
 use assay_reports::{Journal, ResultDirWriter};
-use assay_runner::{Executor, VulkanExecutor, VulkanOptions};
 use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{NoDevice, ProgramSet, RunPath};
 use assay_vulkan::Instance;
+use assay_vulkan_exec::{VulkanExecutor, VulkanOptions, VulkanTarget};
 use assay_wgpu_exec::{WgpuDevice, WgpuError, WgpuExecutor, WgpuTarget};
 use concurrent_devices::ConcurrentRun;
 use jiff::{Timestamp, Zoned};

@@ -6,11 +6,10 @@ use crate::{
     cases, check,
     exit::{self, Failure, WithCode},
 };
-use assay_check::{AllocatedDispatch, DeviceWork, DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_events::{DeviceInfo, Event};
+use assay_exec::AnnouncedTarget;
 use assay_isolate::{EventSender, Refusal, Task, WorkerBackend, run_plan};
 use assay_runner::{Plan, RunOptions, Selectable};
-use assay_spirv::requirements::DeviceCaps;
 use assay_suite::{AnyCase, ProgramSet, ProgramSettings};
 use clap::Parser;
 use serde::Deserialize;
@@ -120,7 +119,9 @@ impl Worker {
                     while !stop.load(Ordering::Relaxed) {
                         let Some(case) = programs.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
                         sender.event(&Event::CaseStarted { name: case.name.clone(), inputs: 0 });
-                        let target = AnnouncedTarget { target: self.backend.target(), sender, case: &case.name };
+                        let target = AnnouncedTarget::new(self.backend.target(), sender, &case.name, |_| {
+                            "running a program".to_owned()
+                        });
                         let set = ProgramSet { cases: &[], target: &target, settings: with.clone() };
                         sender.event(&set.run_case(case));
                     }
@@ -151,37 +152,5 @@ impl WorkerBackend for Worker {
         }
         self.programs(&programs, sender, stop);
         Ok(())
-    }
-}
-
-/// Target that announces each call into the driver to the coordinator.
-struct AnnouncedTarget<'a> {
-    target: &'a (dyn Target + Sync),
-    sender: &'a EventSender,
-    case: &'a str,
-}
-
-impl Target for AnnouncedTarget<'_> {
-    fn info(&self) -> &DeviceInfo {
-        self.target.info()
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.target.capabilities()
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        let _call = self.sender.begin_call(self.case, "allocating buffers with device addresses");
-        self.target.allocate(request)
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let _call = self.sender.begin_call(self.case, "running a program");
-        self.target.run(request)
-    }
-
-    fn with_device(&self, during: &'static str, work: &mut DeviceWork<'_>) -> Result<(), TargetError> {
-        let _call = self.sender.begin_call(self.case, during);
-        self.target.with_device(during, work)
     }
 }

@@ -338,7 +338,7 @@ impl Decoder<'_> {
             // Samplers too.
             _ => Descriptors::SampledImages,
         };
-        Some(Choice { of, allowed: self.has_capability(of.capability()) })
+        Some(Choice { of, allowed: self.module.declares(of.capability()) })
     }
 
     /// Returns whether a block (or its arrays) is a storage buffer of the old kind: `Uniform` with

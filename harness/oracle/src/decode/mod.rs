@@ -170,7 +170,7 @@ pub(crate) fn program(
     let varies = module.version() >= Version { major: 1, minor: 6 };
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
     let non_uniform = decoder.non_uniform();
-    let tiled = decoder.has_capability(Capability::TileShadingQCOM);
+    let tiled = decoder.module.declares(Capability::TileShadingQCOM);
     let rate = decoder.tile_shading_rate();
     Ok(Program {
         name: usage.name.clone(),
@@ -482,11 +482,6 @@ impl<'a> Decoder<'a> {
     fn has_mode(&self, wanted: ExecutionMode) -> bool {
         let mut modes = self.module.section(Section::ExecutionModes);
         modes.any(|i| i.operand(0) == Some(self.usage.function) && i.operand(1) == Some(wanted.word()))
-    }
-
-    pub(super) fn has_capability(&self, wanted: Capability) -> bool {
-        let mut capabilities = self.module.section(Section::Capabilities);
-        capabilities.any(|i| i.operand(0) == Some(wanted.word()))
     }
 
     /// Registers of the values that are decorated `NonUniform`.

@@ -10,7 +10,7 @@ use super::operands::Typing;
 use super::structure;
 use super::type_contents::{TypeContents, contents};
 use crate::decode::OperandLayout;
-use crate::grammar::{InstructionClass, Kind};
+use crate::grammar::InstructionClass;
 use crate::module::{BlockIndex, Dominance, ImageType, Instruction, InstructionIndex, Module, Section, Type, TypeId};
 use crate::reflect::{
     self, EntryPointUses, ExecutionModeUse, Layouts, Modes, TypeLayout, WorkgroupSize, explicit_layout,
@@ -128,8 +128,7 @@ impl<'a> Facts<'a> {
         let mut pending: Vec<Capability> = declared.collect();
         while let Some(capability) = pending.pop() {
             if capabilities.insert(capability) {
-                let row = Kind::Capability.enumerant(capability.word());
-                pending.extend(row.map_or(&[][..], |row| row.capabilities));
+                pending.extend(capability.implicitly_declared());
             }
         }
         let extensions = module.section(Section::Extensions).map(|i| module.string_at(i, 0)).collect();

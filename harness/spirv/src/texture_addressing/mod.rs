@@ -5,10 +5,12 @@ mod address;
 mod border;
 mod footprint;
 mod sampler;
+mod texel_format;
 mod view;
 
 pub use address::AddressMode;
 pub use border::BorderColor;
 pub use footprint::{FootprintOrigin, GatherMode};
 pub use sampler::{CompareOp, Sampler};
+pub use texel_format::TexelFormat;
 pub use view::{ComponentSource, ImageView, Swizzle};

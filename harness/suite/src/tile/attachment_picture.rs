@@ -6,7 +6,7 @@ use assay_events::{Picture, TexelGrid};
 use assay_float::F32;
 use assay_oracle::{Standing, texel_scalars};
 use assay_precision::Scalar;
-use assay_vulkan::TexelFormat;
+use assay_spirv::texture_addressing::TexelFormat;
 
 /// Draws the attachment with its layers below each other. `None` if no texel is wrong.
 pub(super) fn picture(
@@ -28,8 +28,7 @@ pub(super) fn picture(
         let (mut values, mut at, mut wrong) = ([[0.0; 4]; 2], 0, false);
         for (channel, scalar) in scalars.iter().enumerate().take(4) {
             let bytes = (scalar.width() / 8) as usize;
-            let (got, expected) =
-                (super::compare::number(&got[at..at + bytes]), super::compare::number(&expected[at..at + bytes]));
+            let (got, expected) = (number(&got[at..at + bytes]), number(&expected[at..at + bytes]));
             wrong |= match cells.get(&((texel * size + at) as u64)) {
                 Some(cell) => cell.expected.judge(cell.lenient.as_deref(), got) == Standing::Outside,
                 None => got != expected,
@@ -43,4 +42,9 @@ pub(super) fn picture(
         texels.wrong.push(wrong);
     }
     texels.picture(what)
+}
+
+/// Reads little-endian bytes as a number.
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().take(8).fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }

@@ -1,9 +1,10 @@
 //! Comparison of a pass's results with the permitted ones.
 
-use super::attachment_picture::picture;
+use super::attachment_picture::{number, picture};
 use super::model::StrayWrite;
-use super::pass::{Pass, PassContents, PermittedContents};
+use super::pass::{Pass, PermittedContents};
 use assay_events::{Picture, class_names};
+use assay_exec::PassContents;
 use assay_oracle::{Cell, Expected, Standing, texel_scalars};
 use assay_precision::Scalar;
 use std::collections::BTreeMap;
@@ -196,9 +197,4 @@ fn complete(what: &str, left: &[Vec<u8>], permitted: &[Vec<u8>]) -> Result<(), W
         }
     }
     Ok(())
-}
-
-/// Reads little-endian bytes as a number.
-pub(super) fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().take(8).fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }

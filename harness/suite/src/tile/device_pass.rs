@@ -1,263 +1,210 @@
-//! Runs a pass on a device: lowered, tile by tile; as an ordinary shader over the whole frame; and
-//! natively.
+//! Runs a pass on a device without the extension: lowered, tile by tile, and as an ordinary shader
+//! over the whole frame.
 
-use super::model::Executor;
-use super::pass::{ImageAccess, Pass, PassContents, PermittedContents, StepError, StepStage, groups};
+use super::model::{self, Executor, PassResults};
+use super::pass::{Pass, PermittedContents, StepError, groups, step_groups};
 use super::shader_text::FRAME_GROUP;
-use assay_oracle::Tile;
-use assay_spirv::Module;
+use assay_exec::{
+    Descriptor, DispatchSeries, ExecError, ImageAccess, ImageShape, PassContents, SeriesModule, SeriesRequest, Target,
+    TargetError,
+};
+use assay_oracle::{Buffer, Dispatch, Image, Resource, Slot, Tile};
 use assay_spirv::lower::LowerError;
 use assay_spirv::lower::tile::{LoweredTileShader, TilePushConstants, lower};
 use assay_spirv::reflect::DescriptorKind;
-use assay_vulkan::{
-    BindingLayout, Bindings, BufferSpec, Device, Dispatch, DispatchSlot, Error, ImageDim, ImageSpec, ImageView,
-    PassRecording, Pipeline, PipelineDesc, Resource, ResourceSpec, TileAttachment, TileBuffer, TilePass,
-    TilePassOutput, TileStep,
-};
-use std::time::Duration;
+use assay_spirv::tables::Dim;
+use assay_spirv::texture_addressing::{ImageView, TexelFormat};
 
-/// Reason why a device gives no results.
+/// Reason why a pass cannot be lowered.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum DeviceError {
+pub(super) enum PassLowerError {
     /// A step is not a valid module.
     #[error(transparent)]
     Step(#[from] StepError),
     /// The lowering does not support the case's module.
     #[error(transparent)]
     Lower(#[from] LowerError),
-    /// The device does not support the pass, or failed.
-    #[error(transparent)]
-    Device(#[from] Error),
 }
 
 /// Lowers the modules of a pass.
 ///
 /// # Errors
 /// A step is not a valid module or cannot be lowered.
-pub(super) fn lowered(pass: &Pass, local_size: [u32; 3]) -> Result<Vec<LoweredTileShader>, DeviceError> {
+pub(super) fn lowered(pass: &Pass, local_size: [u32; 3]) -> Result<Vec<LoweredTileShader>, PassLowerError> {
     pass.steps.iter().map(|step| Ok(lower(&pass.compute(step)?, local_size)?)).collect()
 }
 
-/// The images and buffers of a pass on a device.
-struct BoundResources<'a> {
-    device: &'a Device,
+/// Description of running a lowered pass, for errors.
+const DURING: &str = "running the lowered pass";
+
+/// Runs the modules of [`lowered`] for each tile, and the ordinary shaders over the whole frame if
+/// there are any.
+///
+/// # Errors
+/// The device does not support the modules, or failed.
+pub(super) fn run(
+    target: &dyn Target,
+    pass: &Pass,
+    lowered: &[LoweredTileShader],
+    tiles: &[Tile],
+) -> Result<(PassResults, Option<PassContents>), TargetError> {
+    let steps = lowered.iter().map(|step| SeriesModule { words: &step.words, push_constants: step.push_bytes() });
+    let frame = pass.full_frame.iter().map(|words| SeriesModule { words, push_constants: 0 });
+    let modules: Vec<SeriesModule<'_>> = steps.chain(frame).collect();
+    let resources = PassResources::new(pass)?;
+    let dispatch = resources.dispatch(&pass.contents(), [1; 3], Vec::new());
+    let request =
+        SeriesRequest { during: DURING, modules: &modules, descriptors: &resources.descriptors, dispatch: &dispatch };
+    let mut done = None;
+    target.run_series(&request, &mut |series| {
+        let mut executor = LoweredExecutor { resources: &resources, lowered, series };
+        let left = model::run(pass, tiles, &mut executor)?;
+        let frame = match pass.full_frame.is_empty() {
+            true => None,
+            false => Some(executor.full_frame()?),
+        };
+        done = Some((left, frame));
+        Ok(())
+    })?;
+    done.ok_or_else(|| ExecError::Internal(format!("{DURING}: nothing was done")).into())
+}
+
+/// The images and buffers of a pass as descriptors.
+struct PassResources<'a> {
     pass: &'a Pass,
-    resources: Vec<ResourceSpec>,
-    /// The pass's attachment or buffer behind each resource.
+    descriptors: Vec<Descriptor>,
+    /// The pass's attachment or buffer behind each descriptor.
     origins: Vec<ResourceOrigin>,
-    slot: DispatchSlot,
-    limit: Duration,
 }
 
 #[derive(Clone, Copy)]
 enum ResourceOrigin {
-    Attachment(usize, ImageAccess),
+    Attachment(usize),
     Buffer(usize),
 }
 
-impl<'a> BoundResources<'a> {
-    fn new(device: &'a Device, pass: &'a Pass, limit: Duration) -> Result<Self, Error> {
-        let (mut resources, mut origins) = (Vec::new(), Vec::new());
+impl<'a> PassResources<'a> {
+    fn new(pass: &'a Pass) -> Result<Self, TargetError> {
+        let (mut descriptors, mut origins) = (Vec::new(), Vec::new());
+        let mut add = |binding, kind, texels, data: &[u8], origin| {
+            descriptors.push(Descriptor {
+                slot: Slot::new(0, binding),
+                name: None,
+                kind,
+                block: None,
+                texels,
+                compares_depth: false,
+                may_be_written: kind != DescriptorKind::SampledImage,
+                bytes: data.len() as u64,
+            });
+            origins.push(origin);
+        };
         for (index, attachment) in pass.attachments.iter().enumerate() {
-            let image = ImageSpec { format: attachment.lowered_format(), ..image(pass, index) };
+            let shape = ImageShape::new(image(pass, index), pass.layers > 1);
+            let shape = shape.ok_or_else(|| ExecError::Internal(format!("attachment {index} has no texel format")))?;
             for &(binding, access) in &attachment.bindings {
-                let resource = match access {
-                    ImageAccess::Storage => Resource::StorageImage(image),
-                    ImageAccess::Sampled => Resource::SampledImage(image),
+                let kind = match access {
+                    ImageAccess::Storage => DescriptorKind::StorageImage,
+                    ImageAccess::Sampled => DescriptorKind::SampledImage,
                 };
-                resources.push(ResourceSpec { set: 0, binding, element: 0, resource });
-                origins.push(ResourceOrigin::Attachment(index, access));
+                add(binding, kind, Some(shape.clone()), &attachment.data, ResourceOrigin::Attachment(index));
             }
         }
         for (index, buffer) in pass.buffers.iter().enumerate() {
-            let resource = Resource::StorageBuffer(BufferSpec::in_out(buffer.data.len()));
-            resources.push(ResourceSpec { set: 0, binding: buffer.binding, element: 0, resource });
-            origins.push(ResourceOrigin::Buffer(index));
+            let kind = DescriptorKind::StorageBuffer;
+            add(buffer.binding, kind, None, &buffer.data, ResourceOrigin::Buffer(index));
         }
-        let slot = device.dispatch_slot_of(&resources)?;
-        Ok(BoundResources { device, pass, resources, origins, slot, limit })
+        Ok(PassResources { pass, descriptors, origins })
     }
 
-    fn pipeline(&self, words: &[u32], push_constants: u32) -> Result<Pipeline, Error> {
-        let layout = BindingLayout::of(&self.resources)?;
-        let bindings = Bindings::Listed(&layout);
-        self.device.pipeline(&PipelineDesc { bindings, push_constants, ..PipelineDesc::new(words, 0) })
+    /// Returns a dispatch with these contents.
+    fn dispatch(&self, contents: &PassContents, groups: [u32; 3], push_constants: Vec<u8>) -> Dispatch {
+        let resource = |descriptor: &Descriptor, origin| match (origin, &descriptor.texels) {
+            (ResourceOrigin::Attachment(index), Some(texels)) => {
+                Resource::Image(texels.image(contents.attachments[index].clone()))
+            }
+            (ResourceOrigin::Attachment(index), None) => buffer(&contents.attachments[index]),
+            (ResourceOrigin::Buffer(index), _) => buffer(&contents.buffers[index]),
+        };
+        let bound = self.descriptors.iter().zip(&self.origins);
+        let bindings = bound.map(|(descriptor, &origin)| (descriptor.slot, resource(descriptor, origin))).collect();
+        Dispatch { groups, push_constants, bindings, ..Dispatch::default() }
     }
 
+    /// Runs a module of a series and updates the contents.
     fn run(
-        &mut self,
-        pipeline: &Pipeline,
+        &self,
+        (series, module): (&mut dyn DispatchSeries, usize),
         groups: [u32; 3],
-        push: &[u8],
-        memory: &mut PassContents,
-    ) -> Result<(), Error> {
-        for (index, origin) in self.origins.iter().enumerate() {
-            let data = match *origin {
-                ResourceOrigin::Attachment(attachment, _) => &memory.attachments[attachment],
-                ResourceOrigin::Buffer(buffer) => &memory.buffers[buffer],
-            };
-            self.slot.write::<u8>(index)?.copy_from_slice(data);
-        }
-        self.slot.submit(pipeline, &Dispatch { groups, push_constants: push, clear: None })?;
-        self.slot.wait(self.limit)?;
-        for (index, origin) in self.origins.iter().enumerate() {
-            match *origin {
-                ResourceOrigin::Attachment(attachment, ImageAccess::Storage) => {
-                    memory.attachments[attachment].copy_from_slice(self.slot.read::<u8>(index)?);
-                }
-                ResourceOrigin::Attachment(_, ImageAccess::Sampled) => {}
-                ResourceOrigin::Buffer(buffer) => memory.buffers[buffer].copy_from_slice(self.slot.read::<u8>(index)?),
+        push_constants: Vec<u8>,
+        contents: &mut PassContents,
+    ) -> Result<(), TargetError> {
+        let output = series.run(module, &self.dispatch(contents, groups, push_constants))?;
+        let bound = self.descriptors.iter().zip(&self.origins);
+        for (descriptor, &origin) in bound.filter(|(descriptor, _)| descriptor.is_read_back()) {
+            let missing = || ExecError::Internal(format!("{DURING}: no contents of {}", descriptor.slot));
+            let data = output.memory.get(&descriptor.slot).ok_or_else(missing)?;
+            match origin {
+                ResourceOrigin::Attachment(index) => contents.attachments[index].clone_from(data),
+                ResourceOrigin::Buffer(index) => contents.buffers[index].clone_from(data),
             }
         }
         Ok(())
     }
 }
 
-fn image(pass: &Pass, attachment: usize) -> ImageSpec {
-    let ([width, height], layers) = (pass.extent, pass.layers);
-    let (dim, extent, format) = (ImageDim::D2, [width, height, 1], pass.attachments[attachment].format);
-    ImageSpec { dim, arrayed: layers > 1, extent, layers, levels: 1, format, view: ImageView::ALL }
+fn buffer(data: &[u8]) -> Resource {
+    Resource::Buffer(Buffer { data: data.to_vec(), address: None })
 }
 
-/// Runs lowered modules on a device.
-pub(super) struct LoweredExecutor<'a> {
-    bound: BoundResources<'a>,
-    steps: Vec<(LoweredTileShader, Pipeline)>,
-}
-
-impl<'a> LoweredExecutor<'a> {
-    /// Creates the pipelines of a pass from the modules of [`lowered`].
-    ///
-    /// # Errors
-    /// The device does not support them, or failed.
-    pub(super) fn new(
-        device: &'a Device,
-        pass: &'a Pass,
-        steps: Vec<LoweredTileShader>,
-        limit: Duration,
-    ) -> Result<Self, Error> {
-        let bound = BoundResources::new(device, pass, limit)?;
-        let made = steps.into_iter().map(|step| Ok((bound.pipeline(&step.words, step.push_bytes())?.clone(), step)));
-        let steps = made.map(|made: Result<_, Error>| made.map(|(pipeline, step)| (step, pipeline)));
-        let steps = steps.collect::<Result<_, _>>()?;
-        Ok(LoweredExecutor { bound, steps })
+/// Returns an ordinary image with the texels of an attachment. Stencil becomes `R8ui`, because not
+/// every device can sample stencil.
+fn image(pass: &Pass, index: usize) -> Image {
+    let (attachment, [width, height]) = (&pass.attachments[index], pass.extent);
+    Image {
+        dim: Dim::Dim2D,
+        extent: [width, height, 1],
+        layers: pass.layers,
+        levels: 1,
+        format: attachment.memory_format(),
+        depth: attachment.format == TexelFormat::Depth32,
+        view: ImageView::ALL,
+        data: Vec::new(),
     }
+}
+
+/// Runs lowered modules in a series of dispatches, in which the modules over the whole frame follow
+/// them.
+struct LoweredExecutor<'a> {
+    resources: &'a PassResources<'a>,
+    lowered: &'a [LoweredTileShader],
+    series: &'a mut dyn DispatchSeries,
 }
 
 impl Executor for LoweredExecutor<'_> {
-    type Error = Error;
+    type Error = TargetError;
 
-    fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), Error> {
-        let (lowered, pipeline) = &self.steps[step];
+    fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), TargetError> {
+        let lowered = &self.lowered[step];
         let values = TilePushConstants { offset: tile.offset, size: tile.size, apron: tile.apron };
-        let cover = self.bound.pass.steps[step].groups(tile.size);
+        let cover = step_groups(&self.resources.pass.steps[step], tile.size);
         let groups = lowered.groups(&values).unwrap_or(cover);
         let push = lowered.push_constants(&[], &values);
-        self.bound.run(pipeline, groups, &push, &mut memory.contents)
+        self.resources.run((&mut *self.series, step), groups, push, &mut memory.contents)
     }
 }
 
-/// Runs the ordinary shaders over the whole frame.
-///
-/// # Errors
-/// The device does not support them, or failed.
-pub(super) fn full_frame(device: &Device, pass: &Pass, limit: Duration) -> Result<PassContents, Error> {
-    let mut bound = BoundResources::new(device, pass, limit)?;
-    let mut memory = pass.contents();
-    for words in &pass.full_frame {
-        let pipeline = bound.pipeline(words, 0)?;
-        let [width, height] = pass.extent;
-        let groups = groups([width, height, pass.layers], [FRAME_GROUP, FRAME_GROUP, 1]);
-        bound.run(&pipeline, groups, &[], &mut memory)?;
-    }
-    Ok(memory)
-}
-
-/// A step with its pipeline.
-enum PreparedStep<'a> {
-    /// `texels`: texels of a workgroup; `None` for a shader with a shading rate.
-    Dispatch {
-        pipeline: Pipeline,
-        texels: Option<[u32; 3]>,
-    },
-    Draw {
-        fragment: &'a [u32],
-        per_tile: bool,
-    },
-}
-
-/// Runs the pass natively.
-///
-/// # Errors
-/// The device does not support it, or failed.
-pub(super) fn native(device: &Device, pass: &Pass, limit: Duration) -> Result<TilePassOutput, Error> {
-    let kind = |access| match access {
-        ImageAccess::Storage => DescriptorKind::StorageImage,
-        ImageAccess::Sampled => DescriptorKind::SampledImage,
-    };
-    let attachments: Vec<_> = pass
-        .attachments
-        .iter()
-        .enumerate()
-        .map(|(index, attachment)| TileAttachment {
-            image: image(pass, index),
-            role: attachment.role,
-            bindings: attachment.bindings.iter().map(|&(binding, access)| (0, binding, kind(access))).collect(),
-            sampler: None,
-            data: &attachment.data,
-        })
-        .collect();
-    let buffers: Vec<_> =
-        pass.buffers.iter().map(|buffer| TileBuffer { set: 0, binding: buffer.binding, data: &buffer.data }).collect();
-    let mut layout: Vec<BindingLayout> = attachments
-        .iter()
-        .flat_map(|a| a.bindings.iter().map(|&(set, binding, kind)| BindingLayout::new(set, binding, kind, 1)))
-        .collect();
-    layout.extend(buffers.iter().map(|b| BindingLayout::new(0, b.binding, DescriptorKind::StorageBuffer, 1)));
-    let mut made = Vec::new();
-    for step in &pass.steps {
-        made.push(match step.stage {
-            StepStage::Compute { texels } => {
-                let bindings = Bindings::Listed(&layout);
-                let pipeline = device.pipeline(&PipelineDesc { bindings, ..PipelineDesc::new(&step.words, 0) })?;
-                PreparedStep::Dispatch { pipeline, texels: (!is_rated(&step.words)).then_some(texels) }
-            }
-            StepStage::Fragment { per_tile } => PreparedStep::Draw { fragment: &step.words, per_tile },
-        });
-    }
-    let mut steps = Vec::new();
-    for (index, made) in made.iter().enumerate() {
-        if index > 0 && pass.steps[index].barrier {
-            steps.push(TileStep::Barrier);
+impl LoweredExecutor<'_> {
+    /// Runs the ordinary shaders over the whole frame.
+    fn full_frame(&mut self) -> Result<PassContents, TargetError> {
+        let pass = self.resources.pass;
+        let mut memory = pass.contents();
+        for module in 0..pass.full_frame.len() {
+            let [width, height] = pass.extent;
+            let groups = groups([width, height, pass.layers], [FRAME_GROUP, FRAME_GROUP, 1]);
+            let module = self.lowered.len() + module;
+            self.resources.run((&mut *self.series, module), groups, Vec::new(), &mut memory)?;
         }
-        let push_constants: &[u8] = &[];
-        steps.push(match made {
-            PreparedStep::Dispatch { pipeline, texels: None } => TileStep::DispatchTile { pipeline, push_constants },
-            PreparedStep::Dispatch { pipeline, texels: Some(texels) } => {
-                TileStep::Cover { pipeline, push_constants, texels: *texels }
-            }
-            PreparedStep::Draw { fragment, per_tile } => TileStep::Draw { fragment, per_tile: *per_tile },
-        });
+        Ok(memory)
     }
-    let pass = TilePass {
-        form: pass.form,
-        recording: PassRecording::Primary,
-        extent: pass.extent,
-        layers: pass.layers,
-        area: pass.area,
-        apron: pass.apron,
-        attachments: &attachments,
-        buffers: &buffers,
-        steps: &steps,
-    };
-    device.tile_pass(&pass, limit)
-}
-
-/// Returns true if the module declares a shading rate.
-fn is_rated(words: &[u32]) -> bool {
-    use assay_spirv::tables::ExecutionMode;
-    Module::parse(words.to_vec()).is_ok_and(|module| {
-        let mut modes = module.section(assay_spirv::module::Section::ExecutionModes);
-        modes.any(|i| i.operand(1) == Some(ExecutionMode::TileShadingRateQCOM.word()))
-    })
 }

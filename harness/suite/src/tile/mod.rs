@@ -67,9 +67,7 @@ mod shader_text;
 mod tests;
 
 use crate::{Case, Suite};
-pub use pass::{
-    ImageAccess, Pass, PassAttachment, PassBuffer, PassContents, PassReference, PassStep, StepError, StepStage,
-};
+pub use pass::{Pass, PassReference, StepError};
 pub(crate) use run_pass::run;
 
 /// The suite.

@@ -6,7 +6,8 @@
 //! render area persist; any other change is a write outside the tile. Buffers are shared. Tiles run
 //! in any order, and results must not depend on it.
 
-use super::pass::{Pass, PassContents, PermittedContents};
+use super::pass::{Pass, PermittedContents};
+use assay_exec::PassContents;
 use assay_oracle::Tile;
 
 /// Runs the steps of a pass for one tile.

@@ -2,7 +2,8 @@
 //! a compute shader.
 
 use super::model::{self, Executor, shuffled};
-use super::pass::{ImageAccess, Pass, PermittedContents, StepError};
+use super::pass::{Pass, PermittedContents, StepError, step_groups};
+use assay_exec::ImageAccess;
 use assay_oracle::{
     Buffer, Dispatch, Image, Limits, Memory, Program, ProgramError, Resource, RunError, Slot, SpecValues, Tile,
 };
@@ -118,7 +119,7 @@ impl Executor for Oracle<'_> {
         let (pass, program) = (self.pass, &self.programs[step]);
         let groups = match program.tile_shading_rate() {
             Some(_) => [1; 3],
-            None => pass.steps[step].groups(tile.size),
+            None => step_groups(&pass.steps[step], tile.size),
         };
         let dispatch = Dispatch { groups, tile: Some(*tile), ..Dispatch::default() };
         interpret(pass, program, dispatch, (step, tile), memory)
@@ -215,7 +216,7 @@ impl Executor for LoweredOracle<'_> {
     fn step(&mut self, step: usize, tile: &Tile, memory: &mut PermittedContents) -> Result<(), OracleError> {
         let (lowered, program) = &self.steps[step];
         let values = TilePushConstants { offset: tile.offset, size: tile.size, apron: tile.apron };
-        let cover = self.pass.steps[step].groups(tile.size);
+        let cover = step_groups(&self.pass.steps[step], tile.size);
         let groups = lowered.groups(&values).unwrap_or(cover);
         let push_constants = lowered.push_constants(&[], &values);
         let dispatch = Dispatch { groups, push_constants, ..Dispatch::default() };

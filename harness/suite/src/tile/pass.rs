@@ -1,102 +1,20 @@
 //! A tile-shading render pass, whose steps run for every tile.
 
+use assay_exec::{
+    AttachmentRole, ImageAccess, PassAttachment, PassBuffer, PassContents, PassForm, PassStep, StepStage, TilePass,
+};
 use assay_oracle::{Cell, Tile};
 use assay_spirv::Module;
 use assay_spirv::lower::LowerError;
 use assay_spirv::lower::fragment::{self, ColorImage, Draw};
 use assay_spirv::module::ModuleError;
-use assay_spirv::tables::ImageFormat;
-use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
 use std::collections::BTreeMap;
 
-/// Descriptor type by which shaders access an attachment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageAccess {
-    /// A storage image.
-    Storage,
-    /// A sampled image, accessed by fetches.
-    Sampled,
-}
-
-/// An attachment.
-#[derive(Clone, Debug)]
-pub struct PassAttachment {
-    /// Role in the pass.
-    pub role: AttachmentRole,
-    /// Format.
-    pub format: TexelFormat,
-    /// Bindings in set 0, with the type of access.
-    pub bindings: Vec<(u32, ImageAccess)>,
-    /// Texels before the pass.
-    pub data: Vec<u8>,
-}
-
-impl PassAttachment {
-    /// The format of the texels in memory: depth is `R32f` and stencil `R8ui`.
-    pub fn memory_format(&self) -> ImageFormat {
-        match self.format {
-            TexelFormat::Color(format) => format,
-            TexelFormat::Depth32 => ImageFormat::R32f,
-            TexelFormat::Stencil8 => ImageFormat::R8ui,
-        }
-    }
-
-    /// The format of an ordinary image with the same texels. Stencil becomes `R8ui`, because not
-    /// every device can sample stencil.
-    pub(super) fn lowered_format(&self) -> TexelFormat {
-        match self.format {
-            TexelFormat::Stencil8 => TexelFormat::Color(ImageFormat::R8ui),
-            format @ (TexelFormat::Color(_) | TexelFormat::Depth32) => format,
-        }
-    }
-}
-
-/// A storage buffer in set 0.
-#[derive(Clone, Debug)]
-pub struct PassBuffer {
-    /// Binding.
-    pub binding: u32,
-    /// Contents before the pass.
-    pub data: Vec<u8>,
-}
-
-/// Stage of a step's shader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepStage {
-    /// Dispatched for every tile: by `vkCmdDispatchTileQCOM` if the shader has a shading rate,
-    /// otherwise with enough workgroups to cover the tile.
-    Compute {
-        /// Texels of a workgroup without a shading rate.
-        texels: [u32; 3],
-    },
-    /// Drawn as one triangle that covers the render area, into the colour attachments at its
-    /// outputs' locations.
-    Fragment {
-        /// Set for a draw inside per-tile execution, which runs for every tile. Otherwise it runs
-        /// once for the whole pass, and the tile built-ins read as zero.
-        per_tile: bool,
-    },
-}
-
-/// A step of a pass.
-#[derive(Clone, Debug)]
-pub struct PassStep {
-    /// Words of the native module.
-    pub words: Vec<u32>,
-    /// Stage.
-    pub stage: StepStage,
-    /// Set if a barrier precedes the step. Two draws without one are in rasterization order: a
-    /// fragment with coherent loads sees the results of the first draw at its own texel.
-    pub barrier: bool,
-}
-
-impl PassStep {
-    /// Number of workgroups that cover a tile without a shading rate.
-    pub(super) fn groups(&self, tile: [u32; 3]) -> [u32; 3] {
-        match self.stage {
-            StepStage::Compute { texels } => groups(tile, texels),
-            StepStage::Fragment { .. } => tile,
-        }
+/// Number of workgroups of a step that cover a tile without a shading rate.
+pub(super) fn step_groups(step: &PassStep, tile: [u32; 3]) -> [u32; 3] {
+    match step.stage {
+        StepStage::Compute { texels } => groups(tile, texels),
+        StepStage::Fragment { .. } => tile,
     }
 }
 
@@ -114,15 +32,6 @@ pub enum StepError {
 /// Number of workgroups with this many texels that cover a size.
 pub(super) fn groups(size: [u32; 3], texels: [u32; 3]) -> [u32; 3] {
     std::array::from_fn(|i| size[i].div_ceil(texels[i].max(1)))
-}
-
-/// Contents of the attachments and buffers of a pass.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct PassContents {
-    /// Texels of each attachment.
-    pub attachments: Vec<Vec<u8>>,
-    /// Bytes of each buffer.
-    pub buffers: Vec<Vec<u8>>,
 }
 
 /// Permitted contents of a pass.
@@ -167,6 +76,20 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// The pass as a device with the extension runs it.
+    pub(super) fn native(&self) -> TilePass<'_> {
+        TilePass {
+            form: self.form,
+            extent: self.extent,
+            layers: self.layers,
+            area: self.area,
+            apron: self.apron,
+            attachments: &self.attachments,
+            buffers: &self.buffers,
+            steps: &self.steps,
+        }
+    }
+
     /// The tiles that intersect the render area; the grid starts at the framebuffer's first texel.
     pub fn tiles(&self, size: [u32; 2]) -> Vec<Tile> {
         let [origin, extent] = self.area;

@@ -1,18 +1,18 @@
 //! Runs a render pass on a path and builds the result of its case.
 
 use super::compare::{Comparison, WrongSize, WrongValue};
-use super::device_pass::{self, DeviceError, LoweredExecutor};
+use super::device_pass::{self, PassLowerError};
 use super::model::{self, shuffled};
 use super::oracle_pass::{self, OracleError};
-use super::pass::{Pass, PassContents, PermittedContents};
+use super::pass::{Pass, PermittedContents};
 use crate::result::program_not_run;
 use crate::{Case, RunPath};
-use assay_check::{Target, TargetError};
 use assay_events::{CaseResult, ClassCount, Example, Status, class_names};
+use assay_exec::{Descriptor, DispatchRequest, ExecError, PassContents, SubgroupControl, Target, TargetError};
+use assay_oracle::{Buffer, Dispatch, Resource, Slot};
 use assay_spirv::Module;
+use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::requirements::Requirements;
-use assay_vulkan::{BufferSpec, Device, Dispatch, Error, PipelineDesc};
-use std::time::Duration;
 
 /// Outcome of a path.
 enum PathOutcome {
@@ -62,20 +62,6 @@ pub(crate) fn run(case: &Case, pass: &Pass, path: RunPath, target: &dyn Target, 
     }
 }
 
-/// Runs `work` with the target's device and returns its result.
-fn on_device<T>(
-    target: &dyn Target,
-    during: &'static str,
-    mut work: impl FnMut(&Device, Duration) -> Result<T, Error>,
-) -> Result<T, PathOutcome> {
-    let mut done = None;
-    target.with_device(during, &mut |device, limit| {
-        done = Some(work(device, limit)?);
-        Ok(())
-    })?;
-    done.ok_or_else(|| PathOutcome::NotCompared(Status::InternalError, format!("{during}: nothing was done")))
-}
-
 /// Checks that the target meets the modules' requirements.
 fn negotiate<'w>(target: &dyn Target, modules: impl Iterator<Item = &'w [u32]>) -> Result<(), PathOutcome> {
     for words in modules {
@@ -105,22 +91,13 @@ fn compare_with_reference(pass: &Pass, seed: u64) -> Result<PathOutcome, PathOut
 /// one.
 fn lowered(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, PathOutcome> {
     let local = LOCAL_SIZES[(seed % LOCAL_SIZES.len() as u64) as usize];
-    let wrong = |error: DeviceError| PathOutcome::NotCompared(Status::InternalError, error.to_string());
+    let wrong = |error: PassLowerError| PathOutcome::NotCompared(Status::InternalError, error.to_string());
     let modules = device_pass::lowered(pass, local).map_err(wrong)?;
     negotiate(target, modules.iter().map(|module| &module.words[..]))?;
     negotiate(target, pass.full_frame.iter().map(|words| &words[..]))?;
     let permitted = oracle_pass::permitted(pass, pass.tile, seed)?;
     let tiles = shuffled(pass.tiles(pass.tile), seed.wrapping_add(2));
-    let ran = on_device(target, "running the lowered pass", |device, limit| {
-        let mut executor = LoweredExecutor::new(device, pass, modules.clone(), limit)?;
-        let left = model::run(pass, &tiles, &mut executor)?;
-        let frame = match pass.full_frame.is_empty() {
-            true => None,
-            false => Some(device_pass::full_frame(device, pass, limit)?),
-        };
-        Ok((left, frame))
-    });
-    let (left, frame) = ran?;
+    let (left, frame) = device_pass::run(target, pass, &modules, &tiles)?;
     Ok(PathOutcome::Compared(compare_results(pass, &left, frame.as_ref(), &permitted)?))
 }
 
@@ -143,11 +120,8 @@ pub(super) fn compare_results(
 /// Runs the pass with the extension itself.
 fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, PathOutcome> {
     negotiate(target, pass.steps.iter().map(|step| &step.words[..]))?;
-    let ran = on_device(target, "running the tile-shading render pass", |device, limit| {
-        Ok((device_pass::native(device, pass, limit)?, executes(device, limit)?))
-    });
-    let (left, executes) = ran?;
-    if !executes {
+    let left = target.run_tile_pass(&pass.native())?;
+    if !executes(target)? {
         let why =
             "recorded and submitted but not checked: the device does not execute work (a probe store had no effect)";
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why.to_owned()));
@@ -159,22 +133,39 @@ fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, Pa
     }
     let permitted = oracle_pass::permitted(pass, [width, height], seed)?;
     let mut comparison = Comparison::default();
-    let contents = PassContents { attachments: left.attachments, buffers: left.buffers };
-    comparison.compare(pass, &contents, &permitted, class_names::TEXEL)?;
+    comparison.compare(pass, &left.contents, &permitted, class_names::TEXEL)?;
     Ok(PathOutcome::Compared(comparison))
 }
 
 /// Returns true if the device executes work: it stores a word, which is read back.
-fn executes(device: &Device, limit: Duration) -> Result<bool, Error> {
+fn executes(target: &dyn Target) -> Result<bool, TargetError> {
     const WORD: u32 = 0x5a17_c0de;
-    let text = include_str!("probe.spvasm");
-    let words = assay_spirv::assemble(text).map_err(|error| Error::Invalid { what: error.to_string() })?;
-    let pipeline = device.pipeline(&PipelineDesc::new(&words, 1))?;
-    let mut slot = device.dispatch_slot(&[BufferSpec::in_out(4)])?;
-    slot.write::<u32>(0)?.fill(0);
-    slot.submit(&pipeline, &Dispatch::linear(1))?;
-    slot.wait(limit)?;
-    Ok(slot.read::<u32>(0)? == [WORD])
+    let words = assay_spirv::assemble(include_str!("probe.spvasm"));
+    let words = words.map_err(|error| ExecError::Internal(format!("the probe does not assemble: {error}")))?;
+    let slot = Slot::new(0, 0);
+    let before = Resource::Buffer(Buffer { data: vec![0; 4], address: None });
+    let dispatch = Dispatch { groups: [1; 3], bindings: [(slot, before)].into(), ..Dispatch::default() };
+    let descriptor = Descriptor {
+        slot,
+        name: None,
+        kind: DescriptorKind::StorageBuffer,
+        block: None,
+        texels: None,
+        compares_depth: false,
+        may_be_written: true,
+        bytes: 4,
+    };
+    let output = target.run(&DispatchRequest {
+        wgsl: None,
+        words: &words,
+        entry: "main",
+        specs: &[],
+        subgroup_control: SubgroupControl::default(),
+        descriptors: &[descriptor],
+        dispatch: &dispatch,
+        allocated: None,
+    })?;
+    Ok(output.memory.get(&slot).is_some_and(|data| *data == WORD.to_le_bytes()))
 }
 
 pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u64) -> CaseResult {

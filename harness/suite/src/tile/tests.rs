@@ -3,10 +3,11 @@
 
 use super::compare::Comparison;
 use super::model::{self, Executor, shuffled};
-use super::pass::{Pass, PassContents, PermittedContents, StepStage};
+use super::pass::{Pass, PermittedContents};
 use super::{oracle_pass, run_pass};
 use crate::Suite as _;
 use assay_events::Status;
+use assay_exec::{PassContents, StepStage};
 use assay_oracle::Tile;
 use assay_spirv::tables::{Decoration, Op};
 

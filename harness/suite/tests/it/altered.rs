@@ -1,8 +1,9 @@
 //! Devices that execute an altered module, or the module on altered images, are detected.
 
 use crate::programs::assert_none;
-use assay_check::{Check, CheckError, ShaderSource, Target};
+use assay_check::{Check, CheckError, ShaderSource};
 use assay_events::{CheckResult, Status};
+use assay_exec::Target;
 use assay_oracle::{Dispatch, Image, Resource, texel_scalars};
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;

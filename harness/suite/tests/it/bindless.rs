@@ -3,8 +3,8 @@
 
 use crate::programs::assert_none;
 use crate::support::{EditedModules, line, on_each_driver, run, validator};
-use assay_check::Target;
 use assay_events::{CaseResult, Status};
+use assay_exec::Target;
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
 use assay_spirv::inspect::{ModuleSource, Report};

@@ -3,8 +3,8 @@
 
 use crate::programs::assert_none;
 use crate::support::{faulty_oracle, instructions, line, on_each_driver, replace, run};
-use assay_check::{DispatchOutput, Target};
 use assay_events::Status;
+use assay_exec::{DispatchOutput, Target};
 use assay_oracle::Slot;
 use assay_spirv::tables::{GroupOperation, Op};
 use assay_suite::{Case, all};

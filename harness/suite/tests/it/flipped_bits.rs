@@ -2,8 +2,9 @@
 //! loses the Pass.
 
 use crate::programs::assert_none;
-use assay_check::{Check, CheckError, ShaderSource, Target};
+use assay_check::{Check, CheckError, MemoryContents, ShaderSource};
 use assay_events::{CheckResult, Status};
+use assay_exec::Target;
 use assay_oracle::{Expected, Memory, Standing};
 use assay_suite::{Case, NoDevice, RunPath, all};
 use assay_synthetic_target::SyntheticTarget;
@@ -15,7 +16,8 @@ fn flipped_bit_target() -> SyntheticTarget<'static> {
     let caps = Target::capabilities(&NoDevice::default()).clone();
     SyntheticTarget::with_capabilities(caps).spoiling(|request, outcome, output| {
         for descriptor in request.descriptors.iter().filter(|d| d.is_read_back() && d.may_be_written) {
-            let (Some(permitted), Some(contents)) = (outcome.memory.get(&descriptor.slot), descriptor.contents())
+            let (Some(permitted), Some(contents)) =
+                (outcome.memory.get(&descriptor.slot), MemoryContents::of(descriptor))
             else {
                 continue;
             };

@@ -1,8 +1,8 @@
 //! Tests of the gather suite on the drivers, and with planted faults.
 
 use crate::support::{EditedModules, line, on_each_driver, run, validator};
-use assay_check::Target;
 use assay_events::{CaseResult, Status};
+use assay_exec::Target;
 use assay_spirv::Module;
 use assay_spirv::tables::Op;
 use assay_suite::{Case, NoDevice, RunPath, all};

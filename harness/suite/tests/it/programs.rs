@@ -1,8 +1,8 @@
 //! Properties of every generated program.
 
 use crate::support::{faulty_oracle, line, on_each_driver, run, validator};
-use assay_check::{DispatchOutput, Target};
 use assay_events::{CaseResult, Status};
+use assay_exec::{DispatchOutput, Target};
 use assay_spirv::Module;
 use assay_spirv::requirements::Requirements;
 use assay_suite::{Case, NoDevice, RunPath, all};

@@ -3,8 +3,8 @@
 
 use crate::programs::assert_none;
 use crate::support::{faulty_oracle, instructions, line, on_each_driver, replace, run, validator};
-use assay_check::DispatchOutput;
 use assay_events::Status;
+use assay_exec::DispatchOutput;
 use assay_oracle::Slot;
 use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::tables::{Decoration, Op};
@@ -26,7 +26,7 @@ fn all_fail(wanted: impl Fn(&str) -> bool, edit: fn(&mut [u32]), spoil: fn(&Disp
     let cases = cases(wanted);
     assert!(!cases.is_empty());
     on_each_driver(|target| {
-        use assay_check::Target;
+        use assay_exec::Target;
         let spoilt = faulty_oracle(target.capabilities().clone(), edit, spoil);
         let results = run(&cases, &spoilt, None);
         let found = |status: Status| matches!(status, Status::Fail | Status::NotSupported);

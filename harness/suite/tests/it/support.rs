@@ -1,9 +1,8 @@
 //! Targets to run programs on.
 
-use assay_check::{
-    AllocatedDispatch, CompileOptions, DispatchOutput, DispatchRequest, Target, TargetError, VulkanTarget,
-};
+use assay_check::CompileOptions;
 use assay_events::{CaseResult, DeviceInfo, Event};
+use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::{Resource, Slot};
 use assay_runner::ProgramRunner;
 use assay_spirv::requirements::DeviceCaps;
@@ -12,6 +11,7 @@ use assay_suite::{Case, ProgramSet, ProgramSettings, RunPath};
 use assay_synthetic_target::SyntheticTarget;
 use assay_testkit::{on_software_drivers, spirv_val};
 use assay_vulkan::Instance;
+use assay_vulkan_exec::VulkanTarget;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -2,8 +2,9 @@
 //! extension.
 
 use crate::support::{on_each_driver, run, validator};
-use assay_check::{Target, without_source};
+use assay_check::without_source;
 use assay_events::{CaseResult, Status};
+use assay_exec::Target;
 use assay_spirv::Module;
 use assay_spirv::lower::tile::lower;
 use assay_spirv::rules::{self, Environment};

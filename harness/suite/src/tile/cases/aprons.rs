@@ -2,9 +2,9 @@
 
 use super::{FRAME, PassSpec, about, bytes_of, texels_of, words_of};
 use crate::Case;
-use crate::tile::pass::ImageAccess;
+use assay_exec::{AttachmentRole, ImageAccess, PassForm};
 use assay_spirv::tables::ImageFormat;
-use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
+use assay_spirv::texture_addressing::TexelFormat;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

@@ -3,9 +3,9 @@
 
 use super::{PassSpec, about, bytes_of, texels_of, words_of};
 use crate::Case;
-use crate::tile::pass::ImageAccess;
+use assay_exec::{AttachmentRole, ImageAccess, PassForm};
 use assay_spirv::tables::ImageFormat as F;
-use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
+use assay_spirv::texture_addressing::TexelFormat;
 
 /// WGSL name, format, scalar type, and a flag for four channels.
 pub(super) const FORMATS: [(&str, F, &str, bool); 13] = [

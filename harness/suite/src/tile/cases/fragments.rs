@@ -6,12 +6,13 @@
 //! shaded several times.
 
 use super::{PassSpec, about, bytes_of, noise, texels_of, tile_ends, tile_index, words_of};
-use crate::tile::pass::{ImageAccess, Pass};
+use crate::tile::PassReference;
+use crate::tile::pass::Pass;
 use crate::tile::shader_text::{Fragment, TileCover};
-use crate::tile::{PassContents, PassReference};
 use crate::{Case, RunPath};
+use assay_exec::{AttachmentRole, ImageAccess, PassContents, PassForm};
 use assay_spirv::tables::ImageFormat as F;
-use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
+use assay_spirv::texture_addressing::TexelFormat;
 
 /// Name, and the flag for a draw that runs for every tile.
 const PLACES: [(&str, bool); 2] = [("tile", true), ("pass", false)];

@@ -3,8 +3,8 @@
 use super::{PassSpec, about, bytes_of, texels_of, tile_ends, words_of};
 use crate::Case;
 use crate::tile::shader_text::TileCover;
+use assay_exec::PassForm;
 use assay_spirv::tables::ImageFormat;
-use assay_vulkan::PassForm;
 
 pub(super) fn cases() -> Vec<Case> {
     let covers = [

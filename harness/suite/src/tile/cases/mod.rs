@@ -8,13 +8,14 @@ mod shading_rates;
 mod texel_atomics;
 mod tile_programs;
 
-use super::pass::{ImageAccess, Pass, PassAttachment, PassBuffer, PassReference, PassStep, StepStage};
+use super::pass::{Pass, PassReference};
 use super::shader_text::{DeclaredImage, Fragment, PARAMETERS, TileCover, TileKernel, parameters};
 use crate::case::covering;
 use crate::{Case, CaseSubject, RunPath};
 use assay_check::CheckError;
+use assay_exec::{AttachmentRole, ImageAccess, PassAttachment, PassBuffer, PassForm, PassStep, StepStage};
 use assay_spirv::tables::ImageFormat;
-use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
+use assay_spirv::texture_addressing::TexelFormat;
 use attachment_access::FORMATS;
 
 pub(super) fn all() -> Vec<Case> {

@@ -58,7 +58,7 @@ atomicAdd(&counts[tile_index()], 1u);"
     spec.reference = Some(Box::new(reference));
 }
 
-fn reference(pass: &Pass, tile: [u32; 2]) -> crate::tile::PassContents {
+fn reference(pass: &Pass, tile: [u32; 2]) -> assay_exec::PassContents {
     let mut left = pass.contents();
     let (mut image, mut counts) = (words_of(&left.attachments[0]), words_of(&left.buffers[0]));
     for ([x, y], layer, i) in texels_of(pass) {

@@ -3,10 +3,10 @@
 
 use super::{PassSpec, about, bytes_of, noise, texels_of, tile_index, words_of};
 use crate::Case;
-use crate::tile::pass::ImageAccess;
 use crate::tile::shader_text::TileCover;
+use assay_exec::{AttachmentRole, ImageAccess, PassForm};
 use assay_spirv::tables::ImageFormat as F;
-use assay_vulkan::{AttachmentRole, PassForm, TexelFormat};
+use assay_spirv::texture_addressing::TexelFormat;
 
 /// Number of tiles that buffers have room for, in any grid.
 const TILES: usize = 512;
@@ -220,7 +220,7 @@ for (var i = 0u; i < 32u; i++) {
     })
 }
 
-fn light_culling_reference(pass: &crate::tile::Pass, tile: [u32; 2]) -> crate::tile::PassContents {
+fn light_culling_reference(pass: &crate::tile::Pass, tile: [u32; 2]) -> assay_exec::PassContents {
     let mut left = pass.contents();
     let depth = words_of(&left.attachments[0]);
     let [mut ranges, mut masks, lights] = [0, 1, 2].map(|i| words_of(&left.buffers[i]));

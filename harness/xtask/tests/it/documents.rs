@@ -1,12 +1,8 @@
 //! Paths in the documents refer to existing files.
 
+use crate::root;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// Returns the root directory of the repository.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::path::PathBuf;
 
 /// Returns every `.md` file outside build output and findings, which quote paths of drivers.
 fn documents() -> Vec<PathBuf> {

@@ -1,14 +1,16 @@
 //! Executor for Vulkan devices.
 
-use crate::{ExecError, Executor, PreparedCase};
+use crate::device_info::device_info;
+use crate::exec_error::exec_error;
+use crate::resources::spec_constant;
 use assay_case::{Case, CaseShader, Columns, OperandSource};
 use assay_events::DeviceInfo;
+use assay_exec::{ExecError, Executor, PreparedCase};
 use assay_spirv::requirements::DeviceCaps;
 use assay_vulkan::{
     BufferSpec, Device, Dispatch, DispatchSlot, Error, Instance, PhysicalDevice, Pipeline, PipelineDesc, Severity,
     SpecConstant,
 };
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -104,11 +106,12 @@ impl Executor for VulkanExecutor {
         let words = assay_spirv::assemble(&shader.text)
             .map_err(|error| ExecError::Internal(format!("the shader does not assemble: {error}")))?;
         let device = self.device();
-        let constants: Vec<SpecConstant> = shader.specialization.iter().map(spec_constant).collect();
+        let constants: Vec<SpecConstant> =
+            shader.specialization.iter().map(|value| spec_constant(value.id, value.width, value.bits)).collect();
         let description = PipelineDesc { specialization: &constants, ..PipelineDesc::new(&words, 2) };
         let listening = ValidationScope::new(self.validation.as_deref());
         let pipeline = device.pipeline(&description).map_err(|error| match listening.check(&device) {
-            Ok(()) => match ExecError::new(error, "building a pipeline") {
+            Ok(()) => match exec_error(error, "building a pipeline") {
                 ExecError::Internal(what) => ExecError::Pipeline(what),
                 other => other,
             },
@@ -127,8 +130,7 @@ impl Executor for VulkanExecutor {
     }
 
     fn recover(&self) -> Result<(), ExecError> {
-        *lock(&self.device) =
-            open(&self.physical).map_err(|error| ExecError::new(error, "opening the device again"))?;
+        *lock(&self.device) = open(&self.physical).map_err(|error| exec_error(error, "opening the device again"))?;
         Ok(())
     }
 }
@@ -154,8 +156,7 @@ impl PreparedCase for VulkanPreparedCase {
                     BufferSpec::input(size_of_val(operands.words())),
                     BufferSpec::output(size_of_val(results.words())),
                 ];
-                empty
-                    .insert(self.device.dispatch_slot(&specs).map_err(|error| ExecError::new(error, "making buffers"))?)
+                empty.insert(self.device.dispatch_slot(&specs).map_err(|error| exec_error(error, "making buffers"))?)
             }
         };
         let started = Instant::now();
@@ -167,19 +168,10 @@ impl PreparedCase for VulkanPreparedCase {
             results.words_mut().copy_from_slice(slot.read(1)?);
             Ok(started.elapsed())
         };
-        let taken = run(slot, results).map_err(|error| ExecError::new(error, WHILE))?;
+        let taken = run(slot, results).map_err(|error| exec_error(error, WHILE))?;
         results.set_rows(operands.rows());
         listening.check(&self.device)?;
         Ok(taken)
-    }
-}
-
-fn spec_constant(value: &assay_case::Specialization) -> SpecConstant {
-    match value.width {
-        8 => SpecConstant::bits8(value.id, value.bits as u8),
-        16 => SpecConstant::bits16(value.id, value.bits as u16),
-        64 => SpecConstant::bits64(value.id, value.bits),
-        _ => SpecConstant::bits32(value.id, value.bits as u32),
     }
 }
 
@@ -205,67 +197,4 @@ impl ValidationScope<'_> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl ExecError {
-    /// Converts an error of a device to the reason why a case has no result; `during` names the
-    /// activity.
-    pub fn new(error: Error, during: &str) -> ExecError {
-        let what = format!("{during}: {error}");
-        match error {
-            Error::DeviceLost { .. } => ExecError::DeviceLost(what),
-            Error::Timeout { .. } => ExecError::Timeout(what),
-            Error::OutOfMemory { .. } => ExecError::OutOfMemory(what),
-            Error::NoLoader { .. }
-            | Error::NoDevice
-            | Error::NoValidationLayer
-            | Error::NoMatch { .. }
-            | Error::Ambiguous { .. }
-            | Error::NotSupported { .. }
-            | Error::Invalid { .. }
-            | Error::InFlight
-            | Error::NotSubmitted
-            | Error::Vulkan { .. } => ExecError::Internal(what),
-        }
-    }
-}
-
-/// Returns the description of a device for results; the schema of `device.json`.
-pub fn device_info(physical: &PhysicalDevice) -> DeviceInfo {
-    let identity = physical.identity();
-    let has = physical.capabilities();
-    DeviceInfo {
-        name: identity.name.clone(),
-        api: "vulkan".to_owned(),
-        kind: identity.device_type.to_string().to_ascii_lowercase(),
-        vendor_id: identity.vendor_id,
-        device_id: identity.device_id,
-        uuid: identity.device_uuid.to_string(),
-        driver_name: identity.driver_name.clone(),
-        driver_info: identity.driver_info.clone(),
-        driver_version: identity.driver_version_raw,
-        api_version: identity.api_version.to_string(),
-        conformance_version: identity.conformance_version.clone(),
-        features: has.features.iter().cloned().collect(),
-        extensions: has.extensions.iter().cloned().collect(),
-        properties: has.properties.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
-        environment: environment(),
-        host_cpu: host_cpu(),
-    }
-}
-
-/// Returns the variables that affect Mesa's drivers and the loader.
-fn environment() -> BTreeMap<String, String> {
-    const PREFIXES: [&str; 7] = ["VK_", "MESA_", "LVP_", "LP_", "NIR_", "GALLIUM_", "RADV_"];
-    std::env::vars_os()
-        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
-        .filter(|(name, _)| PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
-        .collect()
-}
-
-/// Returns the processor's name from Linux, or the architecture on other systems.
-fn host_cpu() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
 }

@@ -3,7 +3,7 @@
 //! If the shader does not write an image, an instruction that reads it gives the same result
 //! wherever it is executed, so it can be re-evaluated in another module.
 
-use super::store_probes::{base_variable, slot_of};
+use crate::base_variable::{base_variable, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Type};
@@ -43,12 +43,12 @@ impl WrittenImages {
 
 /// Origin of an image, a sampler or a sampled image.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ImageHandle {
+pub(crate) struct ImageHandle {
     /// Results of the instructions that produce it, in an order in which they can be executed
     /// again.
-    pub(super) instructions: Vec<u32>,
+    pub(crate) instructions: Vec<u32>,
     /// Ids of the non-constant indices that these instructions take.
-    pub(super) indices: Vec<u32>,
+    pub(crate) indices: Vec<u32>,
     /// Variables that it is loaded from.
     variables: Vec<u32>,
 }
@@ -56,7 +56,7 @@ pub(super) struct ImageHandle {
 impl ImageHandle {
     /// Traces a handle to its variables. Returns `None` if `id` is not a handle, or does not come
     /// from a variable only.
-    pub(super) fn find(module: &Module, id: u32) -> Option<ImageHandle> {
+    pub(crate) fn find(module: &Module, id: u32) -> Option<ImageHandle> {
         let opaque =
             matches!(module.ty(module.type_of(id)?), Type::Image(_) | Type::Sampler | Type::SampledImage { .. });
         let mut handle = ImageHandle::default();
@@ -103,7 +103,7 @@ impl ImageHandle {
     }
 
     /// Returns whether the shader writes none of the variables that it is loaded from.
-    pub(super) fn is_only_read(&self, module: &Module, written: &WrittenImages) -> bool {
+    pub(crate) fn is_only_read(&self, module: &Module, written: &WrittenImages) -> bool {
         let WrittenImages::Known(written) = written else { return false };
         self.variables.iter().all(|id| slot_of(module, *id).is_some_and(|slot| !written.contains(&slot)))
     }

@@ -1,8 +1,8 @@
-//! Interface between the runner and the computation of results: a Vulkan device, wgpu or a
-//! synthetic device. It does not concern processes; `assay_isolate` runs all of this in one.
+//! Row-wise interface: computes the results of precision cases.
 
+use crate::ExecError;
 use assay_case::{Case, Columns};
-use assay_events::{DeviceInfo, Status};
+use assay_events::DeviceInfo;
 use std::time::Duration;
 
 /// Computes the results of cases. Threads share it: several prepare cases while one runs.
@@ -43,38 +43,4 @@ pub trait PreparedCase: Send {
     /// # Errors
     /// The device failed, or exceeded the time limit.
     fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError>;
-}
-
-/// Reason why a case has no results.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExecError {
-    /// The device was lost.
-    #[error("{0}")]
-    DeviceLost(String),
-    /// The time limit passed.
-    #[error("{0}")]
-    Timeout(String),
-    /// The host or the device ran out of memory.
-    #[error("{0}")]
-    OutOfMemory(String),
-    /// The driver refused a valid shader.
-    #[error("{0}")]
-    Pipeline(String),
-    /// The harness failed.
-    #[error("{0}")]
-    Internal(String),
-}
-
-impl ExecError {
-    /// Returns the status of a case that ended for this reason.
-    pub fn status(&self) -> Status {
-        match self {
-            ExecError::DeviceLost(_) => Status::DeviceLost,
-            ExecError::Timeout(_) => Status::Timeout,
-            ExecError::OutOfMemory(_) => Status::Undetermined,
-            // A driver that refuses a valid shader does not conform.
-            ExecError::Pipeline(_) => Status::Fail,
-            ExecError::Internal(_) => Status::InternalError,
-        }
-    }
 }

@@ -1,0 +1,37 @@
+//! Options of the compilation of a shader.
+
+use crate::Language;
+use assay_spirv::TargetEnv;
+use std::path::PathBuf;
+
+/// Options of the compilation of a shader.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// Values of constants, by name or number. WGSL takes them for its `override`s, and other
+    /// languages leave them to the pipeline.
+    pub specs: Vec<(String, String)>,
+    /// Target environment of SPIR-V text, GLSL, HLSL and Slang.
+    pub target_env: Option<TargetEnv>,
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Folders of files that the text includes.
+    pub includes: Vec<PathBuf>,
+    /// Entry point of HLSL and Slang.
+    pub entry: Option<String>,
+}
+
+impl CompileOptions {
+    /// Checks that the options apply to a language.
+    pub(crate) fn must_apply_to(&self, language: Language) -> Result<(), String> {
+        let of_compiler = !self.defines.is_empty() || !self.includes.is_empty();
+        match (language, self.target_env) {
+            (Language::Wgsl, Some(target)) => Err(format!(
+                "it is WGSL; the target environment {target} applies to SPIR-V text, GLSL, HLSL and Slang only"
+            )),
+            _ if of_compiler && !language.is_external() => {
+                Err(format!("it is {}; --define and --include apply to GLSL, HLSL and Slang only", language.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
