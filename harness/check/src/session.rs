@@ -5,11 +5,13 @@
 
 use crate::case_writer::write_case;
 use crate::{
-    BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader, MutatingTarget,
-    Mutation, Options, PlantedError, Reduction, ReductionLimits, ShaderSource, bundle, reduce, search_parameters,
+    BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
+    MutatingTarget, Mutation, Options, PlantedError, Reduction, ReductionLimits, ShaderSource, bundle, reduce,
+    search_parameters,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::Target;
+use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::module::InstructionIndex;
 use serde::{Deserialize, Serialize};
@@ -161,6 +163,24 @@ impl CheckSession {
             chosen: self.chosen.clone(),
             diagnosis: self.diagnosis,
         }
+    }
+
+    /// As [`CheckSession::request`], with the contents of input files in place of their paths, for a
+    /// machine without these files.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn portable_request(&self) -> Result<SessionRequest, CheckError> {
+        let mut request = self.request();
+        let sources = request.options.inputs.iter_mut().map(|(_, source)| source);
+        for source in sources.chain(&mut request.options.push) {
+            if let BindingSource::File(path) = source {
+                let read = input::read(path, input::MAX_DATA_BYTES);
+                let unreadable = |source| CheckError::Unreadable { path: path.clone(), source };
+                *source = BindingSource::Bytes(read.map_err(unreadable)?);
+            }
+        }
+        Ok(request)
     }
 
     /// Returns the session of a request.

@@ -1,13 +1,15 @@
 //! Command-line arguments of every command, with their help.
 
-use crate::exit;
+use crate::exit::{self, Failure, WithCode};
 use assay_case::{Budget, InputRange, Partition};
 use assay_check::CompileOptions;
+use assay_isolate::Launch;
 use assay_precision::Modes;
 use assay_spirv::TargetEnv;
 use assay_suite::RunPath;
 use clap::{Args, Parser, Subcommand};
-use std::{ops::RangeInclusive, path::PathBuf};
+use serde_json::Value;
+use std::{ffi::OsString, ops::RangeInclusive, path::PathBuf};
 
 /// Checks GPU drivers bit by bit against the results that the Vulkan specification permits.
 #[derive(Debug, Parser)]
@@ -27,6 +29,56 @@ pub(crate) struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Options of worker processes on other machines.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ViaArgs {
+    /// Start workers through this command prefix, on another machine; repeatable
+    ///
+    /// Examples: 'ssh board7', 'srun --gres=gpu:1 -n1', 'kubectl exec -i pod --', 'adb shell'. The
+    /// prefix starts `assay worker` of the same version there. Several prefixes make a pool, whose
+    /// machines must have the same device and driver. A lost link costs no result: its cases run
+    /// again, and no device is blamed.
+    #[arg(long, value_name = "PREFIX", value_parser = prefix_words)]
+    pub(crate) via: Vec<Prefix>,
+
+    /// Path of the binary where --via starts it
+    #[arg(long, value_name = "PATH", default_value = "assay", requires = "via")]
+    pub(crate) via_binary: PathBuf,
+}
+
+/// Words of a command prefix.
+#[derive(Clone, Debug)]
+pub(crate) struct Prefix(pub(crate) Vec<OsString>);
+
+/// Splits a command prefix as a shell does.
+fn prefix_words(text: &str) -> Result<Prefix, String> {
+    let words = shell_words::split(text).map_err(|error| error.to_string())?;
+    if words.is_empty() {
+        return Err("expected a command, such as 'ssh board7'".to_owned());
+    }
+    Ok(Prefix(words.into_iter().map(OsString::from).collect()))
+}
+
+impl ViaArgs {
+    /// Returns the command that starts workers with this setup and these variables: this binary, or
+    /// another one through the prefixes.
+    pub(crate) fn launch(&self, environment: Vec<(OsString, OsString)>, setup: Value) -> Result<Launch, Failure> {
+        let via: Vec<Vec<OsString>> = self.via.iter().map(|prefix| prefix.0.clone()).collect();
+        let elsewhere = !via.is_empty();
+        let program = if elsewhere { self.via_binary.clone() } else { std::env::current_exe().code(exit::INTERNAL)? };
+        let arguments = if elsewhere { vec!["worker".into(), "--supervised".into()] } else { vec!["worker".into()] };
+        Ok(Launch { via, program, arguments, environment, setup })
+    }
+}
+
+/// Options of `assay worker`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// Run the worker in a child process, and report its end
+    #[arg(long)]
+    pub(crate) supervised: bool,
 }
 
 /// Options of the compilation of a shader.
@@ -117,7 +169,7 @@ pub(crate) enum Command {
     Diff(crate::diff::DiffArgs),
     /// Worker process that opens a device; `assay run` starts it
     #[command(hide = true)]
-    Worker,
+    Worker(WorkerArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay")]
     Completions {
@@ -190,9 +242,12 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     pub(crate) jobs: Option<u16>,
 
+    #[command(flatten)]
+    pub(crate) via: ViaArgs,
+
     /// Concurrent worker processes per device
     ///
-    /// [default: 1; with the quick budget on a software driver, as many as --jobs]
+    /// [default: 1; with --via one per prefix; with the quick budget on a software driver, as many as --jobs]
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     pub(crate) workers: Option<u16>,
 

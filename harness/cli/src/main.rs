@@ -61,7 +61,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Devices(args) => devices::devices(&args),
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
-        Command::Worker => run::worker_process::serve(),
+        Command::Worker(args) => run::worker_process::serve(&args),
         Command::Check(args) => check::check(&args),
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -55,12 +55,7 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
         output: 1 << 20,
     };
     let settings = CoordinatorSettings { workers: args.workers, batch: 256, limits, confirm: true };
-    let launch = Launch {
-        program: std::env::current_exe()?,
-        arguments: vec!["worker".into()],
-        environment: Vec::new(),
-        setup: serde_json::Value::Null,
-    };
+    let launch = Launch { program: std::env::current_exe()?, arguments: vec!["worker".into()], ..Launch::default() };
     let coordinator = Coordinator::start(launch, settings)?;
     let mut info = RunInfo {
         schema: SCHEMA,

@@ -1,7 +1,7 @@
 //! `assay-fault-injection`: runs on a device with injected faults, and runs that are killed.
 
 use assay_fault_injection::{ChaosArgs, EndlessShaderBackend, FaultInjectionBackend, FaultRunArgs, chaos, run, verify};
-use assay_isolate::{Refusal, WorkerBackend, serve};
+use assay_isolate::{Launch, Refusal, WorkerBackend, serve, supervise};
 use clap::{Parser, Subcommand};
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ struct Cli {
 enum Command {
     /// Run as a worker that takes its orders on stdin
     Worker,
+    /// Run as the supervisor of such a worker
+    Supervise,
     /// Run cases
     Run {
         #[command(flatten)]
@@ -48,6 +50,10 @@ fn open(setup: serde_json::Value) -> Result<Box<dyn WorkerBackend>, Refusal> {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Worker => Ok(serve(open)?),
+        Command::Supervise => {
+            let program = std::env::current_exe()?;
+            Ok(supervise(Launch { program, arguments: vec!["worker".into()], ..Launch::default() })?)
+        }
         Command::Run { args, resume } => run(&args, resume),
         Command::Verify(args) => verify(&args, &args.out),
         Command::Chaos(args) => chaos(&args),

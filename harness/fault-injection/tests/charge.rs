@@ -14,8 +14,8 @@ fn launch(setup: &str) -> Launch {
     Launch {
         program: env!("CARGO_BIN_EXE_assay-fault-injection").into(),
         arguments: vec!["worker".into()],
-        environment: Vec::new(),
         setup: setup.into(),
+        ..Launch::default()
     }
 }
 

@@ -26,8 +26,8 @@ fn run(own: f64, others: f64) -> Option<String> {
     let launch = Launch {
         program: env!("CARGO_BIN_EXE_assay-fault-injection").into(),
         arguments: vec!["worker".into()],
-        environment: Vec::new(),
         setup: serde_json::json!({ "device": "lavapipe", "limit": own }),
+        ..Launch::default()
     };
     let call = Duration::from_secs_f64(others);
     let limits = WorkerLimits { call, start: Duration::from_secs(60), memory: None, output: 1 << 20 };

@@ -1,8 +1,9 @@
 //! A worker process, from the coordinator's side.
 
 use crate::{
-    message::{Order, PROTOCOL, WorkerMessage},
+    message::{Order, WorkerMessage},
     message_frame::{self, MAX_EVENT_BYTES},
+    supervise::own_protocol,
 };
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::Value;
@@ -30,8 +31,11 @@ const STDERR_TAIL_BYTES: usize = 4 << 10;
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Command for starting worker processes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
+    /// Command prefixes that start a supervised worker elsewhere, such as `ssh board7`; empty for
+    /// workers of this machine. `program` is then the name of the binary there.
+    pub via: Vec<Vec<OsString>>,
     /// Path of the binary.
     pub program: PathBuf,
     /// Its arguments.
@@ -40,6 +44,31 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// Data that the backend needs to open its device.
     pub setup: Value,
+}
+
+impl Launch {
+    /// Returns the command for a worker, which a prefix starts elsewhere.
+    fn command(&self, via: Option<usize>) -> Command {
+        let environment = || self.environment.iter().map(|(name, value)| (name, value));
+        let Some([launcher, prefix @ ..]) = via.and_then(|via| self.via.get(via)).map(Vec::as_slice) else {
+            let mut command = Command::new(&self.program);
+            command.args(&self.arguments).envs(environment());
+            return command;
+        };
+        let mut command = Command::new(launcher);
+        command.args(prefix);
+        // Launchers do not pass the environment on.
+        if !self.environment.is_empty() {
+            command.arg("env").args(environment().map(|(name, value)| {
+                let mut assignment = name.clone();
+                assignment.push("=");
+                assignment.push(value);
+                assignment
+            }));
+        }
+        command.arg(&self.program).args(&self.arguments);
+        command
+    }
 }
 
 /// Message or event on the pipe of a worker.
@@ -70,11 +99,27 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a process and sends it the setup. Its messages arrive at `events` with this number.
-    pub(crate) fn start(launch: &Launch, number: u64, events: SyncSender<(u64, WorkerEvent)>) -> io::Result<Process> {
-        let mut child = Command::new(&launch.program)
-            .args(&launch.arguments)
-            .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+    /// Starts a process, through one of the prefixes if there are any, and sends it the setup. Its
+    /// messages arrive at `events` with this number.
+    pub(crate) fn start(
+        launch: &Launch,
+        via: Option<usize>,
+        number: u64,
+        events: SyncSender<(u64, WorkerEvent)>,
+    ) -> io::Result<Process> {
+        Process::start_as(launch, via, number, events, own_protocol())
+    }
+
+    /// As [`Process::start`], with the protocol and version of another coordinator.
+    pub(crate) fn start_as(
+        launch: &Launch,
+        via: Option<usize>,
+        number: u64,
+        events: SyncSender<(u64, WorkerEvent)>,
+        (protocol, version): (u32, String),
+    ) -> io::Result<Process> {
+        let mut child = launch
+            .command(via)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -93,7 +138,7 @@ impl Process {
         let (orders, lines) = mpsc::channel();
         thread::Builder::new().spawn(move || write_orders(stdin, &lines))?;
         let process = Process { child, reaped: false, orders: Some(orders), tail };
-        process.send(&Order::SetUp { protocol: PROTOCOL, setup: launch.setup.clone() })?;
+        process.send(&Order::SetUp { protocol, version, setup: launch.setup.clone() })?;
         Ok(process)
     }
 

@@ -84,6 +84,9 @@ pub enum IsolateError {
     /// Workers end before they have opened the device.
     #[error("a worker process cannot open the device: {0}")]
     Start(String),
+    /// The launchers reach no worker, or lose the links to all of them.
+    #[error("no link to a worker: {0}")]
+    Link(String),
     /// A worker found a different device than the workers before it.
     #[error("the device has changed from {0} to {1} in the middle of the run")]
     OtherDevice(String, String),
@@ -132,8 +135,22 @@ impl Coordinator {
                         return Ok(Coordinator { pool, settings, device: *device, worker_count: None });
                     }
                     WorkerMessage::Refused(refusal) => return Err(IsolateError::Refused(refusal)),
+                    WorkerMessage::Broken { what } => return Err(IsolateError::Start(what)),
+                    WorkerMessage::Ended { how, stderr, .. } => {
+                        return Err(IsolateError::Start(format!("{how}: {stderr}")));
+                    }
                     _ => {}
                 },
+                Some((_, WorkerEvent::Broken(_) | WorkerEvent::Closed)) if pool.workers[0].via.is_some() => {
+                    let via = pool.workers[0].via.unwrap_or_default();
+                    pool.workers[0].await_end();
+                    let KilledWorker { stderr, status, .. } = pool.kill(0);
+                    if pool.give_up_link(via) {
+                        let (prefix, how) = (pool.prefix_text(via), describe_end(status));
+                        return Err(IsolateError::Link(format!("`{prefix}`: {how}: {stderr}")));
+                    }
+                    pool.start(None).map_err(IsolateError::Spawn)?;
+                }
                 Some((_, WorkerEvent::Broken(what))) => return Err(IsolateError::Start(what)),
                 Some((_, WorkerEvent::Closed)) => {
                     pool.workers[0].await_end();
@@ -331,19 +348,24 @@ impl RunState<'_> {
         let worker = &mut self.pool.workers[at];
         let message = match worker_event {
             WorkerEvent::Message(message) => *message,
+            WorkerEvent::Broken(_) | WorkerEvent::Closed if worker.via.is_some() => return self.on_lost_link(at),
             WorkerEvent::Broken(what) => return self.on_worker_failure(at, WorkerFailure::Broken(what)),
             WorkerEvent::Closed => return self.on_worker_failure(at, WorkerFailure::Ended),
         };
         worker.last_message = Instant::now();
         match message {
             WorkerMessage::Ready { protocol: _, device } => {
-                if (&device.uuid, &device.name, &device.driver_info)
-                    != (&self.device.uuid, &self.device.name, &self.device.driver_info)
-                {
-                    return Err(IsolateError::OtherDevice(self.device.name.clone(), device.name.clone()));
+                let is_same = (&device.name, &device.driver_info) == (&self.device.name, &self.device.driver_info);
+                // Machines of a pool have devices of one model, each with an identity of its own.
+                if !is_same || worker.via.is_none() && device.uuid != self.device.uuid {
+                    let described = |device: &DeviceInfo| format!("{} ({})", device.name, device.driver_info);
+                    return Err(IsolateError::OtherDevice(described(self.device), described(&device)));
                 }
                 self.failed_starts = 0;
                 worker.on_ready();
+                if let Some(via) = worker.via {
+                    self.pool.forget_lost_links(via);
+                }
                 Ok(())
             }
             WorkerMessage::Refused(refusal) if worker.is_starting() => {
@@ -367,7 +389,37 @@ impl RunState<'_> {
             WorkerMessage::Event { event } => self.on_event(at, *event),
             WorkerMessage::Done => self.on_job_done(at),
             WorkerMessage::Beat => Ok(()),
+            WorkerMessage::Usage { memory, written } => {
+                worker.usage = (memory, written);
+                Ok(())
+            }
+            WorkerMessage::Broken { what } => self.on_worker_failure(at, WorkerFailure::Broken(what)),
+            WorkerMessage::Ended { how, external, stderr } => {
+                self.on_worker_failure(at, WorkerFailure::EndedElsewhere { how, external, stderr })
+            }
         }
+    }
+
+    /// Processes the loss of a link to a worker elsewhere. Nothing is known about the worker, so its
+    /// cases run again and none is suspected.
+    fn on_lost_link(&mut self, at: usize) -> Result<(), IsolateError> {
+        let Some(via) = self.pool.workers[at].via else { return Ok(()) };
+        self.pool.workers[at].await_end();
+        let KilledWorker { stderr, status, job } = self.pool.kill(at);
+        match job {
+            Some(WorkerJob { confirmation: Some(number), mut cases, .. }) => {
+                cases.pop();
+                self.confirmation_runs.push_front((number, cases));
+            }
+            Some(job) => self.requeue(&job, &[]),
+            None => {}
+        }
+        self.next_start = Some(Instant::now() + RESTART_DELAY);
+        if self.pool.count_lost_link(via) && self.stopping_since.is_none() {
+            let (prefix, how) = (self.pool.prefix_text(via), describe_end(status));
+            return Err(IsolateError::Link(format!("`{prefix}`: {how}: {stderr}")));
+        }
+        Ok(())
     }
 
     fn on_event(&mut self, at: usize, event: Event) -> Result<(), IsolateError> {
@@ -548,9 +600,17 @@ impl RunState<'_> {
         }
         let histories: Vec<Vec<u32>> = suspects.iter().map(|(case, _)| worker.predecessors(*case)).collect();
         let KilledWorker { stderr: mut words, status, job } = self.pool.kill(at);
-        let outside = matches!(failure, WorkerFailure::Ended) && may_be_external(status);
+        let outside = match failure {
+            WorkerFailure::Ended => may_be_external(status),
+            WorkerFailure::EndedElsewhere { external, .. } => external,
+            _ => false,
+        };
         let (did, what) = match &failure {
             WorkerFailure::Ended => (Status::Crash, describe_end(status)),
+            WorkerFailure::EndedElsewhere { how, stderr, .. } => {
+                words.clone_from(stderr);
+                (Status::Crash, how.clone())
+            }
             WorkerFailure::Refused(refusal) => (Status::Crash, refusal.reason.clone()),
             WorkerFailure::Broken(what) => (
                 Status::Crash,
@@ -665,9 +725,11 @@ impl RunState<'_> {
             WorkerFailure::Hang(..) | WorkerFailure::Silent => {
                 IsolateError::Start(format!("it takes more than {:?}", self.settings.limits.start))
             }
-            WorkerFailure::Ended | WorkerFailure::Broken(_) | WorkerFailure::Memory(_) | WorkerFailure::Flood(_) => {
-                IsolateError::Start(what)
-            }
+            WorkerFailure::Ended
+            | WorkerFailure::EndedElsewhere { .. }
+            | WorkerFailure::Broken(_)
+            | WorkerFailure::Memory(_)
+            | WorkerFailure::Flood(_) => IsolateError::Start(what),
         })
     }
 
@@ -681,8 +743,13 @@ impl RunState<'_> {
         }
         let limits = self.settings.limits;
         for at in (0..self.pool.workers.len()).rev() {
-            if let Some(failure) = self.pool.workers[at].failure(&limits) {
-                self.on_worker_failure(at, failure)?;
+            match self.pool.workers[at].failure(&limits) {
+                // The supervisor sends messages all the time, so the link is silent.
+                Some(WorkerFailure::Silent | WorkerFailure::Ended) if self.pool.workers[at].via.is_some() => {
+                    self.on_lost_link(at)?;
+                }
+                Some(failure) => self.on_worker_failure(at, failure)?,
+                None => {}
             }
         }
         self.pool.reap();

@@ -14,6 +14,9 @@
 //! after the same other cases, it depends on them, and the coordinator searches for the fewest of
 //! them.
 //!
+//! A worker may be on another machine, which a launcher such as ssh reaches ([`Launch::via`]). Its
+//! supervisor there ([`supervise`]) keeps apart the end of the worker and that of the link.
+//!
 //! Unix only, because it needs process groups and `/proc`.
 
 mod child_process;
@@ -23,9 +26,11 @@ mod message;
 mod message_frame;
 mod run_plan;
 mod serve;
+mod supervise;
 
 pub use child_process::Launch;
 pub use coordinator::{Cases, Coordinator, CoordinatorSettings, IsolateError, RunOutcome, WorkerCount, WorkerLimits};
 pub use message::{Refusal, Task};
 pub use run_plan::run_plan;
 pub use serve::{DriverCall, EventSender, ServeError, WorkerBackend, serve};
+pub use supervise::supervise;

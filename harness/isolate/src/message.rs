@@ -3,15 +3,21 @@
 use assay_events::{DeviceInfo, Event};
 use serde::{Deserialize, Serialize};
 
-/// Version of the protocol. Both sides are the same binary, unless it was replaced during the run.
-pub(crate) const PROTOCOL: u32 = 2;
+/// Version of the protocol. Both sides are the same binary, unless it was replaced during the run,
+/// or the worker is on another machine.
+pub(crate) const PROTOCOL: u32 = 3;
 
 /// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub(crate) enum Order {
     /// First message: the data for opening the device.
-    SetUp { protocol: u32, setup: serde_json::Value },
+    SetUp {
+        protocol: u32,
+        /// Version of Assay.
+        version: String,
+        setup: serde_json::Value,
+    },
     /// Runs these cases. The next one comes only after [`WorkerMessage::Done`].
     Run { cases: Vec<Task> },
     /// Ends the worker's cases after the current work.
@@ -47,6 +53,13 @@ pub(crate) enum WorkerMessage {
     Done,
     /// The worker is alive.
     Beat,
+    /// Resident memory and output to stderr of the worker in bytes, from its supervisor.
+    Usage { memory: Option<u64>, written: u64 },
+    /// The worker wrote bytes that are not a message, and its supervisor killed it.
+    Broken { what: String },
+    /// The worker ended, as its supervisor saw it: in words, whether the cause may be external, and
+    /// its last line on stderr.
+    Ended { how: String, external: bool, stderr: String },
 }
 
 /// Reason why a worker cannot start or continue.

@@ -3,6 +3,7 @@
 use crate::{
     message::{Order, PROTOCOL, Refusal, Task, WorkerMessage},
     message_frame::{self, MAX_ORDER_BYTES},
+    supervise::{mismatch, own_protocol},
 };
 use assay_events::{DeviceInfo, Event, Reporter};
 use assay_exec::DriverCalls;
@@ -174,12 +175,13 @@ pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -
     let mut stdin = BufReader::new(io::stdin());
     let first = message_frame::read::<Order>(&mut stdin, MAX_ORDER_BYTES).map_err(|error| orders(error.to_string()))?;
     let setup = match first {
-        Some(Order::SetUp { protocol: PROTOCOL, setup }) => setup,
-        Some(Order::SetUp { protocol, .. }) => {
-            let reason =
-                format!("the worker speaks protocol {PROTOCOL}, and was asked for {protocol}: the binary has changed");
-            sender.send(&WorkerMessage::Refused(Refusal { reason, code: 70 }));
-            return Ok(());
+        Some(Order::SetUp { protocol, version, setup }) => {
+            let (own, own_version) = own_protocol();
+            if let Some(reason) = mismatch((protocol, &version), (own, &own_version)) {
+                sender.send(&WorkerMessage::Refused(Refusal { reason, code: 70 }));
+                return Ok(());
+            }
+            setup
         }
         Some(_) | None => return Err(orders("there are none".to_owned())),
     };

@@ -60,7 +60,7 @@ pub(super) fn check_on(
     let output = SessionOutput { folder, command: &command };
     let selected = SelectedDevice { selector: selected.selector.clone(), wgpu: api == Api::Wgpu };
     let (device, mut result) = match execution.isolate {
-        Isolate::Yes => isolated_check::run(session, check, execution.settings(), selected, output)?,
+        Isolate::Yes => isolated_check::run(session, check, (execution.settings(), &execution.via), selected, output)?,
         Isolate::No => {
             let target = execution.settings().target(&selected)?;
             let vulkan = || execution.settings().target(&SelectedDevice { wgpu: false, ..selected.clone() });

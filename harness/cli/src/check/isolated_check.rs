@@ -5,13 +5,14 @@
 
 use super::{DeviceSettings, attribution::attribute, device_check::SelectedDevice};
 use crate::{
-    exit::{self, Failure, WithCode},
+    args::ViaArgs,
+    exit::{self, Failure},
     run::{self, INTERRUPTED},
 };
 use assay_check::{Attribution, Check, CheckSession, SessionOutput, SessionRequest};
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
-use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Launch, Refusal, Task, WorkerLimits};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task, WorkerLimits};
 use assay_runner::panic_message;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
@@ -49,20 +50,21 @@ const TICK: Duration = Duration::from_millis(50);
 pub(super) fn run(
     session: &CheckSession,
     check: &Check<'_>,
-    device: DeviceSettings,
+    (device, via): (DeviceSettings, &ViaArgs),
     selected: SelectedDevice,
     output: SessionOutput<'_>,
 ) -> Result<(DeviceInfo, Option<CheckResult>), Failure> {
+    let elsewhere = !via.via.is_empty();
     let setup = CheckSetup {
-        session: session.request(),
+        session: if elsewhere { session.portable_request()? } else { session.request() },
         device: selected,
         settings: device,
-        folder: output.folder.map(Path::to_owned),
+        // A worker elsewhere cannot write the bundle.
+        folder: output.folder.filter(|_| !elsewhere).map(Path::to_owned),
         command: output.command.to_vec(),
     };
     let setup = serde_json::json!({ "check": setup });
-    let program = std::env::current_exe().code(exit::INTERNAL)?;
-    let launch = Launch { program, arguments: vec!["worker".into()], environment: Vec::new(), setup };
+    let launch = via.launch(Vec::new(), setup)?;
     // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
     // does not return from a call soon after.
     let call = Duration::from_secs_f64(device.timeout * 1.25 + 2.0);

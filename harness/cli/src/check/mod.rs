@@ -7,7 +7,7 @@ mod isolated_check;
 pub(crate) use isolated_check::{CheckSetup, CheckWorker};
 
 use crate::{
-    args::{Api, CompileArgs, Isolate, whole_number},
+    args::{Api, CompileArgs, Isolate, ViaArgs, whole_number},
     exit::{self, Failure, WithCode, usage},
     note, output_file, print, print_summary, run,
 };
@@ -280,6 +280,9 @@ struct ExecutionArgs {
     /// Run under the Vulkan validation layer; its errors are reported as InternalError
     #[arg(long)]
     validation: bool,
+
+    #[command(flatten)]
+    via: ViaArgs,
 
     /// Open the device in a worker process, so that a crash or hang does not end the check: yes or
     /// no [default: yes]

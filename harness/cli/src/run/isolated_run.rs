@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     args::RunArgs,
-    exit::{self, Failure, WithCode},
+    exit::{self, Failure},
 };
 use assay_case::Budget;
 use assay_events::{DeviceInfo, Event, Reporter};
@@ -69,7 +69,7 @@ pub(super) fn run(
 pub(crate) fn failure(error: IsolateError) -> Failure {
     let code = match &error {
         IsolateError::Refused(refusal) => refusal.code,
-        IsolateError::Start(_) | IsolateError::OtherDevice(..) => exit::NO_DEVICE,
+        IsolateError::Start(_) | IsolateError::Link(_) | IsolateError::OtherDevice(..) => exit::NO_DEVICE,
         IsolateError::Spawn(_) => exit::INTERNAL,
         IsolateError::Report(_) => exit::USAGE,
     };
@@ -83,6 +83,9 @@ pub(crate) fn failure(error: IsolateError) -> Failure {
 /// memory allows. A real device gets one worker, and so do larger budgets, whose cases keep the
 /// cores busy checking results.
 fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
+    if !args.via.via.is_empty() {
+        return args.via.via.len();
+    }
     let fitting = installed_memory().map_or(1, |bytes| usize::try_from(bytes / WORKER_MEMORY).unwrap_or(usize::MAX));
     match args.budget {
         Budget::Quick if device.kind == "cpu" => jobs.min(fitting).max(1),
@@ -93,10 +96,9 @@ fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
 /// Memory reserved for a worker with a software driver, in bytes: several times its usual need.
 const WORKER_MEMORY: u64 = 1 << 30;
 
-/// Returns the launch configuration of workers: this binary, with the run's command line.
+/// Returns the launch configuration of workers, with the run's command line.
 fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<Launch, Failure> {
     let threads = planned_run.options.jobs.div_ceil(workers);
-    let program = std::env::current_exe().code(exit::INTERNAL)?;
     let mut environment = Vec::new();
     // By default a software driver computes on one thread per core in each worker. This divides the
     // requested threads among the workers.
@@ -104,7 +106,7 @@ fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<La
         environment.push((DRIVER_THREADS.into(), threads.to_string().into()));
     }
     let setup = serde_json::json!({ "command": planned_run.options.command, "device": args.device, "jobs": threads });
-    Ok(Launch { program, arguments: vec!["worker".into()], environment, setup })
+    args.via.launch(environment, setup)
 }
 
 /// Environment variable with the number of threads on which Mesa's software drivers compute.
@@ -121,7 +123,11 @@ fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) 
         (workers * concurrent.run_count()).max(concurrent.initial_threads() * concurrent.run_count())
     });
     let memory =
-        args.memory.map(|mib| mib << 20).or_else(|| Some(installed_memory()? / 100 * MEMORY_PERCENT / all as u64));
+        // The memory of other machines is not known.
+        args.memory.map(|mib| mib << 20).or_else(|| {
+            let installed = installed_memory().filter(|_| args.via.via.is_empty())?;
+            Some(installed / 100 * MEMORY_PERCENT / all as u64)
+        });
     CoordinatorSettings {
         workers,
         batch: batch(args.budget),

@@ -2,13 +2,13 @@
 
 use super::{RunBackend, session, skip_other_paths};
 use crate::{
-    args::{Cli, Command, RunArgs},
+    args::{Cli, Command, RunArgs, WorkerArgs},
     cases, check,
     exit::{self, Failure, WithCode},
 };
 use assay_events::{DeviceInfo, Event};
 use assay_exec::AnnouncedTarget;
-use assay_isolate::{EventSender, Refusal, Task, WorkerBackend, run_plan};
+use assay_isolate::{EventSender, Launch, Refusal, Task, WorkerBackend, run_plan};
 use assay_runner::{Plan, RunOptions, Selectable};
 use assay_suite::{AnyCase, ProgramSet, ProgramSettings};
 use clap::Parser;
@@ -19,7 +19,13 @@ use std::{
 };
 
 /// Serves the coordinator that started this process.
-pub(crate) fn serve() -> Result<u8, Failure> {
+pub(crate) fn serve(args: &WorkerArgs) -> Result<u8, Failure> {
+    if args.supervised {
+        let program = std::env::current_exe().code(exit::INTERNAL)?;
+        let launch = Launch { program, arguments: vec!["worker".into()], ..Launch::default() };
+        assay_isolate::supervise(launch).code(exit::INTERNAL)?;
+        return Ok(exit::OK);
+    }
     assay_isolate::serve(|setup| open(setup).map_err(refuse)).code(exit::INTERNAL)?;
     Ok(exit::OK)
 }

@@ -26,6 +26,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 /// second.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Number of consecutive lost links after which a prefix is used only if all others are lost, too.
+const MAX_LOST_LINKS: u32 = 5;
+
 /// Work of a worker.
 #[derive(Debug)]
 pub(super) struct WorkerJob {
@@ -45,6 +48,8 @@ pub(super) struct WorkerJob {
 pub(super) enum WorkerFailure {
     /// It ended.
     Ended,
+    /// It ended elsewhere, as its supervisor reported.
+    EndedElsewhere { how: String, external: bool, stderr: String },
     /// It cannot open the device.
     Refused(Refusal),
     /// It wrote bytes that are not a message, or a message that does not fit its job.
@@ -63,6 +68,10 @@ pub(super) enum WorkerFailure {
 pub(super) struct Worker {
     number: u64,
     process: Process,
+    /// Index of the prefix that started it elsewhere.
+    pub(super) via: Option<usize>,
+    /// Resident memory and output to stderr in bytes, as its supervisor reported them.
+    pub(super) usage: (Option<u64>, u64),
     started: Instant,
     starting: bool,
     pub(super) job: Option<WorkerJob>,
@@ -97,8 +106,17 @@ impl Worker {
         self.begin_job();
     }
 
+    /// Returns the bytes that it has written to stderr.
+    fn written(&self) -> u64 {
+        if self.via.is_some() { self.usage.1 } else { self.process.written() }
+    }
+
+    fn memory(&self) -> Option<u64> {
+        if self.via.is_some() { self.usage.0 } else { self.process.memory() }
+    }
+
     fn begin_job(&mut self) {
-        self.written_before = self.process.written();
+        self.written_before = self.written();
         if let Some(job) = &self.job {
             let mut cases: Vec<(u32, &String)> = job.unfinished.iter().map(|(name, &case)| (case, name)).collect();
             let place: HashMap<u32, usize> = job.cases.iter().enumerate().map(|(place, &case)| (case, place)).collect();
@@ -173,10 +191,10 @@ impl Worker {
         if self.last_message.elapsed() > SILENCE_TIMEOUT.max(limits.call) {
             return Some(WorkerFailure::Silent);
         }
-        if self.process.written() - self.written_before > limits.output {
+        if self.written() - self.written_before > limits.output {
             return Some(WorkerFailure::Flood(limits.output));
         }
-        if let (Some(limit), Some(memory)) = (limits.memory, self.process.memory())
+        if let (Some(limit), Some(memory)) = (limits.memory, self.memory())
             && memory > limit
         {
             return Some(WorkerFailure::Memory(limit));
@@ -214,6 +232,8 @@ pub(super) struct WorkerPool {
     pub(super) workers: Vec<Worker>,
     /// Workers that are closing their devices.
     closing: Vec<(Process, Instant)>,
+    /// Consecutive lost links of each prefix.
+    lost_links: Vec<u32>,
     sender: SyncSender<(u64, WorkerEvent)>,
     receiver: Receiver<(u64, WorkerEvent)>,
     started: u64,
@@ -222,7 +242,8 @@ pub(super) struct WorkerPool {
 impl WorkerPool {
     pub(super) fn new(launch: Launch) -> WorkerPool {
         let (sender, receiver) = mpsc::sync_channel(MESSAGE_QUEUE);
-        WorkerPool { launch, workers: Vec::new(), closing: Vec::new(), sender, receiver, started: 0 }
+        let lost_links = vec![0; launch.via.len()];
+        WorkerPool { launch, workers: Vec::new(), closing: Vec::new(), lost_links, sender, receiver, started: 0 }
     }
 
     /// Sets the command for further workers.
@@ -235,12 +256,45 @@ impl WorkerPool {
         self.started
     }
 
+    /// Returns the prefix for the next worker: of those whose links hold, the one with the fewest
+    /// workers. `None` for a worker of this machine.
+    fn next_prefix(&self) -> Option<usize> {
+        let workers = |via: &usize| self.workers.iter().filter(|worker| worker.via == Some(*via)).count();
+        (0..self.launch.via.len()).min_by_key(|via| (self.lost_links[*via] >= MAX_LOST_LINKS, workers(via), *via))
+    }
+
+    /// Counts a lost link; returns true if every prefix has lost too many.
+    pub(super) fn count_lost_link(&mut self, via: usize) -> bool {
+        self.lost_links[via] += 1;
+        self.lost_links.iter().all(|lost| *lost >= MAX_LOST_LINKS)
+    }
+
+    /// Uses a prefix no longer that reached no worker; returns true if none is left.
+    pub(super) fn give_up_link(&mut self, via: usize) -> bool {
+        self.lost_links[via] = MAX_LOST_LINKS;
+        self.lost_links.iter().all(|lost| *lost >= MAX_LOST_LINKS)
+    }
+
+    /// Forgets the lost links of a prefix that has reached a worker.
+    pub(super) fn forget_lost_links(&mut self, via: usize) {
+        self.lost_links[via] = 0;
+    }
+
+    /// Returns a prefix as a person writes it.
+    pub(super) fn prefix_text(&self, via: usize) -> String {
+        let words: Vec<String> = self.launch.via[via].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        words.join(" ")
+    }
+
     pub(super) fn start(&mut self, job: Option<WorkerJob>) -> io::Result<()> {
         self.started += 1;
+        let via = self.next_prefix();
         let now = Instant::now();
         self.workers.push(Worker {
             number: self.started,
-            process: Process::start(&self.launch, self.started, self.sender.clone())?,
+            process: Process::start(&self.launch, via, self.started, self.sender.clone())?,
+            via,
+            usage: (None, 0),
             started: now,
             starting: true,
             job,
