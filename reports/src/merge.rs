@@ -4,14 +4,15 @@
 //! merged again. Result lines are copied unchanged.
 
 use crate::{
-    case_table::{CaseNotes, CaseTable},
+    case_table::{CaseNotes, CaseTable, NATIVE},
+    causes::{CauseCollector, Failure},
     counted,
     deqp::{DeqpStatus, TestStatus, plain},
     group_digits, journal, junit, plural,
     read::{LocatedLine, ReadError, ResultDir},
     result_dir::{
-        self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
-        with_partial,
+        self, CAUSES, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS,
+        StandingLine, with_partial,
     },
 };
 use assay_case::Partition;
@@ -118,6 +119,8 @@ struct ResultEntry {
     path: Option<String>,
     /// Command that derives the permitted results, for a failed case.
     explain: Option<String>,
+    instruction: String,
+    failure: Option<Box<Failure>>,
 }
 
 /// Merges result directories into a new one. With `partial`, parts and results may be missing.
@@ -135,7 +138,7 @@ pub fn merge(parts: &[ResultDir], out: &Path, partial: bool) -> Result<MergeSumm
         return Err(MergeError::Out { path: out.to_owned(), what: "already holds results" });
     }
     let own = OwnedFiles::new(out);
-    let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE]);
+    let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, CAUSES, JUNIT, STANDINGS, DEVICE]);
     let unwritable = |source| MergeError::Write { path: out.to_owned(), source };
     own.check(names()).map_err(unwritable)?;
     for part in &parts[1..] {
@@ -253,6 +256,7 @@ fn entries(parts: &[ResultDir]) -> Result<Vec<ResultEntry>, MergeError> {
     let mut entries = Vec::new();
     for (part, result_dir) in parts.iter().enumerate() {
         entries.extend(result_dir.results(|line| {
+            let failure = line.failure().map(Box::new);
             let LocatedLine { brief, text, offset } = line;
             let ended = brief.final_status();
             let said = CaseNotes::of(None, &brief.path, ended);
@@ -267,6 +271,8 @@ fn entries(parts: &[ResultDir]) -> Result<Vec<ResultEntry>, MergeError> {
                 seconds: brief.times.wall,
                 path,
                 explain,
+                failure,
+                instruction: brief.instruction.into_owned(),
                 reason: brief.reason.map(|reason| reason.into_owned()),
                 name: brief.name.into_owned(),
             }
@@ -418,7 +424,9 @@ fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out
     // Every part lists the cases that are skipped in all parts.
     standings.dedup();
     let mut case_table = CaseTable::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, ResultEntry { name, word, status, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
+    let mut causes = CauseCollector::default();
+    for (at, entry) in entries.iter().enumerate() {
+        let ResultEntry { name, word, status, seconds, reason, path, explain, instruction, failure, .. } = entry;
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
@@ -426,11 +434,16 @@ fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out
             (Some(reason), Some(why)) => Some(format!("{reason}; {why}")),
             (reason, why) => reason.or(why),
         };
+        let unexpected = standing.is_none_or(|line| !line.standing.is_success());
+        if status.is_some_and(Status::is_checked) {
+            causes.count_checked(name, instruction, path.as_deref().unwrap_or(NATIVE));
+        }
         let said = CaseNotes {
             reason: reason.as_deref(),
             path: path.as_deref(),
             explain: explain.as_deref(),
             status: *status,
+            causes: failure.as_deref().map(|failure| causes.add(failure.clone(), unexpected).set).unwrap_or_default(),
         };
         case_table.insert_planned(at, word, *seconds, said);
     }
@@ -444,7 +457,9 @@ fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out
             case_table.without_result(name, word, if word == DeqpStatus::Missing { MISSING } else { SKIPPED });
         }
     }
-    result_dir::write_whole(out, JUNIT, |out| junit::write(out, run, || case_table.rows())).map_err(failed)?;
+    let causes = causes.causes();
+    result_dir::write_causes(out, &causes).map_err(failed)?;
+    result_dir::write_whole(out, JUNIT, |out| junit::write(out, run, &causes, || case_table.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
         let mut text = String::new();
         for line in &standings {
