@@ -170,7 +170,10 @@ pub(crate) fn write(out: &mut dyn Write, causes: &[Cause], rerun: impl Fn(&str) 
             writeln!(out, "    {}", facts.join("; "))?;
         }
         let representative = &cause.representative;
-        writeln!(out, "    {}", representative.case)?;
+        // The title of a whole shader is its case.
+        if representative.case != cause.instruction {
+            writeln!(out, "    {}", representative.case)?;
+        }
         match &representative.example {
             Some(example) => {
                 writeln!(out, "      {}", example_line(example, &representative.types))?;

@@ -3,7 +3,7 @@
 use crate::{
     causes::{CauseCollector, Causes, Failure},
     counted, group_digits, margin, plural,
-    read::{ReadError, ResultDir},
+    read::{LocatedLine, ReadError, ResultDir},
     suite,
 };
 use assay_events::{RunInfo, Status};
@@ -275,7 +275,7 @@ type CompletedCase = (String, CaseState, Option<Box<Failure>>);
 /// Returns every completed case of a run, sorted by name, and the causes of the failures.
 fn states(run: &ResultDir) -> Result<(Vec<(String, CaseState)>, Causes), ReadError> {
     use rayon::slice::ParallelSliceMut;
-    let results: Vec<Option<CompletedCase>> = run.results(|line| {
+    let take = |line: LocatedLine<'_>| -> Option<CompletedCase> {
         let failure = line.failure().map(Box::new);
         let brief = line.brief;
         let state = CaseState {
@@ -286,14 +286,16 @@ fn states(run: &ResultDir) -> Result<(Vec<(String, CaseState)>, Causes), ReadErr
             failing_inputs: brief.failing_inputs,
         };
         Some((brief.name.into_owned(), state, failure))
-    })?;
-    let (mut states, mut causes) = (Vec::with_capacity(results.len()), CauseCollector::default());
-    for (name, state, failure) in results.into_iter().flatten() {
-        if let Some(failure) = failure {
-            causes.add(*failure, true);
+    };
+    let (mut states, mut causes) = (Vec::new(), CauseCollector::default());
+    run.each(take, |block| {
+        for (name, state, failure) in block.into_iter().flatten() {
+            if let Some(failure) = failure {
+                causes.add(*failure, true);
+            }
+            states.push((name, state));
         }
-        states.push((name, state));
-    }
+    })?;
     states.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
     if let Some(pair) = states.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(ReadError::Twice { path: run.file(), name: pair[0].0.clone() });

@@ -54,7 +54,7 @@ fn the_page_works_in_a_browser() {
     let page = dir.path().join("page.html");
     write_page(&folder(&dir.path().join("run"), &cases()), &page, CHECKS);
     let address = "#case=p.f32.exp2.3&filter=exp2";
-    let Some(browsed) = browse(&page, address, &["--virtual-time-budget=20000"]) else { return };
+    let Some(browsed) = browse(&page, address, &["--virtual-time-budget=60000"]) else { return };
     let report = report(&browsed);
     let failed: Vec<&String> = report.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty() && report.len() > 20, "{report:#?}");

@@ -138,8 +138,10 @@ fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> CaseDet
 
 /// Returns an example in the page's JSON, if `derived` with its derivation.
 pub(super) fn shown(types: &str, example: &Example, derive: Derive<'_>, derived: bool) -> ExampleJson {
-    let (_, operands) = parse_types(types);
+    let (results, operands) = parse_types(types);
     let slot = result_type(example, types);
+    let of_several = results.len() > 1 && example.scalar.is_none();
+    let component = if of_several { format!("component {}: ", example.slot) } else { String::new() };
     let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
         ("nan", _) => "any NaN".to_owned(),
         (_, true) => value(slot, lo),
@@ -147,7 +149,7 @@ pub(super) fn shown(types: &str, example: &Example, derive: Derive<'_>, derived:
     };
     ExampleJson {
         operands: describe(&example.operands, &operands),
-        got: value(slot, &example.got),
+        got: format!("{component}{}", value(slot, &example.got)),
         permitted: example.permitted.iter().map(range).collect(),
         margin: Margin(example.margin.map(short)),
         explain: example.explain.clone(),
