@@ -114,8 +114,13 @@ fn case(i: usize, more: f64) -> CaseResult {
         margin: Some(margin),
         explain: format!("assay explain {operation} --format f32 --in 0x3f9d70a4,0x40161f7c --got 0x40161f99"),
     };
-    let class =
-        ClassCount { status: Status::Fail, class: "FewUlp".to_owned(), count: 3, examples: vec![example.clone()] };
+    let class = ClassCount {
+        status: Status::Fail,
+        class: "FewUlp".to_owned(),
+        count: 3,
+        examples: vec![example.clone()],
+        regions: Vec::new(),
+    };
     CaseResult {
         name: format!("precision.f32.{}.scalar.variant_{i:07}.constant", operation.to_lowercase()),
         status: if fails { Status::Fail } else { Status::Pass },

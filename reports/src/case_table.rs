@@ -1,6 +1,7 @@
 //! Compact table of the cases of a run, for `results.csv`, `failures.csv` and `junit.xml`.
 
 use crate::{
+    causes::CauseSet,
     deqp::{DeqpStatus, TestStatus, plain},
     name_arena::{NameArena, NameIndex, compare},
 };
@@ -21,6 +22,7 @@ struct StoredCase {
     explain: u32,
     seconds: f32,
     status: Option<Status>,
+    causes: CauseSet,
 }
 
 /// A case of the table.
@@ -32,7 +34,7 @@ pub(crate) struct CaseRow<'a> {
     pub(crate) notes: CaseNotes<'a>,
 }
 
-/// Status, reason, path and command of a case.
+/// Status, reason, path, command and causes of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CaseNotes<'a> {
     /// Reason for the status.
@@ -43,6 +45,8 @@ pub(crate) struct CaseNotes<'a> {
     pub(crate) explain: Option<&'a str>,
     /// Assay's status; `None` for a case without a result.
     pub(crate) status: Option<Status>,
+    /// Causes of a failure.
+    pub(crate) causes: CauseSet,
 }
 
 impl<'a> CaseNotes<'a> {
@@ -50,7 +54,12 @@ impl<'a> CaseNotes<'a> {
     /// not checked.
     pub(crate) fn of(reason: Option<&'a str>, path: &'a str, status: Option<Status>) -> CaseNotes<'a> {
         let told = !["", NATIVE].contains(&path) && status.is_some_and(Status::is_checked);
-        CaseNotes { reason, path: told.then_some(path), explain: None, status }
+        CaseNotes { reason, path: told.then_some(path), explain: None, status, causes: CauseSet::default() }
+    }
+
+    /// Adds the causes of a failure.
+    pub(crate) fn caused(self, causes: CauseSet) -> CaseNotes<'a> {
+        CaseNotes { causes, ..self }
     }
 
     /// Adds the command of the worst result of a failed case if it derives the permitted results.
@@ -63,7 +72,7 @@ impl<'a> CaseNotes<'a> {
 }
 
 /// Path that is not reported.
-const NATIVE: &str = "native";
+pub(crate) const NATIVE: &str = "native";
 
 /// Start of a command that derives permitted results.
 const EXPLAIN: &str = "assay explain ";
@@ -105,9 +114,9 @@ impl CaseTable {
     }
 
     fn entry(&mut self, word: DeqpStatus, seconds: f64, notes: CaseNotes<'_>) -> StoredCase {
-        let CaseNotes { reason, path, explain, status } = notes;
+        let CaseNotes { reason, path, explain, status, causes } = notes;
         let [reason, path, explain] = [reason, path, explain].map(|text| text.map_or(0, |text| self.number(text)));
-        StoredCase { word, reason, path, explain, seconds: seconds as f32, status }
+        StoredCase { word, reason, path, explain, seconds: seconds as f32, status, causes }
     }
 
     /// Adds a case that did not run, unless the table has it. Returns true if it was added.
@@ -150,10 +159,10 @@ impl CaseTable {
             (None, Some(_)) => others.next(),
             (Some(_) | None, _) => planned.next(),
         };
-        std::iter::from_fn(next).map(|(name, StoredCase { word, reason, path, explain, seconds, status })| {
+        std::iter::from_fn(next).map(|(name, StoredCase { word, reason, path, explain, seconds, status, causes })| {
             let text =
                 |number: u32| (number as usize).checked_sub(1).and_then(|at| self.texts.get(at)).map(|text| &**text);
-            let notes = CaseNotes { reason: text(reason), path: text(path), explain: text(explain), status };
+            let notes = CaseNotes { reason: text(reason), path: text(path), explain: text(explain), status, causes };
             CaseRow { name, word, seconds, notes }
         })
     }

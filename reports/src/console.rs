@@ -1,8 +1,12 @@
-//! Console reporter: failing cases as they finish, a summary table, and a verdict in the last line.
+//! Console reporter: the first failing case of each kind as it finishes, then the causes of the
+//! failures, and a verdict in the last line. A verbose run prints every case and a table of all
+//! instructions, too.
 
 use crate::{
     Expectations, Outcome, Progress, Standing, Tally,
     case_table::CaseNotes,
+    cause_text,
+    causes::CauseCollector,
     check_text, counted, group_digits,
     humanize::share,
     margin, plural, reason_of,
@@ -11,7 +15,9 @@ use crate::{
     summary_table::{self, SummaryTable, TableRow, style},
 };
 use anstyle::{AnsiColor, Style};
-use assay_events::{CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status};
+use assay_events::{
+    CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status, rerun_command,
+};
 use indicatif::ProgressBar;
 use std::{
     io::{self, Write},
@@ -36,7 +42,7 @@ const REASONS: usize = 12;
 /// Settings of the console.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleOptions {
-    /// Print every case with its times, and give every mode its own table row.
+    /// Print every case with its times, and a table of all instructions with a row for every mode.
     pub verbose: bool,
     /// Print failures and the verdict only.
     pub quiet: bool,
@@ -60,7 +66,11 @@ pub struct Console {
     bar: Option<ProgressBar>,
     run: Option<RunInfo>,
     tally: Tally,
+    /// Rows of a verbose run.
     rows: SummaryTable,
+    causes: CauseCollector,
+    /// Set once a line of a case was printed.
+    has_case_lines: bool,
     gone: bool,
 }
 
@@ -68,8 +78,17 @@ impl Console {
     /// Returns a reporter that writes to `out` with colour escape sequences. Pass a stream that
     /// strips them if `out` is not a terminal.
     pub fn new(out: impl Write + 'static, options: ConsoleOptions) -> Console {
-        let (rows, tally) = (SummaryTable::new(options.verbose), Tally::new());
-        Console { out: Box::new(out), options, bar: None, run: None, tally, rows, gone: false }
+        Console {
+            out: Box::new(out),
+            options,
+            bar: None,
+            run: None,
+            tally: Tally::new(),
+            rows: SummaryTable::default(),
+            causes: CauseCollector::default(),
+            has_case_lines: false,
+            gone: false,
+        }
     }
 
     /// Suspends the progress bar on the same terminal while writing.
@@ -123,7 +142,9 @@ impl Console {
     }
 
     /// Shows a check: in full if it is the only one or fails, else as a line.
-    fn finished_check(&mut self, check: &CheckResult) {
+    fn finished_check(&mut self, event: &Event, check: &CheckResult) {
+        let fails = !self.tally.expectations().judge_check(check).standing.is_success();
+        self.causes.add_event(event, fails);
         let earlier = self.options.replayed > 0;
         self.options.replayed = self.options.replayed.saturating_sub(1);
         let alone = self.run.as_ref().is_none_or(|run| run.budget == CHECK_BUDGET);
@@ -134,13 +155,15 @@ impl Console {
         }
     }
 
-    fn finished_case(&mut self, case: &CaseResult) {
+    fn finished_case(&mut self, event: &Event, case: &CaseResult) {
         let expectations = self.tally.expectations();
         let judged = expectations.judge(case);
         let earlier = self.options.replayed > 0;
         self.options.replayed = self.options.replayed.saturating_sub(1);
         let fails = !judged.standing.is_success() && judged.standing != Standing::Missing;
-        let shown = !earlier && (fails || self.options.verbose);
+        let added = self.causes.add_event(event, fails);
+        // Further cases of a known kind are in the causes at the end.
+        let shown = !earlier && (self.options.verbose || fails && added.is_none_or(|added| added.is_new));
         let line = shown.then(|| {
             let mut line = case_line(case, &self.options);
             if expectations.has_lists() {
@@ -149,10 +172,11 @@ impl Console {
             }
             line
         });
-        if case.status != Status::NotSupported {
+        if self.options.verbose && case.status != Status::NotSupported {
             self.rows.add(case);
         }
         if let Some(line) = line {
+            self.has_case_lines = true;
             self.write(line.as_bytes());
         }
     }
@@ -165,12 +189,21 @@ impl Console {
             self.write(&text);
             return Ok(());
         }
-        if !self.rows.is_empty() {
+        if self.has_case_lines {
             text.push(b'\n');
+        }
+        if !self.rows.is_empty() {
             summary_table::write(&mut text, &self.rows, expand)?;
             text.push(b'\n');
         }
         self.totals(&mut text)?;
+        // The text of a single check says it all.
+        if self.tally.rounds().is_none() || self.tally.planned() > 1 {
+            let rerun = |name: &str| self.run.as_ref().map_or_else(String::new, |run| rerun_command(run, name));
+            cause_text::write(&mut text, &self.causes.causes().list, rerun)?;
+        }
+        let (style, verdict) = self.verdict();
+        writeln!(text, "{style}{verdict}{style:#}")?;
         self.write(&text);
         Ok(())
     }
@@ -242,12 +275,11 @@ impl Console {
         if let Some(folder) = &self.options.folder {
             writeln!(
                 out,
-                "written  {}: report.html, results.jsonl, results.csv, failures.csv, junit.xml, device.json",
+                "written  {}: report.html, causes.json, results.jsonl, results.csv, failures.csv, junit.xml, device.json",
                 folder.display()
             )?;
         }
-        let (style, verdict) = self.verdict();
-        writeln!(out, "\n{style}{verdict}{style:#}")
+        writeln!(out)
     }
 
     /// Returns the verdict, the last line.
@@ -384,8 +416,8 @@ impl Reporter for Console {
         self.tally.event(event)?;
         match event {
             Event::RunStarted(run) => self.started(run),
-            Event::CaseFinished(case) => self.finished_case(case),
-            Event::CheckFinished(check) => self.finished_check(check),
+            Event::CaseFinished(case) => self.finished_case(event, case),
+            Event::CheckFinished(check) => self.finished_check(event, check),
             Event::RunFinished { .. } => self.finished_run()?,
             Event::CaseStarted { .. } | Event::CaseProgress { .. } => {}
         }

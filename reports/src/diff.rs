@@ -1,8 +1,9 @@
 //! Comparison of two runs.
 
 use crate::{
+    causes::{CauseCollector, Causes, Failure},
     counted, group_digits, margin, plural,
-    read::{ReadError, ResultDir},
+    read::{LocatedLine, ReadError, ResultDir},
     suite,
 };
 use assay_events::{RunInfo, Status};
@@ -116,6 +117,28 @@ pub struct Change {
     pub new: Option<CaseState>,
 }
 
+/// A cause of failures that differs between the runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CauseChange {
+    /// The cause: `Frexp: denormal operands, FlushedIn`.
+    pub title: String,
+    /// Number of its cases in the old run.
+    pub old_cases: u64,
+    /// Number of its cases in the new run.
+    pub new_cases: u64,
+}
+
+impl CauseChange {
+    /// Formats the change: `new, 20 cases`, `gone, 20 cases before`, `20 cases, now 12`.
+    pub(crate) fn text(&self) -> String {
+        match (self.old_cases, self.new_cases) {
+            (0, new) => format!("new, {}", counted(new, "case")),
+            (old, 0) => format!("gone, {} before", counted(old, "case")),
+            (old, new) => format!("{}, now {}", counted(old, "case"), group_digits(new)),
+        }
+    }
+}
+
 /// Differences between two runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
@@ -125,6 +148,8 @@ pub struct Diff {
     pub new: ComparedRun,
     /// Reasons why the runs are not fully comparable.
     pub caveats: Vec<String>,
+    /// Causes of failures that are new, gone, or have another number of cases, by title.
+    pub causes: Vec<CauseChange>,
     /// Number of unchanged cases.
     pub unchanged: usize,
     /// Changed cases by kind, most severe first, then by name. Margins are ordered by their change,
@@ -159,7 +184,7 @@ impl MarginThreshold {
 /// # Errors
 /// The results of a run cannot be read, or contain a case twice.
 pub fn diff(old: &ResultDir, new: &ResultDir, threshold: MarginThreshold) -> Result<Diff, ReadError> {
-    let (before, after) = (states(old)?, states(new)?);
+    let ((before, old_causes), (after, new_causes)) = (states(old)?, states(new)?);
     let sides = (side(old, before.len()), side(new, after.len()));
     let caveats = caveats(old, new);
     let (mut changes, mut unchanged) = (Vec::new(), 0);
@@ -187,7 +212,14 @@ pub fn diff(old: &ResultDir, new: &ResultDir, threshold: MarginThreshold) -> Res
         }
     }
     changes.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| moved(b).total_cmp(&moved(a))));
-    Ok(Diff { old: sides.0, new: sides.1, caveats, unchanged, changes })
+    Ok(Diff {
+        old: sides.0,
+        new: sides.1,
+        caveats,
+        causes: cause_changes(&old_causes, &new_causes),
+        unchanged,
+        changes,
+    })
 }
 
 /// Returns the absolute logarithm of the factor between the two margins; 0 for other kinds.
@@ -223,10 +255,28 @@ fn kind(old: Option<&CaseState>, new: Option<&CaseState>, threshold: MarginThres
     }
 }
 
-/// Returns every completed case of a run, sorted by name.
-fn states(run: &ResultDir) -> Result<Vec<(String, CaseState)>, ReadError> {
+/// Returns the causes with different numbers of cases.
+fn cause_changes(old: &Causes, new: &Causes) -> Vec<CauseChange> {
+    let mut cases: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for (side, causes) in [old, new].into_iter().enumerate() {
+        for cause in &causes.list {
+            cases.entry(&cause.title).or_default()[side] += cause.cases;
+        }
+    }
+    let changed = cases.into_iter().filter(|(_, [old, new])| old != new);
+    changed
+        .map(|(title, [old_cases, new_cases])| CauseChange { title: title.to_owned(), old_cases, new_cases })
+        .collect()
+}
+
+/// A completed case, and its failure if it fails.
+type CompletedCase = (String, CaseState, Option<Box<Failure>>);
+
+/// Returns every completed case of a run, sorted by name, and the causes of the failures.
+fn states(run: &ResultDir) -> Result<(Vec<(String, CaseState)>, Causes), ReadError> {
     use rayon::slice::ParallelSliceMut;
-    let states = run.results(|line| {
+    let take = |line: LocatedLine<'_>| -> Option<CompletedCase> {
+        let failure = line.failure().map(Box::new);
         let brief = line.brief;
         let state = CaseState {
             status: brief.final_status()?,
@@ -235,14 +285,22 @@ fn states(run: &ResultDir) -> Result<Vec<(String, CaseState)>, ReadError> {
             margin: brief.margin(),
             failing_inputs: brief.failing_inputs,
         };
-        Some((brief.name.into_owned(), state))
+        Some((brief.name.into_owned(), state, failure))
+    };
+    let (mut states, mut causes) = (Vec::new(), CauseCollector::default());
+    run.each(take, |block| {
+        for (name, state, failure) in block.into_iter().flatten() {
+            if let Some(failure) = failure {
+                causes.add(*failure, true);
+            }
+            states.push((name, state));
+        }
     })?;
-    let mut states: Vec<(String, CaseState)> = states.into_iter().flatten().collect();
     states.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
     if let Some(pair) = states.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(ReadError::Twice { path: run.file(), name: pair[0].0.clone() });
     }
-    Ok(states)
+    Ok((states, causes.causes()))
 }
 
 fn side(run: &ResultDir, cases: usize) -> ComparedRun {
@@ -305,6 +363,12 @@ impl Diff {
         }
         for caveat in &self.caveats {
             _ = writeln!(text, "note: {caveat}");
+        }
+        if !self.causes.is_empty() {
+            _ = writeln!(text, "\ncauses of failures");
+        }
+        for change in &self.causes {
+            _ = writeln!(text, "  {}: {}", change.title, change.text());
         }
         for kind in ChangeKind::ALL {
             let all = self.changes_of(kind).count();

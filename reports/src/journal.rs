@@ -385,7 +385,7 @@ mod tests {
             files
         };
         let before = files();
-        assert_eq!(before.len(), 7);
+        assert_eq!(before.len(), 8);
         drop(ResultDirWriter::resume(dir.path()).unwrap());
         assert!(files() == before);
     }

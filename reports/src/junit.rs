@@ -5,8 +5,8 @@
 //! not run natively is a line of its `system-out`.
 //!
 //! A result that does not meet the lab's expectations is a failure, or an error if the case ended
-//! without a verdict. Its text contains the commands that derive the permitted results and that
-//! repeat the case. Cases that did not run and expected failures are skipped, with a reason. The
+//! without a verdict. Its text contains the causes of the failure, and the commands that derive the
+//! permitted results and that repeat the case. Cases that did not run and expected failures are skipped, with a reason. The
 //! type of each of these is Assay's status, or the word that a list of the lab gives it.
 //!
 //! The `quick-junit` crate writes such files, too, but keeps all cases in memory and writes
@@ -15,6 +15,8 @@
 
 use crate::{
     case_table::{CaseNotes, CaseRow},
+    cause_text,
+    causes::Causes,
     deqp::{DeqpStatus, TestStatus},
     suite,
 };
@@ -92,6 +94,7 @@ impl Counts {
 pub(crate) fn write<'a, R: Iterator<Item = CaseRow<'a>>>(
     out: &mut dyn Write,
     run: &RunInfo,
+    causes: &Causes,
     rows: impl Fn() -> R,
 ) -> io::Result<()> {
     let (mut all, mut time) = (Counts::default(), 0.0);
@@ -126,12 +129,12 @@ pub(crate) fn write<'a, R: Iterator<Item = CaseRow<'a>>>(
         let length = last - first + 1;
         if length as u64 == counts.tests && first >= at {
             for row in coming.by_ref().skip(first - at).take(length) {
-                case(&mut writer, run, name, &row)?;
+                case(&mut writer, run, causes, name, &row)?;
             }
             at = last + 1;
         } else {
             for row in rows().filter(|row| suite(row.name) == name) {
-                case(&mut writer, run, name, &row)?;
+                case(&mut writer, run, causes, name, &row)?;
             }
         }
         writer.write_event(Event::End(BytesEnd::new("testsuite")))?;
@@ -146,13 +149,19 @@ fn started(run: &RunInfo) -> String {
     run.started.parse().map_or_else(|_| run.started.clone(), whole)
 }
 
-fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &CaseRow<'_>) -> io::Result<()> {
+fn case<W: Write>(
+    writer: &mut Writer<W>,
+    run: &RunInfo,
+    causes: &Causes,
+    suite: &str,
+    row: &CaseRow<'_>,
+) -> io::Result<()> {
     let mut tag = BytesStart::new("testcase");
     text(&mut tag, "name", row.name);
     text(&mut tag, "classname", suite);
     seconds(&mut tag, f64::from(row.seconds));
     let kind = JunitKind::of(row);
-    let CaseNotes { reason, path, explain, status } = row.notes;
+    let CaseNotes { reason, path, explain, status, causes: set } = row.notes;
     if kind.tag().is_none() && path.is_none() {
         return writer.write_event(Event::Empty(tag));
     }
@@ -169,7 +178,17 @@ fn case<W: Write>(writer: &mut Writer<W>, run: &RunInfo, suite: &str, row: &Case
         text(&mut tag, "type", &ty);
         if matches!(kind, JunitKind::Failure | JunitKind::Error) {
             let derivation = explain.map_or_else(String::new, |command| format!("permitted results: {command}\n"));
-            let body = format!("{derivation}reproduce: {}\n", rerun_command(run, row.name));
+            let those = causes.of(set).iter().map(|&at| &causes.list[at]);
+            let those = those.map(|cause| {
+                format!(
+                    "cause: {}, {}; simplest case {}\n",
+                    cause.title,
+                    cause_text::extent(cause),
+                    cause.representative.case
+                )
+            });
+            let body =
+                format!("{}{derivation}reproduce: {}\n", those.collect::<String>(), rerun_command(run, row.name));
             element(writer, tag, &body)?;
         } else {
             writer.write_event(Event::Empty(tag))?;
@@ -209,14 +228,14 @@ fn seconds(tag: &mut BytesStart<'_>, seconds: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_events;
+    use crate::{causes::CauseSet, test_events};
     use roxmltree::{Document, Node};
 
     fn text(rows: &[CaseRow<'_>]) -> String {
         let mut run = test_events::run(rows.len());
         run.device.name = "a \"device\" & more".to_owned();
         let mut bytes = Vec::new();
-        write(&mut bytes, &run, || rows.iter().copied()).unwrap();
+        write(&mut bytes, &run, &Causes::default(), || rows.iter().copied()).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -321,6 +340,7 @@ mod tests {
                 path: [None, Some("lowered")][at / 3 % 2],
                 explain: [None, Some("assay explain Exp2 --in '<1>'")][at % 2],
                 status: None,
+                causes: CauseSet::default(),
             },
         };
         WORDS.iter().chain(&WORDS).enumerate().map(row).collect()

@@ -12,6 +12,8 @@
 //! its [`Standing`].
 
 mod case_table;
+mod cause_text;
+mod causes;
 mod check_text;
 mod console;
 pub mod deqp;
@@ -54,8 +56,15 @@ pub fn suite(name: &str) -> &str {
     &name[..end]
 }
 
+/// Returns the family of a case: the first component of its name.
+pub(crate) fn name_family(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
 #[cfg(test)]
 mod schema_tests;
+#[cfg(test)]
+mod test_browser;
 #[cfg(test)]
 mod test_events;
 #[cfg(test)]

@@ -4,14 +4,15 @@
 //! merged again. Result lines are copied unchanged.
 
 use crate::{
-    case_table::{CaseNotes, CaseTable},
+    case_table::{CaseNotes, CaseTable, NATIVE},
+    causes::{CauseCollector, CauseSet, Causes},
     counted,
     deqp::{DeqpStatus, TestStatus, plain},
     group_digits, journal, junit, plural,
     read::{LocatedLine, ReadError, ResultDir},
     result_dir::{
-        self, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS, StandingLine,
-        with_partial,
+        self, CAUSES, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS,
+        StandingLine, with_partial,
     },
 };
 use assay_case::Partition;
@@ -118,6 +119,8 @@ struct ResultEntry {
     path: Option<String>,
     /// Command that derives the permitted results, for a failed case.
     explain: Option<String>,
+    /// Causes of a failure.
+    causes: CauseSet,
 }
 
 /// Merges result directories into a new one. With `partial`, parts and results may be missing.
@@ -135,20 +138,20 @@ pub fn merge(parts: &[ResultDir], out: &Path, partial: bool) -> Result<MergeSumm
         return Err(MergeError::Out { path: out.to_owned(), what: "already holds results" });
     }
     let own = OwnedFiles::new(out);
-    let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, DEVICE]);
+    let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, CAUSES, JUNIT, STANDINGS, DEVICE]);
     let unwritable = |source| MergeError::Write { path: out.to_owned(), source };
     own.check(names()).map_err(unwritable)?;
     for part in &parts[1..] {
         check_same_run(&parts[0], part)?;
     }
-    let entries = entries(parts)?;
+    let (entries, causes) = entries(parts)?;
     let holes = holes(parts, &entries);
     if !holes.is_empty() && !partial {
         return Err(MergeError::Incomplete(holes));
     }
     let existed = out.exists();
     let written = fs::create_dir_all(out).and_then(|()| own.claim(names())).map_err(unwritable);
-    let written = written.and_then(|()| write(parts, &entries, out));
+    let written = written.and_then(|()| write(parts, &entries, &causes, out));
     if let Err(error) = written {
         // Report the original error rather than one from the clean-up.
         _ = own.remove(names());
@@ -258,18 +261,21 @@ fn deqp_status(ended: Option<Status>) -> DeqpStatus {
     ended.map_or(DeqpStatus::Missing, |status| DeqpStatus::Test(TestStatus::of(status)))
 }
 
-/// Returns all results, sorted by name.
-fn entries(parts: &[ResultDir]) -> Result<Vec<ResultEntry>, MergeError> {
+/// Returns all results, sorted by name, and the causes of the failures.
+fn entries(parts: &[ResultDir]) -> Result<(Vec<ResultEntry>, Causes), MergeError> {
     use rayon::slice::ParallelSliceMut;
-    let mut entries = Vec::new();
+    let (mut entries, mut causes) = (Vec::new(), CauseCollector::default());
     for (part, result_dir) in parts.iter().enumerate() {
-        entries.extend(result_dir.results(|line| {
+        let standings = result_dir.standings()?;
+        let take = |line: LocatedLine<'_>| {
+            let failure = line.failure().map(Box::new);
             let LocatedLine { brief, text, offset } = line;
             let ended = brief.final_status();
             let said = CaseNotes::of(None, &brief.path, ended);
             let said = said.explained(ended, brief.worst.as_ref().map(|worst| &*worst.explain));
             let [path, explain] = [said.path, said.explain].map(|text| text.map(str::to_owned));
-            ResultEntry {
+            let instruction = brief.instruction.into_owned();
+            let entry = ResultEntry {
                 part,
                 offset,
                 length: text.len(),
@@ -278,10 +284,24 @@ fn entries(parts: &[ResultDir]) -> Result<Vec<ResultEntry>, MergeError> {
                 seconds: brief.times.wall,
                 path,
                 explain,
+                causes: CauseSet::default(),
                 reason: brief.reason.map(|reason| reason.into_owned()),
                 name: brief.name.into_owned(),
+            };
+            (entry, instruction, failure)
+        };
+        result_dir.each(take, |block| {
+            for (mut entry, instruction, failure) in block {
+                if entry.status.is_some_and(Status::is_checked) {
+                    causes.count_checked(&entry.name, &instruction, entry.path.as_deref().unwrap_or(NATIVE));
+                }
+                let unexpected = standings.get(&entry.name).is_none_or(|line| !line.standing.is_success());
+                if let Some(failure) = failure {
+                    entry.causes = causes.add(*failure, unexpected).set;
+                }
+                entries.push(entry);
             }
-        })?);
+        })?;
     }
     entries.par_sort_by(|a, b| a.name.cmp(&b.name));
     let mut twice = entries.windows(2).filter(|pair| pair[0].name == pair[1].name);
@@ -293,7 +313,7 @@ fn entries(parts: &[ResultDir]) -> Result<Vec<ResultEntry>, MergeError> {
         let more = twice.count();
         return Err(MergeError::Overlap { first: path(a), second: path(b), name: a.name.clone(), more });
     }
-    Ok(entries)
+    Ok((entries, causes.causes()))
 }
 
 /// Returns messages about missing parts, and missing cases of parts.
@@ -343,14 +363,14 @@ fn merged_info(parts: &[ResultDir], cases: usize) -> RunInfo {
     info
 }
 
-fn write(parts: &[ResultDir], entries: &[ResultEntry], out: &Path) -> Result<(), MergeError> {
+fn write(parts: &[ResultDir], entries: &[ResultEntry], causes: &Causes, out: &Path) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let info = merged_info(parts, entries.len());
     write_device(&info.device, out).map_err(failed)?;
     let run = info.clone();
     // Both take about as long and are independent.
     let (results, others) =
-        rayon::join(|| write_results(parts, entries, info, out), || write_others(parts, entries, &run, out));
+        rayon::join(|| write_results(parts, entries, info, out), || write_others(parts, entries, causes, &run, out));
     results.and(others)
 }
 
@@ -402,7 +422,13 @@ fn read_at(file: &mut File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
 }
 
 /// Writes the other files from those of the parts, which contain the lab's standings.
-fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out: &Path) -> Result<(), MergeError> {
+fn write_others(
+    parts: &[ResultDir],
+    entries: &[ResultEntry],
+    causes: &Causes,
+    run: &RunInfo,
+    out: &Path,
+) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
     let mut rows: Vec<String> = Vec::with_capacity(entries.len());
     for part in parts {
@@ -429,7 +455,8 @@ fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out
     // Every part lists the cases that are skipped in all parts.
     standings.dedup();
     let mut case_table = CaseTable::new(Rc::new(entries.iter().map(|entry| &entry.name).collect()));
-    for (at, ResultEntry { name, word, status, seconds, reason, path, explain, .. }) in entries.iter().enumerate() {
+    for (at, entry) in entries.iter().enumerate() {
+        let ResultEntry { name, word, status, seconds, reason, path, explain, causes, .. } = entry;
         let standing = standings.binary_search_by(|line| line.name.cmp(name)).ok().map(|at| &standings[at]);
         let word = standing.and_then(|line| line.word.parse().ok()).unwrap_or(*word);
         let why = standing.and_then(|line| line.why.clone());
@@ -442,6 +469,7 @@ fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out
             path: path.as_deref(),
             explain: explain.as_deref(),
             status: *status,
+            causes: *causes,
         };
         case_table.insert_planned(at, word, *seconds, said);
     }
@@ -455,7 +483,8 @@ fn write_others(parts: &[ResultDir], entries: &[ResultEntry], run: &RunInfo, out
             case_table.without_result(name, word, if word == DeqpStatus::Missing { MISSING } else { SKIPPED });
         }
     }
-    result_dir::write_whole(out, JUNIT, |out| junit::write(out, run, || case_table.rows())).map_err(failed)?;
+    result_dir::write_causes(out, causes).map_err(failed)?;
+    result_dir::write_whole(out, JUNIT, |out| junit::write(out, run, causes, || case_table.rows())).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
         let mut text = String::new();
         for line in &standings {

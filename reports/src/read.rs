@@ -3,6 +3,7 @@
 //! A directory may hold a million cases, most of which are of little interest. Lines are read block
 //! by block and parsed on all cores, and only the requested fields are kept.
 
+use crate::causes::Failure;
 use crate::expectations::is_cut_short;
 use crate::journal;
 use crate::result_dir::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
@@ -229,6 +230,12 @@ pub(crate) struct LocatedLine<'a> {
 }
 
 impl LocatedLine<'_> {
+    /// Returns the failure of the case; `None` if it does not fail or was cut short.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.brief.final_status().filter(|status| status.is_failure())?;
+        Failure::of(&serde_json::from_str(self.text).ok()?)
+    }
+
     /// Returns the position for reading the line again.
     pub(crate) fn place(&self) -> LineRange {
         LineRange { offset: self.offset, length: self.text.len() as u32 }

@@ -5,6 +5,7 @@
 //! | `device.json` | at the start | [`assay_events::DeviceInfo`] |
 //! | `results.jsonl` | during the run | one event per line, see below |
 //! | `results.csv`, `failures.csv` | at the end | statuses in deqp-runner's format |
+//! | `causes.json` | at the end | failures grouped by cause: [`assay_events::CauseList`] |
 //! | `junit.xml` | at the end | results for CI systems |
 //! | `pictures/CASE.png` | during the run | failing images: expected, got, difference |
 //! | `standings.jsonl` | at the end | [`Standing`]s other than an expected Pass |
@@ -25,13 +26,14 @@
 
 use crate::{
     case_table::{CaseNotes, CaseTable},
+    causes::{CauseCollector, CauseSet, Causes},
     deqp::{DeqpStatus, TestStatus},
     expectations::{Assessment, Expectations, Standing, WaiverUse},
     journal::{self, CleanJournal, Journal},
     junit,
     read::ReadError,
 };
-use assay_events::{Event, Picture, Reporter, RunInfo};
+use assay_events::{CauseList, Event, Picture, Reporter, RunInfo, SCHEMA};
 use assay_files::{OwnedFiles, remove_stale_temporaries};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -47,6 +49,7 @@ pub(crate) const RESULTS: &str = "results.jsonl";
 pub(crate) const RESULTS_CSV: &str = "results.csv";
 pub(crate) const FAILURES_CSV: &str = "failures.csv";
 pub(crate) const JUNIT: &str = "junit.xml";
+pub(crate) const CAUSES: &str = "causes.json";
 pub(crate) const STANDINGS: &str = "standings.jsonl";
 pub(crate) const WAIVERS_LEFT: &str = "waivers.txt";
 /// The page. The command line writes it; it is removed together with the results that it shows.
@@ -54,7 +57,7 @@ pub(crate) const PAGE: &str = "report.html";
 pub(crate) const PARTIAL: &str = ".partial";
 
 /// Fixed file names of a run.
-const FILES: [&str; 8] = [RESULTS, RESULTS_CSV, FAILURES_CSV, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE];
+const FILES: [&str; 9] = [RESULTS, RESULTS_CSV, FAILURES_CSV, CAUSES, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE];
 
 /// Returns each name with and without the suffix of an unfinished file.
 pub(crate) fn with_partial<'a>(names: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = String> {
@@ -126,6 +129,7 @@ pub struct ResultDirWriter {
     /// Number of results yet to be replayed that are already in the journal.
     written: usize,
     case_table: CaseTable,
+    causes: CauseCollector,
     standings: Option<PartialFile>,
     /// The run, after its start.
     run: Option<Box<RunInfo>>,
@@ -172,6 +176,7 @@ impl ResultDirWriter {
             continued: None,
             written: 0,
             case_table: CaseTable::default(),
+            causes: CauseCollector::default(),
             standings: None,
             run: None,
             expectations: Rc::default(),
@@ -239,6 +244,7 @@ impl ResultDirWriter {
             self.run = Some(run.clone());
         }
         self.case_table = CaseTable::new(Rc::clone(self.expectations.planned()));
+        self.causes = CauseCollector::default();
         self.standings = None;
         self.waivers = WaiverUse::default();
         if continued.is_some() {
@@ -286,8 +292,10 @@ impl ResultDirWriter {
             let case_table = &self.case_table;
             write_whole(&self.path, RESULTS_CSV, |out| case_table.write_results(out))?;
             write_whole(&self.path, FAILURES_CSV, |out| case_table.write_failures(out))?;
+            let causes = self.causes.causes();
+            write_causes(&self.path, &causes)?;
             if let Some(run) = &self.run {
-                write_whole(&self.path, JUNIT, |out| junit::write(out, run, || case_table.rows()))?;
+                write_whole(&self.path, JUNIT, |out| junit::write(out, run, &causes, || case_table.rows()))?;
             }
             match self.standings.take() {
                 Some(standings) => standings.finish()?,
@@ -300,6 +308,11 @@ impl ResultDirWriter {
             }
         }
         Ok(())
+    }
+
+    /// Adds an event to the causes, and returns those of its case.
+    fn cause(&mut self, event: &Event, standing: Standing) -> CauseSet {
+        self.causes.add_event(event, !standing.is_success()).map(|added| added.set).unwrap_or_default()
     }
 
     /// Adds the result of a case.
@@ -393,6 +406,15 @@ fn lock(path: &Path) -> Result<File, ResultDirError> {
     }
 }
 
+/// Writes `causes.json`.
+pub(crate) fn write_causes(folder: &Path, causes: &Causes) -> io::Result<()> {
+    let list = CauseList { schema: SCHEMA, causes: causes.list.clone() };
+    write_whole(folder, CAUSES, |out| {
+        serde_json::to_writer_pretty(&mut *out, &list)?;
+        writeln!(out)
+    })
+}
+
 /// Writes a file under a temporary name and renames it.
 pub(crate) fn write_whole(
     folder: &Path,
@@ -418,13 +440,14 @@ impl Reporter for ResultDirWriter {
                 self.waivers.add(&self.expectations, case);
                 let said = CaseNotes::of(case.reason.as_deref(), &case.path, Some(case.status));
                 let explain = case.worst.as_ref().map(|worst| worst.explain.as_str());
-                let said = said.explained(Some(case.status), explain);
+                let said = said.explained(Some(case.status), explain).caused(self.cause(event, judged.standing));
                 let added = self.add(&case.name, judged, case.times.wall, said);
                 added.and_then(|()| self.picture(&case.name, case.picture.as_deref())).and_then(|()| self.line(event))
             }
             Event::CheckFinished(check) => {
                 let judged = self.expectations.judge_check(check);
                 let said = CaseNotes::of(check.reason.as_deref(), "", Some(check.status));
+                let said = said.caused(self.cause(event, judged.standing));
                 let added = self.add(&check.name, judged, check.times.wall, said);
                 added.and_then(|()| self.line(event))
             }
@@ -479,7 +502,15 @@ mod tests {
         }
         assert_eq!(
             names(folder.path()),
-            ["assay-files.json", "device.json", "failures.csv", "junit.xml", "results.csv", "results.jsonl"]
+            [
+                "assay-files.json",
+                "causes.json",
+                "device.json",
+                "failures.csv",
+                "junit.xml",
+                "results.csv",
+                "results.jsonl"
+            ]
         );
         let text = fs::read_to_string(folder.path().join(RESULTS)).unwrap();
         let read: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

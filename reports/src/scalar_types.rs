@@ -90,6 +90,12 @@ pub(crate) fn width(types: &str) -> String {
     }
 }
 
+/// Returns the shape of the first operand, `scalar` or `vec2`; `None` without operands.
+pub(crate) fn shape(types: &str) -> Option<&str> {
+    let (_, operands) = types.split_once(" <- ")?;
+    Some(operands.split(", ").next()?.split_once('<').map_or("scalar", |(shape, _)| shape))
+}
+
 /// Formats bits with their values: `0x3f9d70a4 = 1.23`, `0x3f800000, 0x40400000 = 1, 3`. At most
 /// four scalars are shown.
 pub fn describe(bits: &[String], slots: &[ScalarType]) -> String {

@@ -1,11 +1,16 @@
-//! Tests of `reports/schema/results.schema.json`, published for other readers of `results.jsonl`.
+//! Tests of the schemas in `reports/schema`, published for other readers of `results.jsonl` and
+//! `causes.json`.
 
-use crate::test_events::{case, run};
-use assay_events::{Event, Status};
+use crate::{
+    causes::CauseCollector,
+    test_events::{case, run},
+};
+use assay_events::{CauseList, Event, SCHEMA, Status};
 use serde_json::Value;
 use std::fs;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/results.schema.json");
+const CAUSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/causes.schema.json");
 
 /// Validates a value against a schema, for the keywords that occur in the schemas of events.
 fn check(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
@@ -67,16 +72,40 @@ fn check(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
 
 #[test]
 fn the_published_schema_is_that_of_the_events() {
-    let schema = serde_json::to_string_pretty(&schemars::schema_for!(Event)).unwrap() + "\n";
+    must_be_published(PATH, &schemars::schema_for!(Event));
+    must_be_published(CAUSES, &schemars::schema_for!(CauseList));
+}
+
+fn must_be_published(path: &str, schema: &schemars::Schema) {
+    let schema = serde_json::to_string_pretty(schema).unwrap() + "\n";
     if std::env::var_os("ASSAY_WRITE_SCHEMA").is_some() {
-        fs::write(PATH, &schema).unwrap();
+        fs::write(path, &schema).unwrap();
     }
-    let published = fs::read_to_string(PATH).unwrap_or_default();
+    let published = fs::read_to_string(path).unwrap_or_default();
     assert!(
         published == schema,
-        "the events differ from {PATH}: run this test with ASSAY_WRITE_SCHEMA=1 to write it again, and raise SCHEMA if a \
+        "the types differ from {path}: run this test with ASSAY_WRITE_SCHEMA=1 to write it again, and raise SCHEMA if a \
          reader of the old form would misread the new one"
     );
+}
+
+#[test]
+fn causes_are_valid_and_damaged_ones_are_not() {
+    let schema: Value = serde_json::from_str(&fs::read_to_string(CAUSES).unwrap()).unwrap();
+    let mut infinite = case("p.c", Status::Fail);
+    infinite.classes[0].regions[0].example.margin = Some(f64::INFINITY);
+    let mut causes = CauseCollector::default();
+    for case in [infinite, case("p.d", Status::Crash)] {
+        causes.add_event(&Event::CaseFinished(Box::new(case)), true);
+    }
+    let list = CauseList { schema: SCHEMA, causes: causes.causes().list };
+    let value = serde_json::to_value(&list).unwrap();
+    check(&value, &schema, &schema).unwrap();
+    assert_eq!(value["causes"][0]["worst_margin"], "inf");
+    assert_eq!(serde_json::from_value::<CauseList>(value.clone()).unwrap(), list);
+    let mut damaged = value;
+    damaged["causes"][1]["status"] = "Fine".into();
+    assert!(check(&damaged, &schema, &schema).is_err());
 }
 
 #[test]

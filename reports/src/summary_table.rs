@@ -1,4 +1,4 @@
-//! Summary table at the end of a run. Similar cases share a row.
+//! Table of all instructions at the end of a verbose run. Similar cases share a row.
 
 use crate::{
     InputCount, group_digits, margin,
@@ -8,10 +8,7 @@ use crate::{
 use anstyle::Style;
 use assay_case::OperandSource;
 use assay_events::{CaseResult, Example, Status};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io,
-};
+use std::{collections::BTreeMap, io};
 
 /// Largest number of failing cases per row that are printed in full. Others are in `failures.csv`.
 pub(crate) const EXPANDED: usize = 8;
@@ -21,7 +18,6 @@ const MODE: usize = 32;
 /// Rows of the table, updated as cases finish. Memory does not grow with the number of cases.
 #[derive(Debug, Default)]
 pub(crate) struct SummaryTable {
-    by_mode: bool,
     rows: BTreeMap<RowKey, TableRow>,
 }
 
@@ -33,16 +29,16 @@ struct RowKey {
     glsl: bool,
     instruction: String,
     width: String,
-    mode: Option<String>,
+    mode: String,
 }
 
-/// A row: the cases of an instruction and a width with the same status.
+/// A row: the cases of an instruction, a width and a mode with the same status.
 #[derive(Debug)]
 pub(crate) struct TableRow {
     status: Status,
     instruction: String,
     width: String,
-    modes: BTreeSet<String>,
+    mode: String,
     cases: u64,
     /// Inputs of cases whose operands come from buffers.
     inputs: InputCoverage,
@@ -57,11 +53,6 @@ pub(crate) struct TableRow {
 }
 
 impl SummaryTable {
-    /// Returns an empty table. With `by_mode` every mode gets its own row.
-    pub(crate) fn new(by_mode: bool) -> SummaryTable {
-        SummaryTable { by_mode, rows: BTreeMap::new() }
-    }
-
     /// Returns true if there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -75,13 +66,13 @@ impl SummaryTable {
             glsl: !case.instruction.starts_with("Op"),
             instruction: case.instruction.to_ascii_lowercase(),
             width: width.clone(),
-            mode: self.by_mode.then(|| case.modes.clone()),
+            mode: case.modes.clone(),
         };
         let empty = || TableRow {
             status: case.status,
             instruction: case.instruction.clone(),
             width,
-            modes: BTreeSet::new(),
+            mode: case.modes.clone(),
             cases: 0,
             inputs: InputCoverage::default(),
             constants: InputCoverage::default(),
@@ -151,7 +142,6 @@ impl TableRow {
     }
 
     fn add(&mut self, case: &CaseResult) {
-        self.modes.insert(case.modes.clone());
         self.cases += 1;
         self.failing += case.failing_inputs;
         self.warning += case.warning_inputs;
@@ -176,14 +166,10 @@ impl TableRow {
         }
     }
 
-    fn modes(&self) -> String {
-        let first = self.modes.first().map_or("", String::as_str);
-        match self.modes.len() {
-            0 | 1 if first.chars().count() > MODE => first.chars().take(MODE - 2).chain("..".chars()).collect(),
-            0 | 1 => first.to_owned(),
-            // `default` is the mode that most shaders use.
-            more if self.modes.contains("default") => format!("default +{}", more - 1),
-            more => format!("{more} modes"),
+    fn mode(&self) -> String {
+        match self.mode.chars().count() {
+            long if long > MODE => self.mode.chars().take(MODE - 2).chain("..".chars()).collect(),
+            _ => self.mode.clone(),
         }
     }
 
@@ -208,7 +194,7 @@ impl TableRow {
         [
             self.instruction.clone(),
             self.width.clone(),
-            self.modes(),
+            self.mode(),
             group_digits(self.cases),
             group_digits(inputs.tested),
             inputs.possible(),
@@ -224,7 +210,7 @@ const COLUMNS: usize = 10;
 const HEADINGS: [&str; COLUMNS] = [
     "instruction",
     "width",
-    "modes",
+    "mode",
     "cases",
     "inputs tested",
     "of possible",

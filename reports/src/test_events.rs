@@ -2,8 +2,8 @@
 
 use crate::{Console, ConsoleOptions, ResultDirWriter};
 use assay_events::{
-    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, Reporter, RunInfo, SCHEMA,
-    Status, Times, UndeterminedElements,
+    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, RegionCount, Reporter,
+    RunInfo, SCHEMA, Status, Times, UndeterminedElements,
 };
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -93,6 +93,11 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
                 class: "FewUlp".to_owned(),
                 count: if fails { 12 } else { 2 },
                 examples: vec![worst.clone()],
+                regions: vec![RegionCount {
+                    region: "Moderate".to_owned(),
+                    count: if fails { 12 } else { 2 },
+                    example: worst.clone(),
+                }],
             }]
         } else {
             Vec::new()

@@ -160,7 +160,8 @@ fn class_entry<'a>(classes: &'a mut Vec<ClassCount>, (status, class): (Status, &
     let key = |status: Status| status != Status::Fail;
     let at = classes.partition_point(|of| (key(of.status), of.class.as_str()) < (key(status), class));
     if classes.get(at).is_none_or(|of| (of.status, of.class.as_str()) != (status, class)) {
-        classes.insert(at, ClassCount { status, class: class.to_owned(), count: 0, examples: Vec::new() });
+        let empty = ClassCount { status, class: class.to_owned(), count: 0, examples: Vec::new(), regions: Vec::new() };
+        classes.insert(at, empty);
     }
     &mut classes[at]
 }

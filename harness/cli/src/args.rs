@@ -299,7 +299,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) validation: bool,
 
-    /// Show every case with its times and checking rate, and a table row for every mode
+    /// Show every case with its times and checking rate, and a table of all instructions and modes
     #[arg(long, short)]
     pub(crate) verbose: bool,
 
@@ -462,6 +462,7 @@ Ranges:
 
 The result folder contains:
   results.jsonl    one JSON object per line: the run, every case, the end
+  causes.json      failures grouped by cause, as at the end of the output
   results.csv      name,status,seconds in deqp-runner's format
   failures.csv     name,status in deqp-runner's format: the next baseline, if
                    the run has none; in deqp-runner's words, DeviceLost is

@@ -72,6 +72,24 @@ pub struct ClassCount {
     pub count: u64,
     /// The scalars with the largest errors.
     pub examples: Vec<Example>,
+    /// The same scalars by the region of their operands. Empty for programs and checks, whose
+    /// elements have no operands, and in results of versions of Assay that did not count them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionCount>,
+}
+
+/// Scalars of one class whose operands lie in one region.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct RegionCount {
+    /// Region of the operands that a scalar depends on: `Nan`, `Infinite`, `Denormal`, `Zero`,
+    /// `NearOverflow` and `NearUnderflow` (the two highest and the two lowest binades of normal
+    /// numbers), `Large` (integers only), `Moderate` or, without a float operand, `Integer`. The
+    /// first of these that an operand is in.
+    pub region: String,
+    /// Number of scalars.
+    pub count: u64,
+    /// The scalar with the largest error; among equal errors the one with the simplest operands.
+    pub example: Example,
 }
 
 /// Duration of a case in seconds, by part; the parts overlap.
@@ -511,25 +529,25 @@ pub trait Reporter {
 
 /// Serialisation of margins. serde would write infinity as `null`, which means that there is no
 /// margin.
-mod margin {
+pub(crate) mod margin {
     use schemars::JsonSchema;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     /// A number, or the word `inf`.
     #[derive(JsonSchema, Serialize, Deserialize)]
     #[serde(untagged)]
-    pub(super) enum Json {
+    pub(crate) enum Json {
         Number(f64),
         Word(Infinite),
     }
 
     #[derive(JsonSchema, Serialize, Deserialize)]
-    pub(super) enum Infinite {
+    pub(crate) enum Infinite {
         #[serde(rename = "inf")]
         Inf,
     }
 
-    pub(super) fn serialize<S: Serializer>(margin: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(margin: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         let json = margin.filter(|m| !m.is_nan()).map(|m| match m.is_infinite() {
             true => Json::Word(Infinite::Inf),
             false => Json::Number(m),
@@ -537,7 +555,7 @@ mod margin {
         json.serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
         Ok(Option::<Json>::deserialize(deserializer)?.map(|json| match json {
             Json::Number(m) => m,
             Json::Word(Infinite::Inf) => f64::INFINITY,

@@ -4,6 +4,7 @@
 //! processes hold the same events as JSON lines; [`SCHEMA`] is their version. The crate depends on
 //! no device and no report.
 
+mod cause;
 mod check_result;
 pub mod class_names;
 mod digit_groups;
@@ -11,14 +12,16 @@ mod event;
 mod rerun_command;
 mod result_picture;
 
+pub use cause::{Cause, CauseList, Representative, ScalarCount};
 pub use check_result::{
     BindingWrites, Blame, BlameExample, CheckResult, DerivationStep, Mismatch, UndeterminedElements, UnjudgedRound,
     WorkgroupSubset, Writes,
 };
 pub use digit_groups::group_digits;
 pub use event::{
-    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Profile, Repeat, RepeatRun,
-    RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times, WGSL_SPECIFICATION,
+    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Profile, RegionCount,
+    Repeat, RepeatRun, RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times,
+    WGSL_SPECIFICATION,
 };
-pub use rerun_command::{rerun_command, rerun_options};
+pub use rerun_command::{rerun_command, rerun_options, shell_command};
 pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};

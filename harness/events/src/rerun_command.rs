@@ -45,9 +45,18 @@ pub fn rerun_options(command: &[String], device: &DeviceInfo, budget: &str, seed
 /// line of the check.
 pub fn rerun_command(run: &RunInfo, name: &str) -> String {
     match run.budget.as_str() {
-        CHECK_BUDGET => run.command.iter().skip(1).fold("assay".to_owned(), |text, word| text + " " + &quoted(word)),
+        CHECK_BUDGET => {
+            // The program may have been started by a path.
+            let rest = shell_command(run.command.get(1..).unwrap_or_default());
+            format!("assay {rest}")
+        }
         budget => format!("assay run {}{}", quoted(name), rerun_options(&run.command, &run.device, budget, run.seed)),
     }
+}
+
+/// Returns a command line as it can be typed into a shell.
+pub fn shell_command(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word for a shell.

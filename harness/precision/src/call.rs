@@ -1,7 +1,7 @@
 //! One instruction on concrete types in a concrete environment.
 
 use crate::{
-    Environment, Modes, Op, Scalar, Specification, Type,
+    Environment, Modes, Op, OperandRegion, Scalar, Specification, Type,
     classify::classify,
     derivation::Derivation,
     evaluate::{self, ResultSlot},
@@ -355,6 +355,14 @@ impl Reference {
         }
         let outcome = part.evaluate(operands, None, true, &Derivation::disabled());
         Some(Lenient { set: outcome.set, doubt: outcome.doubt? })
+    }
+
+    /// Region of the operands that a result slot depends on.
+    ///
+    /// # Panics
+    /// As [`Reference::permitted`].
+    pub fn operand_region(&self, slot: usize, operands: &[u64]) -> OperandRegion {
+        OperandRegion::of(self.slots[slot].inputs.iter().map(|&(at, scalar)| (scalar, operands[at])))
     }
 
     /// Verdict on the bits that a device returned in a result slot.

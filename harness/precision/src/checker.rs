@@ -2,13 +2,16 @@
 //! certified evaluation, and counts the verdicts.
 
 use crate::{
-    Call, FailureClass, Judgement, Profile, Reference, Scalar, Verdict,
+    Call, FailureClass, Judgement, OperandRegion, Profile, Reference, Scalar, Verdict,
     filter::{BLOCK, Filter, GroupCounts, LaneGroup, OperandBlock},
     profile::OperandGroup,
     simd::arithmetic::LANES,
 };
 use smallvec::SmallVec;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
 
 /// Values of one operand or result scalar for many invocations, in the layout of the device's
 /// buffers.
@@ -57,6 +60,16 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// Size of the error. A result without a margin counts as the worst of all.
+    fn badness(&self) -> f64 {
+        self.margin.unwrap_or(f64::INFINITY)
+    }
+
+    /// Key that is least for the simplest operands: those with the fewest set bits.
+    fn complexity(&self) -> (u32, &[u64], usize) {
+        (self.operands.iter().map(|bits| bits.count_ones()).sum(), &self.operands, self.slot)
+    }
+
     /// Hash of the bits, equal on every machine and in every version.
     fn hash(&self) -> u64 {
         let words = self.operands.iter().copied().chain([self.slot as u64, self.got]);
@@ -68,6 +81,16 @@ impl Observation {
             z ^ (z >> 31)
         })
     }
+}
+
+/// Failing or warning scalars of one class whose operands lie in one region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionCount {
+    /// Number of scalars.
+    pub count: u64,
+    /// The one with the largest error; among equal errors the one with the simplest operands, which
+    /// does not depend on the order in which they were checked.
+    pub example: Observation,
 }
 
 /// Counts of the verdicts of many results, with the worst examples of each class.
@@ -91,6 +114,8 @@ pub struct CheckCounts {
     pub classes: BTreeMap<(Verdict, FailureClass), u64>,
     /// Worst results of each class, at most [`CheckCounts::EXAMPLES`] each, worst first.
     pub examples: BTreeMap<(Verdict, FailureClass), Vec<Observation>>,
+    /// The same scalars by class and by the region of their operands.
+    pub regions: BTreeMap<(Verdict, FailureClass, OperandRegion), RegionCount>,
     /// Result with the greatest margin.
     pub worst: Option<Observation>,
     /// Greatest margins along the first operand.
@@ -127,6 +152,9 @@ impl CheckCounts {
                 self.keep_example(class, || observation.clone());
             }
         }
+        for (&region, RegionCount { count, example }) in &other.regions {
+            self.count_region(region, *count, example.clone());
+        }
         if let Some(worst) = &other.worst {
             self.keep_worst(worst.margin, || worst.clone());
         }
@@ -140,8 +168,13 @@ impl CheckCounts {
         }
     }
 
-    /// Counts one result scalar.
-    fn count(&mut self, judgement: Judgement, observation: impl Fn() -> Observation) {
+    /// Counts one result scalar. `region` is that of its operands.
+    fn count(
+        &mut self,
+        judgement: Judgement,
+        region: impl FnOnce() -> OperandRegion,
+        observation: impl Fn() -> Observation,
+    ) {
         *self.verdicts.entry(judgement.verdict).or_default() += 1;
         if judgement.verdict == Verdict::Fail {
             self.fingerprint = self.fingerprint.wrapping_add(observation().hash());
@@ -149,7 +182,22 @@ impl CheckCounts {
         self.keep_worst(judgement.margin, &observation);
         if let Some(class) = judgement.class {
             *self.classes.entry((judgement.verdict, class)).or_default() += 1;
+            self.count_region((judgement.verdict, class, region()), 1, observation());
             self.keep_example((judgement.verdict, class), observation);
+        }
+    }
+
+    fn count_region(&mut self, region: (Verdict, FailureClass, OperandRegion), count: u64, example: Observation) {
+        match self.regions.entry(region) {
+            Entry::Vacant(entry) => _ = entry.insert(RegionCount { count, example }),
+            Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                known.count += count;
+                let order = example.badness().total_cmp(&known.example.badness()).reverse();
+                if order.then_with(|| example.complexity().cmp(&known.example.complexity())).is_lt() {
+                    known.example = example;
+                }
+            }
         }
     }
 
@@ -167,9 +215,8 @@ impl CheckCounts {
     fn keep_example(&mut self, class: (Verdict, FailureClass), observation: impl FnOnce() -> Observation) {
         let examples = self.examples.entry(class).or_default();
         let observation = observation();
-        // Worst first. A result without a margin counts as the worst of all.
-        let badness = |s: &Observation| s.margin.unwrap_or(f64::INFINITY);
-        let at = examples.partition_point(|e| badness(e) >= badness(&observation));
+        // Worst first.
+        let at = examples.partition_point(|e| e.badness() >= observation.badness());
         if at < CheckCounts::EXAMPLES {
             examples.insert(at, observation);
             examples.truncate(CheckCounts::EXAMPLES);
@@ -407,7 +454,8 @@ impl Checker {
         if let (Some(scalar), Some(margin)) = (self.first, judgement.margin) {
             counts.profile.add(scalar, x[0], margin);
         }
-        counts.count(judgement, || Observation { operands: x.to_vec(), slot, got, margin: judgement.margin });
+        let region = || self.reference.operand_region(slot, &x);
+        counts.count(judgement, region, || Observation { operands: x.to_vec(), slot, got, margin: judgement.margin });
         judgement.verdict
     }
 
@@ -482,5 +530,28 @@ impl WorstMargin {
     /// Replaces the worst margin; the caller has checked that the new one is greater.
     fn set(&mut self, margin: f64, slot: usize, index: usize) {
         (self.margin, self.at) = (margin, Some((slot, index)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_a_region_does_not_depend_on_the_order_of_the_parts() {
+        let region = (Verdict::Fail, FailureClass::Wild, OperandRegion::Denormal);
+        let seen = |operand, margin| Observation { operands: vec![operand], slot: 0, got: 0, margin };
+        let parts = [seen(3, Some(2.0)), seen(5, None), seen(8, Some(f64::INFINITY)), seen(4, None)].map(|example| {
+            let mut counts = CheckCounts::default();
+            counts.count_region(region, 1, example);
+            counts
+        });
+        for turn in 0..parts.len() {
+            let mut counts = CheckCounts::default();
+            (0..parts.len()).for_each(|at| counts.merge(&parts[(at + turn) % parts.len()]));
+            // Of the three worst, the fewest set bits, then the least bits.
+            let expected = RegionCount { count: 4, example: seen(4, None) };
+            assert_eq!(counts.regions[&region], expected);
+        }
     }
 }

@@ -39,6 +39,7 @@ mod formulas;
 mod interval_eval;
 mod modes;
 mod op;
+mod operand_region;
 mod pack;
 mod profile;
 mod range_bounds;
@@ -60,11 +61,12 @@ mod wgsl;
 pub use call::{
     Call, CallError, Explanation, FailureClass, Judgement, Lenient, Permitted, Reference, Shape, Step, Verdict,
 };
-pub use checker::{CheckCounts, Checker, Column, Observation};
+pub use checker::{CheckCounts, Checker, Column, Observation, RegionCount};
 pub use environment::{Environment, Flush};
 pub use formula_domain::ExpressionDomain;
 pub use modes::{Denormals, FastMath, Modes, ModesError, Rounding};
 pub use op::{Op, UnknownOp, nearest};
+pub use operand_region::OperandRegion;
 pub use profile::Profile;
 pub use real_op::Division;
 pub use set_extension::{Effort, Operand, SetResult, Tightness};

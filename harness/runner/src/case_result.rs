@@ -1,9 +1,9 @@
 //! Results of cases, from the counts of the checker.
 
 use assay_case::{Case, InputRange, possible_inputs};
-use assay_events::{CaseResult, ClassCount, Example, FailedChunk, Profile, Status, Times};
+use assay_events::{CaseResult, ClassCount, Example, FailedChunk, Profile, RegionCount, Status, Times};
 use assay_exec::ExecError;
-use assay_precision::{Call, CheckCounts, Observation, Reference, Scalar, Specification, Verdict};
+use assay_precision::{Call, CheckCounts, FailureClass, Observation, Reference, Scalar, Specification, Verdict};
 use std::collections::BTreeMap;
 
 /// Summary of a finished case.
@@ -110,11 +110,20 @@ pub(crate) fn result(case: &Case, ended: CaseSummary<'_>) -> CaseResult {
     };
     let reference = case.call.reference();
     let example = |observation: &Observation| example(case, &reference, observation);
+    let regions = |of: (Verdict, FailureClass)| {
+        let those = counts.regions.iter().filter(move |((verdict, class, _), _)| (*verdict, *class) == of);
+        those.map(|((.., region), counted)| RegionCount {
+            region: region.name().to_owned(),
+            count: counted.count,
+            example: example(&counted.example),
+        })
+    };
     let classes = counts.classes.iter().map(|(&(verdict, class), &count)| ClassCount {
         status: if verdict == Verdict::Fail { Status::Fail } else { Status::QualityWarning },
         class: format!("{class:?}"),
         count,
         examples: counts.examples.get(&(verdict, class)).into_iter().flatten().map(example).collect(),
+        regions: regions((verdict, class)).collect(),
     });
     CaseResult {
         reason,

@@ -6,6 +6,7 @@ use super::{
     page_rows::{DetailCandidate, PageRow, PageRows, STANDINGS, STATUSES, is_of_scalar},
 };
 use crate::{
+    causes::Causes,
     describe,
     read::{ReadError, ResultDir},
     scalar_types::{parse_types, result_type, value},
@@ -13,7 +14,10 @@ use crate::{
 use assay_events::{CaseResult, Event, Example, Profile, Status};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::{cmp::Reverse, collections::HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 /// Largest number of cases with details in a page. The details of further cases are in
 /// `results.jsonl` only.
@@ -48,7 +52,7 @@ struct ClassJson {
 }
 
 #[derive(Serialize)]
-struct ExampleJson {
+pub(super) struct ExampleJson {
     operands: String,
     got: String,
     permitted: Vec<String>,
@@ -63,11 +67,18 @@ struct ExampleJson {
 /// The results of a run cannot be read again.
 pub(super) fn details(
     rows: &PageRows,
+    causes: &[Causes],
     result_dir: &[ResultDir],
     derive: Derive<'_>,
 ) -> Result<(HashMap<u32, CaseDetail>, usize), ReadError> {
     let mut found: Vec<&DetailCandidate> = rows.interesting.iter().collect();
     let row = |of: &DetailCandidate| &rows.rows[of.row as usize];
+    let representatives: Vec<HashSet<&str>> = causes
+        .iter()
+        .map(|causes| causes.list.iter().map(|cause| cause.representative.case.as_str()).collect())
+        .collect();
+    let is_representative =
+        |of: &DetailCandidate| representatives[usize::from(row(of).run)].contains(rows.names.get(of.row as usize));
     let rank = |row: &PageRow| {
         let unexpected = STANDINGS[row.standing as usize].is_none_or(|standing| !standing.is_success());
         (Reverse(unexpected), Reverse(STATUSES[row.status as usize].is_failure()))
@@ -75,7 +86,9 @@ pub(super) fn details(
     let margin = |row: &PageRow| row.margin.unwrap_or(f64::INFINITY);
     let name = |of: &DetailCandidate| rows.names.get(of.row as usize);
     found.sort_by(|a, b| {
-        let order = rank(row(a)).cmp(&rank(row(b))).then_with(|| margin(row(b)).total_cmp(&margin(row(a))));
+        let order = is_representative(b).cmp(&is_representative(a));
+        let order =
+            order.then_with(|| rank(row(a)).cmp(&rank(row(b)))).then_with(|| margin(row(b)).total_cmp(&margin(row(a))));
         order.then_with(|| (name(a), row(a).run).cmp(&(name(b), row(b).run)))
     });
     let left_out = found.len().saturating_sub(DETAILS);
@@ -105,7 +118,7 @@ fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> CaseDet
         class: class.class.clone(),
         count: class.count,
         // The derivation of the worst example suffices; the other examples show further locations.
-        examples: class.examples.iter().enumerate().map(|(i, x)| shown(case, x, derive, i == 0)).collect(),
+        examples: class.examples.iter().enumerate().map(|(i, x)| shown(&case.types, x, derive, i == 0)).collect(),
     });
     let profile = case.profile.clone().filter(|_| is_of_scalar(&case.types));
     CaseDetail {
@@ -123,9 +136,12 @@ fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> CaseDet
     }
 }
 
-fn shown(case: &CaseResult, example: &Example, derive: Derive<'_>, derived: bool) -> ExampleJson {
-    let (_, operands) = parse_types(&case.types);
-    let slot = result_type(example, &case.types);
+/// Returns an example in the page's JSON, if `derived` with its derivation.
+pub(super) fn shown(types: &str, example: &Example, derive: Derive<'_>, derived: bool) -> ExampleJson {
+    let (results, operands) = parse_types(types);
+    let slot = result_type(example, types);
+    let of_several = results.len() > 1 && example.scalar.is_none();
+    let component = if of_several { format!("component {}: ", example.slot) } else { String::new() };
     let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
         ("nan", _) => "any NaN".to_owned(),
         (_, true) => value(slot, lo),
@@ -133,7 +149,7 @@ fn shown(case: &CaseResult, example: &Example, derive: Derive<'_>, derived: bool
     };
     ExampleJson {
         operands: describe(&example.operands, &operands),
-        got: value(slot, &example.got),
+        got: format!("{component}{}", value(slot, &example.got)),
         permitted: example.permitted.iter().map(range).collect(),
         margin: Margin(example.margin.map(short)),
         explain: example.explain.clone(),

@@ -3,6 +3,8 @@
 //! The page contains its data as JSON, and a script that renders the visible part. A page of a
 //! hundred thousand cases therefore opens and filters without delay.
 
+#[cfg(test)]
+mod browser_tests;
 mod case_details;
 mod error_plots;
 mod gather_footprint;
@@ -81,6 +83,13 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
         _ = write!(body, "<br>{}", kind.counted(diff.changes_of(kind).count()));
     }
     _ = writeln!(body, "<br>{} unchanged</div>", group_digits(diff.unchanged));
+    if !diff.causes.is_empty() {
+        body += "<h2>Causes of failures</h2>\n<div class=\"scroll\"><table>";
+        for change in &diff.causes {
+            _ = writeln!(body, "<tr><td>{}</td><td>{}</td></tr>", escape(&change.title), change.text());
+        }
+        body += "</table></div>\n";
+    }
     for kind in ChangeKind::ALL {
         let all = diff.changes_of(kind).count();
         if all == 0 {
@@ -232,6 +241,43 @@ mod tests {
         let run = ResultDir::open(folder(dir.path(), &[case("p.a", Status::Pass), case("p.a", Status::Fail)])).unwrap();
         let error = Page::read(&[run], &|_| None).err().expect("an error").to_string();
         assert!(error.contains("results.jsonl") && error.contains("`p.a`"), "{error}");
+    }
+
+    /// Relative luminance and contrast as defined by WCAG 2.2.
+    fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
+        let linear = |value: u8| match f64::from(value) / 255.0 {
+            low if low <= 0.040_45 => low / 12.92,
+            high => ((high + 0.055) / 1.055).powf(2.4),
+        };
+        let luminance = |[r, g, b]: [u8; 3]| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn texts_and_graphics_have_enough_contrast_in_both_schemes() {
+        let schemes: Vec<&str> = STYLE.split("color-scheme: dark)").collect();
+        assert_eq!(schemes.len(), 2);
+        for scheme in schemes {
+            let colour = |name: &str| {
+                let (_, rest) = scheme.split_once(&format!("--{name}: #")).expect(name);
+                let digits = rest.split_once(';').unwrap().0;
+                let each = |at: usize| match digits.len() {
+                    3 => u8::from_str_radix(&digits[at..=at].repeat(2), 16).unwrap(),
+                    _ => u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap(),
+                };
+                [0, 1, 2].map(each)
+            };
+            let statuses = page_rows::STATUSES.map(|status| format!("{status:?}"));
+            let texts = ["fg", "dim", "accent"].into_iter().chain(statuses.iter().map(String::as_str));
+            for (name, least) in texts.map(|name| (name, 4.5)).chain([("edge", 3.0)]) {
+                for background in ["bg", "soft"] {
+                    let contrast = contrast(colour(name), colour(background));
+                    assert!(contrast >= least, "{name} on {background}: {contrast:.2} is below {least}");
+                }
+            }
+        }
+        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
     }
 
     #[test]

@@ -2,17 +2,20 @@
 
 use super::{
     Derive,
-    case_details::{CaseDetail, details},
+    case_details::{CaseDetail, ExampleJson, details, shown},
     error_plots::Plot,
     gather_footprint::Footprint,
     page_rows::{PageRow, PageRows, RunTotals, STANDINGS, STATUSES},
 };
 use crate::{
-    Outcome, Standing, counted, group_digits, plural,
+    Outcome, Standing, cause_text,
+    causes::{CauseCollector, Causes},
+    counted, group_digits, plural,
     read::{ReadError, ResultDir},
     seconds,
 };
-use assay_events::Status;
+use assay_events::{CHECK_BUDGET, Cause, Status};
+use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,6 +27,8 @@ pub(super) struct PageData {
     order: Vec<u32>,
     details: HashMap<u32, CaseDetail>,
     details_left_out: usize,
+    /// Causes of each run, with the examples of their representatives.
+    causes: Vec<(Causes, Vec<Option<ExampleJson>>)>,
 }
 
 /// JSON document for the script.
@@ -41,12 +46,30 @@ struct PageJson<'a> {
     sources: &'a [String],
     paths: &'a [String],
     reasons: &'a [String],
+    classes: &'a [String],
+    causes: Vec<PageCause<'a>>,
     cases: Columns<'a>,
     /// Details by position of the case in the columns.
     details: BTreeMap<usize, &'a CaseDetail>,
     details_left_out: usize,
     plots: Vec<Plot<'a>>,
     footprints: Vec<Footprint>,
+}
+
+/// A cause in the page's JSON.
+#[derive(Serialize)]
+struct PageCause<'a> {
+    run: usize,
+    title: &'a str,
+    status: Status,
+    extent: String,
+    severity: String,
+    shared: Vec<String>,
+    /// Positions of its cases in the columns.
+    cases: Vec<usize>,
+    /// Position of the representative.
+    representative: Option<usize>,
+    example: Option<&'a ExampleJson>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +79,8 @@ struct PageRun {
     driver: String,
     /// Options that reproduce the run of a case.
     again: String,
+    /// The command that repeats a check, which is one case.
+    check: Option<String>,
     /// Status whose colour the verdict has.
     colour: Status,
     verdict: String,
@@ -84,7 +109,7 @@ impl Serialize for Columns<'_> {
         use serde::ser::SerializeStruct;
         let PageData { rows, order, .. } = self.0;
         let row = |at: usize| -> &PageRow { &rows.rows[at] };
-        let mut columns = serializer.serialize_struct("Columns", 15)?;
+        let mut columns = serializer.serialize_struct("Columns", 16)?;
         columns.serialize_field("run", &Column(order, |at| row(at).run))?;
         columns.serialize_field("suite", &Column(order, |at| row(at).suite))?;
         columns.serialize_field("name", &Column(order, |at| rows.names.get(at)))?;
@@ -95,6 +120,7 @@ impl Serialize for Columns<'_> {
         columns.serialize_field("modes", &Column(order, |at| row(at).modes))?;
         columns.serialize_field("source", &Column(order, |at| row(at).source))?;
         columns.serialize_field("path", &Column(order, |at| row(at).path))?;
+        columns.serialize_field("class", &Column(order, |at| row(at).classes))?;
         columns.serialize_field("inputs", &Column(order, |at| row(at).inputs))?;
         columns.serialize_field("failing", &Column(order, |at| row(at).failing))?;
         columns.serialize_field("margin", &Column(order, |at| Margin(row(at).margin.map(short))))?;
@@ -137,8 +163,43 @@ impl PageData {
             let (run, name) = key(twice[0]);
             return Err(ReadError::Twice { path: result_dir[usize::from(run)].file(), name: name.to_owned() });
         }
-        let (details, details_left_out) = details(&rows, result_dir, derive)?;
-        Ok(PageData { order, runs, rows, details, details_left_out })
+        let causes: Vec<Causes> = rows.causes.iter().map(CauseCollector::causes).collect();
+        let (details, details_left_out) = details(&rows, &causes, result_dir, derive)?;
+        let examples = |causes: &Causes| causes.list.par_iter().map(|cause| representative(cause, derive)).collect();
+        let causes =
+            causes.into_iter().map(|causes| (examples(&causes), causes)).map(|(x, causes)| (causes, x)).collect();
+        Ok(PageData { order, runs, rows, details, details_left_out, causes })
+    }
+
+    /// Returns the causes of all runs, with the positions of their cases.
+    fn page_causes(&self) -> Vec<PageCause<'_>> {
+        let mut cases: Vec<Vec<Vec<usize>>> =
+            self.causes.iter().map(|(causes, _)| vec![Vec::new(); causes.list.len()]).collect();
+        for (place, &row) in self.order.iter().enumerate() {
+            let row = &self.rows.rows[row as usize];
+            let run = usize::from(row.run);
+            for &cause in self.causes[run].0.of(row.causes) {
+                cases[run][cause].push(place);
+            }
+        }
+        let mut list = Vec::new();
+        for (run, ((causes, examples), cases)) in self.causes.iter().zip(cases).enumerate() {
+            for ((cause, example), cases) in causes.list.iter().zip(examples).zip(cases) {
+                let name = |&place: &usize| self.rows.names.get(self.order[place] as usize);
+                list.push(PageCause {
+                    run,
+                    title: &cause.title,
+                    status: cause.status,
+                    extent: cause_text::extent(cause),
+                    severity: cause_text::severity(cause),
+                    shared: cause_text::shared(cause),
+                    representative: cases.iter().copied().find(|place| name(place) == cause.representative.case),
+                    cases,
+                    example: example.as_ref(),
+                });
+            }
+        }
+        list
     }
 
     /// Returns the device names.
@@ -149,7 +210,7 @@ impl PageData {
 
 impl Serialize for PageData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let PageData { runs, rows, order, details, details_left_out } = self;
+        let PageData { runs, rows, order, details, details_left_out, causes: _ } = self;
         let places = order.iter().enumerate();
         let form = PageJson {
             runs,
@@ -163,6 +224,8 @@ impl Serialize for PageData {
             sources: &rows.sources.list,
             paths: &rows.paths.list,
             reasons: &rows.reasons.list,
+            classes: &rows.classes.list,
+            causes: self.page_causes(),
             cases: Columns(self),
             details: places.filter_map(|(place, row)| Some((place, details.get(row)?))).collect(),
             details_left_out: *details_left_out,
@@ -171,6 +234,12 @@ impl Serialize for PageData {
         };
         form.serialize(serializer)
     }
+}
+
+/// Returns the example of the case that represents a cause.
+fn representative(cause: &Cause, derive: Derive<'_>) -> Option<ExampleJson> {
+    let of = &cause.representative;
+    of.example.as_ref().map(|example| shown(&of.types, example, derive, true))
 }
 
 /// Rounds to six digits, but never to the limit 1 from either side.
@@ -257,7 +326,7 @@ impl PageRun {
             ("Assay", info.version.clone()),
             ("specification", info.specification.clone()),
             ("started", info.started.clone()),
-            ("command", info.command.join(" ")),
+            ("command", assay_events::shell_command(&info.command)),
             ("folder", result_dir.path.display().to_string()),
             ("driver", driver.clone()),
             ("driverVersion", device.driver_version.to_string()),
@@ -269,12 +338,14 @@ impl PageRun {
             ("type", device.kind.clone()),
             ("processor", device.host_cpu.clone()),
         ]);
+        let check = (info.budget == CHECK_BUDGET).then(|| assay_events::rerun_command(info, ""));
         let again = assay_events::rerun_options(&info.command, &device, &info.budget, info.seed);
         let (environment, properties) = (device.environment, device.properties);
         Ok(PageRun {
             device: device.name,
             driver,
             again,
+            check,
             colour,
             verdict,
             line,

@@ -3,6 +3,7 @@
 use super::error_plots::{PlotKey, Plots};
 use crate::{
     NameArena, Standing,
+    causes::{CauseCollector, CauseSet, Failure},
     read::{LineRange, ReadError, ResultDir},
     suite,
 };
@@ -67,6 +68,9 @@ pub(super) struct PageRow {
     pub(super) modes: u32,
     pub(super) source: u32,
     pub(super) path: u32,
+    /// Failing classes, sorted; of a QualityWarning the warning classes.
+    pub(super) classes: u32,
+    pub(super) causes: CauseSet,
     pub(super) reason: Option<u32>,
     pub(super) inputs: u64,
     pub(super) failing: u64,
@@ -101,7 +105,10 @@ pub(super) struct PageRows {
     pub(super) modes: TextTable,
     pub(super) sources: TextTable,
     pub(super) paths: TextTable,
+    pub(super) classes: TextTable,
     pub(super) reasons: TextTable,
+    /// Failures by cause, for each run.
+    pub(super) causes: Vec<CauseCollector>,
     pub(super) interesting: Vec<DetailCandidate>,
     pub(super) plots: Plots,
 }
@@ -135,6 +142,8 @@ struct CaseRecord {
     modes: String,
     source: String,
     path: String,
+    classes: String,
+    failure: Option<Box<Failure>>,
     inputs: u64,
     failing: u64,
     margin: Option<f64>,
@@ -159,10 +168,14 @@ impl PageRows {
     pub(super) fn read(&mut self, result_dir: &ResultDir, run: usize) -> Result<RunTotals, ReadError> {
         let mut standings = result_dir.standings()?;
         let mut sum = RunTotals::default();
+        let mut causes = CauseCollector::default();
         let take = |line: crate::read::LocatedLine<'_>| {
             let place = line.place();
+            let failure = line.failure().map(Box::new);
             let brief = line.brief;
             CaseRecord {
+                classes: brief.failure_classes().join(", "),
+                failure,
                 status: brief.status.unwrap_or(Status::InternalError),
                 cut_short: brief.final_status().is_none(),
                 profile: if is_of_scalar(&brief.types) { brief.profile() } else { None },
@@ -187,7 +200,7 @@ impl PageRows {
             }
         };
         result_dir.each(take, |some| {
-            for read in some {
+            for mut read in some {
                 let line = standings.remove(&read.name);
                 let standing = match &line {
                     None if read.cut_short => Some(Standing::Missing),
@@ -208,14 +221,26 @@ impl PageRows {
                     sum.ended += 1;
                 }
                 let why = line.and_then(|line| line.why);
-                self.keep(run, read, standing, why);
+                if read.status.is_checked() && !read.cut_short {
+                    causes.count_checked(&read.name, &read.instruction, &read.path);
+                }
+                let set = read.failure.take().map(|failure| causes.add(*failure, fails).set).unwrap_or_default();
+                self.keep(run, read, standing, why, set);
             }
         })?;
+        self.causes.push(causes);
         sum.skipped_failures = standings.values().filter(|line| line.standing == Standing::Fixed).count();
         Ok(sum)
     }
 
-    fn keep(&mut self, run: usize, read: CaseRecord, standing: Option<Standing>, why: Option<String>) {
+    fn keep(
+        &mut self,
+        run: usize,
+        read: CaseRecord,
+        standing: Option<Standing>,
+        why: Option<String>,
+        causes: CauseSet,
+    ) {
         let (instruction, types) = (self.instructions.number(&read.instruction), self.types.number(&read.types));
         if let Some(profile) = read.profile {
             self.plots.add(PlotKey { run, instruction, types }, profile, read.margin);
@@ -233,6 +258,8 @@ impl PageRows {
             modes: self.modes.number(&read.modes),
             source: self.sources.number(&read.source),
             path: self.paths.number(&read.path),
+            classes: self.classes.number(&read.classes),
+            causes,
             reason: read.reason.map(|reason| self.reasons.number(&reason)),
             inputs: read.inputs,
             failing: read.failing,

@@ -5,6 +5,7 @@ const $ = id => document.getElementById(id);
 const cases = data.cases, total = cases.name.length, multi = data.runs.length > 1;
 const STATUSES = data.statuses, BAD = new Set(data.failing);
 const group = n => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+const counted = (n, noun) => group(n) + ' ' + noun + (n === 1 ? '' : 's');
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -25,18 +26,47 @@ function margin(value) {
   for (const d of [digits, 6, 9, 16]) { const text = value.toFixed(d); if (value === 1 || Number(text) !== 1) return text; }
   return String(value);
 }
+// A percentage that is never rounded to none or all.
+function share(part, of) {
+  if (!of) return '';
+  const text = (100 * part / of).toFixed(2);
+  return (text === '0.00' && part > 0 ? '<0.01' : text === '100.00' && part < of ? '>99.99' : text) + ' %';
+}
 const number = value => value === 'inf' ? Infinity : value == null ? -1 : value;
 const statusOf = i => STATUSES[cases.status[i]];
 const colour = status => 'var(--' + status + ')';
 const label = i => cases.standing[i] ? statusOf(i) + ' · ' + data.standings[cases.standing[i]] : statusOf(i);
+// Quotes a word for a shell, as harness/events/src/rerun_command.rs does.
+const quoted = word => /^[\p{L}\p{N}\-_./:=+,@%]*$/u.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
+const rerun = i => { const run = data.runs[cases.run[i]]; return run.check || 'assay run ' + quoted(cases.name[i]) + run.again; };
+// A command with a button that copies it.
+function command(text) {
+  const code = el('code', {}, text);
+  const button = el('button', { type: 'button', class: 'copy', 'aria-label': 'Copy: ' + text, onclick: event => {
+    event.stopPropagation();
+    const done = () => { button.textContent = 'copied'; setTimeout(() => { button.textContent = 'copy'; }, 1500); };
+    const select = () => { getSelection().selectAllChildren(code); if (document.execCommand('copy')) done(); };
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, select); else select();
+  } }, 'copy');
+  return el('span', { class: 'command' }, code, button);
+}
 
-// Verdicts and overview.
-$('subtitle').textContent = data.runs.map(run => run.device).join(' · ') + ' — ' + group(total) + ' results';
-for (const run of data.runs) {
+// Verdicts.
+$('subtitle').textContent = data.runs.map(run => run.device).join(' · ') + ' — ' + counted(total, 'result');
+data.runs.forEach((run, r) => {
+  const standings = new Map();
+  for (let i = 0; i < total; i++) if (cases.run[i] === r && cases.standing[i]) {
+    const standing = data.standings[cases.standing[i]];
+    standings.set(standing, (standings.get(standing) || 0) + 1);
+  }
+  const listed = [...standings].map(([name, n]) => group(n) + ' ' + name).join(', ');
   $('verdicts').append(el('div', { class: 'verdict', style: '--c:' + colour(run.colour) },
     el('strong', {}, run.verdict), el('br'), el('span', { class: 'dim' }, run.line),
+    ...(listed ? [el('br'), el('span', {}, "against the lab's lists: " + listed)] : []),
     ...run.waivers.flatMap(waiver => [el('br'), el('span', {}, waiver)])));
-}
+});
+
+// Overview of suites.
 {
   const suites = new Map();
   for (let i = 0; i < total; i++) {
@@ -61,7 +91,7 @@ for (const run of data.runs) {
       el('div', { class: 'bar', 'aria-hidden': 'true' }, ...[...parts].reverse().map(([s, n]) => el('i', { style: 'flex:' + n + ';background:' + colour(STATUSES[s]) }))),
       el('span', {}, ...parts.map(([s, n]) => el('span', worth(s) ? { class: 'status', style: 'color:' + colour(STATUSES[s]) } : { class: STATUSES[s] === 'Pass' ? null : 'dim' }, group(n) + ' ' + STATUSES[s])))));
   };
-  const link = (name, prefix) => el('a', { href: '#cases', onclick: () => { $('filter').value = prefix; refresh(); } }, name);
+  const link = (name, prefix) => el('a', { href: '#cases', onclick: event => { event.preventDefault(); state.filter = prefix; state.cause = ''; refresh(); remember(true); $('cases').scrollIntoView(); } }, name);
   const head = el('tr', {}, el('th', {}, 'suite'), ...data.runs.map(run => el('th', {}, run.device, ' ', el('span', { class: 'dim' }, run.driver))));
   const rows = [];
   let quiet = 0;
@@ -85,33 +115,58 @@ for (const run of data.runs) {
   }
 }
 
+// Causes. One entry for each title, with the runs in which it occurs.
+const causes = new Map();
+for (const cause of data.causes) {
+  if (!causes.has(cause.title)) causes.set(cause.title, { runs: [], cases: new Set() });
+  const entry = causes.get(cause.title);
+  entry.runs.push(cause);
+  cause.cases.forEach(i => entry.cases.add(i));
+}
+for (const [title, { runs }] of causes) {
+  const first = runs[0], i = first.representative;
+  const facts = runs.map(cause => el('p', { class: 'facts' }, multi ? el('strong', {}, data.runs[cause.run].device + ': ') : null,
+    el('span', {}, cause.extent), ...[cause.severity, ...cause.shared].filter(Boolean).map(text => el('span', {}, text))));
+  $('causelist').append(el('li', { class: 'cause', 'data-cause': title, style: '--c:' + colour(first.status) },
+    el('button', { type: 'button', class: 'title', 'aria-pressed': 'false', onclick: () => {
+      state.cause = state.cause === title ? '' : title;
+      refresh(); remember(true);
+    } }, title), ...facts,
+    i == null ? null : el('p', {}, el('a', { class: 'mono', href: addressOf(i), onclick: event => { event.preventDefault(); openCase(i, true); } }, cases.name[i])),
+    first.example ? examples([first.example]) : null));
+}
+if (!causes.size) $('causelist').replaceWith(el('p', {}, 'No case failed.'));
+
 // The table of cases. The document contains visible rows only.
-const ROW = 26, view = $('view'), space = $('space');
+const view = $('view'), space = $('space'), detail = $('detail');
+let ROW = 26;
+const of = i => cases.failing[i] / Math.max(1, cases.inputs[i]);
 const columns = [
-  ['status', i => cases.status[i]], ['name', i => i], ['margin', i => number(cases.margin[i]), 'n'],
-  ['failing', i => cases.failing[i], 'n'], ['inputs', i => cases.inputs[i], 'n'], ['seconds', i => cases.seconds[i], 'n'],
-  ['source', i => cases.source[i]]];
+  ['status', i => cases.status[i]], ['name', i => i], ['class', i => cases.class[i]], ['failing', of, 'n'], ['margin', i => number(cases.margin[i]), 'n'],
+  ['inputs', i => cases.inputs[i], 'n'], ['seconds', i => cases.seconds[i], 'n'], ['source', i => cases.source[i]]];
 if (multi) { columns.push(['device', i => cases.run[i]]); $('grid').classList.add('multi'); }
-let order = Int32Array.from({ length: total }, (_, i) => i), selected = -1, sort = { column: 'status', down: true };
-const on = new Set(STATUSES.keys());
+let order = Int32Array.from({ length: total }, (_, i) => i), selected = -1, opened = -1;
+// What the page shows; its address has it, so that links and the back button lead to it.
+const state = { filter: '', cause: '', hidden: new Set(), sort: 'status', down: true };
 const lower = cases.name.map(name => name.toLowerCase());
 columns.forEach(([name, , n]) => {
   const button = el('button', { class: n, type: 'button', onclick: () => {
-    sort = { column: name, down: sort.column === name ? !sort.down : n === 'n' };
-    refresh();
+    state.down = state.sort === name ? !state.down : n === 'n';
+    state.sort = name;
+    refresh(); remember();
   } }, name);
-  $('head').append(el('span', { role: 'columnheader', class: n, 'data-column': name }, button));
+  $('head').append(el('span', { role: 'columnheader', class: 'c-' + name + (n ? ' n' : ''), 'data-column': name }, button));
 });
+const totals = new Array(STATUSES.length).fill(0);
+for (const s of cases.status) totals[s]++;
 STATUSES.forEach((status, s) => {
-  const n = cases.status.reduce((sum, x) => sum + (x === s), 0);
-  if (!n) return;
-  const button = el('button', { type: 'button', 'aria-pressed': 'true', onclick: () => {
-    if (on.has(s)) on.delete(s); else on.add(s);
-    button.setAttribute('aria-pressed', on.has(s));
-    refresh();
-  } }, el('span', { style: 'color:' + colour(status) }, '● '), status + ' ' + group(n));
-  $('statuses').append(button, ' ');
+  if (!totals[s]) return;
+  $('statuses').append(el('button', { type: 'button', 'data-status': status, onclick: () => {
+    if (!state.hidden.delete(status)) state.hidden.add(status);
+    refresh(); remember();
+  } }, el('span', { style: 'color:' + colour(status) }, '● '), status + ' ' + group(totals[s])), ' ');
 });
+$('nocause').addEventListener('click', () => { state.cause = ''; refresh(); remember(true); });
 function matcher(text) {
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean).map(word => {
     if (!word.includes('*')) return name => name.includes(word);
@@ -122,35 +177,58 @@ function matcher(text) {
   return name => words.every(word => word(name));
 }
 function refresh() {
-  const fits = matcher($('filter').value);
+  const fits = matcher(state.filter), cause = causes.get(state.cause);
+  const on = STATUSES.map(status => !state.hidden.has(status));
   const kept = [];
-  for (let i = 0; i < total; i++) if (on.has(cases.status[i]) && fits(lower[i])) kept.push(i);
-  const key = columns.find(([name]) => name === sort.column)[1];
+  for (let i = 0; i < total; i++) if (on[cases.status[i]] && (!cause || cause.cases.has(i)) && fits(lower[i])) kept.push(i);
+  const key = columns.find(([name]) => name === state.sort)[1];
   const keys = new Float64Array(total);
   for (const i of kept) keys[i] = key(i);
-  const way = sort.down ? -1 : 1;
+  const way = state.down ? -1 : 1;
   kept.sort((a, b) => way * (keys[a] - keys[b]) || a - b);
   order = Int32Array.from(kept);
   for (const head of $('head').children) {
-    head.setAttribute('aria-sort', head.dataset.column === sort.column ? (sort.down ? 'descending' : 'ascending') : 'none');
-    head.firstChild.textContent = head.firstChild.textContent.replace(/ [▲▼]$/, '') + (head.dataset.column === sort.column ? (sort.down ? ' ▼' : ' ▲') : '');
+    const sorted = head.dataset.column === state.sort;
+    head.setAttribute('aria-sort', sorted ? (state.down ? 'descending' : 'ascending') : 'none');
+    head.firstChild.textContent = head.dataset.column + (sorted ? (state.down ? ' ▼' : ' ▲') : '');
   }
+  for (const button of $('statuses').querySelectorAll('button')) button.setAttribute('aria-pressed', !state.hidden.has(button.dataset.status));
+  for (const item of document.querySelectorAll('.cause')) {
+    item.querySelector('.title').setAttribute('aria-pressed', item.dataset.cause === state.cause);
+    item.classList.toggle('other', Boolean(cause) && item.dataset.cause !== state.cause);
+  }
+  $('nocause').hidden = !cause;
+  $('nocause').textContent = cause ? '✕ ' + state.cause : '';
   $('shown').textContent = group(order.length) + ' of ' + group(total);
-  space.style.height = order.length * ROW + 'px';
-  selected = -1;
-  view.scrollTop = 0;
+  $('grid').setAttribute('aria-rowcount', order.length + 1);
+  document.body.classList.toggle('filtered', order.length < total);
+  if ($('filter').value !== state.filter) $('filter').value = state.filter;
+  selected = order.indexOf(opened);
+  layout();
+  view.scrollTop = Math.max(0, selected) * ROW;
   draw();
 }
+// Rows are taller on a narrow screen, where a name has lines of its own.
+function layout() {
+  ROW = parseFloat(getComputedStyle(view).getPropertyValue('--row')) || 26;
+  space.style.height = order.length * ROW + 'px';
+}
 function rowOf(at) {
-  const i = order[at];
-  const cells = [el('span', { class: 'status', style: 'color:' + colour(statusOf(i)), title: cases.reason[i] < 0 ? null : data.reasons[cases.reason[i]] }, label(i)),
-    el('span', { class: 'mono', title: cases.name[i] }, cases.name[i]), el('span', { class: 'n' }, margin(cases.margin[i])),
-    el('span', { class: 'n' }, cases.failing[i] ? group(cases.failing[i]) : ''), el('span', { class: 'n' }, group(cases.inputs[i])),
-    el('span', { class: 'n' }, cases.seconds[i].toFixed(2)), el('span', {}, data.sources[cases.source[i]])];
-  if (multi) cells.push(el('span', {}, data.runs[cases.run[i]].device));
-  cells.forEach(cell => cell.setAttribute('role', 'gridcell'));
-  const row = el('div', { class: 'row', role: 'row', 'aria-rowindex': at + 1, 'aria-selected': at === selected, style: 'top:' + at * ROW + 'px', onclick: () => { selected = at; draw(); show(i); } }, ...cells);
-  return row;
+  const i = order[at], kind = data.classes[cases.class[i]];
+  const cells = {
+    status: el('span', { class: 'status', style: 'color:' + colour(statusOf(i)), title: cases.reason[i] < 0 ? null : data.reasons[cases.reason[i]] }, label(i)),
+    name: el('span', { class: 'mono', title: cases.name[i] }, cases.name[i]), class: el('span', { title: kind }, kind),
+    failing: el('span', { title: cases.failing[i] ? group(cases.failing[i]) + ' of ' + group(cases.inputs[i]) + ' inputs' : null }, cases.failing[i] ? share(cases.failing[i], cases.inputs[i]) : ''),
+    margin: el('span', {}, margin(cases.margin[i])), inputs: el('span', {}, group(cases.inputs[i])), seconds: el('span', {}, cases.seconds[i].toFixed(2)),
+    source: el('span', {}, data.sources[cases.source[i]]) };
+  if (multi) cells.device = el('span', {}, data.runs[cases.run[i]].device);
+  for (const [name, , n] of columns) {
+    cells[name].setAttribute('role', 'gridcell');
+    cells[name].classList.add('c-' + name);
+    if (n) cells[name].classList.add('n');
+  }
+  return el('div', { class: 'row', role: 'row', id: 'row' + at, 'aria-rowindex': at + 2, 'aria-selected': at === selected, style: 'top:' + at * ROW + 'px',
+    onclick: () => { selected = at; openCase(i, true); } }, ...columns.map(([name]) => cells[name]));
 }
 function draw() {
   const from = Math.max(0, Math.floor(view.scrollTop / ROW) - 8);
@@ -159,46 +237,121 @@ function draw() {
 function drawRows(from, to) {
   const rows = [];
   for (let at = from; at < to; at++) rows.push(rowOf(at));
+  if (!order.length) rows.push(el('p', { class: 'dim empty' }, 'No case matches.'));
   space.replaceChildren(...rows);
+  if (selected >= from && selected < to) view.setAttribute('aria-activedescendant', 'row' + selected); else view.removeAttribute('aria-activedescendant');
 }
 view.addEventListener('scroll', () => requestAnimationFrame(draw));
-// In print: the first rows, and a note about the others.
-const PRINTED = 200;
+// In print: what is filtered, up to a number of rows, and a note about the others.
+const PRINTED = 500;
 addEventListener('beforeprint', () => {
   drawRows(0, Math.min(order.length, PRINTED));
   if (order.length > PRINTED) space.append(el('p', { class: 'dim' }, 'The first ' + PRINTED + ' of ' + group(order.length) + '; all are in results.csv.'));
 });
 addEventListener('afterprint', draw);
-addEventListener('resize', draw);
-$('filter').addEventListener('input', refresh);
+addEventListener('resize', () => { layout(); draw(); });
+$('filter').addEventListener('input', () => { state.filter = $('filter').value; refresh(); remember(); });
 view.addEventListener('keydown', event => {
   const page = Math.max(1, Math.floor(view.clientHeight / ROW) - 1);
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -order.length, End: order.length };
-  if (event.key === 'Enter' && selected >= 0) { show(order[selected]); $('detail').focus(); event.preventDefault(); return; }
+  if (event.key === 'Enter' && selected >= 0) { openCase(order[selected], true); detail.focus(); event.preventDefault(); return; }
   if (!(event.key in steps) || !order.length) return;
   event.preventDefault();
   selected = Math.min(order.length - 1, Math.max(0, selected + steps[event.key]));
   const top = selected * ROW;
   if (top < view.scrollTop) view.scrollTop = top;
   if (top + ROW > view.scrollTop + view.clientHeight) view.scrollTop = top + ROW - view.clientHeight;
+  // An open case follows the selection.
+  if (opened >= 0) { opened = order[selected]; show(opened); remember(); }
   draw();
 });
 addEventListener('keydown', event => {
   if (event.key === '/' && !['INPUT', 'SELECT'].includes(document.activeElement.tagName)) { $('filter').focus(); event.preventDefault(); }
+  if (event.key === 'Escape' && opened >= 0) { closeCase(); event.preventDefault(); }
 });
 
-// A single case.
+// The address: #case=NAME&filter=TEXT&cause=TITLE&hide=STATUS&sort=COLUMN; &run=NUMBER if there are several runs.
+function address(opened) {
+  const all = new URLSearchParams();
+  if (opened >= 0) { all.set('case', cases.name[opened]); if (multi) all.set('run', cases.run[opened]); }
+  if (state.filter) all.set('filter', state.filter);
+  if (state.cause) all.set('cause', state.cause);
+  for (const status of state.hidden) all.append('hide', status);
+  if (state.sort !== 'status' || !state.down) all.set('sort', (state.down ? '-' : '') + state.sort);
+  return '#' + (all.toString() || 'cases');
+}
+function addressOf(i) {
+  const all = new URLSearchParams([['case', cases.name[i]]]);
+  if (multi) all.set('run', cases.run[i]);
+  return '#' + all;
+}
+// Puts what is shown into the address; as a step for the back button if `step`.
+function remember(step) {
+  const to = address(opened);
+  if (to !== location.hash) history[step ? 'pushState' : 'replaceState'](null, '', to);
+}
+// Shows what the address says; an address without `=` is a section of the page.
+function restore() {
+  const hash = location.hash.slice(1);
+  if (hash && !hash.includes('=') && document.getElementById(hash)) return;
+  const all = new URLSearchParams(hash), known = columns.map(([name]) => name), sort = all.get('sort') || '-status';
+  state.filter = all.get('filter') || '';
+  state.cause = causes.has(all.get('cause')) ? all.get('cause') : '';
+  state.hidden = new Set(all.getAll('hide').filter(status => STATUSES.includes(status)));
+  state.down = sort.startsWith('-');
+  state.sort = known.includes(sort.replace(/^-/, '')) ? sort.replace(/^-/, '') : 'status';
+  const name = all.get('case'), run = Number(all.get('run') || 0);
+  opened = name == null ? -1 : cases.name.findIndex((each, i) => each === name && cases.run[i] === run);
+  refresh();
+  if (opened >= 0) show(opened); else hide();
+  if (hash) $('cases').scrollIntoView();
+}
+addEventListener('popstate', restore);
+addEventListener('hashchange', restore);
+
+// A single case, beside the table or, on a narrow screen, over it.
+function openCase(i, step) {
+  opened = i;
+  selected = order.indexOf(i);
+  show(i);
+  layout();
+  draw();
+  remember(step);
+}
+function show(i) {
+  detail.replaceChildren(el('div', { class: 'top' }, el('h3', { class: 'mono' }, cases.name[i]),
+    el('button', { type: 'button', class: 'close', 'aria-label': 'Close', onclick: closeCase }, '✕')), ...content(i));
+  detail.hidden = false;
+  detail.scrollTop = 0;
+  $('split').classList.add('open');
+}
+function hide() {
+  detail.hidden = true;
+  $('split').classList.remove('open');
+}
+function closeCase() {
+  opened = -1;
+  hide();
+  layout();
+  draw();
+  remember(true);
+  view.focus({ preventScroll: true });
+}
 function facts(pairs) {
   return el('dl', {}, ...pairs.filter(([, value]) => value !== '' && value != null).flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }
-function example(x) {
-  // Examples of programs name an element; the command to reproduce them is shown above.
-  const derived = x.explain.startsWith('assay explain ');
-  return el('div', {}, facts([
-    [derived ? 'operands' : 'element', el('code', {}, x.operands)], ['got', el('code', {}, x.got)],
-    ['permitted', el('code', {}, x.permitted.length ? x.permitted.join(' and ') : 'nothing')],
-    ['margin', margin(x.margin)], ['derive', derived ? el('code', {}, x.explain) : '']]),
-    x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null);
+// Examples of programs name an element and have no command of their own.
+function examples(list) {
+  const derived = list.some(x => x.explain.startsWith('assay explain ')), margins = list.some(x => x.margin != null);
+  const heads = [derived ? 'operands' : 'element', 'got', 'permitted', ...(margins ? ['margin'] : [])];
+  const rows = list.flatMap(x => {
+    const cells = [x.operands, x.got, x.permitted.length ? x.permitted.join(' or ') : 'nothing', ...(margins ? [margin(x.margin)] : [])];
+    const row = el('tr', {}, ...cells.map((text, k) => el('td', { class: 'mono', 'data-head': heads[k] }, text)));
+    if (!derived) return [row];
+    return [row, el('tr', { class: 'derive' }, el('td', { colspan: heads.length }, command(x.explain),
+      x.derivation ? el('details', {}, el('summary', {}, 'derivation'), el('pre', {}, x.derivation)) : null))];
+  });
+  return el('table', { class: 'examples' }, el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {}, head)))), el('tbody', {}, ...rows));
 }
 // Picture of the texels that a gather reads, drawn by reports/src/html/gather_footprint.rs.
 function footprint(f) {
@@ -209,17 +362,17 @@ function footprint(f) {
 }
 function content(i) {
   const run = data.runs[cases.run[i]], more = data.details[i];
+  const of = [...causes].filter(([, cause]) => cause.cases.has(i)).map(([title]) => el('div', {}, title));
   const parts = [facts([
     ['status', el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i))],
-    ['reason', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]],
+    ['reason', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]], ['cause', of.length ? el('div', {}, ...of) : ''],
     ['expectation', more && more.why], ['device', run.device + ', ' + run.driver],
     ['instruction', data.instructions[cases.instruction[i]] + '  ' + data.types[cases.types[i]]],
     ['path', ['NotSupported', 'Undetermined'].includes(statusOf(i)) ? '' : data.paths[cases.path[i]]], ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
     ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
-    ['failing inputs', cases.failing[i] ? group(cases.failing[i]) : ''], ['greatest margin', margin(cases.margin[i])],
-    ['reproduce', el('code', {}, 'assay run ' + cases.name[i] + run.again)]])];
+    ['failing inputs', cases.failing[i] ? group(cases.failing[i]) + ' (' + share(cases.failing[i], cases.inputs[i]) + ')' : ''], ['greatest margin', margin(cases.margin[i])],
+    ['reproduce', command(rerun(i))]])];
   const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
-  if (shape) parts.push(footprint(shape));
   if (more && more.picture) {
     const image = el('img', { class: 'picture', alt: 'expected, got, difference, left to right' });
     image.src = more.picture.png;
@@ -228,26 +381,13 @@ function content(i) {
         el('br'), 'Difference: black = permitted, red = not permitted; brighter = larger error.')));
   }
   for (const kind of (more ? more.classes : [])) {
-    parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), ...kind.examples.map(example));
+    parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), examples(kind.examples));
   }
+  if (!more && BAD.has(statusOf(i))) parts.push(el('p', { class: 'dim' }, 'The examples of this case are in results.jsonl.'));
   if (more && more.profile) parts.push(plot(more.profile, more.operand));
+  if (shape) parts.push(footprint(shape));
   return parts;
 }
-function show(i) { $('detail').replaceChildren(el('div', { class: 'case' }, el('h3', { class: 'mono' }, cases.name[i]), ...content(i))); }
-const failing = Object.keys(data.details).map(Number).sort((a, b) => cases.status[b] - cases.status[a] || number(cases.margin[b]) - number(cases.margin[a]));
-for (const i of failing) {
-  const line = el('details', { class: 'case', ontoggle: () => { if (line.open) line.fill(); } },
-    el('summary', {}, el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i) + ' '), el('span', { class: 'mono' }, cases.name[i]),
-      el('span', { class: 'dim' }, (multi ? ' ' + data.runs[cases.run[i]].device + ': ' : ' ') + (cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]))));
-  line.fill = () => { if (line.childElementCount === 1) line.append(...content(i)); };
-  $('failing').append(line);
-}
-if (!failing.length) $('failing').append(el('p', {}, 'None.'));
-if (data.details_left_out) $('failing').append(el('p', { class: 'dim' }, group(data.details_left_out) + ' more cases are in the table above and in results.jsonl.'));
-addEventListener('beforeprint', () => {
-  // The toggle event would come too late for printing.
-  for (const line of document.querySelectorAll('#failing details.case')) { line.fill(); line.open = true; }
-});
 
 // Plots.
 const SVG = 'http://www.w3.org/2000/svg';
@@ -332,5 +472,5 @@ for (const run of data.runs) {
     facts([...list(run.facts)]), Object.keys(run.environment).length ? el('div', {}, el('h3', {}, 'Environment variables'), facts(list(run.environment))) : null,
     el('details', {}, el('summary', {}, 'properties'), facts(list(run.properties)))));
 }
-refresh();
+restore();
 document.body.dataset.ready = '1';

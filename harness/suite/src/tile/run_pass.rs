@@ -201,6 +201,7 @@ pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u
             class: wrongs.class.to_owned(),
             count: wrongs.count,
             examples: wrongs.first.iter().map(example).collect(),
+            regions: Vec::new(),
         })
         .collect();
     CaseResult {

@@ -1,0 +1,106 @@
+//! Tests of the page in a real browser: `browser_tests.js` runs in the page and reports its checks.
+
+use super::Page;
+use crate::{
+    ResultDir,
+    test_browser::{BrowsedPage, browse},
+    test_events::{case, folder, run},
+};
+use assay_events::{CaseResult, Event, Status};
+use std::{fs, io::Write, path::Path};
+
+const CHECKS: &str = include_str!("browser_tests.js");
+
+/// Names that would do harm as HTML, as a command, or as an address.
+const HOSTILE: [&str; 3] =
+    ["p.f32.<img src=x onerror=alert(1)>", "p.f32.it's \"$(here)\"; `x`", "p.f32.#case=p&filter=%41+b"];
+
+fn cases() -> Vec<CaseResult> {
+    let named = |instruction: &str, modes: &str, name: &str, status| CaseResult {
+        instruction: instruction.to_owned(),
+        modes: modes.to_owned(),
+        ..case(name, status)
+    };
+    let mut cases: Vec<CaseResult> = (0..200)
+        .map(|n| named("Sin", "default", &format!("p.f32.sin.{n:03}"), Status::Pass))
+        .chain((0..8).map(|n| named("Exp2", "default", &format!("p.f32.exp2.{n}"), Status::Fail)))
+        .chain(HOSTILE.map(|name| named("Log", "default", name, Status::Fail)))
+        .chain([named("Log", "default", "p.f32.log.hangs", Status::Timeout)])
+        .collect();
+    cases[205].failing_inputs = 60_000;
+    cases
+}
+
+/// Writes the page of a result directory, with the checks appended.
+fn write_page(results: &Path, page: &Path, checks: &str) {
+    let run = ResultDir::open(results).unwrap();
+    let mut html = Vec::new();
+    Page::read(&[run], &|command| Some(format!("derived by {command}"))).unwrap().write(&mut html).unwrap();
+    let html = String::from_utf8(html).unwrap();
+    let end = html.rfind("</body>").unwrap();
+    fs::write(page, format!("{}<script>{checks}</script>\n{}", &html[..end], &html[end..])).unwrap();
+}
+
+/// Returns the lines that the checks wrote.
+fn report(page: &BrowsedPage) -> Vec<String> {
+    let (_, rest) = page.document.split_once("<pre id=\"checks\">").expect("the checks ran");
+    let text = rest.split_once("</pre>").unwrap().0;
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("page.html");
+    write_page(&folder(&dir.path().join("run"), &cases()), &page, CHECKS);
+    let address = "#case=p.f32.exp2.3&filter=exp2";
+    let Some(browsed) = browse(&page, address, &["--virtual-time-budget=60000"]) else { return };
+    let report = report(&browsed);
+    let failed: Vec<&String> = report.iter().filter(|line| !line.starts_with("ok ")).collect();
+    assert!(failed.is_empty() && report.len() > 20, "{report:#?}");
+    assert_eq!(browsed.console, [""; 0], "no message on the console");
+}
+
+/// A request to the network and an error are seen, so that a page without them is known to have none.
+#[test]
+fn the_browser_test_sees_requests_and_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("page.html");
+    let planted = "document.body.append(Object.assign(new Image(), { src: 'https://127.0.0.1/x.png' })); nothing();";
+    write_page(&folder(&dir.path().join("run"), &cases()), &page, planted);
+    let Some(browsed) = browse(&page, "", &["--virtual-time-budget=5000"]) else { return };
+    assert!(browsed.console.iter().any(|line| line.contains("Content Security Policy")), "{:?}", browsed.console);
+    assert!(browsed.console.iter().any(|line| line.contains("nothing is not defined")), "{:?}", browsed.console);
+}
+
+/// The time is generous for slow machines in CI; it is about half a second on a desktop.
+#[test]
+fn a_page_of_100000_cases_shows_its_first_row_soon() {
+    const CASES: usize = 100_000;
+    const SECONDS: f64 = 10.0;
+    let dir = tempfile::tempdir().unwrap();
+    let results = dir.path().join("run");
+    fs::create_dir(&results).unwrap();
+    let mut file = std::io::BufWriter::new(fs::File::create(results.join("results.jsonl")).unwrap());
+    let line = |event: Event| serde_json::to_string(&event).unwrap();
+    writeln!(file, "{}", line(Event::RunStarted(Box::new(run(CASES))))).unwrap();
+    let pass = line(Event::CaseFinished(Box::new(case("NAME", Status::Pass))));
+    let fail = line(Event::CaseFinished(Box::new(case("NAME", Status::Fail))));
+    for n in 0..CASES {
+        let line = if n.is_multiple_of(1000) { &fail } else { &pass };
+        writeln!(file, "{}", line.replace("NAME", &format!("p.f32.exp2.{n}"))).unwrap();
+    }
+    writeln!(file, "{}", line(Event::RunFinished { interrupted: false, wall: 1.0 })).unwrap();
+    drop(file);
+    let page = dir.path().join("page.html");
+    let checks = "document.body.append(Object.assign(document.createElement('pre'), { id: 'checks', \
+                  textContent: document.querySelectorAll('.row').length + ' ' + performance.now() }));";
+    write_page(&results, &page, checks);
+    // Without a budget of virtual time, `performance.now` is the real time since the page was opened.
+    let Some(browsed) = browse(&page, "", &[]) else { return };
+    let report = report(&browsed);
+    let (rows, time) = report[0].split_once(' ').unwrap();
+    let (rows, seconds): (usize, f64) = (rows.parse().unwrap(), time.parse::<f64>().unwrap() / 1e3);
+    assert!((10..200).contains(&rows), "{rows} rows are in the document");
+    assert!(seconds < SECONDS, "the first row came after {seconds} s");
+}
