@@ -40,9 +40,20 @@ fn impatient() -> CoordinatorSettings {
 
 /// Runs the cases; returns their results, and checks that none was reported twice.
 fn run(faults: &[Fault], settings: CoordinatorSettings) -> (Vec<CaseResult>, RunOutcome) {
+    run_with(launch(""), faults, settings)
+}
+
+/// Returns the command of supervised workers behind these launchers.
+fn launch_via(prefixes: &[&[&str]]) -> Launch {
+    let via = prefixes.iter().map(|words| words.iter().map(Into::into).collect()).collect();
+    Launch { via, arguments: vec!["supervise".into()], ..launch("") }
+}
+
+/// As [`run`], with another command for the workers.
+fn run_with(launch: Launch, faults: &[Fault], settings: CoordinatorSettings) -> (Vec<CaseResult>, RunOutcome) {
     let cases = FaultyCases::new(faults.iter().copied());
     let mut results = BTreeMap::new();
-    let coordinator = Coordinator::start(launch(""), settings).unwrap();
+    let coordinator = Coordinator::start(launch, settings).unwrap();
     assert_eq!(coordinator.device().driver_name, "mock");
     let mut tell = |event: &Event| {
         if let Event::CaseFinished(case) = event {
@@ -238,4 +249,53 @@ fn an_interruption_ends_the_run_and_a_reporter_that_cannot_write_does_too() {
     let coordinator = Coordinator::start(launch(""), settings()).unwrap();
     let ended = coordinator.run(&cases, vec![0], &mut full, &AtomicBool::new(false));
     assert!(matches!(ended, Err(IsolateError::Report(_))));
+}
+
+/// The supervisor reports how a worker ended, which its launcher cannot tell.
+#[test]
+fn faults_behind_a_launcher_are_charged_as_on_this_machine() {
+    for &fault in Fault::ALL {
+        let faults = [[Fault::None; 3].as_slice(), &[fault], &[Fault::None; 3]].concat();
+        let settings = if hangs(fault) { impatient() } else { settings() };
+        let (results, _) = run_with(launch_via(&[&["env"]]), &faults, settings);
+        for (case, fault) in results.iter().zip(faults) {
+            assert!(
+                fault.permits(case.status, verdict(case)),
+                "{} came out as {:?}: {}",
+                case.name,
+                case.status,
+                reason(case)
+            );
+        }
+    }
+    let (results, _) = run_with(launch_via(&[&["env"]]), &[Fault::Segfault], settings());
+    assert!(reason(&results[0]).contains("its process was ended by SIGSEGV, while running a shader"), "{results:?}");
+}
+
+/// The launcher dies all the time, and the workers with it.
+#[test]
+fn a_lost_link_costs_no_result_and_is_charged_to_no_case() {
+    let faults: Vec<Fault> = (0..40)
+        .map(|n| match n % 10 {
+            3 => Fault::Wrong,
+            7 => Fault::Slow,
+            _ => Fault::None,
+        })
+        .collect();
+    let dying: &[&str] = &["timeout", "--signal=KILL", "0.6"];
+    let one_at_a_time = CoordinatorSettings { batch: 4, ..settings() };
+    let (results, ended) = run_with(launch_via(&[dying]), &faults, one_at_a_time);
+    for (case, fault) in results.iter().zip(&faults) {
+        assert!(fault.permits(case.status, verdict(case)), "{}: {:?} {}", case.name, case.status, reason(case));
+    }
+    assert!(ended.processes > 2, "{ended:?}");
+}
+
+#[test]
+fn a_launcher_that_reaches_no_worker_is_left_out_or_ends_the_run() {
+    let faults = [Fault::None; 20];
+    let (results, _) = run_with(launch_via(&[&["false"], &["env"]]), &faults, settings());
+    assert!(results.iter().all(|case| case.status == Status::Pass), "{results:?}");
+    let error = Coordinator::start(launch_via(&[&["false"]]), settings()).err().expect("no worker").to_string();
+    assert_eq!(error, "no link to a worker: `false`: its process exited with code 1: ");
 }
