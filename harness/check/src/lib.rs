@@ -6,6 +6,7 @@
 //! * [`Check`]: rounds on a [`Target`] (a Vulkan device, or a substitute in tests), each compared
 //!   with the oracle element by element.
 
+mod amber;
 mod atomic_order;
 pub mod bundle;
 mod case_file;
@@ -34,6 +35,8 @@ mod parameter_search;
 mod picture;
 mod provenance;
 mod reduce;
+mod sequence;
+mod sequence_file;
 mod session;
 mod shader_source;
 mod status;
@@ -68,6 +71,10 @@ pub use options::{BindingName, BindingSource, Expectation, KernelLaunch, Options
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, reduce};
+pub use sequence::{
+    Action, Comparator, DataLayout, DataScalar, ElementCondition, MemoryBinding, NamedMemory, RequiredSubgroupSize,
+    Sequence, SequenceDispatch, SequencePush, SequenceRequest, SequenceSession, Step, Tolerance,
+};
 pub use session::{
     Attribution, BUNDLE_FOLDER, CheckSession, Diagnosis, SessionOutput, SessionRequest, refuse_foreign_bundles,
     remove_bundles,

@@ -175,6 +175,12 @@ impl BindingName {
         self.0.contains('[')
     }
 
+    /// Returns whether it selects elements of the binding at a slot, of a variable with this name.
+    pub(crate) fn names_binding(&self, slot: Slot, variable: Option<&str>) -> bool {
+        let base = self.0.split('[').next().unwrap_or_default();
+        BindingName(base.to_owned()).names(slot, variable)
+    }
+
     /// Returns whether it selects the descriptor at a slot, of a variable with this name. Without
     /// `[ELEMENT]` it selects all elements of a descriptor array.
     pub fn names(&self, slot: Slot, variable: Option<&str>) -> bool {
@@ -212,15 +218,15 @@ pub enum BindingSource {
 }
 
 /// Serialised form of bytes: base64.
-mod base64_bytes {
+pub(crate) mod base64_bytes {
     use base64::{Engine, prelude::BASE64_STANDARD};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&BASE64_STANDARD.encode(bytes))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
         BASE64_STANDARD.decode(String::deserialize(from)?).map_err(D::Error::custom)
     }
 }
