@@ -56,8 +56,6 @@ pub(super) struct TexelType {
     scalars: Vec<Scalar>,
     /// Name of the format in SPIR-V, such as `Rgba8`; `None` if SPIR-V has none.
     pub(super) spirv: Option<String>,
-    /// Set if integers stand for fractions of 1.
-    pub(super) unorm: bool,
 }
 
 /// Returns an integer type.
@@ -279,11 +277,11 @@ impl DataType {
 
 impl TexelType {
     fn parse(name: &str) -> Option<TexelType> {
-        let packed = |spirv: &str, unorm| TexelType { scalars: vec![int(32, false)], spirv: Some(spirv.into()), unorm };
+        let packed = |spirv: &str| TexelType { scalars: vec![int(32, false)], spirv: Some(spirv.into()) };
         match name {
-            "B10G11R11_UFLOAT_PACK32" => return Some(packed("R11fG11fB10f", false)),
-            "A2B10G10R10_UNORM_PACK32" => return Some(packed("Rgb10A2", false)),
-            "A2B10G10R10_UINT_PACK32" => return Some(packed("Rgb10a2ui", false)),
+            "B10G11R11_UFLOAT_PACK32" => return Some(packed("R11fG11fB10f")),
+            "A2B10G10R10_UNORM_PACK32" => return Some(packed("Rgb10A2")),
+            "A2B10G10R10_UINT_PACK32" => return Some(packed("Rgb10a2ui")),
             _ => {}
         }
         let (channels, mode) = name.split_once('_')?;
@@ -319,7 +317,7 @@ impl TexelType {
         };
         let in_spirv = !matches!(mode, "SRGB" | "USCALED" | "SSCALED");
         let spirv = letters.filter(|_| in_spirv).map(|letters| format!("{letters}{width}{suffix}"));
-        Some(TexelType { scalars: vec![scalar; count], spirv, unorm: mode == "UNORM" })
+        Some(TexelType { scalars: vec![scalar; count], spirv })
     }
 }
 

@@ -49,17 +49,21 @@ pub(crate) fn parse(path: &Path, text: &str, compile: &CompileOptions) -> Result
     parsed.map_err(|ScriptError { line, what }| CheckError::CaseFile { file: name.clone(), line, what })
 }
 
-/// Returns whether a text runs a compute shader, as far as its first words tell.
-pub(crate) fn has_compute_shader(text: &str) -> bool {
-    let is_compute = |line: &str| {
+/// Returns whether a text has compute shaders and no other ones, as far as the beginnings of its
+/// lines tell.
+pub(crate) fn is_compute_script(text: &str) -> bool {
+    let kinds = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
-        match words.next() {
-            Some("PIPELINE") => words.next() == Some("compute"),
-            Some("[compute") => true,
-            _ => false,
+        match words.next()? {
+            "PIPELINE" => words.next(),
+            word if line.starts_with('[') && words.next().is_some_and(|word| word.starts_with("shader")) => {
+                word.strip_prefix('[')
+            }
+            _ => None,
         }
-    };
-    text.lines().any(is_compute)
+    });
+    let mut kinds = kinds.peekable();
+    kinds.peek().is_some() && kinds.all(|kind| kind == "compute")
 }
 
 /// Returns an empty sequence.

@@ -13,7 +13,7 @@ use assay_files::input;
 use assay_oracle::Robustness;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A sequence with everything that its check needs. It is data, like a
 /// [`CheckSession`](crate::CheckSession).
@@ -45,6 +45,9 @@ pub struct SequenceRequest {
 }
 
 impl SequenceSession {
+    /// Endings of script files.
+    pub const SCRIPT_ENDINGS: [&str; 2] = amber::ENDINGS;
+
     /// Returns whether a file is a sequence: an Amber script, by its ending, or a case file with
     /// `dispatch`.
     pub fn is_sequence(path: &Path) -> bool {
@@ -55,6 +58,19 @@ impl SequenceSession {
             }
             _ => false,
         }
+    }
+
+    /// Returns the shaders that a sequence names, if it is a case file.
+    pub fn named_shaders(path: &Path) -> Vec<PathBuf> {
+        let text = input::read_text(path, input::MAX_CASE_BYTES).unwrap_or_default();
+        sequence_file::named_shaders(path, &text)
+    }
+
+    /// Returns whether a file is a script without compute shaders, or with other ones too, which
+    /// cannot be run.
+    pub fn is_other_script(path: &Path) -> bool {
+        let is_script = path.extension().is_some_and(|ending| amber::ENDINGS.iter().any(|of| ending == *of));
+        is_script && input::read_text(path, input::MAX_CASE_BYTES).is_ok_and(|text| !amber::is_compute_script(&text))
     }
 
     /// Reads a file, and compiles its shaders; `None` if it is not a sequence. `compile` needs only
