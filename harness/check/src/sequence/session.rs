@@ -2,8 +2,7 @@
 
 use super::run::SequenceRun;
 use super::{Action, NamedMemory, Sequence, Step};
-use crate::bundle;
-use crate::session::{BUNDLE_FOLDER, SessionOutput, remove_bundles};
+use crate::session::{SessionOutput, remove_bundles};
 use crate::{
     CheckError, CompileOptions, CompiledShader, Diagnosis, Mutation, Options, ShaderSource, Target, amber,
     sequence_file,
@@ -172,10 +171,9 @@ impl SequenceSession {
             ));
             result.reason = result.reason.take().map(|reason| format!("{reason}, with {mutation} planted"));
         }
-        match output.folder {
-            Some(folder) if result.mismatches.is_empty() => remove_bundles(folder),
-            Some(folder) if !folder.join(BUNDLE_FOLDER).exists() => bundle::remove(&folder.join(BUNDLE_FOLDER)),
-            _ => Ok(()),
+        match output.folder.filter(|_| result.mismatches.is_empty()) {
+            Some(folder) => remove_bundles(folder),
+            None => Ok(()),
         }
     }
 

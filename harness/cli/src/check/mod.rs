@@ -43,9 +43,12 @@ FILE:
   (.hlsl), Slang (.slang), a case file (.toml), a SPIR-V binary if it starts
   with the magic number, else SPIR-V text. An installed compiler (glslc,
   glslang, dxc, slangc) compiles GLSL, HLSL and Slang. A case file names a
-  shader and sets the options below; a family of precision cases runs as
-  `assay run` would run it. So do all shaders and case files below a folder:
-  in worker processes, with one report, and resumable.
+  shader and sets the options below, or lists several dispatches over shared
+  buffers; so does an Amber script (.amber, .vkscript). Each dispatch of such
+  a sequence is judged from the contents that the device left before it. A
+  family of precision cases runs as `assay run` would run it. So do all
+  shaders, scripts and case files below a folder: in worker processes, with
+  one report, and resumable.
 
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
@@ -88,7 +91,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Shader or case file, or a folder of them
+    /// Shader, script or case file, or a folder of them
     #[arg(value_name = "FILE|DIR")]
     pub(crate) file: PathBuf,
 
