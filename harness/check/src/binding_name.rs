@@ -41,6 +41,12 @@ impl BindingName {
         self.0.contains('[')
     }
 
+    /// Returns whether it selects elements of the binding at a slot, of a variable with this name.
+    pub(crate) fn names_binding(&self, slot: Slot, variable: Option<&str>) -> bool {
+        let base = self.0.split('[').next().unwrap_or_default();
+        BindingName(base.to_owned()).names(slot, variable)
+    }
+
     /// Returns whether it selects the descriptor at a slot, of a variable with this name. Without
     /// `[ELEMENT]` it selects all elements of a descriptor array.
     pub fn names(&self, slot: Slot, variable: Option<&str>) -> bool {

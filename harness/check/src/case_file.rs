@@ -79,7 +79,7 @@ struct CaseToml {
 /// A value of TOML; numbers need not be quoted.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a string, a number, true or false")]
-enum TomlValue {
+pub(crate) enum TomlValue {
     String(String),
     Whole(i64),
     Real(f64),
@@ -95,7 +95,7 @@ enum PushToml {
 }
 
 impl TomlValue {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             TomlValue::String(text) => text.clone(),
             TomlValue::Whole(number) => number.to_string(),
@@ -281,7 +281,7 @@ impl CaseFile {
 }
 
 /// Text of a case file, with its name and lines for messages.
-struct Text<'a> {
+pub(crate) struct Text<'a> {
     file: &'a str,
     text: &'a str,
     /// Positions of line ends. Counting lines anew for each position would take quadratic time.
@@ -289,23 +289,23 @@ struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    fn new(file: &'a str, text: &'a str) -> Text<'a> {
+    pub(crate) fn new(file: &'a str, text: &'a str) -> Text<'a> {
         Text { file, text, ends: text.match_indices('\n').map(|(at, _)| at).collect() }
     }
 
-    fn table(&self) -> Result<Spanned<DeTable<'a>>, CheckError> {
+    pub(crate) fn table(&self) -> Result<Spanned<DeTable<'a>>, CheckError> {
         DeTable::parse(self.text).map_err(|error| self.malformed(&error))
     }
 
-    fn line(&self, at: usize) -> usize {
+    pub(crate) fn line(&self, at: usize) -> usize {
         self.ends.partition_point(|end| *end < at) + 1
     }
 
-    fn wrong(&self, line: usize, what: String) -> CheckError {
+    pub(crate) fn wrong(&self, line: usize, what: String) -> CheckError {
         CheckError::CaseFile { file: self.file.to_owned(), line, what }
     }
 
-    fn malformed(&self, error: &toml::de::Error) -> CheckError {
+    pub(crate) fn malformed(&self, error: &toml::de::Error) -> CheckError {
         /// Longest line that is quoted, in bytes.
         const QUOTED: usize = 60;
         let line = self.line(error.span().map_or(0, |span| span.start));

@@ -1,7 +1,7 @@
 //! The check of a shader: its preparation, interpretation and diagnosis.
 
 use crate::atomic_failures::element_at;
-use crate::check_run::CheckRun;
+use crate::check_run::{CheckRun, FinishedRun};
 use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
@@ -377,15 +377,17 @@ impl<'a> Check<'a> {
     /// # Errors
     /// Mistakes in the input only. Failures of the target are a status.
     pub fn run(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
+        Ok(self.run_to_output(target)?.result)
+    }
+
+    /// As [`Check::run`], with the contents that the device left.
+    pub(crate) fn run_to_output(&self, target: &dyn Target) -> Result<FinishedRun, CheckError> {
         let requirements = Requirements::of(&self.shader.source.module).check(target.capabilities());
         if !requirements.may_run() {
-            return Ok(CheckResult {
-                status: Status::NotSupported,
-                reason: Some(requirements.to_string()),
-                ..self.blank()
-            });
+            let (status, reason) = (Status::NotSupported, Some(requirements.to_string()));
+            return Ok(FinishedRun::without_output(CheckResult { status, reason, ..self.blank() }));
         }
-        self.run_unconditionally(target)
+        CheckRun::new(self, target).run()
     }
 
     /// As [`Check::run`], without comparing requirements to the capabilities of the target.
@@ -393,7 +395,7 @@ impl<'a> Check<'a> {
     /// # Errors
     /// As [`Check::run`].
     pub fn run_unconditionally(&self, target: &dyn Target) -> Result<CheckResult, CheckError> {
-        CheckRun::new(self, target).run()
+        Ok(CheckRun::new(self, target).run()?.result)
     }
 
     /// Returns advice to change an option, unless the options are fixed.

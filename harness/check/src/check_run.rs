@@ -46,6 +46,23 @@ pub(crate) struct CheckRun<'a> {
     benign_race: Option<String>,
     /// Rounds of a subset whose workgroups were all interpreted in the end.
     whole_rounds: u32,
+    /// Output of the last judged round.
+    output: Option<BTreeMap<Slot, Vec<u8>>>,
+}
+
+/// A run with the contents that it left.
+pub(crate) struct FinishedRun {
+    pub(crate) result: CheckResult,
+    /// Output of the last judged round, by slot; empty if the shader has no output, and `None` if no
+    /// round was judged.
+    pub(crate) output: Option<BTreeMap<Slot, Vec<u8>>>,
+}
+
+impl FinishedRun {
+    /// Returns a run without a judged round.
+    pub(crate) fn without_output(result: CheckResult) -> FinishedRun {
+        FinishedRun { result, output: None }
+    }
 }
 
 /// Rounds in which the shader has undefined behaviour.
@@ -112,6 +129,7 @@ impl<'a> CheckRun<'a> {
             by_choices: BTreeMap::new(),
             benign_race: None,
             whole_rounds: 0,
+            output: None,
         }
     }
 
@@ -119,16 +137,17 @@ impl<'a> CheckRun<'a> {
     ///
     /// # Errors
     /// As [`Check::run`].
-    pub(crate) fn run(mut self) -> Result<CheckResult, CheckError> {
+    pub(crate) fn run(mut self) -> Result<FinishedRun, CheckError> {
         let started = Instant::now();
         let check = self.check;
         check.must_be_taken(self.target)?;
         if let Some(what) = check.lacking_subgroup_control(self.target) {
-            return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..self.result });
+            return Ok(self.not_supported(what));
         }
         check.must_fill_subgroups(self.target)?;
         if !check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
-            return Ok(CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..self.result });
+            let result = CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..self.result };
+            return Ok(FinishedRun { result, output: Some(BTreeMap::new()) });
         }
         check.must_fit(self.target)?;
         let mut failure = None;
@@ -139,18 +158,22 @@ impl<'a> CheckRun<'a> {
                     failure = Some(error);
                     break;
                 }
-                Err(RoundEnd::NotSupported(what)) => {
-                    return Ok(CheckResult { status: Status::NotSupported, reason: Some(what), ..self.result });
-                }
+                Err(RoundEnd::NotSupported(what)) => return Ok(self.not_supported(what)),
                 Err(RoundEnd::Refused(error)) => return Err(error),
             }
         }
         if self.undefined.count == check.setup.rounds && failure.is_none() {
             return Err(self.undefined.error(check));
         }
+        let output = self.output.take();
         let mut result = self.total(failure);
         result.times.wall = started.elapsed().as_secs_f64();
-        Ok(result)
+        Ok(FinishedRun { result, output })
+    }
+
+    fn not_supported(self, what: String) -> FinishedRun {
+        let result = CheckResult { status: Status::NotSupported, reason: Some(what), ..self.result };
+        FinishedRun::without_output(result)
     }
 
     fn round(&mut self, number: u32) -> Result<(), RoundEnd> {
@@ -352,7 +375,8 @@ impl<'a> CheckRun<'a> {
 
     /// Adds a round to the result.
     fn count(&mut self, round: Round) {
-        let Round { number, outcome, found, .. } = round;
+        let Round { number, outcome, found, output, .. } = round;
+        self.output = Some(output);
         if self.benign_race.is_none() {
             self.benign_race = self.check.first_benign_race(&outcome);
         }

@@ -6,6 +6,7 @@
 //! * [`Check`]: rounds on a [`Target`](assay_exec::Target), each compared with the oracle,
 //!   element by element.
 
+mod amber;
 mod atomic_failures;
 mod base_variable;
 mod binding_name;
@@ -40,6 +41,8 @@ mod picture;
 mod provenance;
 mod reduce;
 mod scalar_text;
+mod sequence;
+mod sequence_file;
 mod session;
 mod shader_source;
 mod status;
@@ -76,6 +79,10 @@ pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment,
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, reduce};
+pub use sequence::{
+    Action, Comparator, DataLayout, DataScalar, ElementCondition, MemoryBinding, NamedMemory, RequiredSubgroupSize,
+    Sequence, SequenceDispatch, SequencePush, SequenceRequest, SequenceSession, Step, Tolerance,
+};
 pub use session::{
     Attribution, BUNDLE_FOLDER, CheckSession, Diagnosis, SessionOutput, SessionRequest, refuse_foreign_bundles,
     remove_bundles,

@@ -7,7 +7,7 @@ use crate::{
     note_once, print,
 };
 use assay_case::NameFilters;
-use assay_check::CaseFile;
+use assay_check::{CaseFile, SequenceSession};
 use assay_files::input;
 use assay_reports::{counted, plural};
 use assay_runner::{Selectable, must_match};
@@ -69,7 +69,9 @@ fn shader_path(argument: &str) -> Option<&Path> {
     let is_folder = (argument.contains('/') || matches!(argument, "." | "..")) && path.is_dir();
     let is_shader = || path.extension().is_some_and(ShaderFile::is_ending) && path.is_file();
     let is_case_file = || {
-        is_toml(path) && input::read_text(path, input::MAX_CASE_BYTES).is_ok_and(|text| CaseFile::is_case_file(&text))
+        let is_case = |text: String| CaseFile::is_case_file(&text);
+        is_toml(path)
+            && (SequenceSession::is_sequence(path) || input::read_text(path, input::MAX_CASE_BYTES).is_ok_and(is_case))
     };
     (is_folder || is_shader() || is_case_file()).then_some(path)
 }

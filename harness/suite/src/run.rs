@@ -3,7 +3,8 @@
 use crate::result::{not_run, program_not_run, result};
 use crate::{Case, LoweredModule, Program, Reference, RunPath, ShaderFile, tile};
 use assay_check::{
-    CaseFile, Check, CheckError, CheckSession, CompileOptions, Language, Options, SessionOutput, ShaderSource,
+    CaseFile, Check, CheckError, CheckSession, CompileOptions, Language, Options, SequenceSession, SessionOutput,
+    ShaderSource,
 };
 use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
@@ -129,14 +130,21 @@ impl ProgramSet<'_> {
     }
 
     fn try_check_shader(&self, file: &ShaderFile) -> Result<CheckResult, CheckError> {
+        let output = SessionOutput { folder: None, command: &[] };
+        let common = Options { seed: self.settings.seed, rules: self.target.rules(), ..Options::default() };
+        if let Some(mut session) = SequenceSession::load(&file.path, &self.settings.compile, common.clone())? {
+            session.diagnosis.trace = true;
+            let mut result = session.run(self.target, output, &|_| ())?;
+            session.conclude(&mut result, output)?;
+            return Ok(result);
+        }
         let is_case_file = file.path.extension().is_some_and(|ending| ending == "toml");
         let case = if is_case_file { CaseFile::load(&file.path)? } else { None };
         let shader = case.as_ref().map_or(&file.path, |case| &case.shader);
         // The options of compilers do not apply to the other shaders of a folder.
         let is_compiled = Language::detect(&shader.display().to_string(), &[]).is_external();
         let compile = if is_compiled { self.settings.compile.clone() } else { CompileOptions::default() };
-        let default = Options { seed: self.settings.seed, ..Options::default() };
-        let mut options = case.as_ref().map_or(default, |case| case.options.clone());
+        let mut options = case.as_ref().map_or(common, |case| case.options.clone());
         options.entry = file.entry.clone().or(options.entry);
         options.rules = self.target.rules();
         let mut session = CheckSession::load(case, &file.path, compile, options)?;
@@ -144,7 +152,6 @@ impl ProgramSet<'_> {
         session.search(self.target)?;
         let check = session.check()?;
         session.must_have_inputs(&check)?;
-        let output = SessionOutput { folder: None, command: &[] };
         let mut result = session.run(&check, self.target, None, output, &|_| ())?;
         session.conclude(&check, &mut result, self.target.info(), output)?;
         Ok(result)

@@ -1,16 +1,16 @@
-//! Cases of shaders in files: every shader and case file below a folder.
+//! Cases of shaders in files: every shader, script and case file below a folder.
 
 use crate::Case;
-use assay_check::{CaseFile, CheckError, CompileOptions, ShaderSource};
+use assay_check::{CaseFile, CheckError, CompileOptions, SequenceSession, ShaderSource};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Endings of shaders in a folder. Files with other names, such as `.glsl`, are often included by
+/// Endings of shaders and scripts in a folder. Files with other names, such as `.glsl`, are often included by
 /// shaders; they are checked if they are named themselves.
-const ENDINGS: [&str; 6] = ["wgsl", "spv", "spvasm", "comp", "hlsl", "slang"];
+const ENDINGS: [&str; 8] = ["wgsl", "spv", "spvasm", "comp", "hlsl", "slang", "amber", "vkscript"];
 
 /// Ending of case files.
 const CASE_FILE: &str = "toml";
@@ -21,14 +21,14 @@ const MAX_ENTRIES: usize = 1 << 20;
 /// A shader in a file: the body of a case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ShaderFile {
-    /// The shader or case file.
+    /// The shader, script or case file.
     pub path: PathBuf,
     /// Entry point, if the shader has several.
     pub entry: Option<String>,
 }
 
 impl ShaderFile {
-    /// Returns true if a file with this ending is a shader.
+    /// Returns true if a file with this ending is a shader or a script.
     pub fn is_ending(ending: &OsStr) -> bool {
         ending.to_str().is_some_and(|ending| ending == "glsl" || ENDINGS.contains(&ending))
     }
@@ -56,12 +56,12 @@ pub struct ShaderFiles {
     /// One case for each compute entry point, ordered by path. The name is the path, and
     /// `PATH:ENTRY` for one of several entry points.
     pub cases: Vec<Case>,
-    /// Number of shaders without a compute entry point.
+    /// Number of shaders without a compute entry point, and of scripts with other pipelines.
     pub without_compute: usize,
 }
 
 impl ShaderFiles {
-    /// Lists the cases of a shader, a case file, or all of them below a folder. Hidden folders and
+    /// Lists the cases of a shader, a script, a case file, or all of them below a folder. Hidden folders and
     /// links to folders are skipped. A shader that a case file of the folder names is checked as the
     /// case file says, and not alone.
     ///
@@ -78,9 +78,15 @@ impl ShaderFiles {
         let (mut shaders, mut case_files, mut named) = (Vec::new(), Vec::new(), BTreeSet::new());
         for file in files {
             if file.extension().is_some_and(|ending| ending == CASE_FILE) {
-                // A family of precision cases, or a file of another program.
-                let Ok(Some(case)) = CaseFile::load(&file) else { continue };
-                named.extend(case.shader.canonicalize().ok());
+                match CaseFile::load(&file) {
+                    Ok(Some(case)) => named.extend(case.shader.canonicalize().ok()),
+                    Ok(None) if SequenceSession::is_sequence(&file) => {
+                        let shaders = SequenceSession::named_shaders(&file);
+                        named.extend(shaders.iter().filter_map(|shader| shader.canonicalize().ok()));
+                    }
+                    // A family of precision cases, or a file of another program.
+                    Ok(None) | Err(_) => continue,
+                }
                 case_files.push(file);
             } else {
                 shaders.push(file);
@@ -146,6 +152,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 /// cannot be read, or because another program compiles it. Its check then names the reason.
 fn entry_points(file: &Path) -> Option<Vec<String>> {
     let ending = file.extension().and_then(|ending| ending.to_str());
+    if SequenceSession::is_other_script(file) {
+        return Some(Vec::new());
+    }
     if !matches!(ending, Some("wgsl" | "spv" | "spvasm")) {
         return None;
     }

@@ -15,6 +15,7 @@ mod rearranged_chains;
 mod reduction;
 mod robustness;
 mod rounds;
+mod sequences;
 mod subgroup_layouts;
 mod support;
 mod traces;

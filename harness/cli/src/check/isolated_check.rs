@@ -3,13 +3,17 @@
 //! The worker receives the session as data, interprets the shader, and runs it on its device. It
 //! announces each call into the driver, so that a crash report names the call.
 
-use super::{DeviceSettings, attribution::attribute, device_check::SelectedDevice};
+use super::{
+    DeviceSettings,
+    attribution::attribute,
+    device_check::{SelectedDevice, Subject, SubjectRequest},
+};
 use crate::{
     args::ViaArgs,
     exit::{self, Failure},
     run::{self, INTERRUPTED},
 };
-use assay_check::{Attribution, Check, CheckSession, SessionOutput, SessionRequest};
+use assay_check::{Attribution, Check, CheckSession, SequenceSession, SessionOutput, SessionRequest};
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task, WorkerLimits};
@@ -27,7 +31,7 @@ use std::{
 /// Request for a check, sent to the worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CheckSetup {
-    session: SessionRequest,
+    subject: SubjectRequest,
     device: SelectedDevice,
     settings: DeviceSettings,
     /// Result directory.
@@ -48,15 +52,14 @@ const TICK: Duration = Duration::from_millis(50);
 /// Checks in a worker. Returns the device and the result, which is `None` if the check was
 /// interrupted.
 pub(super) fn run(
-    session: &CheckSession,
-    check: &Check<'_>,
+    subject: Subject<'_>,
     (device, via): (DeviceSettings, &ViaArgs),
     selected: SelectedDevice,
     output: SessionOutput<'_>,
 ) -> Result<(DeviceInfo, Option<CheckResult>), Failure> {
     let elsewhere = !via.via.is_empty();
     let setup = CheckSetup {
-        session: if elsewhere { session.portable_request()? } else { session.request() },
+        subject: if elsewhere { subject.portable_request()? } else { subject.request() },
         device: selected,
         settings: device,
         // A worker elsewhere cannot write the bundle.
@@ -91,7 +94,7 @@ pub(super) fn run(
         }
         Ok(())
     };
-    let ran = coordinator.run(&SingleCase(check), vec![0], &mut report, &INTERRUPTED);
+    let ran = coordinator.run(&SingleCase(subject), vec![0], &mut report, &INTERRUPTED);
     bar.finish_and_clear();
     ran.map_err(run::failure)?;
     Ok((device, result))
@@ -117,12 +120,12 @@ fn keep_earlier(earlier: CheckResult, rerun: &CheckResult) -> CheckResult {
     CheckResult { partial: false, notes: [earlier.notes, vec![note]].concat(), ..earlier }
 }
 
-/// The shader as the only case of a coordinator's run.
-struct SingleCase<'a, 'b>(&'a Check<'b>);
+/// The subject as the only case of a coordinator's run.
+struct SingleCase<'a>(Subject<'a>);
 
-impl Cases for SingleCase<'_, '_> {
+impl Cases for SingleCase<'_> {
     fn name(&self, _: u32) -> &str {
-        &self.0.shader.name
+        self.0.name()
     }
 
     fn not_run(&self, _: u32, status: Status, reason: String) -> Event {
@@ -144,21 +147,40 @@ impl CheckWorker {
     }
 
     fn check(&self, name: &str, sender: &EventSender) -> Result<CheckResult, Failure> {
-        let CheckSetup { session, device, settings, folder, command } = &self.setup;
-        let session = CheckSession::from_request(session.clone())?;
-        let check = session.check()?;
         let target = announced(&*self.target, name, sender);
-        let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
-            let vulkan = settings.target(&SelectedDevice { wgpu: false, ..device.clone() })?;
-            Ok(Box::new(announced(vulkan, name, sender)))
-        };
-        let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
-        let attribution: Option<Attribution<'_>> = if device.wgpu { Some(&attributed) } else { None };
         let preliminary = |result: &CheckResult| {
             sender.event(&Event::CheckFinished(Box::new(CheckResult { partial: true, ..result.clone() })));
         };
-        let output = SessionOutput { folder: folder.as_deref(), command };
-        Ok(session.run(&check, &target, attribution, output, &preliminary)?)
+        let output = SessionOutput { folder: self.setup.folder.as_deref(), command: &self.setup.command };
+        match &self.setup.subject {
+            SubjectRequest::Shader(request) => {
+                self.check_shader(request, (name, sender), &target, output, &preliminary)
+            }
+            SubjectRequest::Sequence(request) => {
+                let session = SequenceSession::from_request((**request).clone())?;
+                Ok(session.run(&target, output, &preliminary)?)
+            }
+        }
+    }
+
+    fn check_shader(
+        &self,
+        request: &SessionRequest,
+        (name, sender): (&str, &EventSender),
+        target: &dyn Target,
+        output: SessionOutput<'_>,
+        preliminary: &dyn Fn(&CheckResult),
+    ) -> Result<CheckResult, Failure> {
+        let CheckSetup { device, settings, .. } = &self.setup;
+        let session = CheckSession::from_request(request.clone())?;
+        let check = session.check()?;
+        let vulkan = || -> Result<Box<dyn Target + '_>, Failure> {
+            let other = settings.target(&SelectedDevice { wgpu: false, ..device.clone() })?;
+            Ok(Box::new(announced(other, name, sender)))
+        };
+        let attributed = |check: &Check<'_>| attribute(check, &session.options, target.info(), &vulkan);
+        let attribution: Option<Attribution<'_>> = if device.wgpu { Some(&attributed) } else { None };
+        Ok(session.run(&check, target, attribution, output, preliminary)?)
     }
 }
 

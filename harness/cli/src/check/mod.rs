@@ -3,6 +3,7 @@
 mod attribution;
 mod device_check;
 mod isolated_check;
+mod sequence_check;
 
 pub(crate) use isolated_check::{CheckSetup, CheckWorker};
 
@@ -13,8 +14,9 @@ use crate::{
 };
 use assay_check::{
     AddressWord, BUNDLE_FOLDER, BindingName, BindingSource, CaseFile, Check, CheckError, CheckSession, Diagnosis,
-    Mutation, Options, ShaderSource, assignment, bundle, check_equivalence, interpret_only, load_translation,
-    refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size, translation_options, without_source,
+    Mutation, Options, SequenceSession, ShaderSource, assignment, bundle, check_equivalence, interpret_only,
+    load_translation, refuse_foreign_bundles, remove_bundles, run_tool, subgroup_size, translation_options,
+    without_source,
 };
 use assay_events::{CheckResult, Status};
 use assay_exec::{Descriptor, Target};
@@ -27,7 +29,7 @@ use assay_vulkan::Instance;
 use assay_vulkan_exec::VulkanTarget;
 use assay_wgpu_exec::WgpuTarget;
 use clap::Args;
-use device_check::{DeviceVerdict, SelectedDevice, check_on};
+use device_check::{DeviceVerdict, SelectedDevice, Subject, check_on};
 use serde::{Deserialize, Serialize};
 use std::{
     fmt::Write as _,
@@ -43,9 +45,12 @@ FILE:
   (.hlsl), Slang (.slang), a case file (.toml), a SPIR-V binary if it starts
   with the magic number, else SPIR-V text. An installed compiler (glslc,
   glslang, dxc, slangc) compiles GLSL, HLSL and Slang. A case file names a
-  shader and sets the options below; a family of precision cases runs as
-  `assay run` would run it. So do all shaders and case files below a folder:
-  in worker processes, with one report, and resumable.
+  shader and sets the options below, or lists several dispatches over shared
+  buffers; so does an Amber script (.amber, .vkscript). Each dispatch of such
+  a sequence is judged from the contents that the device left before it. A
+  family of precision cases runs as `assay run` would run it. So do all
+  shaders, scripts and case files below a folder: in worker processes, with
+  one report, and resumable.
 
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
@@ -88,7 +93,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Shader or case file, or a folder of them
+    /// Shader, script or case file, or a folder of them
     #[arg(value_name = "FILE|DIR")]
     pub(crate) file: PathBuf,
 
@@ -306,6 +311,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
             &["--target-env", "--define", "--include"],
         )?);
     }
+    let compile = args.dispatch.compile.options();
+    if let Some(session) = SequenceSession::load(&args.file, &compile, Options::default())? {
+        return sequence_check::check(session, args);
+    }
     if is_toml(&args.file) && case.is_none() {
         return run::run_as(args.execution.run_command(args, "a family of precision cases", &[])?);
     }
@@ -358,7 +367,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
             let folder = folder(device, api);
             session.options.rules = device_check::rules(api);
             let check = session.check()?;
-            let verdict = check_on(&session, &check, &args.execution, (api, device), folder.as_deref());
+            let subject = Subject::Shader(&session, &check);
+            let verdict = check_on(subject, &args.execution, (api, device), folder.as_deref());
             let verdict = verdict.inspect_err(|_| {
                 // The refusal is reported; a result directory that keeps files is not worth another error.
                 folder.iter().for_each(|folder| _ = remove_bundles(folder));
@@ -500,7 +510,8 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
         for &api in api.each() {
             session.options.rules = device_check::rules(api);
             let check = session.check()?;
-            results.push(check_on(&session, &check, &args.execution, (api, selected), None)?);
+            let subject = Subject::Shader(&session, &check);
+            results.push(check_on(subject, &args.execution, (api, selected), None)?);
         }
     }
     let mut text = format!("\nin the bundle: {:?} on {}\n", recorded.status, device.name);
@@ -629,12 +640,13 @@ impl CheckArgs {
         self.dispatch.apply(&mut options)?;
         let mut session = CheckSession::load(case, &self.file, self.dispatch.compile.options(), options)?;
         session.mutation = self.mutate.clone();
-        session.diagnosis = Diagnosis {
-            trace: self.trace || self.explain || !self.no_trace,
-            derive: self.explain,
-            reduce: self.reduce,
-        };
+        session.diagnosis = self.diagnosis();
         Ok(session)
+    }
+
+    fn diagnosis(&self) -> Diagnosis {
+        let trace = self.trace || self.explain || !self.no_trace;
+        Diagnosis { trace, derive: self.explain, reduce: self.reduce }
     }
 
     /// Refuses settings that the API does not have.

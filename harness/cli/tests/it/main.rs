@@ -1,5 +1,6 @@
 //! Tests of the `assay` binary: commands, exit codes, files and texts.
 
+mod amber;
 mod api;
 mod check;
 mod check_folder;
