@@ -137,7 +137,7 @@ fn a_failing_dispatch_ends_the_sequence_and_is_named() {
     assert_eq!((result.status, runs.get()), (Status::Fail, 2));
     let reason = result.reason.unwrap();
     let line = twice("").lines().count();
-    assert!(reason.ends_with(&format!("a.amber:{line}: RUN p 1 1 1: 1 of 4 elements are not permitted")), "{reason}");
+    assert!(reason.ends_with(&format!("a.amber:{line}: RUN p 1 1 1: 1 of 4 elements is not permitted")), "{reason}");
     let mismatch = &result.mismatches[0];
     assert_eq!((mismatch.round, mismatch.offset, mismatch.got.as_str()), (1, 8, "0x0000001a"));
     assert!(mismatch.is_against_the_specification());
