@@ -176,7 +176,8 @@ pub(crate) fn parse(path: &Path, text: &str, compile: &CompileOptions) -> Result
 
 /// Returns a memory with its contents.
 fn named_memory(name: String, form: MemoryToml, folder: &Path) -> Result<NamedMemory, String> {
-    let image = ImageConfig { size: form.size.clone(), format: form.format.clone(), ..ImageConfig::default() };
+    let levels = form.size.as_ref().map(|_| 1);
+    let image = ImageConfig { size: form.size.clone(), levels, format: form.format.clone(), ..ImageConfig::default() };
     let scalars = match (&form.r#type, &form.format) {
         (Some(name), None) => vec![Scalar::from_name(name).ok_or_else(|| format!("unknown type `{name}`"))?],
         (None, Some(_)) => {

@@ -240,7 +240,10 @@ impl Parser<'_> {
             }
             of.members.push(StructMember { ty: element, offset });
         }
-        self.structs.insert(name.text, DataType::Struct(Rc::new(of)));
+        let structure = DataType::Struct(Rc::new(of));
+        // Structures of structures grow exponentially with their number.
+        structure.must_be_small().map_err(|what| ScriptError { line: name.line, what })?;
+        self.structs.insert(name.text, structure);
         Ok(())
     }
 
@@ -294,7 +297,7 @@ impl Parser<'_> {
             let width: u32 = self.lexer.number("the width")?;
             self.lexer.must_take("HEIGHT")?;
             let height: u32 = self.lexer.number("the height")?;
-            image.size = Some(vec![width, height]);
+            (image.size, image.levels) = (Some(vec![width, height]), Some(1));
             size = Some(u64::from(width) * u64::from(height));
         }
         let bytes = self.initial_bytes(&ty, rules, size)?;
@@ -338,7 +341,12 @@ impl Parser<'_> {
         if texels == 0 {
             return Err(self.lexer.error("IMAGE: a side is 0"));
         }
-        let image = ImageConfig { size: Some(sides[..axes].to_vec()), format: Some(format), ..ImageConfig::default() };
+        let image = ImageConfig {
+            size: Some(sides[..axes].to_vec()),
+            levels: Some(1),
+            format: Some(format),
+            ..ImageConfig::default()
+        };
         let bytes = self.initial_bytes(&ty, LayoutRules::Std430, Some(texels))?;
         self.sequence.add_memory(line, (&name.text, bytes), (&ty, LayoutRules::Std430), image).map(drop)
     }
@@ -375,16 +383,17 @@ impl Parser<'_> {
                 let form = self.lexer.expect("TEXT, BINARY or PNG")?;
                 let path = self.lexer.expect("the path of a file")?;
                 let contents = self.file(&path.text)?;
-                match form.text.as_str() {
-                    "BINARY" => contents,
+                // A file may be longer than the declared size, as in Amber.
+                return match form.text.as_str() {
+                    "BINARY" => Ok(contents),
                     "TEXT" => {
                         let text = String::from_utf8_lossy(&contents);
                         let mut words = Lexer::new(&text, 1);
                         let values = std::iter::from_fn(|| words.next_word()).map(|word| (word.text, path.line));
-                        data_type::bytes_of(&layout, &values.collect::<Vec<_>>())?
+                        data_type::bytes_of(&layout, &values.collect::<Vec<_>>())
                     }
-                    _ => return Err(self.unsupported(&form, "only TEXT and BINARY files are read")),
-                }
+                    _ => Err(self.unsupported(&form, "only TEXT and BINARY files are read")),
+                };
             }
             other => return Err(self.lexer.error(format!("unexpected `{other}`"))),
         };

@@ -170,6 +170,14 @@ impl DataType {
         Ok(DataLayout { stride, scalars })
     }
 
+    /// Checks that the type has at most [`MAX_SCALARS`] scalars.
+    ///
+    /// # Errors
+    /// It has more.
+    pub(super) fn must_be_small(&self) -> Result<(), String> {
+        self.place(LayoutRules::Std430, 0, &mut Vec::new()).map(drop)
+    }
+
     /// Returns the size of a vector with the padding of one of three.
     fn padded(&self, size: u64) -> u64 {
         match self {
@@ -226,8 +234,8 @@ impl DataType {
             DataType::ArrayElement(element) => element.place(rules, at, scalars),
             DataType::Array { element, count } => {
                 let mut size = 0;
+                let stride = element.layout(rules)?.stride.next_multiple_of(self.alignment(rules));
                 for i in 0..*count {
-                    let stride = element.layout(rules)?.stride.next_multiple_of(self.alignment(rules));
                     element.place(rules, at + i * stride, scalars)?;
                     size = (i + 1) * stride;
                 }

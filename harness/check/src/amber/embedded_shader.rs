@@ -3,6 +3,8 @@
 use super::ScriptError;
 use crate::{CheckError, CompileOptions, ShaderSource};
 use assay_spirv::TargetEnv;
+use assay_spirv::inspect::ModuleSource;
+use assay_spirv::tables::Op;
 use std::fs;
 
 /// Form of a shader's text.
@@ -53,8 +55,7 @@ impl EmbeddedShader {
             ShaderSource::read_with(&format!("{name}.{ending}"), bytes, &options).map_err(reason)
         };
         let mut shader = match self.form {
-            // A text has version 1.0 unless its target says otherwise, as in Amber.
-            ShaderForm::SpirvText => read("spvasm", &self.contents, target_env.or("spv1.0".parse().ok()))?,
+            ShaderForm::SpirvText => read("spvasm", &self.contents, target_env)?,
             ShaderForm::SpirvBinary => read("spv", &self.contents, None)?,
             ShaderForm::SpirvHex => read("spv", &words_of(&self.contents).map_err(wrong)?, None)?,
             ShaderForm::Glsl | ShaderForm::Hlsl => {
@@ -64,7 +65,8 @@ impl EmbeddedShader {
                 let text = String::from_utf8_lossy(&self.contents);
                 let version =
                     if self.form == ShaderForm::Glsl && !text.contains("#version") { GLSL_VERSION } else { "" };
-                fs::write(&file, format!("{version}{text}"))
+                // `#version 310 es` must be the first line.
+                fs::write(&file, format!("{version}{}", text.trim_start()))
                     .map_err(|error| wrong(format!("cannot write a temporary file: {error}")))?;
                 let options = CompileOptions { target_env, entry: entry.map(str::to_owned), ..options.clone() };
                 let shown = file.display().to_string();
@@ -73,6 +75,8 @@ impl EmbeddedShader {
                     other => wrong(other.to_string().replace(&shown, &self.name)),
                 });
                 let mut shader = compiled?;
+                let words = renamed(shader.source.module.words(), &shown, &name);
+                shader.source = ModuleSource::from_words(words).map_err(|error| wrong(error.to_string()))?;
                 if let Some(run) = &mut shader.compiler {
                     run.command = run.command.replace(&shown, &self.name);
                 }
@@ -82,6 +86,33 @@ impl EmbeddedShader {
         shader.name = name;
         Ok(shader)
     }
+}
+
+/// Returns the words of a module with another name of its source file, for locations in messages.
+fn renamed(words: &[u32], from: &str, to: &str) -> Vec<u32> {
+    /// Words before the first instruction.
+    const HEADER: usize = 5;
+    let literal = |text: &str| -> Vec<u32> {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize(text.len() / 4 * 4 + 4, 0);
+        bytes.chunks(4).map(|word| word.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte))).collect()
+    };
+    let (from, to) = (literal(from), literal(to));
+    let (header, mut rest) = words.split_at(HEADER.min(words.len()));
+    let mut renamed = header.to_vec();
+    while let Some(first) = rest.first() {
+        let length = (*first as usize >> 16).clamp(1, rest.len());
+        let (instruction, after) = rest.split_at(length);
+        rest = after;
+        match instruction {
+            [first, id, text @ ..] if first & 0xffff == Op::String as u32 && text == from => {
+                renamed.extend([((to.len() as u32 + 2) << 16) | Op::String as u32, *id]);
+                renamed.extend(&to);
+            }
+            other => renamed.extend(other),
+        }
+    }
+    renamed
 }
 
 /// Returns the bytes of words in hexadecimal: `0x07230203` or `07230203`, separated by spaces or
@@ -102,6 +133,14 @@ fn words_of(text: &[u8]) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_the_source_file_is_replaced() {
+        let text = |name: &str| format!("OpCapability Shader\nOpMemoryModel Logical GLSL450\n%1 = OpString \"{name}\"");
+        let words = |name: &str| assay_spirv::assemble(&text(name)).unwrap();
+        assert_eq!(renamed(&words("/tmp/x"), "/tmp/x", "a.amber:fill"), words("a.amber:fill"));
+        assert_eq!(renamed(&words("other"), "/tmp/x", "a.amber:fill"), words("other"));
+    }
 
     #[test]
     fn words_in_hexadecimal_are_read() {

@@ -56,6 +56,7 @@ pub(super) fn parse(name: &str, text: &str, compile: &CompileOptions) -> Result<
                 tests.push((text, line));
                 continue;
             }
+            "comment" => continue,
             "compute shader" => ShaderForm::Glsl,
             "compute shader spirv" => ShaderForm::SpirvText,
             "compute shader spirv hex" => ShaderForm::SpirvHex,

@@ -26,7 +26,7 @@ use std::time::Instant;
 /// A dispatch, ready for its check.
 pub(super) struct PreparedStep {
     /// Options of its check.
-    options: Options,
+    pub(super) options: Options,
     /// Part of a memory at each binding that the shader uses.
     places: BTreeMap<Slot, (usize, Range<usize>)>,
 }
@@ -167,8 +167,6 @@ impl SequenceSession {
             setup.descriptors.iter().any(|descriptor| place.names(descriptor.slot, descriptor.name.as_deref()))
         });
         options.samplers = samplers.cloned().collect();
-        // The rest of the interface, and the rules of the module.
-        Check::new(shader, &options).map_err(at_step)?;
         Ok(PreparedStep { options, places })
     }
 
@@ -178,7 +176,7 @@ impl SequenceSession {
         let (start, all) = (binding.offset, memory.bytes.len() as u64);
         let end = binding.range.map_or(all, |range| start.saturating_add(range));
         if start >= end || end > all {
-            return Err(format!("bytes {start} to {end} of `{}`, which has {all} bytes", memory.name));
+            return Err(format!("bytes {start} to {end} are not a part of `{}`, which has {all} bytes", memory.name));
         }
         Ok((binding.memory, start as usize..end as usize))
     }
@@ -219,12 +217,17 @@ fn is_used(reflection: &Reflection, entry: Option<&str>, place: &BindingName) ->
     bindings.any(|binding| place.names_binding(Slot::new(binding.set, binding.binding), binding.name.as_deref()))
 }
 
-/// Returns the values of the constants that the module has. A pipeline may give others.
+/// Returns the values of specialisation constants without those for ids that the module does not
+/// have, which a pipeline may give. Bits of booleans become their values.
 fn specs_of(reflection: &Reflection, given: &[(String, String)]) -> Vec<(String, String)> {
     let value = |(key, text): &(String, String)| {
         let mut constants = reflection.spec_constants.iter();
-        let constant = constants
-            .find(|constant| constant.spec_id.to_string() == *key || constant.name.as_deref() == Some(key.as_str()))?;
+        let found = constants
+            .find(|constant| constant.spec_id.to_string() == *key || constant.name.as_deref() == Some(key.as_str()));
+        let Some(constant) = found else {
+            let is_id = key.bytes().all(|digit| digit.is_ascii_digit());
+            return (!is_id).then(|| (key.clone(), text.clone()));
+        };
         let is_bool = matches!(*constant.shape, TypeLayout::Bool);
         let text = match text.strip_prefix("0x").filter(|_| is_bool) {
             Some(digits) => (!digits.bytes().all(|digit| digit == b'0')).to_string(),
@@ -469,6 +472,7 @@ impl<'a> SequenceRun<'a> {
         (result.mismatches, result.classes) = (sum.mismatches, sum.classes);
         let all = met + unmet;
         result.notes.push(match all {
+            0 if end.is_some() => "the file's expectations were not reached".to_owned(),
             0 => "the file has no expectation; only the specification was checked".to_owned(),
             _ => format!("{met} of {all} expectations of the file are met ({elements} elements)"),
         });

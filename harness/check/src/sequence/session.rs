@@ -4,7 +4,7 @@ use super::run::SequenceRun;
 use super::{Action, NamedMemory, Sequence, Step};
 use crate::session::{SessionOutput, remove_bundles};
 use crate::{
-    CheckError, CompileOptions, CompiledShader, Diagnosis, Mutation, Options, ShaderSource, amber, sequence_file,
+    Check, CheckError, CompileOptions, CompiledShader, Diagnosis, Mutation, Options, ShaderSource, amber, sequence_file,
 };
 use assay_events::{CheckResult, Status};
 use assay_exec::Target;
@@ -139,7 +139,9 @@ impl SequenceSession {
         for step in &self.sequence.steps {
             // Repeated steps are the same.
             if let (Action::Dispatch(dispatch), true) = (&step.action, lines.insert((step.line, step.text.as_str()))) {
-                self.prepare(step, dispatch, &contents, None)?;
+                let options = self.prepare(step, dispatch, &contents, None)?.options;
+                let check = Check::new(&self.sequence.shaders[dispatch.shader], &options);
+                check.map_err(|error| self.sequence.error(step.line, format!("{}: {error}", step.text)))?;
             }
         }
         self.planted().map(drop)
