@@ -329,7 +329,8 @@ impl TexelType {
     }
 }
 
-/// Returns the bits of a value: a number, or a whole number after `0x`. Integers wrap, as in Amber.
+/// Returns the bits of a value: a number, or a whole number after `0x`. Integers wrap, and may be
+/// written as `0.0`, as in Amber.
 pub(super) fn bits(scalar: Scalar, text: &str) -> Option<u64> {
     match scalar {
         Scalar::Float(format) => match hexadecimal(text) {
@@ -337,7 +338,9 @@ pub(super) fn bits(scalar: Scalar, text: &str) -> Option<u64> {
             None => Some(format.parse(text).ok()?.bits),
         },
         Scalar::Int { .. } | Scalar::Bool => {
-            let number: i128 = hexadecimal(text).map(i128::from).or_else(|| text.parse().ok())?;
+            let decimal =
+                || text.parse().ok().filter(|number: &f64| number.fract() == 0.0).map(|number| number as i128);
+            let number: i128 = hexadecimal(text).map(i128::from).or_else(|| text.parse().ok()).or_else(decimal)?;
             (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(())?;
             Some(number as u64 & u64::MAX >> (64 - scalar.width()))
         }
@@ -530,6 +533,7 @@ mod tests {
         assert_eq!(bits(int(8, false), "-1"), Some(255));
         assert_eq!(bits(int(32, false), "0xffffffff"), Some(0xffff_ffff));
         assert_eq!(bits(int(32, false), "1.5"), None);
+        assert_eq!(bits(int(32, false), "2.0"), Some(2));
         assert_eq!(bits(Scalar::Float(F32), "0x10"), Some(16f32.to_bits().into()));
         assert_eq!(bits(Scalar::Float(F16), "1"), Some(0x3c00));
     }
