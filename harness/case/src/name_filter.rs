@@ -7,16 +7,18 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// cases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameFilter {
-    /// Lower case, with a single star for consecutive ones.
+    /// In lower case unless it is a path, with a single star for consecutive ones.
     pattern: String,
     /// Length without stars, in bytes; no shorter name matches.
     least: usize,
 }
 
 impl NameFilter {
-    /// Creates the filter for a pattern, which is matched regardless of case.
+    /// Creates the filter for a pattern. It is matched regardless of case, unless it is a path, with a
+    /// `/`: names of built-in cases are in lower case, those of files are not.
     pub fn new(pattern: &str) -> NameFilter {
-        let mut pattern = pattern.trim_end_matches('.').to_ascii_lowercase();
+        let pattern = pattern.trim_end_matches('.');
+        let mut pattern = if pattern.contains('/') { pattern.to_owned() } else { pattern.to_ascii_lowercase() };
         let mut after_star = false;
         pattern.retain(|c| !std::mem::replace(&mut after_star, c == '*') || c != '*');
         let least = pattern.bytes().filter(|byte| *byte != b'*').count();

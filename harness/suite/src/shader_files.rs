@@ -114,10 +114,11 @@ impl ShaderFiles {
 /// Returns the case of a file.
 fn case(file: ShaderFile) -> Case {
     let path = file.path.display().to_string();
-    let path = path.strip_prefix("./").unwrap_or(&path);
+    // A separator tells it from the names of other cases.
+    let here = if path.contains('/') { "" } else { "./" };
     let name = match &file.entry {
-        Some(entry) => format!("{path}:{entry}"),
-        None => path.to_owned(),
+        Some(entry) => format!("{here}{path}:{entry}"),
+        None => format!("{here}{path}"),
     };
     Case::shader(name, file)
 }

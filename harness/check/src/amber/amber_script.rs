@@ -581,7 +581,7 @@ impl Parser<'_> {
             values.push((word.text, word.line));
         }
         let named = &self.sequence.memories[memory];
-        if values.is_empty() || first % named.layout.stride != 0 {
+        if values.is_empty() || !first.is_multiple_of(named.layout.stride) {
             let stride = named.layout.stride;
             return Err(self.lexer.error(format!("EXPECT needs values, and an offset that is a multiple of {stride}")));
         }

@@ -307,7 +307,7 @@ impl Parser<'_> {
             other => return Err(self.lexer.error(format!("unknown comparison `{other}`"))),
         };
         let values = self.values();
-        if values.is_empty() || offset % layout.stride != 0 {
+        if values.is_empty() || !offset.is_multiple_of(layout.stride) {
             let stride = layout.stride;
             return Err(self
                 .lexer

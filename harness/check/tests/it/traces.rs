@@ -452,7 +452,8 @@ fn a_traced_instruction_is_not_contracted_under_any_fast_math_mode() {
         // Exact products and sums: the synthetic device picks any permitted value for each word
         // separately.
         let inputs = vec![("0.0".parse().unwrap(), "=3".parse().unwrap())];
-        let check = Check::new(&shader, &Options { rounds: 1, inputs, ..Options::default() }).unwrap();
+        let options = Options { rounds: 1, groups: Some([1; 3]), inputs, ..Options::default() };
+        let check = Check::new(&shader, &options).unwrap();
         let planted = plant(&shader.source.module, "ulp:64", Op::FMul, 0);
         let synthetic = SyntheticTarget::default();
         let mut caps = synthetic.capabilities().clone();

@@ -302,7 +302,7 @@ fn a_family_of_cases_runs_by_its_file_name() {
     // Options of shaders are refused, not ignored.
     let output = assay(&["check", path.to_str().unwrap(), "--rounds", "3", "--reduce", "--spec", "1=2"]);
     assert_eq!(output.code, 2, "{output:?}");
-    for part in ["mine.toml is a family", "--spec, --rounds, --reduce apply to shaders only", "`assay run "] {
+    for part in ["mine.toml is a family", "--spec, --rounds, --reduce apply to a single shader only", "`assay run "] {
         assert!(output.stderr.contains(part), "{part}: {output:?}");
     }
     std::fs::write(&path, family.replace("OpFNegate", "OpFNegat")).unwrap();
