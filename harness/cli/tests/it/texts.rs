@@ -93,7 +93,7 @@ fn help_of_every_command() {
 #[test]
 fn refused_arguments() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), &[("empty.toml", "why = 'nothing'\ncases = []\n"), ("shader.toml", "shader = 'a.wgsl'\n")]);
+    write(dir.path(), &[("empty.toml", "why = 'nothing'\ncases = []\n")]);
     let commands = [
         "rum",
         "run --budget huge",
@@ -112,7 +112,6 @@ fn refused_arguments() {
         "run --partition slice:1",
         "run no.such.case",
         "run DIR/empty.toml",
-        "run DIR/shader.toml",
         "run DIR/missing.toml",
         "run storage8 --api wgpu",
         "run precision.f32.exp2 --cases DIR/missing.txt",
