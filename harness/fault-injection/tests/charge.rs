@@ -297,5 +297,5 @@ fn a_launcher_that_reaches_no_worker_is_left_out_or_ends_the_run() {
     let (results, _) = run_with(launch_via(&[&["false"], &["env"]]), &faults, settings());
     assert!(results.iter().all(|case| case.status == Status::Pass), "{results:?}");
     let error = Coordinator::start(launch_via(&[&["false"]]), settings()).err().expect("no worker").to_string();
-    assert_eq!(error, "no link to a worker: `false`: its process exited with code 1: ");
+    assert_eq!(error, "no link to a worker: `false`: it ended with exit status: 1");
 }

@@ -12,6 +12,7 @@ use assay_events::{DeviceInfo, Event, Status};
 use std::{
     collections::{BTreeMap, VecDeque},
     io,
+    process::ExitStatus,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -146,8 +147,7 @@ impl Coordinator {
                     pool.workers[0].await_end();
                     let KilledWorker { stderr, status, .. } = pool.kill(0);
                     if pool.give_up_link(via) {
-                        let (prefix, how) = (pool.prefix_text(via), describe_end(status));
-                        return Err(IsolateError::Link(format!("`{prefix}`: {how}: {stderr}")));
+                        return Err(IsolateError::Link(link_text(&pool.prefix_text(via), status, &stderr)));
                     }
                     pool.start(None).map_err(IsolateError::Spawn)?;
                 }
@@ -226,6 +226,13 @@ impl Coordinator {
         self.pool.dismiss_all();
         ended.map(|interrupted| RunOutcome { interrupted, processes: self.pool.started_count() })
     }
+}
+
+/// Describes the end of a launcher.
+fn link_text(prefix: &str, status: Option<ExitStatus>, stderr: &str) -> String {
+    let ended = status.map_or_else(|| "it does not end".to_owned(), |status| format!("it ended with {status}"));
+    let said = if stderr.is_empty() { String::new() } else { format!("; it wrote: {stderr}") };
+    format!("`{prefix}`: {ended}{said}")
 }
 
 /// The end of a process that several cases may have caused.
@@ -416,8 +423,7 @@ impl RunState<'_> {
         }
         self.next_start = Some(Instant::now() + RESTART_DELAY);
         if self.pool.count_lost_link(via) && self.stopping_since.is_none() {
-            let (prefix, how) = (self.pool.prefix_text(via), describe_end(status));
-            return Err(IsolateError::Link(format!("`{prefix}`: {how}: {stderr}")));
+            return Err(IsolateError::Link(link_text(&self.pool.prefix_text(via), status, &stderr)));
         }
         Ok(())
     }
