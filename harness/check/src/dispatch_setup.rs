@@ -6,6 +6,7 @@ use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_el
 use crate::options::{BindingSource, Options};
 use crate::parameter::{self, ParameterValue};
 use crate::scalar_text::scalar_from_text;
+use crate::shader_source::is_compute;
 use crate::written_resources::WrittenResources;
 use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ShaderSource};
 use assay_case::{MemoryValues, Mixture};
@@ -17,7 +18,7 @@ use assay_spirv::Module;
 use assay_spirv::reflect::{
     Binding, DescriptorCount, DescriptorKind, EntryPoint, Reflection, TypeLayout, declared_bindings, static_uses,
 };
-use assay_spirv::tables::{ExecutionModel, Op};
+use assay_spirv::tables::Op;
 use assay_spirv::texture_addressing::{AddressMode, CompareOp, Sampler};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -698,11 +699,6 @@ fn default_groups(local: [u32; 3]) -> [u32; 3] {
         [_, _, 1] => [2, 2, 1],
         _ => [2, 2, 2],
     }
-}
-
-/// Returns whether an entry point can be dispatched.
-pub(crate) fn is_compute(entry: &EntryPoint) -> bool {
-    entry.model == Some(ExecutionModel::GLCompute)
 }
 
 fn choose_entry_point<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> Result<&'a EntryPoint, CheckError> {

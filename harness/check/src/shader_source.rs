@@ -1,7 +1,6 @@
 //! Shader sources: a file, its module, and the location of instructions in it.
 
 use crate::compile_options::CompileOptions;
-use crate::dispatch_setup::is_compute;
 use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, override_value};
 use crate::{CheckError, Language};
@@ -10,7 +9,8 @@ use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::TargetEnv;
 use assay_spirv::inspect::{ModuleSource, Report, ViolationEntry};
-use assay_spirv::reflect::Reflection;
+use assay_spirv::reflect::{EntryPoint, Reflection};
+use assay_spirv::tables::ExecutionModel;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -202,6 +202,11 @@ fn override_values(specs: &[(String, String)]) -> Result<Vec<(String, f64)>, Che
         values.push((key.clone(), value));
     }
     Ok(values)
+}
+
+/// Returns whether an entry point can be dispatched.
+pub(crate) fn is_compute(entry: &EntryPoint) -> bool {
+    entry.model == Some(ExecutionModel::GLCompute)
 }
 
 /// Returns the extension of a file name, for a copy of the file.

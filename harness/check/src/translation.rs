@@ -1,7 +1,7 @@
 //! Preparation of another translation of a shader for an equivalence check. The translation may
 //! have lost names and unused resources.
 
-use crate::dispatch_setup::is_compute;
+use crate::shader_source::is_compute;
 use crate::wgsl::overrides;
 use crate::{BindingName, Check, CheckError, CompileOptions, Language, Options, ShaderSource};
 use assay_files::input;

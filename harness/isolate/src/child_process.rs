@@ -1,9 +1,8 @@
 //! A worker process, from the coordinator's side.
 
 use crate::{
-    message::{Order, WorkerMessage},
+    message::{Order, WorkerMessage, own_protocol},
     message_frame::{self, MAX_EVENT_BYTES},
-    supervise::own_protocol,
 };
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::Value;

@@ -1,9 +1,8 @@
 //! The worker's side of the protocol.
 
 use crate::{
-    message::{Order, PROTOCOL, Refusal, Task, WorkerMessage},
+    message::{Order, PROTOCOL, Refusal, Task, WorkerMessage, mismatch, own_protocol},
     message_frame::{self, MAX_ORDER_BYTES},
-    supervise::{mismatch, own_protocol},
 };
 use assay_events::{DeviceInfo, Event, Reporter};
 use assay_exec::DriverCalls;

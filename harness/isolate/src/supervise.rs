@@ -12,7 +12,7 @@
 
 use crate::{
     child_process::{Launch, Process, WorkerEvent, describe_end, may_be_external},
-    message::{Order, PROTOCOL, WorkerMessage},
+    message::{Order, WorkerMessage},
     message_frame::{self, MAX_ORDER_BYTES},
     serve::ServeError,
 };
@@ -102,35 +102,4 @@ fn send(message: &WorkerMessage) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(&line)?;
     stdout.flush()
-}
-
-/// Returns the message of a worker whose protocol or version differs from the coordinator's.
-pub(crate) fn mismatch((protocol, version): (u32, &str), (own_protocol, own_version): (u32, &str)) -> Option<String> {
-    if version != own_version {
-        return Some(format!(
-            "the worker is Assay {own_version}, and the coordinator is Assay {version}; install the same version on both"
-        ));
-    }
-    (protocol != own_protocol).then(|| {
-        format!("the worker speaks protocol {own_protocol}, and was asked for {protocol}: the binary has changed")
-    })
-}
-
-/// The protocol and version of this binary.
-pub(crate) fn own_protocol() -> (u32, String) {
-    (PROTOCOL, env!("CARGO_PKG_VERSION").to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mismatch;
-
-    #[test]
-    fn another_version_or_protocol_is_refused_by_name() {
-        assert_eq!(mismatch((3, "1.2.0"), (3, "1.2.0")), None);
-        let version = mismatch((3, "1.3.0"), (3, "1.2.0")).unwrap();
-        assert!(version.contains("the worker is Assay 1.2.0, and the coordinator is Assay 1.3.0"), "{version}");
-        let protocol = mismatch((4, "1.2.0"), (3, "1.2.0")).unwrap();
-        assert!(protocol.contains("speaks protocol 3, and was asked for 4"), "{protocol}");
-    }
 }

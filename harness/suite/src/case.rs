@@ -1,6 +1,6 @@
 //! Cases of suites, and the programs that they run.
 
-use crate::ShaderFile;
+use crate::shader_file::ShaderFile;
 use crate::tile::Pass;
 use assay_check::{CheckError, Options};
 use assay_oracle::{Dispatch, Slot};

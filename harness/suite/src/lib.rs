@@ -23,6 +23,7 @@ pub mod module_builder;
 mod no_device;
 mod result;
 mod run;
+mod shader_file;
 mod shader_files;
 mod storage8;
 pub mod tile;
@@ -32,7 +33,8 @@ pub use case::{Case, CaseSubject, LoweredModule, Program, Reference, RunPath, Un
 pub use no_device::NoDevice;
 pub use result::not_run;
 pub use run::{ProgramSet, ProgramSettings};
-pub use shader_files::{ShaderFile, ShaderFiles};
+pub use shader_file::ShaderFile;
+pub use shader_files::ShaderFiles;
 
 /// A group of cases that share the first component of their names.
 pub trait Suite: Sync {
