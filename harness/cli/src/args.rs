@@ -128,7 +128,7 @@ pub(crate) enum Command {
         after_help = "See `assay run --help` for filters, ranges, and the contents of the result folder.",
         after_long_help = format!("{FILTERS}\n\n{}\n\n{RUN}", crate::lab_lists::HELP)
     )]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Check your own shader: compare every result with its permitted set
     #[command(
         after_help = "See `assay check --help` for files, inputs and examples.",

@@ -104,7 +104,7 @@ pub(super) fn original_args(
 pub(super) fn parse(command: &[String]) -> Result<RunArgs, String> {
     let cli = Cli::try_parse_from(command.iter().map(|text| crate::shield_minus(text.into())));
     match cli.map(|cli| cli.command) {
-        Ok(Command::Run(args)) => Ok(args),
+        Ok(Command::Run(args)) => Ok(*args),
         Ok(_) => Err("it is not an `assay run` command".to_owned()),
         Err(error) => Err(error.to_string().lines().next().unwrap_or_default().to_owned()),
     }

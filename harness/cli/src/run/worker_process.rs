@@ -82,7 +82,7 @@ impl Worker {
         args.device = device;
         let options = RunOptions { jobs, ..session::options(&args, command, String::new()) };
         let backend = RunBackend::open(&args)?;
-        Ok(Worker { args, options, backend, cases: None, had_order: false })
+        Ok(Worker { args: *args, options, backend, cases: None, had_order: false })
     }
 
     /// Returns the ordered cases, in the order of `tasks`.
