@@ -212,7 +212,7 @@ fn a_wrong_sign_of_zero_is_found_in_floats_of_every_width() {
         let mutation: Mutation = "sign-of-zero@OpFMul".parse().unwrap();
         let planted = mutation.plant(&shader.source.module, "main").unwrap();
         let result = check.run(&MutatingTarget::new(&target, planted)).unwrap();
-        // A lenient reading permits either zero of a product that may be contracted.
+        // A lenient reading permits either zero.
         let found = (result.status, &*result.mismatches[0].got);
         assert_eq!(found, (Status::QualityWarning, got), "{width}: {:?}", result.reason);
     }

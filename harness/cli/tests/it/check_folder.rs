@@ -46,8 +46,8 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     assert_eq!(output.code, 1, "{output:?}");
     let line = |status: &str, name: &str| format!("{status:<14} {}/{name}", text(folder.path()));
     for (status, name) in [
-        ("Pass", "a.wgsl  wrote 256 of 256 elements"),
-        ("Pass", "sub/two.wgsl:first  wrote 256 of 256 elements"),
+        ("Pass", "a.wgsl  wrote 512 of 512 elements"),
+        ("Pass", "sub/two.wgsl:first  wrote 512 of 512 elements"),
         ("Undetermined", "broken.wgsl  "),
     ] {
         assert!(output.stdout.contains(&line(status, name)), "{status} {name}: {output:?}");
