@@ -9,7 +9,7 @@ use assay_spirv::TargetEnv;
 use assay_suite::RunPath;
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
-use std::{ffi::OsString, ops::RangeInclusive, path::PathBuf};
+use std::{ffi::OsString, fmt, ops::RangeInclusive, path::PathBuf};
 
 /// Checks GPU drivers bit by bit against the results that the Vulkan specification permits.
 #[derive(Debug, Parser)]
@@ -52,6 +52,12 @@ pub(crate) struct ViaArgs {
 #[derive(Clone, Debug)]
 pub(crate) struct Prefix(pub(crate) Vec<OsString>);
 
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shell_words::join(self.0.iter().map(|word| word.to_string_lossy())))
+    }
+}
+
 /// Splits a command prefix as a shell does.
 fn prefix_words(text: &str) -> Result<Prefix, String> {
     let words = shell_words::split(text).map_err(|error| error.to_string())?;
@@ -62,6 +68,14 @@ fn prefix_words(text: &str) -> Result<Prefix, String> {
 }
 
 impl ViaArgs {
+    /// Refuses the prefixes of a command that starts no workers.
+    pub(crate) fn must_suit(&self, isolate: Isolate) -> Result<(), Failure> {
+        if isolate == Isolate::No && !self.via.is_empty() {
+            return Err(exit::usage("--via starts worker processes, so it excludes --isolate no"));
+        }
+        Ok(())
+    }
+
     /// Returns the command that starts workers with this setup and these variables: this binary, or
     /// another one through the prefixes.
     pub(crate) fn launch(&self, environment: Vec<(OsString, OsString)>, setup: Value) -> Result<Launch, Failure> {

@@ -318,6 +318,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     if is_toml(&args.file) && case.is_none() {
         return run::run_as(args.execution.run_command(args, "a family of precision cases", &[])?);
     }
+    args.execution.via.must_suit(args.execution.isolate)?;
     let api = args.execution.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
         return Err(usage("--against and --validation require --api vulkan"));
@@ -823,6 +824,10 @@ impl ExecutionArgs {
         command.extend(compile.define.iter().map(|define| format!("--define={define}")));
         command.extend(compile.include.iter().map(|folder| format!("--include={}", folder.display())));
         command.extend(self.validation.then(|| "--validation".to_owned()));
+        if !self.via.via.is_empty() {
+            command.extend(self.via.via.iter().map(|prefix| format!("--via={prefix}")));
+            command.push(format!("--via-binary={}", self.via.via_binary.display()));
+        }
         Ok(command)
     }
 
