@@ -413,14 +413,7 @@ impl RunState<'_> {
         let Some(via) = self.pool.workers[at].via else { return Ok(()) };
         self.pool.workers[at].await_end();
         let KilledWorker { stderr, status, job } = self.pool.kill(at);
-        match job {
-            Some(WorkerJob { confirmation: Some(number), mut cases, .. }) => {
-                cases.pop();
-                self.confirmation_runs.push_front((number, cases));
-            }
-            Some(job) => self.requeue(&job, &[]),
-            None => {}
-        }
+        self.return_job(job);
         self.next_start = Some(Instant::now() + RESTART_DELAY);
         if self.pool.count_lost_link(via) && self.stopping_since.is_none() {
             return Err(IsolateError::Link(link_text(&self.pool.prefix_text(via), status, &stderr)));
@@ -511,6 +504,18 @@ impl RunState<'_> {
     fn abandon_worker(&mut self, at: usize) {
         let Some(job) = self.pool.kill(at).job else { return };
         self.requeue(&job, &[]);
+    }
+
+    /// Has the job of a worker that ended before it began, or without a trace, run by another.
+    fn return_job(&mut self, job: Option<WorkerJob>) {
+        match job {
+            Some(WorkerJob { confirmation: Some(number), mut cases, .. }) => {
+                cases.pop();
+                self.confirmation_runs.push_front((number, cases));
+            }
+            Some(job) => self.requeue(&job, &[]),
+            None => {}
+        }
     }
 
     fn requeue(&mut self, job: &WorkerJob, but: &[u32]) {
@@ -714,14 +719,7 @@ impl RunState<'_> {
         job: Option<WorkerJob>,
     ) -> Result<(), IsolateError> {
         self.failed_starts += 1;
-        match job {
-            Some(WorkerJob { confirmation: Some(number), mut cases, .. }) => {
-                cases.pop();
-                self.confirmation_runs.push_front((number, cases));
-            }
-            Some(job) => self.requeue(&job, &[]),
-            None => {}
-        }
+        self.return_job(job);
         if self.failed_starts < MAX_FAILED_STARTS || self.stopping_since.is_some() {
             self.next_start = Some(Instant::now() + RESTART_DELAY);
             return Ok(());
