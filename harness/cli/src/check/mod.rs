@@ -497,6 +497,7 @@ fn worst_code(results: &[DeviceVerdict]) -> u8 {
 
 /// `assay repro`: reruns a bundle on this machine.
 pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
+    args.execution.via.must_suit(args.execution.isolate)?;
     let bundle::Bundle { shader, options, manifest, result: recorded, device } =
         bundle::read(&args.folder, args.patience)?;
     let recorded_api = if device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };

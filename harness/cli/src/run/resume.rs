@@ -95,6 +95,9 @@ pub(super) fn original_args(
     args.jobs = current.jobs.or(args.jobs);
     args.workers = current.workers.or(args.workers);
     args.memory = current.memory.or(args.memory);
+    if !current.via.via.is_empty() {
+        args.via = current.via.clone();
+    }
     args.verbose = current.verbose;
     args.quiet = current.quiet;
     Ok(args)
@@ -140,6 +143,8 @@ fn option_values(args: &RunArgs) -> Vec<(&'static str, String)> {
         ("validation", yes(args.validation)),
         ("isolate", yes(args.isolate == Isolate::Yes)),
         ("confirm", yes(args.confirm.is_yes())),
+        ("define", args.compile.define.join(" ")),
+        ("include", format!("{:?}", args.compile.include)),
     ];
     values.extend(args.lists.values());
     values
