@@ -117,6 +117,9 @@ fn case_text(
     });
     let buffers = options.buffers.iter().map(|(name, buffer)| (name.clone(), quoted(&buffer.to_string())));
     let addresses = options.addresses.iter().map(|word| word.text()).map(|(place, value)| (place, quoted(&value)));
+    for (name, size) in &options.image_sizes {
+        _ = writeln!(text, "\n[image.{}]\nsize = {size:?}", quoted(&name.to_string()));
+    }
     let push = options.push_values.iter().map(|(name, value)| (name.clone(), quoted(value)));
     let tables: [(&str, Vec<(String, String)>); 6] = [
         ("push", push.collect()),

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::grammar::{VERSIONS, Version};
 use crate::module::{Module, ModuleError, Section};
 use crate::reflect::Reflection;
 use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use crate::tables::Capability;
-use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position};
+use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position, states_version};
 use crate::words::{MAGIC, WordsError, begins_with_magic, words_from_bytes};
 
 /// Schema version of a [`Report`] as JSON.
@@ -80,7 +81,8 @@ impl ModuleSource {
     }
 
     /// Reads a file's bytes. Text is assembled for the target environment, which overrides a
-    /// version in its first comment.
+    /// version in its first comment. Without both, the version is the newest one; if the module
+    /// breaks rules there, the lowest one in which it breaks the fewest.
     ///
     /// # Errors
     /// As [`ModuleSource::read`]; also if `target` is given for words, which declare their version.
@@ -115,8 +117,13 @@ impl ModuleSource {
 
     fn from_text_for(text: &str, target: Option<TargetEnv>) -> Result<ModuleSource, InspectError> {
         let (mut words, spans) = assemble_with_spans(text)?;
-        if let (Some(target), Some(version)) = (target, words.get_mut(1)) {
-            *version = target.version().word();
+        let version = match target {
+            Some(target) => Some(target.version()),
+            None if states_version(text) => None,
+            None => best_version(&words),
+        };
+        if let (Some(version), Some(word)) = (version, words.get_mut(1)) {
+            *word = version.word();
         }
         match Module::parse(words) {
             Ok(module) => Ok(ModuleSource { module, text: Some((text.to_owned(), spans)) }),
@@ -176,6 +183,22 @@ impl ModuleSource {
     fn instruction_name(&self, at: usize) -> Option<String> {
         let instruction = self.module.instruction_at(at)?;
         Some(instruction.op?.name().to_owned())
+    }
+}
+
+/// Returns the version for words whose text states none: the newest if the module breaks no rule
+/// there, otherwise the lowest among those in which it breaks the fewest.
+fn best_version(words: &[u32]) -> Option<Version> {
+    let broken_rules = |version: &Version| {
+        let mut words = words.to_vec();
+        *words.get_mut(1)? = version.word();
+        let module = Module::parse(words).ok()?;
+        let violations = rules::violations(&module, Environment::of_module(&module));
+        Some(violations.iter().filter(|violation| violation.is_error()).count())
+    };
+    match broken_rules(&Version::NEWEST)? {
+        0 => Some(Version::NEWEST),
+        _ => VERSIONS.into_iter().min_by_key(|version| broken_rules(version).unwrap_or(usize::MAX)),
     }
 }
 

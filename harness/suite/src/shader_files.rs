@@ -105,12 +105,20 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             let ending = path.extension().and_then(|ending| ending.to_str());
             if kind.is_dir() {
                 folders.push(path);
-            } else if ending.is_some_and(|ending| ending == CASE_FILE || ENDINGS.contains(&ending)) && path.is_file() {
+            } else if ending.is_some_and(|ending| match ending {
+                "glsl" => is_compute_glsl(&path),
+                _ => (ending == CASE_FILE || ENDINGS.contains(&ending)) && path.is_file(),
+            }) {
                 files.push(path);
             }
         }
     }
     Ok(())
+}
+
+/// Returns whether a GLSL file is a compute shader rather than one of another stage or an include.
+fn is_compute_glsl(file: &Path) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.contains("#version") && text.contains("local_size_"))
 }
 
 /// Returns the names of the compute entry points; `None` if they are not known, because the file

@@ -6,6 +6,7 @@ mod lexer;
 mod suggest;
 mod target_env;
 
+pub(crate) use assemble::states_version;
 pub use assemble::{AssembleError, Spans, assemble, assemble_with_spans};
 pub use disassemble::{Style, disassemble};
 pub(crate) use lexer::position;
