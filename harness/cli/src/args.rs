@@ -162,6 +162,10 @@ pub(crate) enum Command {
     /// that can run it
     #[command(after_help = crate::inspect::HELP)]
     Inspect(crate::inspect::InspectArgs),
+    /// Print the accuracy rule of each instruction, and the places where the text can be read in two
+    /// ways
+    #[command(after_help = crate::table::HELP)]
+    Table(crate::table::TableArgs),
     /// Write the coverage table: each statement of the specification with the rules and cases that
     /// check it
     #[command(after_help = crate::coverage::HELP)]

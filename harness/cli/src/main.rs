@@ -16,6 +16,7 @@ mod output_file;
 mod report;
 mod result_folders;
 mod run;
+mod table;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -66,6 +67,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Table(args) => table::table(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Report(args) => report::report(&args),
         Command::History { command } => history::history(&command),

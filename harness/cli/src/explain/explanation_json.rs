@@ -108,7 +108,7 @@ fn margin(margin: Option<f64>) -> Value {
 }
 
 /// Returns the bit pattern of a rank. The rank of an integer is its value.
-pub(super) fn bits(rank: Rank, scalar: Scalar) -> u64 {
+pub(crate) fn bits(rank: Rank, scalar: Scalar) -> u64 {
     match scalar {
         Scalar::Float(format) => format.bits(rank),
         Scalar::Int { .. } | Scalar::Bool => rank.cast_unsigned() & (u64::MAX >> (64 - scalar.width())),
