@@ -67,7 +67,9 @@ fn rows(cases: &[Case]) -> Vec<TableRow> {
     let mut rows = Vec::new();
     for call in cases.iter().map(|case| &case.call) {
         let row = row(call);
-        if call.modes == Modes::default() && seen.insert((row.instruction.clone(), row.operands.clone(), row.results.clone())) {
+        if call.modes == Modes::default()
+            && seen.insert((row.instruction.clone(), row.operands.clone(), row.results.clone()))
+        {
             rows.push(row);
         }
     }

@@ -16,6 +16,7 @@ mod native;
 mod output;
 mod run;
 mod shim;
+mod ssh;
 mod support;
 mod texts;
 mod usage;
