@@ -10,11 +10,15 @@ use crate::reflect::Reflection;
 use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use crate::tables::Capability;
-use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position, states_version};
+use crate::text::{disassemble_instruction, AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position, states_version};
 use crate::words::{MAGIC, WordsError, begins_with_magic, words_from_bytes};
 
 /// Schema version of a [`Report`] as JSON.
 pub const SCHEMA: u32 = 1;
+
+/// Number of violations in a binary module whose instructions are disassembled; each costs a pass over
+/// the module.
+const DISASSEMBLED: u32 = 64;
 
 /// A module, with the text that it was assembled from, if any.
 #[derive(Debug)]
@@ -179,6 +183,11 @@ impl ModuleSource {
         Some(SourcePosition { word: at, file: self.module.source_file(source), line: Some(line), column, text })
     }
 
+    /// Returns the instruction that contains a word as spirv-dis shows it.
+    fn disassembled(&self, at: usize) -> Option<String> {
+        disassemble_instruction(self.module.words(), self.module.instruction_at(at)?.index.0 as usize)
+    }
+
     /// Returns the name of the instruction that starts at a word, for modules without text.
     fn instruction_name(&self, at: usize) -> Option<String> {
         let instruction = self.module.instruction_at(at)?;
@@ -214,8 +223,8 @@ pub struct SourcePosition {
     pub line: Option<usize>,
     /// Column in the text, counted from 1.
     pub column: Option<usize>,
-    /// The instruction in the text, or the rest of the line in the source; for binary modules
-    /// without debug information, the name of the instruction.
+    /// The instruction in the text, or the rest of the line in the source. For binary modules without
+    /// debug information, the disassembled instruction of a violation, and otherwise its name.
     pub text: Option<String>,
 }
 
@@ -283,6 +292,9 @@ pub struct Report {
     pub schema: u32,
     /// Version of SPIR-V.
     pub version: String,
+    /// Tool that made the module, as its header says; absent if it names no registered one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
     /// `vulkan`; or `other` for kernels, which only the rules of the extensions apply to.
     pub environment: String,
     /// Declared capabilities.
@@ -339,8 +351,13 @@ impl Report {
             place: source.position_of(item.at),
             because: item.imposed_by,
         });
-        let line = |v: Violation| {
-            let place = source.position_of(v.word_index);
+        let mut disassembled = 0;
+        let mut line = |v: Violation| {
+            let mut place = source.position_of(v.word_index);
+            if place.line.is_none() && disassembled < DISASSEMBLED {
+                disassembled += 1;
+                place.text = source.disassembled(v.word_index).or(place.text);
+            }
             ViolationEntry {
                 name: v.rule.name.to_owned(),
                 rule: v.rule.id.to_owned(),
@@ -369,6 +386,7 @@ impl Report {
         Report {
             schema: SCHEMA,
             version: module.version().to_string(),
+            generator: module.generator(),
             environment: match environment {
                 Environment::Vulkan => "vulkan".to_owned(),
                 Environment::Other => "other".to_owned(),
@@ -380,8 +398,8 @@ impl Report {
             spec_constants: reflection.spec_constants.iter().map(|c| (c.spec_id, c.name.clone())).collect(),
             unknown: module.unknown_instructions(),
             needs: needs.collect(),
-            violations: violations.into_iter().map(line).collect(),
-            warnings: warnings.into_iter().map(line).collect(),
+            violations: violations.into_iter().map(&mut line).collect(),
+            warnings: warnings.into_iter().map(&mut line).collect(),
         }
     }
 
@@ -413,7 +431,8 @@ impl Report {
         requirements: &Requirements,
         devices: &[(String, DeviceCaps)],
     ) -> std::fmt::Result {
-        writeln!(out, "{name}: SPIR-V {}", self.version)?;
+        let generator = self.generator.as_ref().map_or_else(String::new, |tool| format!(", made by {tool}"));
+        writeln!(out, "{name}: SPIR-V {}{generator}", self.version)?;
         writeln!(out, "  capabilities: {}", self.capabilities.join(", "))?;
         if !self.extensions.is_empty() {
             writeln!(out, "  extensions: {}", self.extensions.join(", "))?;

@@ -15,6 +15,7 @@
 
 mod capability;
 mod decode;
+mod generator;
 pub mod edit;
 pub mod grammar;
 mod hash;
