@@ -102,8 +102,8 @@ pub(crate) struct CompileArgs {
     /// spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
     ///
     /// [default: for SPIR-V text the `; Version:` comment at its start, else spv1.6 or, if the module
-    /// breaks rules there, the lowest version in which it breaks the fewest; for the other languages
-    /// vulkan1.1]
+    /// breaks fewer rules in others, the lowest version in which it breaks the fewest; for the other
+    /// languages vulkan1.1]
     #[arg(long, value_name = "ENV")]
     pub(crate) target_env: Option<TargetEnv>,
 

@@ -86,7 +86,7 @@ impl ModuleSource {
 
     /// Reads a file's bytes. Text is assembled for the target environment, which overrides a
     /// version in its first comment. Without both, the version is the newest one; if the module
-    /// breaks rules there, the lowest one in which it breaks the fewest.
+    /// breaks fewer rules in others, the lowest of those in which it breaks the fewest.
     ///
     /// # Errors
     /// As [`ModuleSource::read`]; also if `target` is given for words, which declare their version.
@@ -195,8 +195,8 @@ impl ModuleSource {
     }
 }
 
-/// Returns the version for words whose text states none: the newest if the module breaks no rule
-/// there, otherwise the lowest among those in which it breaks the fewest.
+/// Returns the version for words whose text states none: the newest, unless the module breaks fewer
+/// rules in another one; then the lowest among those in which it breaks the fewest.
 fn best_version(words: &[u32]) -> Option<Version> {
     let broken_rules = |version: &Version| {
         let mut words = words.to_vec();
@@ -205,10 +205,12 @@ fn best_version(words: &[u32]) -> Option<Version> {
         let violations = rules::violations(&module, Environment::of_module(&module));
         Some(violations.iter().filter(|violation| violation.is_error()).count())
     };
-    match broken_rules(&Version::NEWEST)? {
-        0 => Some(Version::NEWEST),
-        _ => VERSIONS.into_iter().min_by_key(|version| broken_rules(version).unwrap_or(usize::MAX)),
+    if broken_rules(&Version::NEWEST)? == 0 {
+        return Some(Version::NEWEST);
     }
+    // The first of several minima counts.
+    let versions = std::iter::once(Version::NEWEST).chain(VERSIONS);
+    versions.min_by_key(|version| broken_rules(version).unwrap_or(usize::MAX))
 }
 
 /// Position of an instruction.
