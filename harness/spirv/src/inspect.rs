@@ -10,7 +10,10 @@ use crate::reflect::Reflection;
 use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use crate::tables::Capability;
-use crate::text::{disassemble_instruction, AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position, states_version};
+use crate::text::{
+    AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, disassemble_instruction, position,
+    states_version,
+};
 use crate::words::{MAGIC, WordsError, begins_with_magic, words_from_bytes};
 
 /// Schema version of a [`Report`] as JSON.

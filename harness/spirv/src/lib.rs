@@ -15,8 +15,8 @@
 
 mod capability;
 mod decode;
-mod generator;
 pub mod edit;
+mod generator;
 pub mod grammar;
 mod hash;
 mod id_table;
