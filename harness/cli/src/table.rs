@@ -11,6 +11,7 @@ use assay_float::Set;
 use assay_precision::{Call, Modes, Permitted, Scalar, Specification};
 use assay_runner::{explain_command, hex};
 use clap::Args;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -25,8 +26,9 @@ A doubt is a place of a text that can be read in two ways. A result that only on
 reading permits gets QualityWarning. Each doubt is shown with an input for which the
 readings differ, found among the inputs of the precision cases.";
 
-/// Inputs of a case in which a doubt is looked for.
-const ROWS: usize = 4096;
+/// Number of inputs of a case in which a doubt is looked for. The first ones are special values, for
+/// which the readings differ.
+const ROWS: usize = 48;
 
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
@@ -92,22 +94,24 @@ fn row(call: &Call) -> TableRow {
 /// Returns the doubts that the inputs of the cases show, in the order of their texts.
 fn doubts(cases: &[Case]) -> Vec<Doubt> {
     let mut found: BTreeMap<(Specification, &'static str), (BTreeSet<&'static str>, Doubt)> = BTreeMap::new();
-    for case in cases.iter().filter(|case| case.source == OperandSource::Buffer) {
-        let in_wgsl = case.call.in_wgsl().ok().map(|call| Case { call, ..case.clone() });
-        for case in std::iter::once(case.clone()).chain(in_wgsl) {
-            for (text, example) in examples(&case) {
-                let call = &case.call;
-                let doubt = Doubt {
-                    doubt: text.to_owned(),
-                    specification: call.specification.name().to_owned(),
-                    clause: call.clause().to_owned(),
-                    instructions: Vec::new(),
-                    example,
-                };
-                let (instructions, _) =
-                    found.entry((call.specification, text)).or_insert_with(|| (BTreeSet::new(), doubt));
-                instructions.insert(call.op.name());
-            }
+    // Other shapes and constant operands have the same rules.
+    let cases = cases
+        .iter()
+        .filter(|case| case.source == OperandSource::Buffer && Call::shapes(case.call.op).first() == Some(&case.shape));
+    let in_wgsl = |case: &Case| Some(Case { call: case.call.in_wgsl().ok()?, ..case.clone() });
+    let cases: Vec<Case> = cases.flat_map(|case| std::iter::once(case.clone()).chain(in_wgsl(case))).collect();
+    let examples: Vec<_> = cases.par_iter().map(examples).collect();
+    for (Case { call, .. }, examples) in cases.iter().zip(examples) {
+        for (text, example) in examples {
+            let doubt = Doubt {
+                doubt: text.to_owned(),
+                specification: call.specification.name().to_owned(),
+                clause: call.clause().to_owned(),
+                instructions: Vec::new(),
+                example,
+            };
+            let (instructions, _) = found.entry((call.specification, text)).or_insert_with(|| (BTreeSet::new(), doubt));
+            instructions.insert(call.op.name());
         }
     }
     let named = |(instructions, doubt): (BTreeSet<&'static str>, Doubt)| Doubt {
