@@ -2,7 +2,7 @@
 
 use crate::coverage::operation_text;
 use assay_check::ShaderSource;
-use assay_events::CheckResult;
+use assay_events::{CheckResult, Status};
 use assay_spirv::module::InstructionIndex;
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct FailureSignature {
     /// Outcome: `Fail`, `Crash` or another status.
     pub status: String,
     /// The first wrong instruction with the types and kinds of its operands, where vectors count as
-    /// their scalars; without one, the reason with `#` for each number.
+    /// their scalars; without one, `no traced instruction`, or the reason with `#` for each number.
     pub subject: String,
     /// Class of the first wrong element.
     pub class: String,
@@ -37,10 +37,15 @@ impl FailureSignature {
         FailureSignature {
             status: format!("{:?}", result.status),
             class: class.map(|mismatch| mismatch.class.clone()).unwrap_or_default(),
-            subject: subject.map_or_else(
-                || without_numbers(result.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default()),
-                |text| scalars_only(&text),
-            ),
+            subject: match subject {
+                Some(text) => scalars_only(&text),
+                None if result.status == Status::Fail && !result.mismatches.is_empty() => {
+                    "no traced instruction".to_owned()
+                }
+                None => {
+                    without_numbers(result.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default())
+                }
+            },
         }
     }
 }
@@ -67,14 +72,24 @@ fn without_numbers(text: &str) -> String {
     let mut result = String::new();
     for c in text.chars() {
         match c {
-            '0'..='9' | ',' if c == ',' && !result.ends_with('#') => result.push(c),
-            '0'..='9' => {
-                if !result.ends_with('#') {
-                    result.push('#');
-                }
-            }
+            // Digits and separators after the first digit belong to one number.
+            '0'..='9' | ',' if result.ends_with('#') => {}
+            '0'..='9' => result.push('#'),
             _ => result.push(c),
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_do_not_depend_on_sizes_and_places() {
+        assert_eq!(scalars_only("OpIEqual boolx2 <- u32x2 null, u32x2"), "OpIEqual bool <- u32 null, u32");
+        assert_eq!(scalars_only("OpIAdd u32x4 <- u32x4, u32x4"), "OpIAdd u32 <- u32");
+        assert_eq!(scalars_only("FrexpStruct structure <- f32x3"), "FrexpStruct structure <- f32");
+        assert_eq!(without_numbers("lost at word 1,204 of 3000"), "lost at word # of #");
+    }
 }

@@ -124,6 +124,7 @@ pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
             text += &cause_folder::write_all(&folder, &campaign, &known)?;
         }
         failed |= !campaign.groups.is_empty();
+        OwnedFiles::new(&folder).claim([SUMMARY]).code(exit::USAGE)?;
         output_file::write(&folder.join(SUMMARY), &text)?;
         print_summary(&text);
     }

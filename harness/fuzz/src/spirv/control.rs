@@ -236,7 +236,7 @@ impl Generator {
         let (counter, next) = (self.module.label(), self.module.label());
         let before = self.block.clone();
         let (zero, one) = (self.module.constant_u32(0), self.module.constant_u32(1));
-        // A value that goes around rounds in every iteration, so it is never an operand of floats.
+        // A float may be rounded in every iteration, so no condition may depend on it.
         let variables: Vec<Value> = types
             .iter()
             .map(|ty| Value { id: self.module.label(), ty: ty.clone(), roundings: if ty.has_float() { 3 } else { 0 } })
@@ -296,15 +296,10 @@ impl Generator {
             self.start_block(&test);
             let more = self.op(&Type::Scalar(Scalar::Bool), "OpULessThan", format!("{counter} {turns}"));
             self.line(&format!("OpBranchConditional {more} {body} {merge}"));
-            let mut texts = vec![text];
-            let (continuing, ()) = self.apart(|generator| {
-                generator.start_block(&again);
-                generator.line(&format!("{next} = OpIAdd {u32_id} {counter} {one}"));
-                generator.line(&format!("OpBranch {header}"));
-            });
-            // The body may return before it reaches the continue target, which it still dominates.
-            texts.push(continuing);
-            self.body += &texts.concat();
+            self.body += &text;
+            self.start_block(&again);
+            self.line(&format!("{next} = OpIAdd {u32_id} {counter} {one}"));
+            self.line(&format!("OpBranch {header}"));
         }
         self.start_block(&merge);
         self.push(counter, u32, 0);
@@ -346,8 +341,7 @@ impl Generator {
         let value = self.operand(&result).id;
         self.line(&format!("OpReturnValue {value}"));
         let body = self.take_function();
-        let control = self.pick(&["None", "None", "Inline", "DontInline", "Pure"]);
-        let control = if control == "Pure" { "None" } else { control };
+        let control = self.pick(&["None", "None", "Inline", "DontInline"]);
         self.module.function(format!(
             "{function} = OpFunction {} {control} {signature}\n{text}{label} = OpLabel\n{body}OpFunctionEnd",
             types[0]
