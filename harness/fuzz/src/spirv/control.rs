@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// Deepest nesting of control flow.
 const MAX_DEPTH: u32 = 3;
 
-/// How a branch of a selection may go on.
+/// Exits that a branch of a selection may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Exit {
     /// To the next block only.

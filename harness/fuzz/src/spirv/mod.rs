@@ -244,12 +244,12 @@ pub(crate) fn shader(mut rng: Rng) -> GeneratedModule {
                 let bytes = (0..count).flat_map(|_| float_bytes(&mut generator.rng, width, special, nonfinite));
                 BindingSource::Bytes(bytes.collect())
             }
-            _ => generated(*choose(&mut generator.rng, &["usual", "hard", "index"])),
+            _ => generated(generator.pick(&["usual", "hard", "index"])),
         };
         inputs.push((binding, contents));
     }
     if generator.features.layout {
-        inputs.push((RECORDS, generated(*choose(&mut generator.rng, &["usual", "index"]))));
+        inputs.push((RECORDS, generated(generator.pick(&["usual", "index"]))));
     }
     GeneratedModule { text: generator.module.finish(), workgroups, inputs, elements }
 }

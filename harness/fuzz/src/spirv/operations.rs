@@ -3,7 +3,7 @@
 use super::types::{I32, Scalar, Type, U32};
 use super::{Generator, Value};
 
-/// A random extended instruction of floats: its name, and the shape of its operands.
+/// Restriction on an operand of an extended instruction of floats.
 #[derive(Clone, Copy)]
 enum Shape {
     /// No restriction.
