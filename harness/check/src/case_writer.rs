@@ -21,7 +21,7 @@ const MAX_INPUT: u64 = 1 << 28;
 ///
 /// # Errors
 /// [`CheckError::Bundle`]; also if the directory contains files that Assay did not write.
-pub(crate) fn write_case(
+pub fn write_case(
     folder: &Path,
     shader: &ShaderSource,
     options: &Options,

@@ -150,6 +150,12 @@ pub(crate) enum Command {
         after_long_help = crate::check::HELP
     )]
     Check(Box<crate::check::CheckArgs>),
+    /// Run a campaign of random shaders, and reduce what fails
+    #[command(
+        after_help = "See `assay fuzz --help` for programs, groups of failures and examples.",
+        after_long_help = crate::fuzz::HELP
+    )]
+    Fuzz(Box<crate::fuzz::FuzzArgs>),
     /// Rerun a bundle of `assay check --out` and report whether the failure occurs on this machine
     Repro(crate::check::ReproArgs),
     /// Derive the permitted set of one operation, step by step

@@ -8,6 +8,7 @@ mod devices;
 mod diff;
 mod exit;
 mod explain;
+mod fuzz;
 mod history;
 mod inspect;
 mod lab_lists;
@@ -62,6 +63,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Devices(args) => devices::devices(&args),
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
+        Command::Fuzz(args) => fuzz::fuzz(&args),
         Command::Worker(args) => run::worker_process::serve(&args),
         Command::Check(args) => check::check(&args),
         Command::Repro(args) => check::repro(&args),

@@ -7,6 +7,7 @@ mod check_folder;
 mod check_isolated;
 mod explain;
 mod folders;
+mod fuzz;
 mod hostile;
 mod inspect;
 mod isolate;

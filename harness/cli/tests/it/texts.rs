@@ -72,6 +72,7 @@ fn help_of_every_command() {
         "list",
         "run",
         "check",
+        "fuzz",
         "repro",
         "inspect",
         "explain",

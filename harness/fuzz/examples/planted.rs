@@ -1,12 +1,13 @@
 //! Plants random errors in random shaders on a device. Reports how many of the errors that change
 //! memory are found, and how often the trace names the instruction.
 //!
-//! `cargo run --release -p assay-check --example planted -- [--count N] [--first SEED] [--device
+//! `cargo run --release -p assay-fuzz --example planted -- [--count N] [--first SEED] [--device
 //! NAME]`
 
-use assay_check::{Check, CheckError, MutatingTarget, Mutation, Options, ShaderSource};
+use assay_check::{Check, MutatingTarget, Mutation, ShaderSource};
 use assay_events::{DeviceInfo, Status};
 use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_fuzz::ProgramId;
 use assay_oracle::Slot;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::requirements::DeviceCaps;
@@ -19,9 +20,6 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-#[path = "random/generate.rs"]
-mod generate;
 
 /// Kinds of errors. Floats move by so many representable values that later instructions hardly hide
 /// it.
@@ -129,14 +127,11 @@ fn main() -> ExitCode {
 
 /// Plants one error of each kind that applies to the shader.
 fn plant(seed: u64, target: &VulkanTarget, say: &(dyn Fn(String) + Sync)) -> Vec<(&'static str, Count)> {
-    let text = generate::shader(seed);
-    let prepare = || -> Result<(ShaderSource, Options), CheckError> {
-        let shader = ShaderSource::read(&format!("{seed}.wgsl"), text.as_bytes())?;
-        let inputs = vec![("0.2".parse()?, "-8..8".parse()?)];
-        Ok((shader, Options { rounds: 1, seed, groups: Some([2, 1, 1]), inputs, ..Options::default() }))
-    };
-    let Ok((shader, options)) = prepare() else { return Vec::new() };
-    let Ok(check) = Check::new(&shader, &options) else { return Vec::new() };
+    let id = ProgramId { seed: 0, index: seed };
+    let program = id.program();
+    let read = ShaderSource::read(&format!("{id}.{}", program.ending), program.text.as_bytes());
+    let Ok(shader) = read else { return Vec::new() };
+    let Ok(check) = Check::new(&shader, &program.options) else { return Vec::new() };
     let recording = RecordingTarget { inner: target, left: Mutex::default() };
     let sound = check.run(&&recording);
     if !matches!(&sound, Ok(result) if result.status == Status::Pass) {

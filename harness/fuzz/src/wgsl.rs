@@ -1,5 +1,4 @@
-//! Generator of random, legal WGSL compute shaders: typed expressions, control flow, memory,
-//! functions, vectors, several widths.
+//! Generator of WGSL: typed expressions, control flow, memory, functions, vectors, several widths.
 //!
 //! Nondeterminism other than that of floating-point results is excluded: indices are masked,
 //! divisors are not zero, loops are bounded, barriers are in uniform control flow, and results of
@@ -84,8 +83,7 @@ struct Generator {
 
 /// Returns a shader with inputs at bindings 0 to 2 and outputs at 3 and 4. Their lengths follow
 /// from the dispatch.
-pub(crate) fn shader(seed: u64) -> String {
-    let mut rng = Rng::with_seed(seed);
+pub(crate) fn shader(mut rng: Rng) -> String {
     let (wide, floats) = (rng.u32(..4) == 0, rng.u32(..3) > 0);
     let budget = rng.u32(6..22);
     let mut generator = Generator {
