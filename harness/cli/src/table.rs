@@ -1,7 +1,6 @@
 //! `assay table`: the precision table as text or data, and the doubtful places of its text.
 
 use crate::exit::{self, Failure, WithCode};
-use crate::explain::bits_of_rank;
 use assay_case::{Budget, Case, Inputs, OperandSource};
 use assay_events::{
     Doubt, DoubtExample, PermittedText, PrecisionTable, SPECIFICATION, TABLE_SCHEMA, TableRow, WGSL_SPECIFICATION,
@@ -154,7 +153,7 @@ fn examples(case: &Case) -> BTreeMap<&'static str, DoubtExample> {
 }
 
 fn permitted_text(set: &Set, scalar: Scalar) -> PermittedText {
-    let end = |rank| hex(scalar, bits_of_rank(rank, scalar));
+    let end = |rank| hex(scalar, scalar.bits_of_rank(rank));
     PermittedText {
         ranges: set.ranges().iter().map(|range| [end(range.lo), end(range.hi)]).collect(),
         nan: set.has_nan(),

@@ -192,7 +192,7 @@ fn example(case: &Case, reference: &Reference, observation: &Observation) -> Exa
     let mut ranges: Vec<[String; 2]> = permitted
         .ranges()
         .iter()
-        .map(|range| [range.lo, range.hi].map(|rank| hex(result, bits(result, rank))))
+        .map(|range| [range.lo, range.hi].map(|rank| hex(result, result.bits_of_rank(rank))))
         .collect();
     if permitted.has_nan() {
         ranges.push(["nan".to_owned(), "nan".to_owned()]);
@@ -205,15 +205,6 @@ fn example(case: &Case, reference: &Reference, observation: &Observation) -> Exa
         got,
         permitted: ranges,
         margin: observation.margin,
-    }
-}
-
-/// Returns the bits of a rank: of a float by its order, of an integer or boolean the value itself.
-fn bits(scalar: Scalar, rank: i64) -> u64 {
-    match scalar {
-        Scalar::Float(format) => format.bits(rank),
-        Scalar::Int { width, .. } => rank as u64 & (u64::MAX >> (64 - width)),
-        Scalar::Bool => rank as u64,
     }
 }
 

@@ -1,7 +1,7 @@
 //! JSON output of `assay explain`.
 
 use super::{ApiExplanation, Request, operand_text};
-use assay_float::{Rank, Set};
+use assay_float::Set;
 use assay_precision::{Explanation, Scalar, Verdict};
 use serde::Serialize;
 use serde_json::Value;
@@ -107,15 +107,7 @@ fn margin(margin: Option<f64>) -> Value {
     }
 }
 
-/// Returns the bit pattern of a rank. The rank of an integer is its value.
-pub(crate) fn bits(rank: Rank, scalar: Scalar) -> u64 {
-    match scalar {
-        Scalar::Float(format) => format.bits(rank),
-        Scalar::Int { .. } | Scalar::Bool => rank.cast_unsigned() & (u64::MAX >> (64 - scalar.width())),
-    }
-}
-
 fn ranges(set: &Set, scalar: Scalar) -> Vec<[String; 2]> {
-    let end = |rank| operand_text::hex(bits(rank, scalar), scalar);
+    let end = |rank| operand_text::hex(scalar.bits_of_rank(rank), scalar);
     set.ranges().iter().map(|range| [end(range.lo), end(range.hi)]).collect()
 }

@@ -4,8 +4,6 @@ mod explanation_json;
 mod explanation_text;
 mod operand_text;
 
-pub(crate) use explanation_json::bits as bits_of_rank;
-
 use crate::{
     args::{Api, Cli, Command, ExplainArgs},
     exit::{self, Failure, WithCode, usage},
