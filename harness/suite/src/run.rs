@@ -121,7 +121,11 @@ impl ProgramSet<'_> {
             Ok(Err(error)) => {
                 let error = error.to_string();
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
-                let reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                let mut reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                // The first line announces a list, such as a compiler's errors: its first entry says why.
+                if let Some(entry) = rest.lines().next().filter(|_| reason.ends_with(':')) {
+                    reason = format!("{reason} {}", entry.trim());
+                }
                 CheckResult { notes: rest.lines().map(str::to_owned).collect(), ..undetermined(reason) }
             }
             Err(panic) => {
