@@ -5,7 +5,7 @@ use crate::shader_file::{ENDINGS, ShaderFile};
 use assay_check::{CaseFile, CheckError, CompileOptions, SequenceSession, ShaderSource};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Ending of case files.
@@ -13,6 +13,9 @@ const CASE_FILE: &str = "toml";
 
 /// Largest number of files and folders below a folder.
 const MAX_ENTRIES: usize = 1 << 20;
+
+/// Bytes of a GLSL file in which the version and the workgroup size are looked for.
+const MAX_GLSL: u64 = 1 << 20;
 
 /// Cases of files, and the files that have none.
 #[derive(Debug, Default)]
@@ -117,8 +120,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Returns whether a GLSL file is a compute shader rather than one of another stage or an include.
+/// Other files than regular ones are not read.
 fn is_compute_glsl(file: &Path) -> bool {
-    fs::read_to_string(file).is_ok_and(|text| text.contains("#version") && text.contains("local_size_"))
+    let mut text = Vec::new();
+    let is_read =
+        file.is_file() && fs::File::open(file).is_ok_and(|file| file.take(MAX_GLSL).read_to_end(&mut text).is_ok());
+    let text = String::from_utf8_lossy(&text);
+    is_read && text.contains("#version") && text.contains("local_size_")
 }
 
 /// Returns the names of the compute entry points; `None` if they are not known, because the file
