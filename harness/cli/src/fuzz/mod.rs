@@ -48,7 +48,8 @@ Examples:
   assay fuzz --device all --programs 20000 --seed 7 --out campaign
   assay fuzz --resume campaign --time 60
 
-Exit code: as for `assay run`; 0 if the time limit ends a campaign without failures.";
+Exit code: as for `assay run`; 0 if the time limit ends a campaign that judged programs
+and found no failure.";
 
 /// Result file of a campaign.
 const SUMMARY: &str = "campaign.txt";
@@ -116,7 +117,7 @@ pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
     if ran == exit::INTERRUPTED && !by_time {
         return Ok(ran);
     }
-    let mut failed = false;
+    let (mut failed, mut judged) = (false, 0);
     for folder in result_folders::each_run(std::slice::from_ref(&folder)) {
         let campaign = Campaign::read(&folder)?;
         let mut text = campaign.text(&known);
@@ -124,11 +125,17 @@ pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
             text += &cause_folder::write_all(&folder, &campaign, &known)?;
         }
         failed |= !campaign.groups.is_empty();
+        judged += campaign.judged;
         OwnedFiles::new(&folder).claim([SUMMARY]).code(exit::USAGE)?;
         output_file::write(&folder.join(SUMMARY), &text)?;
         print_summary(&text);
     }
-    Ok(if ran == exit::INTERRUPTED { if failed { exit::FAILURES } else { exit::OK } } else { ran })
+    Ok(match ran {
+        exit::INTERRUPTED if failed => exit::FAILURES,
+        exit::INTERRUPTED if judged == 0 => exit::NOTHING,
+        exit::INTERRUPTED => exit::OK,
+        ran => ran,
+    })
 }
 
 impl FuzzArgs {
