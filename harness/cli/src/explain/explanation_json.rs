@@ -1,6 +1,6 @@
 //! JSON output of `assay explain`.
 
-use super::{ApiExplanation, Request, operand_text};
+use super::{ApiExplanation, Request};
 use assay_float::Set;
 use assay_precision::{Explanation, Scalar, Verdict};
 use serde::Serialize;
@@ -80,7 +80,7 @@ fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, ind
             .inputs
             .iter()
             .zip(call.operand_slots())
-            .map(|(&bits, slot)| operand_text::hex(bits, slot))
+            .map(|(&bits, slot)| assay_runner::hex(slot, bits))
             .collect(),
         modes: call.modes.names(),
         exact: &explanation.exact,
@@ -90,7 +90,7 @@ fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, ind
         nan: set.has_nan(),
         any: set.is_anything(),
         got: request.got.as_ref().map(|got| Got {
-            bits: operand_text::hex(got[index], slot),
+            bits: assay_runner::hex(slot, got[index]),
             permitted: matches!(verdict, Verdict::Pass | Verdict::Unchecked),
             lenient: verdict != Verdict::Fail,
             margin: margin(explanation.judgement.and_then(|judgement| judgement.margin)),
@@ -108,6 +108,6 @@ fn margin(margin: Option<f64>) -> Value {
 }
 
 fn ranges(set: &Set, scalar: Scalar) -> Vec<[String; 2]> {
-    let end = |rank| operand_text::hex(scalar.bits_of_rank(rank), scalar);
+    let end = |rank| assay_runner::hex(scalar, scalar.bits_of_rank(rank));
     set.ranges().iter().map(|range| [end(range.lo), end(range.hi)]).collect()
 }

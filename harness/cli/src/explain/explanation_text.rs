@@ -81,7 +81,7 @@ fn set(text: &mut String, label: &str, set: &Set, slot: Scalar) {
     let ends = set.ranges().iter().flat_map(|range| [range.lo, range.hi]).map(|rank| slot.bits_of_rank(rank));
     let ends: Vec<[String; 3]> = ends
         .map(|bits| {
-            [operand_text::hex(bits, slot), operand_text::decimal(bits, slot), operand_text::hex_float(bits, slot)]
+            [assay_runner::hex(slot, bits), operand_text::decimal(bits, slot), operand_text::hex_float(bits, slot)]
         })
         .collect();
     let width = |column: usize| ends.iter().map(|end| end[column].len()).max().unwrap_or(0);
