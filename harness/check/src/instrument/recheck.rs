@@ -91,6 +91,7 @@ fn isolated_module(
     let (uint, bool) = (editor.uint(32), editor.bool());
     let slot = instrumented.descriptor.slot;
     let input = editor.storage_array(uint, 4, slot.set, slot.binding);
+    editor.annotate(Op::Decorate, &[input, Decoration::NonWritable.word()]);
     // Booleans are stored as words.
     let parts = &probe.result.layout.scalars;
     let stored = |kind: ComponentKind, ty: u32| if kind == ComponentKind::Bool { uint } else { ty };

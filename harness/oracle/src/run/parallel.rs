@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
         }
         let memory: u64 = self.objects.iter().map(|object| object.bytes.len() as u64).sum();
         let registers = self.columns.iter().map(|column| column.bits.len() as u64 * 8).sum::<u64>();
-        let each = (memory + registers + self.races.bytes()).max(1);
+        let each = (memory + registers + self.races.full_bytes()).max(1);
         let fit = self.limits.state_bytes / each;
         (threads * PARTS).min(count - 1).min(fit).max(1)
     }

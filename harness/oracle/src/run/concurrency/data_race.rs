@@ -97,8 +97,10 @@
 //!   value depends on the order of invocations, so that every execution has the conflict.
 
 mod recording;
+mod shadow_memory;
 
 use crate::inst::Order;
+use shadow_memory::ShadowMemory;
 use std::ops::Range;
 
 /// Flag of an invocation's number in a record: the scope of its atomic reaches no further than the
@@ -158,7 +160,7 @@ impl Record {
 #[derive(Debug, Default)]
 pub(crate) struct RaceDetector {
     /// Records by object; empty for objects that are not written.
-    shadows: Vec<Vec<Record>>,
+    shadows: Vec<ShadowMemory>,
     /// Written granules by object, a bit each, if a single invocation runs, so that there are no
     /// records.
     marks: Vec<Vec<u64>>,
@@ -316,7 +318,7 @@ impl RaceDetector {
         lane: usize,
         Access { write, atomic, uncertain }: Access,
     ) -> Option<Conflict> {
-        if self.shadows.get(object as usize).is_none_or(Vec::is_empty) {
+        if self.shadows.get(object as usize).is_none_or(ShadowMemory::is_empty) {
             if write && let Some(marks) = self.marks.get_mut(object as usize) {
                 let granules = offset >> self.shift..=(offset + size - 1) >> self.shift;
                 granules.for_each(|granule| marks[granule / 64] |= 1 << (granule % 64));
@@ -337,7 +339,7 @@ impl RaceDetector {
         let mut found: Option<Conflict> = None;
         for (_, granule) in self.granules(object as usize, offset, size) {
             let granule = granule as usize;
-            let record = self.shadows[object as usize][granule];
+            let record = self.shadows[object as usize].record(granule);
             for (last, theirs_atomic) in [(record.plain, false), (record.atomic, true)] {
                 let both_atomic = atomic.is_some() && theirs_atomic;
                 let mut meet = |(who, when): (u32, u32), was_read: bool, theirs_stores: bool| {
@@ -381,7 +383,7 @@ impl RaceDetector {
                 | flag(OTHER_WORKGROUPS, others.other_workgroups);
             let parted = others.same_workgroup && (when & TIME < pending || when & PARTED != 0);
             let now = now | flag(PARTED, parted);
-            let record = &mut self.shadows[object as usize][granule];
+            let record = self.shadows[object as usize].record_mut(granule);
             let own = if atomic.is_some() { &mut record.atomic } else { &mut record.plain };
             if write {
                 (own.writer, own.written) = (who, now);
@@ -428,14 +430,12 @@ impl RaceDetector {
         let pairs = self.shadows.iter_mut().zip(&other.shadows).enumerate().skip(2);
         for (object, (mine, theirs)) in pairs {
             let mut ranges: Vec<Range<usize>> = Vec::new();
-            for (granule, (mine, theirs)) in mine.iter_mut().zip(theirs).enumerate() {
-                let meet = |one: &Record, other: &Record| one.is_written() && other.is_accessed();
-                if meet(mine, theirs) || meet(theirs, mine) {
+            for (granule, theirs) in theirs.accessed() {
+                let own = mine.record(granule);
+                if own.is_written() || theirs.is_written() && own.is_accessed() {
                     return None;
                 }
-                if theirs.is_accessed() {
-                    *mine = *theirs;
-                }
+                *mine.record_mut(granule) = *theirs;
                 if theirs.is_written() {
                     let bytes = granule << self.shift..(granule + 1) << self.shift;
                     extend(&mut ranges, bytes);
@@ -457,18 +457,20 @@ impl RaceDetector {
     /// The bytes of an object that an invocation wrote or may have written, clipped to `bytes`.
     pub(in crate::run) fn written(&self, object: usize, bytes: usize) -> Vec<Range<usize>> {
         let mut written = Vec::new();
-        let records = self.shadows.get(object).into_iter().flatten().map(Record::is_written);
+        let records = self.shadows.get(object).into_iter().flat_map(ShadowMemory::accessed);
+        let records = records.filter(|(_, record)| record.is_written()).map(|(granule, _)| granule);
         let bits = |bits: &u64| -> [bool; 64] { std::array::from_fn(|bit| bits >> bit & 1 == 1) };
-        let marks = self.marks.get(object).into_iter().flatten().flat_map(bits);
-        for (granule, _) in records.chain(marks).enumerate().filter(|(_, written)| *written) {
+        let marks = self.marks.get(object).into_iter().flatten().flat_map(bits).enumerate();
+        let marks = marks.filter(|(_, written)| *written).map(|(granule, _)| granule);
+        for granule in records.chain(marks) {
             extend(&mut written, granule << self.shift..((granule + 1) << self.shift).min(bytes));
         }
         written
     }
 
-    /// Size of the records in bytes.
-    pub(in crate::run) fn bytes(&self) -> u64 {
-        self.shadows.iter().map(|shadow| size_of_val(&shadow[..]) as u64).sum()
+    /// Size of the records in bytes once all memory was accessed.
+    pub(in crate::run) fn full_bytes(&self) -> u64 {
+        self.shadows.iter().map(ShadowMemory::full_bytes).sum()
     }
 
     /// Executes a control barrier of the workgroup. "If A is a release barrier, B is an acquire

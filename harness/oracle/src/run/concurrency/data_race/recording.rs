@@ -1,6 +1,6 @@
 //! Recording of the accesses of a run, and the reports of their conflicts.
 
-use super::{Access, Atomic, Conflict, Epochs, RaceDetector, Record};
+use super::{Access, Atomic, Conflict, Epochs, RaceDetector, ShadowMemory};
 use crate::abstract_value::AbstractValue;
 use crate::dispatch::Resource;
 use crate::inst::Inst;
@@ -66,7 +66,7 @@ impl Run<'_> {
             shift = shift.min(least.trailing_zeros());
         }
         let alone = groups * self.lanes as u64 <= 1;
-        let (mut shadows, mut marks) = (vec![Vec::new(); self.objects.len()], Vec::new());
+        let (mut shadows, mut marks) = (vec![ShadowMemory::default(); self.objects.len()], Vec::new());
         if alone {
             let bits = |object: &Object| vec![0; object.bytes.len().div_ceil(64 << shift)];
             marks = self.objects.iter().map(bits).collect();
@@ -74,7 +74,7 @@ impl Run<'_> {
             let granules = |bytes: usize| bytes.div_ceil(1 << shift);
             for (place, object) in self.objects.iter().enumerate().skip(1) {
                 if place == 1 || self.is_writable(place) {
-                    shadows[place] = vec![Record::default(); granules(object.bytes.len())];
+                    shadows[place] = ShadowMemory::new(granules(object.bytes.len()));
                 }
             }
         }
