@@ -2,7 +2,7 @@
 
 use crate::CaseError;
 use crate::case::{Case, OperandSource, name_stem, shape_from_name};
-use crate::shader::{exclusion_reason, takes_source};
+use crate::shader::takes_source;
 use assay_float::Format;
 use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
@@ -357,7 +357,7 @@ fn each<T>(
 fn instruction(at: &FileContext<'_>, name: &SpannedText) -> Result<Op, CaseError> {
     // Spelled exactly as in SPIR-V, because people read these files.
     match Op::from_name(name.get_ref()) {
-        Ok(op) if op.name() == name.get_ref() => match exclusion_reason(op) {
+        Ok(op) if op.name() == name.get_ref() => match op.not_in_compute() {
             Some(why) => Err(at.error(&name.span(), format!("no case can run `{op}`: {why}"))),
             None => Ok(op),
         },

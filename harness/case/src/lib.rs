@@ -95,7 +95,7 @@ pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
 
 /// Returns the instructions of the precision table that no case can run, with the reasons.
 pub fn instructions_without_case() -> impl Iterator<Item = (Op, &'static str)> {
-    Op::ALL.iter().filter_map(|&op| Some((op, shader::exclusion_reason(op)?)))
+    Op::ALL.iter().filter_map(|&op| Some((op, op.not_in_compute()?)))
 }
 
 fn mode_lists() -> Result<ModeLists, CaseError> {

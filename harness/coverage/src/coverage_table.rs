@@ -228,7 +228,7 @@ fn add_instruction(row: &mut CoverageRow, op: Op, evidence: &Evidence) {
         let before = if row.text.is_empty() { "" } else { "; " };
         row.text += &format!("{before}{said}");
     }
-    row.functions.push(format!("precision::table::of {}", op.name()));
+    row.functions.push(format!("precision::instructions::row {}", op.name()));
     match evidence.precision.get(&op) {
         Some(measured) => {
             let formats: Vec<&str> = measured.formats.iter().map(String::as_str).collect();

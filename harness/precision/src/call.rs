@@ -1,16 +1,7 @@
 //! One instruction on concrete types in a concrete environment.
 
-use crate::{
-    Environment, Modes, Op, OperandRegion, Scalar, Specification, Type,
-    classify::classify,
-    derivation::Derivation,
-    evaluate::{self, ResultSlot},
-    relaxed,
-    table::{self, Accuracy},
-    undefined_operands,
-};
-use assay_float::{BF16, Set};
-use std::fmt;
+use crate::{Modes, Op, Scalar, Shape, Specification, Type, modes::SATURATED, signature::Signature};
+use assay_float::{BF16, Format};
 
 /// One instruction on concrete types, with the floating-point environment that its module declares.
 ///
@@ -114,126 +105,66 @@ fn not_of_bfloat16(scalar: Scalar) -> &'static str {
     }
 }
 
-/// Shape of an instruction's widest operand, from which the types of all others follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// Scalars.
-    Scalar,
-    /// Vectors of 2, 3 or 4 components.
-    Vector(u32),
-    /// Matrices with 2, 3 or 4 columns and rows.
-    Matrix {
-        /// Columns.
-        columns: u32,
-        /// Rows.
-        rows: u32,
-    },
-}
+impl Call {
+    /// Call of an instruction with the main operand type `scalar`, in the given shape of its widest
+    /// operand. For conversions `scalar` is the result type and `from` the operand type.
+    ///
+    /// # Errors
+    /// Fails if the instruction does not take that type, shape or decoration.
+    pub fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Result<Call, CallError> {
+        if !Call::scalars(op).contains(&scalar) {
+            return Err(CallError::Scalar { op, scalar, accepted: list(Call::scalars(op)) });
+        }
+        if !Call::shapes(op).contains(&shape) {
+            return Err(CallError::Shape { op, shape, accepted: list(Call::shapes(op)) });
+        }
+        let sources = Call::sources(op);
+        let from = match from {
+            _ if sources.is_empty() => scalar,
+            Some(from) if sources.contains(&from) && from != scalar => from,
+            Some(from) => return Err(CallError::Source { op, from, to: scalar, accepted: list(sources) }),
+            None => return Err(CallError::From { op, accepted: list(sources) }),
+        };
+        let (operands, results) = op.row().signature.types(scalar, shape, from);
+        let call = Call { op, results, operands, modes, specification: Specification::default() };
+        if modes.saturated && !call.takes_saturation() {
+            let accepted = "OpFConvert, OpConvertSToF and OpConvertUToF to f8e4m3 and f8e5m2";
+            return Err(CallError::Decorated { op, to: scalar, mode: SATURATED, accepted });
+        }
+        Ok(call)
+    }
 
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Shape::Scalar => f.write_str("scalar"),
-            Shape::Vector(n) => write!(f, "vec{n}"),
-            Shape::Matrix { columns, rows } => write!(f, "mat{columns}x{rows}"),
+    /// Returns true if `SaturatedToLargestFloat8NormalConversionEXT` may decorate the call: only
+    /// conversions have results of float8.
+    pub fn takes_saturation(&self) -> bool {
+        self.results[0].scalar.format().is_some_and(Format::is_float8)
+    }
+
+    /// Shapes that the instruction takes, for its widest operand. Pack and Unpack have only one
+    /// shape, which counts as scalar. `OpMatrixTimesMatrix` multiplies a matrix of the shape by one
+    /// of the transposed shape.
+    pub fn shapes(op: Op) -> &'static [Shape] {
+        op.row().signature.shapes()
+    }
+
+    /// Main scalar types that the instruction takes (for conversions, the result types).
+    pub fn scalars(op: Op) -> &'static [Scalar] {
+        op.row().scalars
+    }
+
+    /// Types that a conversion converts from; empty for all other instructions.
+    pub fn sources(op: Op) -> &'static [Scalar] {
+        match op.row().signature {
+            Signature::Convert(sources) => sources,
+            _ => &[],
         }
     }
-}
 
-/// Permitted results of an instruction for concrete operands, for one result scalar.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permitted {
-    /// The usual reading of the text.
-    pub usual: Set,
-    /// The lenient reading, a superset, if the row has two readings.
-    pub lenient: Option<Lenient>,
-}
+    /// Indices of the operand scalars that a result scalar depends on.
+    pub(crate) fn inputs(&self, slot: usize) -> Vec<usize> {
+        self.op.row().signature.inputs(&self.operands, slot)
+    }
 
-/// A lenient reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lenient {
-    /// Permitted set.
-    pub set: Set,
-    /// The doubt, in words.
-    pub doubt: &'static str,
-}
-
-/// Verdict on a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Nothing is required, so that the result is not checked.
-    Unchecked,
-    /// In the permitted set.
-    Pass,
-    /// Outside the usual reading, within a lenient one.
-    QualityWarning,
-    /// Outside every reading.
-    Fail,
-}
-
-/// Class of a result that is not permitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FailureClass {
-    /// Right for denormal operands read as zero, which the environment forbids.
-    FlushedIn,
-    /// A zero in place of a denormal result that had to be kept.
-    FlushedOut,
-    /// A denormal result that had to be flushed.
-    KeptDenormal,
-    /// The neighbour of the exact result that the declared rounding mode does not give.
-    RoundingDirection,
-    /// The wrong sign of a zero.
-    SignOfZero,
-    /// A NaN instead of a number, or a number instead of a NaN.
-    Nan,
-    /// An infinity instead of a finite number, or a finite number instead of an infinity.
-    Overflow,
-    /// At most 16 representable values outside the permitted set.
-    FewUlp,
-    /// None of these.
-    Wild,
-}
-
-/// The verdict on one result scalar.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judgement {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Error divided by the permitted error: 0 is exact, 1 the limit, more is a failure. Infinite
-    /// if no error is permitted (a "correct result") and there is one. `None` if the result is
-    /// unchecked or is not a number.
-    pub margin: Option<f64>,
-    /// Class of the failure, for `QualityWarning` and `Fail`.
-    pub class: Option<FailureClass>,
-}
-
-/// One step of a derivation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Nesting: 0 for the instruction itself, deeper for the operations of a formula.
-    pub depth: usize,
-    /// Change of the set, and its reason.
-    pub text: String,
-}
-
-/// Permitted set of one result scalar, with its derivation.
-#[derive(Clone, Debug)]
-pub struct Explanation {
-    /// Infinitely precise result in decimal, or a statement in its place ("not defined").
-    pub exact: String,
-    /// The rule in words, from the table.
-    pub rule: String,
-    /// Anchor of the clause in the text of the specification.
-    pub clause: &'static str,
-    /// Steps from the exact value to the set.
-    pub steps: Vec<Step>,
-    /// Permitted set.
-    pub permitted: Permitted,
-    /// Verdict on the given result, if there is one.
-    pub judgement: Option<Judgement>,
-}
-
-impl Call {
     /// Scalar type of every operand slot, in order.
     pub fn operand_slots(&self) -> impl Iterator<Item = Scalar> + '_ {
         self.operands.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
@@ -244,83 +175,10 @@ impl Call {
         self.results.iter().flat_map(|t| std::iter::repeat_n(t.scalar, t.len()))
     }
 
-    /// Returns true if the *behaviour* is defined for the operands. It is undefined for a
-    /// conversion from float to integer out of range; such operands must never be sent to a device.
-    pub fn is_defined(&self, operands: &[u64]) -> bool {
-        if self.specification == Specification::Wgsl {
-            // WGSL has no undefined behaviour in expressions: an undefined value is an
-            // indeterminate value.
-            return true;
-        }
-        let result = self.results[0].scalar;
-        let mut slots = self.operand_slots().zip(operands);
-        slots.all(|(operand, &bits)| !undefined_operands::is_undefined_behaviour(self.op, result, operand, bits))
-    }
-
-    /// Prepares the call for many evaluations.
-    pub fn reference(&self) -> Reference {
-        Reference { slots: evaluate::slots(self) }
-    }
-
-    /// Permitted results for these operands, for each result slot.
-    ///
-    /// # Panics
-    /// Panics unless the number of operand scalars is that of [`Call::operand_slots`].
-    pub fn permitted(&self, operands: &[u64]) -> Vec<Permitted> {
-        let reference = self.reference();
-        (0..reference.slots.len()).map(|slot| reference.permitted(slot, operands)).collect()
-    }
-
-    /// Verdict on the bits that a device returned, for each result slot.
-    ///
-    /// # Panics
-    /// As [`Call::permitted`], for operands and results.
-    pub fn judge(&self, operands: &[u64], got: &[u64]) -> Vec<Judgement> {
-        let reference = self.reference();
-        got.iter().enumerate().map(|(slot, &bits)| reference.judge(slot, operands, bits)).collect()
-    }
-
-    /// Derivation of the set for each result slot, with the verdict on `got` if it is given.
-    ///
-    /// # Panics
-    /// As [`Call::judge`].
-    pub fn explain(&self, operands: &[u64], got: Option<&[u64]>) -> Vec<Explanation> {
-        let reference = self.reference();
-        (0..reference.slots.len())
-            .map(|slot| {
-                let derivation = Derivation::recording();
-                let outcome = reference.slots[slot].evaluate(operands, None, false, &derivation);
-                let without = || reference.slots[slot].without_exact_value(&outcome.set).to_owned();
-                Explanation {
-                    exact: outcome.exact.unwrap_or_else(without),
-                    rule: self.rule(),
-                    clause: self.clause(),
-                    steps: derivation.into_steps(),
-                    permitted: reference.permitted(slot, operands),
-                    judgement: got.map(|got| reference.judge(slot, operands, got[slot])),
-                }
-            })
-            .collect()
-    }
-
-    /// Rule in words, from the table, with the effect of `RelaxedPrecision`.
-    pub fn rule(&self) -> String {
-        let words = table::words(self);
-        match self.reference().slots.first() {
-            Some(slot) if slot.relaxed => format!("{words}; RelaxedPrecision: {}", relaxed::words(slot)),
-            _ => words,
-        }
-    }
-
-    /// Anchor of the clause in the text of the specification.
-    pub fn clause(&self) -> &'static str {
-        table::clause(self)
-    }
-
     /// Execution modes that the instruction must respect, by the lists of "Precision and Operation of
     /// SPIR-V Instructions" that name it.
     pub fn lists(&self) -> Vec<&'static str> {
-        let lists = table::of(self.op).lists;
+        let lists = self.op.row().lists;
         let named = [
             ("DenormFlushToZero", lists.flush),
             ("DenormPreserve", lists.preserve),
@@ -328,71 +186,8 @@ impl Call {
         ];
         named.into_iter().filter(|(_, is_named)| *is_named).map(|(mode, _)| mode).collect()
     }
-
-    /// Returns true if the specification states no precision. Results of such instructions are
-    /// reported as measured and never fail.
-    pub fn is_measured_only(&self) -> bool {
-        matches!(table::accuracy(self), Accuracy::Measured)
-    }
 }
 
-/// Call that is prepared for many evaluations.
-#[derive(Clone, Debug)]
-pub struct Reference {
-    pub(crate) slots: Vec<ResultSlot>,
-}
-
-impl Reference {
-    /// Environment in which this result slot is evaluated, in the usual reading.
-    pub fn environment(&self, slot: usize) -> Environment {
-        self.slots[slot].env
-    }
-
-    /// Permitted results in a result slot for these operands.
-    ///
-    /// # Panics
-    /// Panics if there are fewer operand scalars than [`Call::operand_slots`] lists.
-    pub fn permitted(&self, slot: usize, operands: &[u64]) -> Permitted {
-        let usual = self.slots[slot].evaluate(operands, None, false, &Derivation::disabled()).set;
-        let lenient = self.lenient(slot, operands).filter(|l| l.set != usual);
-        Permitted { usual, lenient }
-    }
-
-    /// The lenient reading, even if it permits no more than the usual one.
-    fn lenient(&self, slot: usize, operands: &[u64]) -> Option<Lenient> {
-        let part = &self.slots[slot];
-        if let Some((other, doubt)) = part.lenient_slot() {
-            let outcome = other.evaluate(operands, None, true, &Derivation::disabled());
-            return Some(Lenient { set: outcome.set, doubt: outcome.doubt.unwrap_or(doubt) });
-        }
-        let outcome = part.evaluate(operands, None, true, &Derivation::disabled());
-        Some(Lenient { set: outcome.set, doubt: outcome.doubt? })
-    }
-
-    /// Region of the operands that a result slot depends on.
-    ///
-    /// # Panics
-    /// As [`Reference::permitted`].
-    pub fn operand_region(&self, slot: usize, operands: &[u64]) -> OperandRegion {
-        OperandRegion::of(self.slots[slot].inputs.iter().map(|&(at, scalar)| (scalar, operands[at])))
-    }
-
-    /// Verdict on the bits that a device returned in a result slot.
-    ///
-    /// # Panics
-    /// As [`Reference::permitted`].
-    pub fn judge(&self, slot: usize, operands: &[u64], got: u64) -> Judgement {
-        let part = &self.slots[slot];
-        let outcome = part.evaluate(operands, Some(got), false, &Derivation::disabled());
-        if outcome.set.is_anything() {
-            return Judgement { verdict: Verdict::Unchecked, margin: None, class: None };
-        }
-        if part.holds(&outcome.set, got) {
-            return Judgement { verdict: Verdict::Pass, margin: outcome.margin, class: None };
-        }
-        let class = Some(classify(part, operands, &outcome.set, got));
-        let warned = self.lenient(slot, operands).is_some_and(|l| part.holds(&l.set, got));
-        let verdict = if warned { Verdict::QualityWarning } else { Verdict::Fail };
-        Judgement { verdict, margin: outcome.margin, class }
-    }
+fn list<T: ToString>(items: &[T]) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }

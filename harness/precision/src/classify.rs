@@ -1,10 +1,33 @@
 //! Classification of results that are not permitted.
 
-use crate::{FailureClass, derivation::Derivation, evaluate::ResultSlot};
+use crate::{derivation::Derivation, result_slot::ResultSlot};
 use assay_float::{Format, RankRange, Set};
 
 /// Greatest distance from the set, in representable values, that counts as a few ulp.
 const FEW: u64 = 16;
+
+/// Class of a result that is not permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FailureClass {
+    /// Right for denormal operands read as zero, which the environment forbids.
+    FlushedIn,
+    /// A zero in place of a denormal result that had to be kept.
+    FlushedOut,
+    /// A denormal result that had to be flushed.
+    KeptDenormal,
+    /// The neighbour of the exact result that the declared rounding mode does not give.
+    RoundingDirection,
+    /// The wrong sign of a zero.
+    SignOfZero,
+    /// A NaN instead of a number, or a number instead of a NaN.
+    Nan,
+    /// An infinity instead of a finite number, or a finite number instead of an infinity.
+    Overflow,
+    /// At most 16 representable values outside the permitted set.
+    FewUlp,
+    /// None of these.
+    Wild,
+}
 
 impl FailureClass {
     /// Class of a float outside the set, as far as the result alone shows it.

@@ -1,7 +1,15 @@
 //! Recorder of the steps of a derivation.
 
-use crate::call::Step;
 use std::cell::RefCell;
+
+/// One step of a derivation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Nesting: 0 for the instruction itself, deeper for the operations of a formula.
+    pub depth: usize,
+    /// Change of the set, and its reason.
+    pub text: String,
+}
 
 /// Records the steps of one evaluation, or ignores them.
 #[derive(Debug, Default)]

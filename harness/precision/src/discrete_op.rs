@@ -2,9 +2,11 @@
 //! operands' bit patterns.
 
 use crate::{
-    Rounding, Scalar, pack,
+    Rounding, Scalar,
+    integral::{IntegralRounding, integral},
+    pack,
     rank_interval::{convert_rank, rank_of_representable},
-    real_op::neighbours,
+    real_range::neighbours,
 };
 use assay_float::{Dyadic, F16, F64, Format, RankRange, Set};
 
@@ -191,9 +193,16 @@ impl DiscreteOp {
             // "+0.0 if x = +0.0, and ±0.0 if x = -0.0"
             DiscreteOp::Sign if f.is_zero(x[0]) => Set::range(if f.is_negative(x[0]) { -1 } else { 0 }, 0),
             DiscreteOp::Sign => Set::point(with_sign(f.rank_of_one(), f.is_negative(x[0]))),
-            DiscreteOp::Round | DiscreteOp::RoundEven | DiscreteOp::Trunc | DiscreteOp::Floor | DiscreteOp::Ceil => {
-                if f.is_finite(x[0]) { self.integral(x[0], f) } else { keep(x[0]) }
+            DiscreteOp::Round | DiscreteOp::RoundEven | DiscreteOp::Trunc | DiscreteOp::Floor | DiscreteOp::Ceil
+                if !f.is_finite(x[0]) =>
+            {
+                keep(x[0])
             }
+            DiscreteOp::Round => integral(IntegralRounding::Nearest, x[0], f),
+            DiscreteOp::RoundEven => integral(IntegralRounding::NearestEven, x[0], f),
+            DiscreteOp::Trunc => integral(IntegralRounding::TowardZero, x[0], f),
+            DiscreteOp::Floor => integral(IntegralRounding::Down, x[0], f),
+            DiscreteOp::Ceil => integral(IntegralRounding::Up, x[0], f),
             // The instruction set does not define the significand or the exponent of a NaN or an
             // infinity, nor Modf's fraction.
             DiscreteOp::Fraction | DiscreteOp::Significand | DiscreteOp::Exponent if !f.is_finite(x[0]) => {
@@ -283,38 +292,6 @@ impl DiscreteOp {
             | DiscreteOp::FindUMsb
             | DiscreteOp::PackDouble => Set::anything(),
         }
-    }
-
-    /// A finite value rounded to an integer, which the format always represents. Zero keeps the
-    /// operand's sign.
-    fn integral(self, bits: u64, f: Format) -> Set {
-        let value = f.value(bits).expect("a finite value").abs();
-        let negative = f.is_negative(bits);
-        let below = value.trunc();
-        let rank = |magnitude: Dyadic| with_sign(rank_of_representable(magnitude, f), negative);
-        if value.is_integer() {
-            return Set::point(rank(value));
-        }
-        // Values that are not integers are below 2^fraction_bits, so that the arithmetic on u64 is
-        // exact.
-        let lower = below.to_f64() as u64;
-        let upper = Dyadic::int(lower as i64 + 1);
-        let half = value == Dyadic::new(false, 2 * lower + 1, -1);
-        let nearest_is_upper = value.scale(1).trunc().to_f64() as u64 % 2 == 1;
-        let mut set = Set::empty();
-        let mut add = |magnitude: Dyadic| set.insert(RankRange::point(rank(magnitude)));
-        match self {
-            DiscreteOp::Round if half => {
-                add(below);
-                add(upper);
-            }
-            DiscreteOp::RoundEven if half => add(if lower.is_multiple_of(2) { below } else { upper }),
-            DiscreteOp::Round | DiscreteOp::RoundEven => add(if nearest_is_upper { upper } else { below }),
-            DiscreteOp::Floor => add(if negative { upper } else { below }),
-            DiscreteOp::Ceil => add(if negative { below } else { upper }),
-            _ => add(below),
-        }
-        set
     }
 
     fn integer(self, x: &[u64], width: u32, result: Scalar) -> Set {

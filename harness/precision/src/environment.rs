@@ -1,7 +1,7 @@
 //! Environment of one evaluation: the combined effect of the modes and of the lists that name the
 //! row.
 
-use crate::{Denormals, Modes, Rounding, Specification, table::Lists};
+use crate::{Denormals, Modes, Rounding, Specification, lists::Lists};
 use assay_float::{F16, Format};
 
 /// Treatment of denormal values of one kind.
@@ -13,6 +13,18 @@ pub enum Flush {
     May,
     /// Each must be zero.
     Must,
+}
+
+impl Flush {
+    /// Treatment of denormal results with this declaration, for an instruction that these lists
+    /// name.
+    pub(crate) fn of_results(lists: Lists, declared: Denormals) -> Flush {
+        match declared {
+            Denormals::FlushToZero if lists.flush => Flush::Must,
+            Denormals::Preserve if lists.preserve => Flush::Never,
+            Denormals::Undeclared | Denormals::FlushToZero | Denormals::Preserve => Flush::May,
+        }
+    }
 }
 
 /// Conditions of one evaluation of one instruction.
@@ -75,7 +87,7 @@ impl Environment {
             bound_format: format,
             rounding: if of_result { modes.rounding } else { Rounding::Undeclared },
             flush_operands: !(operands_kept && lists.preserve && of_operands),
-            flush_results: if of_result { lists.flush_of_results(modes.denormals) } else { Flush::May },
+            flush_results: if of_result { Flush::of_results(lists, modes.denormals) } else { Flush::May },
             flush_inside: !(modes.denormals == Denormals::Preserve && of_result),
             nsz,
             not_inf,

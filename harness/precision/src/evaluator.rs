@@ -1,10 +1,9 @@
 //! Evaluation of formulas: one traversal for every domain of values.
 
 use crate::{
-    formula::{Formula, Node, NodeId},
+    formula::{Formula, Node, NodeId, SumOfProducts},
     rank_interval::Stop,
     real_op::RealOp,
-    sum_of_products::SumOfProducts,
 };
 use assay_float::Dyadic;
 use smallvec::{SmallVec, smallvec};

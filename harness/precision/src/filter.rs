@@ -31,8 +31,8 @@ use crate::{
     Column, Op, Rounding, Scalar,
     discrete_op::{DiscreteOp, Relation},
     environment::{Environment, Flush},
-    evaluate::{ResultRule, ResultSlot},
     real_op::Bound,
+    result_slot::{ResultRule, ResultSlot},
     simd::{
         LaneBounds, SimdEvaluator,
         arithmetic::{Grid, LANES, LaneValues, SLACK, flag, lanes, vectorised},

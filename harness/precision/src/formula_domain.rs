@@ -3,17 +3,16 @@
 //! who track how values were computed need the formula in their own terms.
 
 use crate::{
-    call::Reference,
+    Reference,
     derivation::Derivation,
     environment::Environment,
-    evaluate::ResultRule,
     evaluator::Evaluator,
-    formula::{Formula, Node, NodeId},
+    formula::{Formula, Node, NodeId, SumOfProducts},
     interval_eval::{IntervalEvaluator, IntervalSet},
     modes::Rounding,
     rank_interval::{RankInterval, Stop},
     real_op::RealOp,
-    sum_of_products::SumOfProducts,
+    result_slot::ResultRule,
 };
 use assay_float::{Dyadic, Rank};
 use smallvec::SmallVec;

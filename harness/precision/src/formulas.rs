@@ -2,10 +2,8 @@
 //! tables.
 
 use crate::{
-    formula::{ExactDefinition, Formula, Node, NodeId},
+    formula::{ExactDefinition, Formula, FormulaSize, Node, NodeId, SumOfProducts, Term},
     real_op::RealOp,
-    sum_of_products::{SumOfProducts, Term},
-    table::Inputs,
 };
 use assay_float::{Dyadic, Function};
 use smallvec::SmallVec;
@@ -63,7 +61,7 @@ impl Builder {
         if let ([a], [b]) = (a, b) {
             return self.sum(&[(false, &[*a, *b])]);
         }
-        let formula = sum_of_products(&Inputs { components: a.len(), component: 0 });
+        let formula = sum_of_products(&FormulaSize { components: a.len(), component: 0 });
         self.inherited(formula, &[a, b].concat())
     }
 
@@ -84,13 +82,13 @@ impl Builder {
     }
 }
 
-const SCALAR: Inputs = Inputs { components: 1, component: 0 };
+const SCALAR: FormulaSize = FormulaSize { components: 1, component: 0 };
 
-pub(crate) fn rem(_: &Inputs) -> Formula {
+pub(crate) fn rem(_: &FormulaSize) -> Formula {
     remainder("x - y * trunc(x / y)", Node::Trunc, ExactDefinition::RemTrunc)
 }
 
-pub(crate) fn modulo(_: &Inputs) -> Formula {
+pub(crate) fn modulo(_: &FormulaSize) -> Formula {
     remainder("x - y * floor(x / y)", Node::Floor, ExactDefinition::RemFloor)
 }
 
@@ -105,7 +103,7 @@ fn remainder(words: &'static str, integral: fn(NodeId) -> Node, definition: Exac
 
 /// OpDot and the products of vectors and matrices: the factors of one side, followed by those of
 /// the other.
-pub(crate) fn sum_of_products(inputs: &Inputs) -> Formula {
+pub(crate) fn sum_of_products(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let n = inputs.components;
     let products: Vec<[NodeId; 2]> = (0..n).map(|i| [b.operand(i), b.operand(n + i)]).collect();
@@ -114,14 +112,14 @@ pub(crate) fn sum_of_products(inputs: &Inputs) -> Formula {
     b.done("the sum of x_i * y_i", ExactDefinition::Formula)
 }
 
-pub(crate) fn fma(_: &Inputs) -> Formula {
+pub(crate) fn fma(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..3);
     b.sum(&[(false, &[x[0], x[1]]), (false, &[x[2]])]);
     b.done("OpFMul followed by OpFAdd", ExactDefinition::Formula)
 }
 
-pub(crate) fn sqrt(_: &Inputs) -> Formula {
+pub(crate) fn sqrt(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let (x, one) = (b.operand(0), b.constant(1, 0));
     let inverse = b.real(RealOp::InverseSqrt, &[x]);
@@ -129,7 +127,7 @@ pub(crate) fn sqrt(_: &Inputs) -> Formula {
     Formula { zero_is_zero: true, ..b.done("1.0 / InverseSqrt(x)", ExactDefinition::Function(Function::Sqrt)) }
 }
 
-pub(crate) fn pow(_: &Inputs) -> Formula {
+pub(crate) fn pow(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let (x, y) = (b.operand(0), b.operand(1));
     let log = b.real(RealOp::Log2, &[x]);
@@ -138,11 +136,11 @@ pub(crate) fn pow(_: &Inputs) -> Formula {
     b.done("Exp2(y * Log2(x))", ExactDefinition::Pow)
 }
 
-pub(crate) fn radians(_: &Inputs) -> Formula {
+pub(crate) fn radians(_: &FormulaSize) -> Formula {
     scaled(Node::RadiansPerDegree, "x * C, C being pi/180 correctly rounded")
 }
 
-pub(crate) fn degrees(_: &Inputs) -> Formula {
+pub(crate) fn degrees(_: &FormulaSize) -> Formula {
     scaled(Node::DegreesPerRadian, "x * C, C being 180/pi correctly rounded")
 }
 
@@ -153,7 +151,7 @@ fn scaled(factor: Node, words: &'static str) -> Formula {
     b.done(words, ExactDefinition::Formula)
 }
 
-pub(crate) fn tan(_: &Inputs) -> Formula {
+pub(crate) fn tan(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let (sin, cos) = (b.real(RealOp::Sin, &[x]), b.real(RealOp::Cos, &[x]));
@@ -168,7 +166,7 @@ fn complement(b: &mut Builder, x: NodeId) -> NodeId {
     b.sqrt(difference)
 }
 
-pub(crate) fn asin(_: &Inputs) -> Formula {
+pub(crate) fn asin(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let other = complement(&mut b, x);
@@ -176,7 +174,7 @@ pub(crate) fn asin(_: &Inputs) -> Formula {
     b.done("Atan2(x, Sqrt(1.0 - x * x))", ExactDefinition::Function(Function::Asin))
 }
 
-pub(crate) fn acos(_: &Inputs) -> Formula {
+pub(crate) fn acos(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let other = complement(&mut b, x);
@@ -184,11 +182,11 @@ pub(crate) fn acos(_: &Inputs) -> Formula {
     b.done("Atan2(Sqrt(1.0 - x * x), x)", ExactDefinition::Function(Function::Acos))
 }
 
-pub(crate) fn sinh(_: &Inputs) -> Formula {
+pub(crate) fn sinh(_: &FormulaSize) -> Formula {
     hyperbolic(true, "(Exp(x) - Exp(-x)) * 0.5", Function::Sinh)
 }
 
-pub(crate) fn cosh(_: &Inputs) -> Formula {
+pub(crate) fn cosh(_: &FormulaSize) -> Formula {
     hyperbolic(false, "(Exp(x) + Exp(-x)) * 0.5", Function::Cosh)
 }
 
@@ -201,7 +199,7 @@ fn hyperbolic(negative: bool, words: &'static str, function: Function) -> Formul
     b.done(words, ExactDefinition::Function(function))
 }
 
-pub(crate) fn tanh(_: &Inputs) -> Formula {
+pub(crate) fn tanh(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operand(0);
     let (sinh, cosh) = (b.inherited(sinh(&SCALAR), &[x]), b.inherited(cosh(&SCALAR), &[x]));
@@ -209,11 +207,11 @@ pub(crate) fn tanh(_: &Inputs) -> Formula {
     b.done("Sinh(x) / Cosh(x)", ExactDefinition::Function(Function::Tanh))
 }
 
-pub(crate) fn asinh(_: &Inputs) -> Formula {
+pub(crate) fn asinh(_: &FormulaSize) -> Formula {
     inverse_hyperbolic(false, "Log(x + Sqrt(x * x + 1.0))", Function::Asinh)
 }
 
-pub(crate) fn acosh(_: &Inputs) -> Formula {
+pub(crate) fn acosh(_: &FormulaSize) -> Formula {
     inverse_hyperbolic(true, "Log(x + Sqrt(x * x - 1.0))", Function::Acosh)
 }
 
@@ -227,7 +225,7 @@ fn inverse_hyperbolic(negative: bool, words: &'static str, function: Function) -
     b.done(words, ExactDefinition::Function(function))
 }
 
-pub(crate) fn atanh(_: &Inputs) -> Formula {
+pub(crate) fn atanh(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let (x, one, half) = (b.operand(0), b.constant(1, 0), b.constant(1, -1));
     let divisor = b.sum(&[(false, &[one]), (true, &[x])]);
@@ -237,7 +235,7 @@ pub(crate) fn atanh(_: &Inputs) -> Formula {
     b.done("Log((1.0 + x) / (1.0 - x)) * 0.5", ExactDefinition::Function(Function::Atanh))
 }
 
-pub(crate) fn length(inputs: &Inputs) -> Formula {
+pub(crate) fn length(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..inputs.components);
     let dot = b.dot(&x, &x);
@@ -245,7 +243,7 @@ pub(crate) fn length(inputs: &Inputs) -> Formula {
     b.done("Sqrt(dot(x, x))", ExactDefinition::Formula)
 }
 
-pub(crate) fn distance(inputs: &Inputs) -> Formula {
+pub(crate) fn distance(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let n = inputs.components;
     let difference: Vec<NodeId> = (0..n)
@@ -258,7 +256,7 @@ pub(crate) fn distance(inputs: &Inputs) -> Formula {
     b.done("Length(x - y)", ExactDefinition::Formula)
 }
 
-pub(crate) fn cross(inputs: &Inputs) -> Formula {
+pub(crate) fn cross(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let (j, k) = ((inputs.component + 1) % 3, (inputs.component + 2) % 3);
     let [xj, xk, yj, yk] = [j, k, 3 + j, 3 + k].map(|i| b.operand(i));
@@ -266,7 +264,7 @@ pub(crate) fn cross(inputs: &Inputs) -> Formula {
     b.done("OpFSub(OpFMul, OpFMul)", ExactDefinition::Formula)
 }
 
-pub(crate) fn normalize(inputs: &Inputs) -> Formula {
+pub(crate) fn normalize(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..inputs.components);
     let dot = b.dot(&x, &x);
@@ -276,7 +274,7 @@ pub(crate) fn normalize(inputs: &Inputs) -> Formula {
 }
 
 /// Normalize in WGSL's definition.
-pub(crate) fn normalize_by_length(inputs: &Inputs) -> Formula {
+pub(crate) fn normalize_by_length(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let x = b.operands(0..inputs.components);
     let length = b.inherited(length(inputs), &x);
@@ -284,7 +282,7 @@ pub(crate) fn normalize_by_length(inputs: &Inputs) -> Formula {
     b.done("x / length(x)", ExactDefinition::Normalized(inputs.component))
 }
 
-pub(crate) fn face_forward(inputs: &Inputs) -> Formula {
+pub(crate) fn face_forward(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let n = inputs.components;
     let (incident, reference) = (b.operands(n..2 * n), b.operands(2 * n..3 * n));
@@ -295,7 +293,7 @@ pub(crate) fn face_forward(inputs: &Inputs) -> Formula {
     b.done("dot(Nref, I) < 0.0 ? N : -N", ExactDefinition::Formula)
 }
 
-pub(crate) fn reflect(inputs: &Inputs) -> Formula {
+pub(crate) fn reflect(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let n = inputs.components;
     let (x, y, two) = (b.operands(0..n), b.operands(n..2 * n), b.constant(2, 0));
@@ -309,7 +307,7 @@ pub(crate) fn reflect(inputs: &Inputs) -> Formula {
     b.done("x - 2.0 * dot(y, x) * y", ExactDefinition::Formula)
 }
 
-pub(crate) fn refract(inputs: &Inputs) -> Formula {
+pub(crate) fn refract(inputs: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let n = inputs.components;
     let (incident, normal, eta) = (b.operands(0..n), b.operands(n..2 * n), b.operand(2 * n));
@@ -328,7 +326,7 @@ pub(crate) fn refract(inputs: &Inputs) -> Formula {
     )
 }
 
-pub(crate) fn mix(_: &Inputs) -> Formula {
+pub(crate) fn mix(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let (x, y, a) = (b.operand(0), b.operand(1), b.operand(2));
     b.sum(&[(false, &[x]), (true, &[x, a]), (false, &[y, a])]);
@@ -343,7 +341,7 @@ fn polynomial() -> Formula {
     b.done("t * t * (3.0 - 2.0 * t)", ExactDefinition::Formula)
 }
 
-pub(crate) fn smooth_step(_: &Inputs) -> Formula {
+pub(crate) fn smooth_step(_: &FormulaSize) -> Formula {
     let mut b = Builder::default();
     let (low, high, x) = (b.operand(0), b.operand(1), b.operand(2));
     let width = b.sum(&[(false, &[high]), (true, &[low])]);

@@ -17,7 +17,8 @@ use crate::{
         BUDGET, COARSE_BUDGET, Operation, RangeQuestion, corners, decide_range, extremes, try_decide_range,
     },
     rank_interval::{RankInterval, Stop},
-    real_op::{RealOp, neighbours, round},
+    real_op::RealOp,
+    real_range::{neighbours, round},
 };
 use assay_float::{Dyadic, Enclosure, Rank};
 use smallvec::SmallVec;

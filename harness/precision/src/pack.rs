@@ -1,10 +1,10 @@
 //! Conversion of floats to normalised integers.
 
 use crate::{
-    Rounding, Scalar,
-    discrete_op::{DiscreteContext, DiscreteOp},
+    Rounding,
+    integral::{IntegralRounding, integral},
     rank_interval::RankInterval,
-    real_op::rounded_product,
+    real_range::rounded_product,
 };
 use assay_float::{Dyadic, Format, Rank, RankRange, Set};
 
@@ -32,10 +32,8 @@ pub(crate) fn largest(width: u32, signed: bool) -> Dyadic {
 
 /// Products in an interval, rounded to integers, as bits of `width`.
 pub(crate) fn rounded(products: RankInterval, format: Format, width: u32) -> Set {
-    let float = Scalar::Float(format);
-    let context = DiscreteContext { operand: float, result: float, slot: 0, rounding: Rounding::Undeclared };
     let integers = |product: Rank| -> Option<[i64; 2]> {
-        let hull = DiscreteOp::Round.set(&[format.bits(product)], &context).hull()?;
+        let hull = integral(IntegralRounding::Nearest, format.bits(product), format).hull()?;
         Some([hull.lo, hull.hi].map(|rank| {
             let integer = format.value_of_rank(rank);
             let magnitude = (integer.mantissa() << integer.exponent()) as i64;

@@ -2,13 +2,15 @@
 //! (SPIR-V, "Relaxed Precision").
 
 use crate::{
-    Scalar, Tightness,
+    Scalar,
     discrete_op::{DiscreteContext, DiscreteOp},
-    evaluate::{ResultRule, ResultSlot},
     pack,
     range_bounds::corners,
     rank_interval::{RankInterval, Stop, convert_rank, rank_of_representable},
-    real_op::{Bound, RealOp, neighbours},
+    real_op::{Bound, RealOp},
+    real_range::neighbours,
+    result_slot::{ResultRule, ResultSlot},
+    set_extension::tightness::Tightness,
 };
 use assay_float::{Enclosure, EnclosureQuery, F16, F32, RankRange, Set, Undecided, decide};
 use smallvec::SmallVec;

@@ -2,8 +2,9 @@
 
 use crate::{
     Rounding, Scalar,
-    evaluate::{ResultRule, ResultSlot},
-    real_op::{RealOp, is_divisor_in_range},
+    real_op::RealOp,
+    real_range::is_divisor_in_range,
+    result_slot::{ResultRule, ResultSlot},
 };
 use assay_float::{F16, Format, Set};
 

@@ -21,23 +21,14 @@
 //! Each addition and multiplication rounds; contraction into a fused operation is not modelled
 //! here.
 
-use crate::{evaluator::Evaluator, formula::NodeId, rank_interval::Stop};
+use crate::{
+    evaluator::Evaluator,
+    formula::{NodeId, SumOfProducts},
+    rank_interval::Stop,
+};
 use assay_float::{Dyadic, Enclosure};
 use smallvec::SmallVec;
 use std::cell::RefCell;
-
-/// Sum of signed products of nodes, `±a*b*.. ±c*d*.. ..`. A product without factors is one.
-#[derive(Clone, Debug)]
-pub(crate) struct SumOfProducts {
-    pub(crate) terms: Vec<Term>,
-}
-
-/// Signed product.
-#[derive(Clone, Debug)]
-pub(crate) struct Term {
-    pub(crate) negative: bool,
-    pub(crate) factors: SmallVec<[NodeId; 4]>,
-}
 
 /// Subset of a sum: a byte for each term, with bit 7 set if the term is present, and one bit for
 /// each of its remaining factors.

@@ -71,6 +71,11 @@ impl fmt::Display for Scalar {
     }
 }
 
+/// An integer type.
+pub(crate) const fn int(width: u32, signed: bool) -> Scalar {
+    Scalar::Int { width, signed }
+}
+
 /// A scalar, vector or matrix type. Values are flat: the components of a vector in order, and a
 /// matrix column by column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,6 +129,32 @@ impl fmt::Display for Type {
             (1, 1) => write!(f, "{}", self.scalar),
             (rows, 1) => write!(f, "vec{rows}<{}>", self.scalar),
             (rows, columns) => write!(f, "mat{columns}x{rows}<{}>", self.scalar),
+        }
+    }
+}
+
+/// Shape of an instruction's widest operand, from which the types of all others follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Scalars.
+    Scalar,
+    /// Vectors of 2, 3 or 4 components.
+    Vector(u32),
+    /// Matrices with 2, 3 or 4 columns and rows.
+    Matrix {
+        /// Columns.
+        columns: u32,
+        /// Rows.
+        rows: u32,
+    },
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Scalar => f.write_str("scalar"),
+            Shape::Vector(n) => write!(f, "vec{n}"),
+            Shape::Matrix { columns, rows } => write!(f, "mat{columns}x{rows}"),
         }
     }
 }

@@ -1,25 +1,21 @@
 //! Operands for which the instruction set leaves the value, or the behaviour, undefined.
 
 use crate::{
-    Op, Scalar, Specification,
-    discrete_op::to_integer,
-    evaluate::{ResultRule, ResultSlot},
-    real_op::RealOp,
+    Op, Scalar, Specification, discrete_op::to_integer, instructions::UndefinedOperands, result_slot::ResultSlot,
 };
 
-/// Reason for which the value is undefined, if it is: clauses of GLSL.std.450 that no rule of the
-/// table expresses.
+/// Reason for which the value is undefined, if it is, by the clause that the row names.
 pub(crate) fn undefined(slot: &ResultSlot, x: &[u64]) -> Option<&'static str> {
     let format = slot.env.format;
     let finite = |i: usize| format.is_finite(x[i]);
-    match (slot.op, &slot.rule) {
+    match slot.op.row().undefined? {
         // WGSL defines the function by its formula, whatever the order of the edges.
-        (Op::SmoothStep, _) if slot.env.specification == Specification::Vulkan => {
+        UndefinedOperands::Edges if slot.env.specification == Specification::Vulkan => {
             let ordered = finite(0) && finite(1) && format.rank(x[0]).max(-1) < format.rank(x[1])
                 || finite(0) && finite(1) && format.rank(x[0]) < format.rank(x[1]).min(-1);
             (!ordered).then_some("SmoothStep is undefined for edge0 >= edge1")
         }
-        (_, ResultRule::Real(RealOp::Ldexp)) => {
+        UndefinedOperands::Exponents => {
             let exponent = (x[1] as u32).cast_signed();
             if exponent > format.bias() + 1 {
                 return Some("Ldexp is undefined for exponents above the format's");
@@ -31,14 +27,15 @@ pub(crate) fn undefined(slot: &ResultSlot, x: &[u64]) -> Option<&'static str> {
             });
             too_large.then_some("Ldexp is undefined where the product cannot be finitely represented")
         }
-        _ => None,
+        // The behaviour is undefined for the others.
+        UndefinedOperands::Edges | UndefinedOperands::OutOfRange => None,
     }
 }
 
 /// Returns true if the *behaviour* is undefined: such operands must never be sent to a device.
 pub(crate) fn is_undefined_behaviour(op: Op, result: Scalar, operand: Scalar, bits: u64) -> bool {
-    match (op, operand, result) {
-        (Op::ConvertFToU | Op::ConvertFToS, Scalar::Float(format), Scalar::Int { width, signed }) => {
+    match (op.row().undefined, operand, result) {
+        (Some(UndefinedOperands::OutOfRange), Scalar::Float(format), Scalar::Int { width, signed }) => {
             to_integer(format, bits, width, signed).is_none()
         }
         _ => false,

@@ -1,7 +1,7 @@
 //! Requirements of a case: those of its module, determined in the same way as for all modules, and
 //! those of its template.
 
-use super::{CaseShader, TestForm, test_form};
+use super::CaseShader;
 use crate::case::{Case, OperandSource};
 use crate::columns::Columns;
 use assay_spirv::requirements::{Condition, DeviceCondition, PropertyCondition, RequirementItem, Requirements};
@@ -30,7 +30,7 @@ impl Case {
     pub fn requirements(&self) -> Result<Requirements, ShaderError> {
         let module = Module::parse(assay_spirv::assemble(&self.shader_of_one_row().text)?)?;
         let mut requirements = Requirements::of(&module);
-        if test_form(self.call.op) == TestForm::Subgroup {
+        if self.call.op.form().crosses_invocations() {
             let at_most = DeviceCondition::Property("maxSubgroupSize", PropertyCondition::AtMost(LARGEST_SUBGROUP));
             requirements.items.push(RequirementItem {
                 expression: Condition::Atom(at_most),

@@ -6,11 +6,10 @@ mod scalar_access;
 mod tested_instruction;
 
 pub use case_requirements::ShaderError;
-pub(crate) use tested_instruction::{TestForm, test_form};
 
 use crate::case::{Case, OperandSource};
 use crate::columns::Columns;
-use assay_precision::{Call, Op, Scalar, Type};
+use assay_precision::{Call, Op, Scalar, SpirvForm, Type};
 use module_text::{ModuleText, literal};
 use scalar_access::ColumnLayout;
 use tested_instruction::ComputedResults;
@@ -41,22 +40,14 @@ pub struct Specialization {
     pub bits: u64,
 }
 
-/// Returns the reason why no case runs an instruction; `None` if one can.
-pub(crate) fn exclusion_reason(op: Op) -> Option<&'static str> {
-    match test_form(op) {
-        TestForm::None(why) => Some(why),
-        _ => None,
-    }
-}
-
 /// Returns true if an instruction can be tested with operands from that source. Subgroup operations
 /// and atomics need values of invocations or memory.
 pub(crate) fn takes_source(op: Op, source: OperandSource) -> bool {
-    match test_form(op) {
-        TestForm::None(_) => false,
-        TestForm::Subgroup | TestForm::Atomic => source == OperandSource::Buffer,
-        TestForm::Core | TestForm::Glsl | TestForm::GlslPointer | TestForm::GlslStruct | TestForm::GlslPack => true,
-    }
+    op.not_in_compute().is_none()
+        && match op.form() {
+            SpirvForm::Vote | SpirvForm::Reduction | SpirvForm::Atomic => source == OperandSource::Buffer,
+            SpirvForm::Operands | SpirvForm::Pointer | SpirvForm::Struct | SpirvForm::Word => true,
+        }
 }
 
 impl CaseShader {
@@ -65,13 +56,13 @@ impl CaseShader {
         let call = &case.call;
         let operands = ColumnLayout::new(call.operand_slots(), capacity as u32);
         let results = ColumnLayout::new(call.result_slots(), capacity as u32);
-        if test_form(call.op) == TestForm::Subgroup {
+        if call.op.form().crosses_invocations() {
             return subgroup(call, &operands, &results);
         }
         let mut module = ModuleText::new(BUFFER);
         tested_instruction::declare(&mut module, call);
         let mut load = String::new();
-        let computed = if test_form(call.op) == TestForm::Atomic {
+        let computed = if call.op.form() == SpirvForm::Atomic {
             // The second result is the value left in memory.
             atomic(&mut module, call, &operands, &results)
         } else {

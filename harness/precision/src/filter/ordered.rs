@@ -4,7 +4,7 @@
 use super::{CERTAIN, Filter, GroupCounts, MarginRule, SpecialResults, named_operand, visit_discrete};
 use crate::{
     Scalar,
-    evaluate::ResultRule,
+    result_slot::ResultRule,
     simd::{
         arithmetic::{LANES, vectorised},
         inner_bound,

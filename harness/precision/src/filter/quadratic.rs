@@ -63,7 +63,7 @@ use super::{
 use crate::{
     Op,
     discrete_op::DiscreteOp,
-    evaluate::ResultRule,
+    result_slot::ResultRule,
     simd::{
         LaneBounds,
         arithmetic::{LANES, power_of_two, vectorised},

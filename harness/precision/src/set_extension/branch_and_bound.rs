@@ -8,11 +8,11 @@
 use super::{Effort, OperandPart, SetEvaluation, Tightness, partition};
 use crate::{
     environment::Environment,
-    evaluate::ResultRule,
     formula::Formula,
     range_bounds::{RangeQuestion, corners, try_decide_range},
     rank_interval::{RankInterval, Stop},
     real_op::RealOp,
+    result_slot::ResultRule,
 };
 use assay_float::{Enclosure, Rank, RankRange, Set};
 use smallvec::SmallVec;

@@ -24,13 +24,17 @@
 mod branch_and_bound;
 mod discrete_boxes;
 mod partition;
+pub(crate) mod tightness;
+
+pub use tightness::Tightness;
 
 use crate::{
     Flush, Lenient, Permitted, Reference, Scalar, Specification,
     derivation::Derivation,
-    evaluate::{Evaluation, FLOORED, ResultRule, ResultSlot},
+    evaluate::{Evaluation, FLOORED},
     real_op::RealOp,
     relaxed,
+    result_slot::{ResultRule, ResultSlot},
 };
 use assay_float::{F64, RankRange, Set};
 use partition::{OperandPart, members, parts};
@@ -44,18 +48,6 @@ pub enum Operand {
     Bits(u64),
     /// Any member of a set; integers and booleans have their bits as ranks, as in every [`Set`].
     Set(Set),
-}
-
-/// Relation of a set to the union over all members of the operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tightness {
-    /// The set is the union.
-    Union,
-    /// The set has the least and greatest member, the NaN and the "anything" of the union. Values
-    /// between may be members of the set alone.
-    Hull,
-    /// The set contains the union.
-    Enclosure,
 }
 
 /// Permitted results of an instruction whose operands are sets.

@@ -28,7 +28,8 @@ use super::{
 };
 use crate::{
     Op, Rounding, Specification,
-    real_op::{Bound, RealOp, divisor_exponent},
+    bound::divisor_exponent,
+    real_op::{Bound, RealOp},
 };
 use assay_float::{F32, f64_kernels};
 

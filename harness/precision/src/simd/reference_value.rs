@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     Specification,
+    bound::divisor_exponent,
     formula::{ExactDefinition, Formula, Node, NodeId},
-    real_op::{RealOp, divisor_exponent},
+    real_op::RealOp,
     wgsl,
 };
 use assay_float::{Function, f64_kernels};
@@ -76,7 +77,7 @@ pub(crate) fn real_operation(
             let (least_x, most_x, least_y) = match evaluator.env.specification {
                 Specification::Vulkan => (0.0, f64::INFINITY, 0.0),
                 Specification::Wgsl => {
-                    let e = 2f64.powi(wgsl::range_exponent(half));
+                    let e = 2f64.powi(wgsl::wgsl_bounds::range_exponent(half));
                     (1.0 / e, e, evaluator.grid.min_normal)
                 }
             };

@@ -4,7 +4,7 @@ use crate::discrete_op::{DiscreteContext, DiscreteOp, nearest_halves};
 use crate::{
     Scalar,
     rank_interval::rank_of_representable,
-    real_op::{neighbours, rounded_sum},
+    real_range::{neighbours, rounded_sum},
 };
 use assay_float::{Dyadic, F16, Format, RankRange, Set};
 

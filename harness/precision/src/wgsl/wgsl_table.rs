@@ -2,10 +2,10 @@
 
 use crate::{
     Call, Modes, Op, Scalar, Specification, Type,
+    accuracy::Accuracy,
     discrete_op::{DiscreteOp, Relation},
     formulas,
     real_op::RealOp,
-    table::Accuracy,
 };
 use assay_float::{F16, F32};
 
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn the_ranges_of_wgsl_are_those_that_the_quick_evaluation_takes() {
         for half in [false, true] {
-            assert_eq!(crate::wgsl::range_exponent(half), crate::real_op::divisor_exponent(half));
+            assert_eq!(crate::wgsl::wgsl_bounds::range_exponent(half), crate::bound::divisor_exponent(half));
         }
     }
 }

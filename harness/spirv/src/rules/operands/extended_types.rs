@@ -223,3 +223,14 @@ pub(in super::super) static RULES: &[Rule] = &[Rule {
         }
     }),
 }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_instruction_of_the_set_has_constraints() {
+        let without = GLSL_STD450.iter().filter(|row| BY_NUMBER[row.number as usize].is_empty());
+        assert_eq!(without.map(|row| row.name).collect::<Vec<_>>(), ["IMix"], "add the operand types to SIGNATURES");
+    }
+}
