@@ -77,7 +77,10 @@ pub(crate) const DYNAMIC_ERROR: &str =
     "has a dynamic error (after which WGSL does not define the contents of bound resources)";
 
 /// Description of a loop that exceeds the interpreter's limits, which is not a proof.
-pub(crate) const ENDLESS: &str = "seems to run endlessly";
+pub(crate) const SEEMS_ENDLESS: &str = "seems to run endlessly";
+
+/// Description of a loop in which a state repeats.
+pub(crate) const ENDLESS: &str = "runs endlessly";
 
 /// Description of a shader that is defined for some subgroup layouts, but not for the device's.
 pub(crate) const UNDEFINED_IN_LAYOUT: &str = "with the device's subgroup layout the shader itself is undefined";
@@ -543,9 +546,14 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Returns true if an endless loop is the only fault.
-pub(crate) fn is_endless(outcome: &Outcome) -> bool {
-    outcome.faults.iter().all(|fault| fault.kind == FaultKind::Endless)
+/// Describes the faults of an outcome: endless loops, if there are no others.
+pub(crate) fn description_of_faults(outcome: &Outcome) -> &'static str {
+    let only = |kinds: &[FaultKind]| outcome.faults.iter().all(|fault| kinds.contains(&fault.kind));
+    match () {
+        () if only(&[FaultKind::Repetition]) => ENDLESS,
+        () if only(&[FaultKind::Repetition, FaultKind::Endless]) => SEEMS_ENDLESS,
+        () => "has undefined behaviour",
+    }
 }
 
 /// Joins the lines of one fault from [`Check::faults`].

@@ -10,7 +10,7 @@
 //! 6. relax copies of memory that the first interpretation took literally;
 //! 7. compare with the expectations of the case file.
 
-use crate::check::{DYNAMIC_ERROR, ENDLESS, UNDEFINED_IN_LAYOUT, is_endless};
+use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, UNDEFINED_IN_LAYOUT, description_of_faults};
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
@@ -438,11 +438,11 @@ impl<'a> CheckRun<'a> {
 impl UndefinedRounds {
     /// Adds a round with undefined behaviour, and returns a note that it was not run, or not checked.
     pub(crate) fn add(&mut self, check: &Check<'_>, (round, so): (u32, &str), outcome: &Outcome) -> UnjudgedRound {
-        let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
+        let what = description_of_faults(outcome);
         let first = check.first_fault(outcome);
         self.count += 1;
         self.endless |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::Endless);
-        self.other |= !is_endless(outcome);
+        self.other |= ![ENDLESS, SEEMS_ENDLESS].contains(&what);
         self.first = self.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
         if self.faults.is_empty() {
             self.faults = check.faults(outcome);
@@ -464,6 +464,7 @@ impl UndefinedRounds {
             list.extend(check.advice("  if the loop ends, raise the limit with --patience 10"));
         }
         let what = match () {
+            () if !self.other && self.endless => SEEMS_ENDLESS,
             () if !self.other => ENDLESS,
             () if check.setup.wgsl => DYNAMIC_ERROR,
             () => "has undefined behaviour",

@@ -13,7 +13,7 @@
 //! Values that a case file expects are compared with the permitted sets of the first module.
 
 use crate::CheckError;
-use crate::check::{Check, ENDLESS, is_endless, on_one_line, oracle};
+use crate::check::{Check, description_of_faults, on_one_line, oracle};
 use crate::check_run::UndefinedRounds;
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
@@ -60,7 +60,7 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
         let undefined = [(this, &permitted), (other, &found)].into_iter().filter_map(|(check, outcome)| {
             let faults = check.faults(outcome);
             let (name, first) = (&check.shader.name, on_one_line(faults.first()?));
-            let what = if is_endless(outcome) { ENDLESS } else { "has undefined behaviour" };
+            let what = description_of_faults(outcome);
             Some(format!("{name} {what}: {first}"))
         });
         let undefined: Vec<String> = undefined.collect();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) const SUMMED: u32 = u32::MAX;
 
 /// An object: a buffer, the push constants, or the memory of a workgroup.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) bytes: Vec<u8>,
     cells: HashMap<u32, (u8, AbstractValue)>,

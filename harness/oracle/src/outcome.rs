@@ -305,6 +305,8 @@ pub enum FaultKind {
     DivergentBarrier,
     /// More blocks executed than the limit allows.
     Endless,
+    /// A loop that never ends: a state of the workgroup repeats.
+    Repetition,
     /// `OpUnreachable` was reached.
     Unreachable,
     /// A value that is undefined by the rules (poison, a shift too far, ..) decides a branch or an
@@ -330,7 +332,7 @@ impl std::fmt::Display for FaultKind {
             FaultKind::Wrap => "integer wrap",
             FaultKind::Conversion => "conversion out of range",
             FaultKind::DivergentBarrier => "barrier in divergent control flow",
-            FaultKind::Endless => "endless loop",
+            FaultKind::Endless | FaultKind::Repetition => "endless loop",
             FaultKind::Unreachable => "OpUnreachable reached",
             FaultKind::UndefinedDecision => "a branch or index depends on an undefined value",
             FaultKind::Pointer => "bad pointer",

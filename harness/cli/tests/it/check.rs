@@ -159,11 +159,15 @@ fn dispatches_that_must_not_run_get_one_message_and_code_2() {
     };
     let (short, odd, few, one) = (file(3), file(1026), file(16), file(1024));
     let endless = SHADER.replace("data[id.x] = data[id.x] * 2u;", "loop { data[id.x] = 1u; }");
+    let counts = SHADER
+        .replace("64", "1")
+        .replace("data[id.x] = data[id.x] * 2u;", "var k = 0u; loop { k++; if k == 0u { break; } } data[id.x] = k;");
     let spins = SHADER.replace("data[id.x] =", "while data[id.x] < 5u { data[id.x] = 1u; } data[id.x] =");
     let sized = SHADER.replace("@compute @workgroup_size(64)", "override n = 64u; @compute @workgroup_size(n)");
     for (text, arguments, expected) in [
         (&endless, &[][..], "endless loop"),
-        (&endless, &["--workgroups", "1000"], "--patience"),
+        (&endless, &["--workgroups", "1000"], "a state that repeats"),
+        (&counts, &["--workgroups", "1"], "--patience"),
         (&spins, &["--input", "data=zeros"], "endless loop"),
         (&SHADER.to_owned(), &["--input", &short], "only 3 bytes"),
         (&SHADER.to_owned(), &["--input", &odd], "1026 bytes, 2 more than 256 elements take"),

@@ -33,6 +33,7 @@ use concurrency::atomics::Contention;
 use concurrency::data_race::RaceDetector;
 use concurrency::modification_order::OpenOrders;
 use control::fork::Forks;
+use control::repetition::Repetition;
 use control::tangles::Tangles;
 use diagnostics::Log;
 use lanes::{Column, Lanes};
@@ -119,6 +120,7 @@ pub(crate) struct Run<'a> {
     pub(crate) aliases: AliasedObjects,
     pub(crate) orders: OpenOrders,
     pub(crate) tangles: Tangles,
+    pub(crate) repetition: Repetition,
     pub(crate) group: [u32; 3],
     /// Index of the workgroup among those that are run.
     pub(crate) place: u32,

@@ -4,6 +4,7 @@ use super::concurrency::atomics::Contention;
 use super::concurrency::data_race::{NUMBERED, RaceDetector};
 use super::concurrency::modification_order::OpenOrders;
 use super::control::fork::Forks;
+use super::control::repetition::Repetition;
 use super::control::tangles::Tangles;
 use super::diagnostics::Log;
 use super::lanes::{Column, Lanes};
@@ -153,6 +154,7 @@ impl<'a> Run<'a> {
             aliases: AliasedObjects::default(),
             orders: OpenOrders::default(),
             tangles: Tangles::default(),
+            repetition: Repetition::default(),
             group: [0; 3],
             place: 0,
             here: Place { instruction: InstructionIndex(0), line: None },
@@ -350,6 +352,7 @@ impl<'a> Run<'a> {
         self.place = place as u32;
         self.group = self.group_id(number);
         self.blocks = 0;
+        self.repetition.begin_group();
         self.undecided_blocks = 0;
         self.decided_by_order = 0;
         self.earlier_work += self.work;

@@ -363,3 +363,44 @@ fn an_array_has_an_element() {
     assert_eq!(of(1), Ok(()));
     assert!(of(0).is_err_and(|error| error.to_string().contains("an array whose length is zero")));
 }
+
+/// A loop whose state repeats is found long before the limits; one that counts is not taken for it.
+#[test]
+fn a_repeated_state_is_an_endless_loop() {
+    let outcome = |body: &str, limits: &assay_oracle::Limits| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
+            fn next(x: u32) -> u32 {{ var y = x; for (var k = 0u; k < 3u; k++) {{ y ^= k; }} return y; }}
+            @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {{ {body} }}"
+        );
+        let program = assay_oracle::Program::new(&wgsl(&text), "main", &Default::default()).expect("a program");
+        let bindings = std::collections::BTreeMap::from([(assay_oracle::Slot::new(0, 0), words(&[1, 2, 3, 4]))]);
+        let dispatch = assay_oracle::Dispatch { bindings, ..Default::default() };
+        program.run(&dispatch, limits).expect("runs")
+    };
+    let limits = assay_oracle::Limits { blocks_per_group: 1 << 17, ..Default::default() };
+    for body in [
+        "loop { d[i] = 1u; }",
+        "loop { d[i] = 1u - d[i]; }",
+        "if i == 2u { loop { d[i] = d[3]; } } d[i] = 1u;",
+        "loop { d[i] = next(next(d[i])); }",
+        "var k = 0u; loop { k = (k + 1u) % 7u; if k == 9u { break; } d[i] = k; }",
+    ] {
+        let outcome = outcome(body, &limits);
+        assert_eq!(
+            outcome.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
+            [FaultKind::Repetition],
+            "{body}"
+        );
+        assert_eq!(word(&outcome, 0, 0).permits(1), None, "{body}");
+    }
+    let counts = "var k = 0u; loop { k++; if k == 20000u { break; } d[i] = k % 3u; }";
+    let ends = outcome(counts, &limits);
+    assert_eq!((ends.fault_count, word(&ends, 0, 0).permits(1)), (0, Some(true)));
+    let memory = "loop { d[i]++; if d[i] > 20000u { break; } }";
+    let ends = outcome(memory, &limits);
+    assert_eq!((ends.fault_count, word(&ends, 0, 0).permits(20001)), (0, Some(true)));
+    // A counter of 32 bits takes longer than the limit: that is not a proof.
+    let gives_up = outcome("var k = 0u; loop { k++; if k == 0u { break; } d[i] = 1u; }", &limits);
+    assert_eq!(gives_up.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Endless]);
+}

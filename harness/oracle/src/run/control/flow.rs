@@ -51,14 +51,19 @@ impl<'a> Run<'a> {
         let mut waiting = WaitingLanes::default();
         waiting.at(0).extend(lanes.list);
         let before = self.tangles.call(lanes.list);
+        let call = self.repetition.enter();
         while let Some((block, mut list)) = waiting.0.pop() {
             if block == LEFT {
                 break;
             }
             list.sort_unstable();
             self.tangles.arrive(function, block, &list, list.len() == self.lanes);
-            let block = &function.blocks[block as usize];
+            let number = block;
+            let block = &function.blocks[number as usize];
             self.count(&list, block.code.len(), block.at)?;
+            if self.is_repetition((call, number), &list, &waiting.0) {
+                return Err(self.never_ends(list[0] as usize));
+            }
             for at in block.code.clone() {
                 self.here = program.at[at as usize];
                 let lanes = self.mask(&list);
@@ -103,7 +108,17 @@ impl<'a> Run<'a> {
             }
         }
         self.tangles.returned(lanes.list, before);
+        self.repetition.leave(call);
         Ok(())
+    }
+
+    /// Reports a loop that certainly never ends.
+    fn never_ends(&mut self, lane: usize) -> Stop {
+        self.endless = true;
+        let blocks = self.blocks;
+        let detail = || format!("the workgroup is in a state that repeats, after {blocks} blocks");
+        let cause = self.fault(FaultKind::Repetition, lane, detail);
+        self.lose_everything(cause)
     }
 
     fn mask<'l>(&self, list: &'l [u32]) -> Lanes<'l> {

@@ -3,5 +3,6 @@
 
 pub(super) mod flow;
 pub(super) mod fork;
+pub(super) mod repetition;
 pub(super) mod tangles;
 mod uniformity;

@@ -1,0 +1,117 @@
+//! Detection of loops that certainly never end.
+//!
+//! A workgroup runs deterministically, so it never ends once a state repeats. Cycles are found as by
+//! Brent ("An improved Monte Carlo factorization algorithm", BIT 20, 1980): one state is saved, and
+//! replaced each time that the number of executed blocks has doubled, until a later state equals it.
+//!
+//! A state is the block with its lanes, the lanes that wait at other blocks, all registers, and all
+//! memory. The callers of the function do not change while it runs.
+//!
+//! # Limits
+//!
+//! Only states of exact bits are compared: not while an invocation has taken both sides of an
+//! undecided branch, and not where a register is more than its bits. Shaders whose subgroup
+//! operations depend on how invocations converged are left out, because that is part of their state.
+//! Such loops, and those with too much memory to copy, end at the limits of
+//! [`Limits`](crate::Limits).
+
+use crate::memory::Object;
+use crate::run::Run;
+
+/// Blocks that a workgroup executes before its states are compared.
+const FIRST_COMPARED: u64 = 1 << 12;
+/// Largest size of a saved state in bytes.
+const MAX_STATE_BYTES: usize = 1 << 25;
+
+/// Waiting lanes by block.
+pub(super) type Waiting = [(u32, Vec<u32>)];
+
+/// The saved state of a workgroup.
+#[derive(Debug)]
+struct SavedState {
+    /// Number of the call that executes the block.
+    call: u64,
+    block: u32,
+    lanes: Vec<u32>,
+    waiting: Vec<(u32, Vec<u32>)>,
+    registers: Vec<Box<[u64]>>,
+    objects: Vec<Object>,
+    /// The register that differed in the last comparison: it probably differs in the next one.
+    differing: usize,
+}
+
+/// Search for a repeated state.
+#[derive(Debug, Default)]
+pub(crate) struct Repetition {
+    /// Number of calls so far.
+    calls: u64,
+    saved: Option<SavedState>,
+    /// Number of executed blocks from which another state is saved.
+    save_at: u64,
+}
+
+impl Repetition {
+    /// Begins a call, and returns its number.
+    pub(super) fn enter(&mut self) -> u64 {
+        self.calls += 1;
+        self.calls
+    }
+
+    /// Ends a call. A state inside it cannot repeat; one of its caller is saved instead.
+    pub(super) fn leave(&mut self, call: u64) {
+        if self.saved.as_ref().is_some_and(|saved| saved.call == call) {
+            (self.saved, self.save_at) = (None, 0);
+        }
+    }
+
+    /// Begins a workgroup.
+    pub(in crate::run) fn begin_group(&mut self) {
+        *self = Repetition { calls: self.calls, ..Repetition::default() };
+    }
+}
+
+impl Run<'_> {
+    /// Returns true if the workgroup was in its present state before: `lanes` execute a block, and
+    /// others wait.
+    pub(super) fn is_repetition(&mut self, (call, block): (u64, u32), lanes: &[u32], waiting: &Waiting) -> bool {
+        if self.blocks < FIRST_COMPARED || self.program.tangled || self.forks.in_use > 0 {
+            return false;
+        }
+        if let Some(saved) = &mut self.repetition.saved
+            && (saved.call, saved.block) == (call, block)
+        {
+            let same = |at: usize| self.columns[at].is_plain() && self.columns[at].bits == saved.registers[at];
+            if same(saved.differing) {
+                match (0..self.columns.len()).find(|at| !same(*at)) {
+                    Some(at) => saved.differing = at,
+                    None if saved.lanes == lanes && saved.waiting == waiting && saved.objects == self.objects => {
+                        return true;
+                    }
+                    None => {}
+                }
+            }
+        }
+        if self.blocks >= self.repetition.save_at {
+            self.repetition.save_at = 2 * self.blocks;
+            self.repetition.saved = self.saved_state((call, block), lanes, waiting);
+        }
+        false
+    }
+
+    fn saved_state(&self, (call, block): (u64, u32), lanes: &[u32], waiting: &Waiting) -> Option<SavedState> {
+        let memory: usize = self.objects.iter().map(|object| object.bytes.len()).sum();
+        let registers: usize = self.columns.iter().map(|column| size_of_val(&column.bits[..])).sum();
+        if memory + registers > MAX_STATE_BYTES || !self.columns.iter().all(|column| column.is_plain()) {
+            return None;
+        }
+        Some(SavedState {
+            call,
+            block,
+            lanes: lanes.to_vec(),
+            waiting: waiting.to_vec(),
+            registers: self.columns.iter().map(|column| column.bits.clone()).collect(),
+            objects: self.objects.clone(),
+            differing: 0,
+        })
+    }
+}
