@@ -221,7 +221,9 @@ pub fn search_parameters(
     target: &dyn Target,
 ) -> Result<Option<ChosenParameters>, CheckError> {
     let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
-    if !writes || options.fixed || options.kernel.is_some() {
+    let bytes = check.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
+    let is_too_large = bytes.saturating_mul(BYTE_COST) > COST;
+    if !writes || options.fixed || options.kernel.is_some() || is_too_large {
         return Ok(None);
     }
     let rounds = options.rounds.min(ROUNDS);

@@ -48,7 +48,7 @@ impl Run<'_> {
     fn float_slot(&mut self, float_op: &FloatOp, slot: usize, dst: Reg, operands: &[Reg], lanes: Lanes) {
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let id = self.last_id;
-        self.work += lanes.list.len() as u64 * DIRECT_WORK;
+        self.work.group.units += lanes.list.len() as u64 * DIRECT_WORK;
         let mut d = self.take(dst);
         for l in lanes.iter() {
             self.readings_differ = self.readings_differ || self.has_truncated_operand(float_op, operands, l);
@@ -174,7 +174,7 @@ impl Run<'_> {
 
     /// The result by the precision table.
     fn by_table(&mut self, float_op: &FloatOp, slot: usize, operands: &[Reg], lane: usize) -> FloatResult {
-        self.work += TABLE_WORK;
+        self.work.group.units += TABLE_WORK;
         let mut given: SmallVec<[Operand; 4]> = SmallVec::new();
         for (reg, kind) in operands.iter().zip(&float_op.operands) {
             let column = &self.columns[*reg as usize];
@@ -249,12 +249,12 @@ impl Run<'_> {
     /// The effort for a search of this cost; `None` if the budget is used up.
     pub(super) fn effort(&mut self, cost: u64) -> Option<Effort> {
         let share = self.limits.searches / self.group_count().max(1);
-        if cost == 0 || self.searches + cost <= share {
-            self.searches += cost;
+        if cost == 0 || self.work.group.searches + cost <= share {
+            self.work.group.searches += cost;
             return Some(Effort::Search);
         }
-        self.enclosures += cost / ENCLOSURES_PER_SEARCH;
-        (self.enclosures <= share).then_some(Effort::Enclose)
+        self.work.group.enclosures += cost / ENCLOSURES_PER_SEARCH;
+        (self.work.group.enclosures <= share).then_some(Effort::Enclose)
     }
 
     /// The permitted set in the reading of this run.

@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
     pub(super) fn image_of(&mut self, image: Reg, lane: usize) -> Result<(usize, &'a Image), u32> {
         let handle = self.decided(image, lane)?;
         let object = self.object_of(handle);
-        let found = object.and_then(|object| Some((object, (*self.images.get(object)?)?)));
+        let found = object.and_then(|object| Some((object, (*self.bindings.images.get(object)?)?)));
         match found {
             Some(found) => Ok(found),
             None => Err(self.fault(FaultKind::OutOfBounds, lane, || "a descriptor that no image is bound to".into())),
@@ -181,7 +181,9 @@ impl<'a> Run<'a> {
     /// Checks that a lane may access these texel coordinates. The tile bounds accesses to tile
     /// attachments, also on a robust device.
     pub(super) fn in_tile(&mut self, object: usize, at: [i64; 4], touch: Touch, lane: usize) -> Result<(), u32> {
-        let Some(tile) = self.dispatch.tile.filter(|_| self.attachments.contains(&object)) else { return Ok(()) };
+        let Some(tile) = self.dispatch.tile.filter(|_| self.bindings.attachments.contains(&object)) else {
+            return Ok(());
+        };
         let [first, end] = tile.reach(touch == Touch::Store);
         let inside = |i: usize| i64::from(first[i]) <= at[i] && at[i] < i64::from(end[i]);
         if inside(0) && inside(1) {
@@ -211,7 +213,7 @@ impl<'a> Run<'a> {
             }
             seen = Some(bits);
             let object = self.object_of(bits);
-            let Some(bound) = object.and_then(|object| *self.images.get(object)?) else { continue };
+            let Some(bound) = object.and_then(|object| *self.bindings.images.get(object)?) else { continue };
             let Some(held) = Texel::of(bound.format).map(|texel| texel.numbers()) else { continue };
             if held != taken {
                 self.fault(FaultKind::Rule, l, || {
@@ -292,7 +294,7 @@ impl<'a> Run<'a> {
 
     /// A component of a texel through the view, as a scalar of the shader.
     pub(super) fn component(&mut self, place: &Place, component: usize, lane: usize) -> (AbstractValue, u64) {
-        let image = self.images.get(place.object).copied().flatten();
+        let image = self.bindings.images.get(place.object).copied().flatten();
         if image.is_some_and(|image| self.swizzle_is_undefined(image, component)) {
             return (AbstractValue::Unknown(self.cause(CauseKind::Unspecified)), 0);
         }
@@ -362,7 +364,7 @@ impl<'a> Run<'a> {
                 // A store beyond the edge writes nothing, but with the weaker guarantee it may
                 // change any of a texel buffer.
                 Err(MissingTexel::Beyond { object, cause, .. }) => {
-                    let of = self.images.get(object).copied().flatten();
+                    let of = self.bindings.images.get(object).copied().flatten();
                     if self.dispatch.robustness == Robustness::Access && of.is_some_and(|of| of.dim == Dim::Buffer) {
                         self.objects[object].lost.get_or_insert(cause);
                     }
@@ -469,7 +471,8 @@ impl<'a> Run<'a> {
                     (AbstractValue::Unknown(cause), OUTSIDE)
                 }
                 Err(MissingTexel::Beyond { object, stored, offset, .. }) => {
-                    let buffer = self.images.get(object).copied().flatten().is_some_and(|of| of.dim == Dim::Buffer);
+                    let buffer =
+                        self.bindings.images.get(object).copied().flatten().is_some_and(|of| of.dim == Dim::Buffer);
                     let offset = match (buffer, stored) {
                         (true, _) => offset.clamp(-EDGE, EDGE),
                         (false, false) => EDGE,

@@ -76,7 +76,7 @@ impl Run<'_> {
         // The objects before are the push constants, which no pointer names here, and workgroup
         // memory.
         let first = 2;
-        self.numbers = vec![u32::MAX; first as usize + dispatch.bindings.len()];
+        self.bindings.numbers = vec![u32::MAX; first as usize + dispatch.bindings.len()];
         self.add(0, Object::new(Vec::new()));
         self.add(1, Object::default());
         let mut numbers = BTreeMap::new();
@@ -95,14 +95,14 @@ impl Run<'_> {
                 }
                 Resource::Buffer(buffer) => self.add(number, Object::new(buffer.data.clone())),
             }
-            self.pointed.push((*at, number));
+            self.bindings.pointed.push((*at, number));
         }
         let shape = |image: &ImageHandle| Some((image.dim, image.arrayed));
         let shapes = call.images.iter().map(shape);
         let shapes = shapes.chain(call.samplers.iter().map(|_| None)).chain(call.sampled_images.iter().map(shape));
         for (DescriptorHandle { kind, handle, at }, shape) in call.handles().zip(shapes) {
             if let Some(number) = numbers.get(&slot(at)) {
-                self.handles.insert((kind, handle), (number * OBJECT, shape));
+                self.bindings.handles.insert((kind, handle), (number * OBJECT, shape));
             }
         }
         Ok(())
@@ -125,7 +125,8 @@ impl Run<'_> {
                     .collect(),
                 (_, Argument::Buffer { set, binding }) => {
                     let slot = Slot::new(*set, *binding);
-                    let number = self.pointed.iter().find(|(at, _)| *at == slot).map_or(0, |(_, number)| *number);
+                    let number =
+                        self.bindings.pointed.iter().find(|(at, _)| *at == slot).map_or(0, |(_, number)| *number);
                     vec![number * OBJECT]
                 }
                 (None, Argument::Value { .. }) => Vec::new(),
@@ -147,7 +148,7 @@ impl Run<'_> {
     ) {
         for l in lanes.iter() {
             let found = self.decided(handle, l).and_then(|bits| {
-                let what = match self.handles.get(&(kind, bits)) {
+                let what = match self.bindings.handles.get(&(kind, bits)) {
                     Some((pointer, named)) if *named == shape => return Ok(*pointer),
                     Some((_, named)) => {
                         let text = |shape: &Option<(Dim, bool)>| match shape {

@@ -1,5 +1,6 @@
 //! Execution of programs.
 
+mod bindings;
 mod concurrency;
 mod control;
 mod diagnostics;
@@ -16,10 +17,11 @@ mod parallel;
 mod sampling;
 mod setup;
 mod subgroups;
+mod work;
 
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::CorrelatedSet;
-use crate::dispatch::{Copies, Dispatch, Image, Limits, Slot};
+use crate::dispatch::{Copies, Dispatch, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::expr_bound::ExprBound;
 use crate::float_op::Reading;
@@ -28,7 +30,7 @@ use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, FaultMemory, Outcome};
 use crate::pointer::counted;
 use crate::program::{ObjectKind, Program};
-use assay_spirv::texture_addressing::Sampler;
+use bindings::Bindings;
 use concurrency::atomics::Contention;
 use concurrency::data_race::RaceDetector;
 use concurrency::modification_order::OpenOrders;
@@ -39,8 +41,9 @@ use diagnostics::Log;
 use lanes::{Column, Lanes};
 use memory::aliasing::AliasedObjects;
 use memory::robustness::OutOfBounds;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use work::WorkCounters;
 
 pub use concurrency::atomics::left_by_atomic;
 pub(crate) use diagnostics::UNREAD;
@@ -50,7 +53,7 @@ pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Re
     let usual =
         setup::check(program, dispatch, limits).and_then(|()| once(program, dispatch, limits, Reading::Usual))?;
     let differ = usual.readings_differ || dispatch.copies == Copies::Assume;
-    if !differ || usual.endless {
+    if !differ || usual.work.endless {
         return Ok(usual.finish(None));
     }
     // The readings differ somewhere: run again in the lenient reading.
@@ -99,20 +102,7 @@ pub(crate) struct Run<'a> {
     pub(crate) lanes: usize,
     pub(crate) forks: Forks,
     pub(crate) objects: Vec<Object>,
-    /// Indices in `objects` by number; `u32::MAX` where nothing is bound.
-    pub(crate) numbers: Vec<u32>,
-    /// The images among the objects.
-    pub(crate) images: Vec<Option<&'a Image>>,
-    /// The objects that are tile attachments.
-    pub(crate) attachments: BTreeSet<usize>,
-    /// The samplers among the objects, alone or combined with an image.
-    pub(crate) samplers: Vec<Option<&'a Sampler>>,
-    /// The objects that a kernel's handles name.
-    pub(crate) handles: kernel::Handles,
-    /// Buffers with device addresses: first address, size in bytes, number.
-    pub(crate) addresses: Vec<(u64, u64, u64)>,
-    /// Buffers that are only reached by address: their slots and numbers.
-    pub(crate) pointed: Vec<(Slot, u64)>,
+    pub(crate) bindings: Bindings<'a>,
     pub(crate) log: Log,
     pub(crate) races: RaceDetector,
     pub(crate) contention: Contention,
@@ -128,22 +118,7 @@ pub(crate) struct Run<'a> {
     pub(crate) subgroups: BTreeMap<u32, usize>,
     /// The place of the current instruction.
     pub(crate) here: Place,
-    pub(crate) blocks: u64,
-    pub(crate) undecided_blocks: u64,
-    pub(crate) decided_by_order: u64,
-    pub(crate) instructions: u64,
-    /// Work of the workgroup; see [`Limits::work_per_group`].
-    pub(crate) work: u64,
-    /// Work of the workgroups before this one.
-    pub(crate) earlier_work: u64,
-    /// Set if a workgroup counted as endless. That is a fault, after which the others need not run.
-    pub(crate) endless: bool,
-    /// Cost of searches over sets in the workgroup; see [`Limits::searches`].
-    pub(crate) searches: u64,
-    /// Cost of the enclosures in their place.
-    pub(crate) enclosures: u64,
-    /// Number of formulas that were evaluated for known operands.
-    pub(crate) evaluations: u64,
+    pub(crate) work: WorkCounters,
     /// The last number given to a value.
     pub(crate) last_id: u32,
     /// The last number given to a nondeterministic choice.
@@ -160,7 +135,7 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// Executes an instruction for some lanes.
     pub(crate) fn execute(&mut self, inst: &Inst, lanes: Lanes) -> Result<(), Stop> {
-        self.instructions += lanes.list.len() as u64;
+        self.work.instructions += lanes.list.len() as u64;
         self.must_be_uniform(inst, lanes);
         match inst {
             Inst::Int { op, width, out, n, dst, args, scalar, relaxed } => {
@@ -327,8 +302,8 @@ impl Run<'_> {
 
     /// Byte of an object, as a caller knows it.
     pub(crate) fn memory_of(&self, object: usize, offset: i64) -> Option<FaultMemory> {
-        let is_object = |number: u64| self.numbers.get(number as usize) == Some(&(object as u32));
-        let pointed = self.pointed.iter().find(|(_, number)| is_object(*number));
+        let is_object = |number: u64| self.bindings.numbers.get(number as usize) == Some(&(object as u32));
+        let pointed = self.bindings.pointed.iter().find(|(_, number)| is_object(*number));
         let pointed = pointed.map(|(slot, _)| FaultMemory::Binding(*slot, offset));
         let mut declared = self.program.objects.iter();
         pointed.or_else(|| {
@@ -358,7 +333,7 @@ impl Run<'_> {
     /// The object of a pointer's number.
     #[inline]
     pub(crate) fn object_of(&self, pointer: u64) -> Option<usize> {
-        let place = *self.numbers.get(counted(pointer).0 as usize)?;
+        let place = *self.bindings.numbers.get(counted(pointer).0 as usize)?;
         (place != u32::MAX).then_some(place as usize)
     }
 }

@@ -77,7 +77,7 @@ impl<'a> Part<'a> {
 impl<'a> Run<'a> {
     /// Runs workgroups until one of them counts as endless.
     fn groups_of(&mut self, mut numbers: Range<u64>) {
-        while !self.endless
+        while !self.work.endless
             && let Some(number) = numbers.next()
         {
             self.group(number);
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
     /// first one.
     fn parts(&self, count: u64) -> u64 {
         let threads = rayon::current_num_threads() as u64;
-        let work = self.instructions.saturating_mul(count);
+        let work = self.work.instructions.saturating_mul(count);
         // Workgroups that share atomics would have to run again in sequence.
         let meet = self.contention.is_shared()
             || self.dispatch.atomic_history.is_some()
@@ -134,9 +134,7 @@ impl<'a> Run<'a> {
             self.contention.join(other.contention);
             self.out_of_bounds.join(&other.out_of_bounds);
             self.readings_differ |= other.readings_differ;
-            self.endless |= other.endless;
-            self.instructions += other.instructions;
-            self.earlier_work += other.earlier_work + other.work;
+            self.work.add(&other.work);
             self.forks.total += other.forks.total;
         }
         Some(self)

@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
             0 => handle,
             number => (number - 1) * OBJECT,
         };
-        let found = self.object_of(number).and_then(|object| *self.samplers.get(object)?);
+        let found = self.object_of(number).and_then(|object| *self.bindings.samplers.get(object)?);
         match found {
             Some(found) => Ok(found),
             None => Err(self.fault(FaultKind::OutOfBounds, lane, || "a descriptor that no sampler is bound to".into())),

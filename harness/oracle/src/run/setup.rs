@@ -1,5 +1,6 @@
 //! Before the first workgroup, between workgroups, and after the last.
 
+use super::bindings::Bindings;
 use super::concurrency::atomics::Contention;
 use super::concurrency::data_race::{NUMBERED, RaceDetector};
 use super::concurrency::modification_order::OpenOrders;
@@ -10,6 +11,7 @@ use super::diagnostics::Log;
 use super::lanes::{Column, Lanes};
 use super::memory::aliasing::AliasedObjects;
 use super::memory::robustness::OutOfBounds;
+use super::work::WorkCounters;
 use super::{Run, UNREAD};
 use crate::abstract_value::AbstractValue;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
@@ -26,7 +28,7 @@ use crate::texel::Texel;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{BuiltIn, ImageFormat};
 use assay_spirv::texture_addressing::Sampler;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The size of a workgroup, and the number of workgroups. With a shading rate the implementation
 /// chooses: here a workgroup is as much of the tile's grid of blocks as is run together.
@@ -139,14 +141,8 @@ impl<'a> Run<'a> {
             lanes,
             forks: Forks::new(lanes, capacity),
             objects: Vec::new(),
-            numbers: Vec::new(),
-            images: Vec::new(),
-            attachments: BTreeSet::new(),
+            bindings: Bindings::default(),
             subgroups: BTreeMap::new(),
-            samplers: Vec::new(),
-            handles: Default::default(),
-            addresses: Vec::new(),
-            pointed: Vec::new(),
             log: Log::default(),
             races: RaceDetector::default(),
             contention: Contention::default(),
@@ -158,16 +154,7 @@ impl<'a> Run<'a> {
             group: [0; 3],
             place: 0,
             here: Place { instruction: InstructionIndex(0), line: None },
-            blocks: 0,
-            undecided_blocks: 0,
-            decided_by_order: 0,
-            instructions: 0,
-            work: 0,
-            earlier_work: 0,
-            endless: false,
-            searches: 0,
-            enclosures: 0,
-            evaluations: 0,
+            work: WorkCounters::default(),
             last_id: 0,
             last_choice: 0,
             in_doubt: false,
@@ -183,7 +170,7 @@ impl<'a> Run<'a> {
         for column in run.columns.iter_mut().filter(|column| !column.is_plain() || column.bits[0] != 0) {
             (1..capacity).for_each(|lane| column.duplicate(0, lane));
         }
-        run.instructions = 0;
+        run.work.instructions = 0;
         run.scratch = (0..run.columns.len() as Reg).filter(|reg| run.columns[*reg as usize].is_clear()).collect();
         Ok(run)
     }
@@ -194,7 +181,7 @@ impl<'a> Run<'a> {
             return self.bind_kernel();
         }
         let end = self.program.objects.iter().map(|object| object.first + object.count).max().unwrap_or(0);
-        self.numbers = vec![u32::MAX; end.min(OBJECTS) as usize];
+        self.bindings.numbers = vec![u32::MAX; end.min(OBJECTS) as usize];
         for declared in &self.program.objects {
             match declared.kind {
                 ObjectKind::Push => self.add(declared.first, Object::new(self.dispatch.push_constants.clone())),
@@ -207,8 +194,8 @@ impl<'a> Run<'a> {
                         // Two variables may name one binding.
                         let twin = self.program.objects.iter().find(|o| o.kind == declared.kind);
                         if let Some(twin) = twin.filter(|o| o.first < declared.first) {
-                            let place = self.numbers[(twin.first + u64::from(at.element)) as usize];
-                            self.numbers[number as usize] = place;
+                            let place = self.bindings.numbers[(twin.first + u64::from(at.element)) as usize];
+                            self.bindings.numbers[number as usize] = place;
                             self.aliases.name(place as usize, number, declared);
                             continue;
                         }
@@ -224,12 +211,12 @@ impl<'a> Run<'a> {
                             }
                             Resource::Buffer(buffer) => {
                                 if let Some(address) = buffer.address {
-                                    self.addresses.push((address, buffer.data.len() as u64, number));
+                                    self.bindings.addresses.push((address, buffer.data.len() as u64, number));
                                 }
                                 self.add(number, Object::new(buffer.data.clone()));
                             }
                         }
-                        self.aliases.name(self.numbers[number as usize] as usize, number, declared);
+                        self.aliases.name(self.bindings.numbers[number as usize] as usize, number, declared);
                     }
                 }
             }
@@ -245,15 +232,15 @@ impl<'a> Run<'a> {
                     && u64::from(slot.element) < o.count
             });
             if !named && number < OBJECTS {
-                self.numbers.push(u32::MAX);
-                self.addresses.push((address, data.len() as u64, number));
+                self.bindings.numbers.push(u32::MAX);
+                self.bindings.addresses.push((address, data.len() as u64, number));
                 self.add(number, Object::new(data.clone()));
-                self.pointed.push((*slot, number));
+                self.bindings.pointed.push((*slot, number));
                 number += 1;
             }
         }
-        self.addresses.sort_unstable();
-        if let Some(pair) = self.addresses.windows(2).find(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+        self.bindings.addresses.sort_unstable();
+        if let Some(pair) = self.bindings.addresses.windows(2).find(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
             return Err(RunError::Dispatch(format!("buffers overlap at device address {:#x}", pair[1].0)));
         }
         Ok(())
@@ -298,22 +285,22 @@ impl<'a> Run<'a> {
             )));
         }
         self.add(number, Object::new(image.data.clone()));
-        self.images.resize(self.objects.len(), None);
-        self.images[self.objects.len() - 1] = Some(image);
+        self.bindings.images.resize(self.objects.len(), None);
+        self.bindings.images[self.objects.len() - 1] = Some(image);
         if declared.is_some_and(|declared| declared.tile) {
-            self.attachments.insert(self.objects.len() - 1);
+            self.bindings.attachments.insert(self.objects.len() - 1);
         }
         Ok(())
     }
 
     /// The sampler of the object that was added last.
     pub(super) fn add_sampler(&mut self, sampler: &'a Sampler) {
-        self.samplers.resize(self.objects.len(), None);
-        self.samplers[self.objects.len() - 1] = Some(sampler);
+        self.bindings.samplers.resize(self.objects.len(), None);
+        self.bindings.samplers[self.objects.len() - 1] = Some(sampler);
     }
 
     pub(super) fn add(&mut self, number: u64, object: Object) {
-        self.numbers[number as usize] = self.objects.len() as u32;
+        self.bindings.numbers[number as usize] = self.objects.len() as u32;
         self.objects.push(object);
     }
 
@@ -351,12 +338,8 @@ impl<'a> Run<'a> {
         let number = self.group_number(place);
         self.place = place as u32;
         self.group = self.group_id(number);
-        self.blocks = 0;
         self.repetition.begin_group();
-        self.undecided_blocks = 0;
-        self.decided_by_order = 0;
-        self.earlier_work += self.work;
-        (self.work, self.searches, self.enclosures, self.evaluations) = (0, 0, 0, 0);
+        self.work.begin_group();
         // Nothing of another workgroup is left: lanes that are joined are joined in all registers,
         // in those too that they do not read.
         for reg in &self.scratch {
@@ -485,10 +468,10 @@ impl<'a> Run<'a> {
             causes.extend(run.log.causes.iter().copied());
             run.memory(offset)
         });
-        let (instructions, forks) = (self.instructions, self.forks.total);
-        let work = self.earlier_work + self.work;
+        let (instructions, forks) = (self.work.instructions, self.forks.total);
+        let work = self.work.total();
         let slots = self.slots();
-        let slot_of = |object: u32| slots.iter().find(|(_, number)| self.numbers[*number as usize] == object);
+        let slot_of = |object: u32| slots.iter().find(|(_, number)| self.bindings.numbers[*number as usize] == object);
         let slot_of = |object: u32| slot_of(object).map(|(slot, _)| *slot);
         let disorder = disorder.into_iter().map(|(object, one)| Disorder { slot: slot_of(object), ..one }).collect();
         let wrong_operands =
@@ -521,7 +504,7 @@ impl<'a> Run<'a> {
 
     /// Binds the resources and numbers their objects.
     fn slots(&self) -> Vec<(crate::Slot, u64)> {
-        let mut slots = self.pointed.clone();
+        let mut slots = self.bindings.pointed.clone();
         for declared in &self.program.objects {
             if let ObjectKind::Binding(slot) = declared.kind {
                 let bound = self.dispatch.bindings.keys();
@@ -542,7 +525,7 @@ impl<'a> Run<'a> {
         let mut objects: Vec<Option<Object>> = self.objects.into_iter().map(Some).collect();
         let mut memory = BTreeMap::new();
         for (slot, number) in slots {
-            let place = self.numbers[number as usize] as usize;
+            let place = self.bindings.numbers[number as usize] as usize;
             if let Some(object) = objects[place].take() {
                 let bytes = object.bytes.len();
                 let written = match object.lost {

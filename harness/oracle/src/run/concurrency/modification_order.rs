@@ -225,6 +225,6 @@ impl Run<'_> {
 
     /// Returns true if not all effects of the shader are known.
     fn is_given_up(&self) -> bool {
-        self.endless || self.is_lost()
+        self.work.endless || self.is_lost()
     }
 }

@@ -114,8 +114,8 @@ impl<'a> Run<'a> {
 
     /// Reports a loop that certainly never ends.
     fn never_ends(&mut self, lane: usize) -> Stop {
-        self.endless = true;
-        let blocks = self.blocks;
+        self.work.endless = true;
+        let blocks = self.work.group.blocks;
         let detail = || format!("the workgroup is in a state that repeats, after {blocks} blocks");
         let cause = self.fault(FaultKind::Repetition, lane, detail);
         self.lose_everything(cause)
@@ -128,16 +128,16 @@ impl<'a> Run<'a> {
     /// Counts the execution of a block with this number of instructions. The error gives the
     /// workgroup up because a limit is reached.
     fn count(&mut self, list: &[u32], block: usize, at: crate::Place) -> Result<(), Stop> {
-        self.blocks += 1;
+        self.work.group.blocks += 1;
         // A block without instructions takes work, too.
-        self.work += (list.len() * (1 + block)) as u64;
+        self.work.group.units += (list.len() * (1 + block)) as u64;
         self.here = at;
-        let (blocks, instructions) = (self.blocks, self.instructions);
-        if blocks > self.limits.blocks_per_group || self.work > self.limits.work_per_group {
+        let (blocks, instructions) = (self.work.group.blocks, self.work.instructions);
+        if blocks > self.limits.blocks_per_group || self.work.group.units > self.limits.work_per_group {
             let sure = list.iter().find(|lane| !self.forks.is_weak(**lane as usize)).copied();
             let cause = match sure {
                 Some(lane) => {
-                    self.endless = true;
+                    self.work.endless = true;
                     self.fault(FaultKind::Endless, lane as usize, || {
                         format!("given up after {blocks} blocks of the workgroup and {instructions} instructions of all invocations")
                     })
@@ -147,8 +147,8 @@ impl<'a> Run<'a> {
             return Err(self.lose_everything(cause));
         }
         if self.forks.in_use > 0 && list.iter().any(|lane| self.forks.is_weak(*lane as usize)) {
-            self.undecided_blocks += 1;
-            if self.undecided_blocks > self.limits.undecided_blocks {
+            self.work.group.undecided_blocks += 1;
+            if self.work.group.undecided_blocks > self.limits.undecided_blocks {
                 let cause = self.cause(CauseKind::Budget);
                 return Err(self.lose_everything(cause));
             }
@@ -262,8 +262,8 @@ impl<'a> Run<'a> {
             if let AbstractValue::Unknown(cause) = value
                 && self.log.kind(cause) == CauseKind::Order
             {
-                self.decided_by_order += 1;
-                if self.decided_by_order > DECIDED_BY_ORDER * self.lanes.max(LEAST_INVOCATIONS) as u64 {
+                self.work.group.decided_by_order += 1;
+                if self.work.group.decided_by_order > DECIDED_BY_ORDER * self.lanes.max(LEAST_INVOCATIONS) as u64 {
                     return Err(self.lose_everything(cause));
                 }
             }

@@ -74,7 +74,7 @@ impl Run<'_> {
     /// Returns true if the workgroup was in its present state before: `lanes` execute a block, and
     /// others wait.
     pub(super) fn is_repetition(&mut self, (call, block): (u64, u32), lanes: &[u32], waiting: &Waiting) -> bool {
-        if self.blocks < FIRST_COMPARED || self.program.tangled || self.forks.in_use > 0 {
+        if self.work.group.blocks < FIRST_COMPARED || self.program.tangled || self.forks.in_use > 0 {
             return false;
         }
         if let Some(saved) = &mut self.repetition.saved
@@ -91,8 +91,8 @@ impl Run<'_> {
                 }
             }
         }
-        if self.blocks >= self.repetition.save_at {
-            self.repetition.save_at = 2 * self.blocks;
+        if self.work.group.blocks >= self.repetition.save_at {
+            self.repetition.save_at = 2 * self.work.group.blocks;
             self.repetition.saved = self.saved_state((call, block), lanes, waiting);
         }
         false

@@ -80,7 +80,8 @@ impl Run<'_> {
 
     /// Returns true for the handle of a sampled image made of two descriptors.
     fn is_sampled(&self, bits: u64) -> bool {
-        let image = self.object_of(bits).is_some_and(|object| self.images.get(object).is_some_and(Option::is_some));
+        let image =
+            self.object_of(bits).is_some_and(|object| self.bindings.images.get(object).is_some_and(Option::is_some));
         image && !bits.is_multiple_of(OBJECT)
     }
 

@@ -86,10 +86,10 @@ impl Run<'_> {
 
     /// Counts an evaluation of a formula for known operands; false if the budget is used up.
     fn may_evaluate(&mut self) -> bool {
-        self.evaluations += 1;
+        self.work.group.evaluations += 1;
         // The number of searches is the limit here as well. An evaluation takes a tenth of the
         // time.
-        self.evaluations <= self.limits.searches / self.group_count().max(1)
+        self.work.group.evaluations <= self.limits.searches / self.group_count().max(1)
     }
 }
 

@@ -197,7 +197,7 @@ impl Run<'_> {
             }
             return Target::At { object, offset: inside };
         }
-        let image = self.images.get(object).copied().flatten();
+        let image = self.bindings.images.get(object).copied().flatten();
         if let Some(found) = image.and_then(|image| beyond_edge(image, offset)) {
             return found;
         }
@@ -258,8 +258,8 @@ impl Run<'_> {
             let detail = || format!("address {address:#x} is not aligned to {alignment} ({rule})");
             return Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) };
         }
-        let after = self.addresses.partition_point(|(first, ..)| *first <= address);
-        let around = after.checked_sub(1).map(|at| self.addresses[at]);
+        let after = self.bindings.addresses.partition_point(|(first, ..)| *first <= address);
+        let around = after.checked_sub(1).map(|at| self.bindings.addresses[at]);
         if let Some((first, length, number)) = around
             && address - first + size <= length
             && let Some(object) = self.object_of(number * OBJECT)

@@ -82,7 +82,7 @@ impl Run<'_> {
             shadows,
             marks,
             shift,
-            are_images: self.images.iter().map(Option::is_some).collect(),
+            are_images: self.bindings.images.iter().map(Option::is_some).collect(),
             lanes: self.lanes as u32,
             orders_device: device,
             orders_group: group,
@@ -97,14 +97,14 @@ impl Run<'_> {
         for declared in &self.program.objects {
             let ObjectKind::Binding(_) = declared.kind else { continue };
             let numbers = declared.first..declared.first + declared.count;
-            if numbers.clone().any(|n| self.numbers.get(n as usize) == Some(&(place as u32))) {
+            if numbers.clone().any(|n| self.bindings.numbers.get(n as usize) == Some(&(place as u32))) {
                 named = true;
                 if declared.writable {
                     return true;
                 }
             }
         }
-        !named || !self.addresses.is_empty()
+        !named || !self.bindings.addresses.is_empty()
     }
 
     /// Records a write. After a data race the memory is undetermined, unless the race is benign:
