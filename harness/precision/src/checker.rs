@@ -435,8 +435,7 @@ impl Checker {
         let scalar = self.first?;
         let filter = self.filters[slot].as_ref()?;
         let count = columns.count(start);
-        let reported_lane =
-            OperandGroup { operands: columns.operands[0], start, count }.representative_lane(scalar)?;
+        let reported_lane = OperandGroup { operands: columns.operands[0], start, count }.representative_lane(scalar)?;
         let group = |column: Column<'a>| match column {
             Column::Words(words) => words.get(start..start + LANES)?.first_chunk(),
             Column::Wide(_) => None,

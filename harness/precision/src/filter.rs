@@ -44,8 +44,8 @@ use crate::{
     },
 };
 use assay_float::{F16, F32};
-pub(crate) use quadratic::{BLOCK, OperandBlock};
 use pow::PowTables;
+pub(crate) use quadratic::{BLOCK, OperandBlock};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -668,7 +668,8 @@ impl Decoder {
         let Some([magnitude, exponent]) = self.fields() else { return false };
         // Less one, a zero is greater than all denormal numbers.
         let least_normal = exponent & exponent.wrapping_neg();
-        words.iter().fold(0, |found, word| found | u32::from((word & magnitude).wrapping_sub(1) < least_normal - 1)) != 0
+        words.iter().fold(0, |found, word| found | u32::from((word & magnitude).wrapping_sub(1) < least_normal - 1))
+            != 0
     }
 }
 

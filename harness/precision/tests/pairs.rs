@@ -42,11 +42,8 @@ fn modes() -> Vec<Modes> {
 #[test]
 fn pairs_get_the_verdicts_of_the_certified_evaluation() {
     let full = std::env::var_os("ASSAY_FULL").is_some();
-    let scalars = [
-        Scalar::Float(F16),
-        Scalar::Int { width: 16, signed: true },
-        Scalar::Int { width: 16, signed: false },
-    ];
+    let scalars =
+        [Scalar::Float(F16), Scalar::Int { width: 16, signed: true }, Scalar::Int { width: 16, signed: false }];
     let calls = Op::ALL.iter().flat_map(|&op| {
         scalars.iter().flat_map(move |&scalar| {
             modes().into_iter().filter_map(move |modes| Call::new(op, scalar, Shape::Scalar, None, modes).ok())
@@ -67,7 +64,9 @@ fn pairs_get_the_verdicts_of_the_certified_evaluation() {
             let groups = [0x100, 0x1f0].into_iter().chain((i * 41 % steps..512).step_by(steps));
             for group in groups.map(|group| group as u32 * 128) {
                 let first: Vec<u32> = (group..group + 128).collect();
-                sum.add(compare_row(call, &checker, &first, second).unwrap_or_else(|difference| panic!("{difference}")));
+                sum.add(
+                    compare_row(call, &checker, &first, second).unwrap_or_else(|difference| panic!("{difference}")),
+                );
             }
         }
         (call.clone(), sum)

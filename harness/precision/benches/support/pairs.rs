@@ -52,6 +52,15 @@ impl PairDevice {
         }
     }
 
+    /// Number that bits of the first operand represent.
+    fn value(&self, bits: u32) -> f64 {
+        match self.scalar() {
+            Scalar::Int { signed: true, .. } => f64::from(bits as u16 as i16),
+            Scalar::Int { .. } | Scalar::Bool => f64::from(bits),
+            Scalar::Float(format) => format.to_f64(bits.into()),
+        }
+    }
+
     /// Call of the instruction.
     pub(crate) fn call(&self, modes: Modes) -> Call {
         Call::new(self.op, self.scalar(), Shape::Scalar, None, modes).expect("an instruction of halves")
@@ -75,15 +84,10 @@ impl PairDevice {
         let start = index % 4 * BLOCK;
         let second = self.second(index / 4);
         let operands: Vec<u32> = (start..start + BLOCK).collect();
-        let value = |bits: u32| match self.scalar() {
-            Scalar::Int { signed: true, .. } => f64::from(bits as u16 as i16),
-            Scalar::Int { .. } | Scalar::Bool => f64::from(bits),
-            Scalar::Float(format) => format.to_f64(bits.into()),
-        };
-        let y = if self.op == Op::Ldexp { f64::from(second.cast_signed()) } else { value(second) };
+        let y = if self.op == Op::Ldexp { f64::from(second.cast_signed()) } else { self.value(second) };
         let result = self.call(modes).results[0].scalar;
         let results = operands.iter().map(|&x| {
-            let exact = (self.function)(value(x), y);
+            let exact = (self.function)(self.value(x), y);
             match result {
                 Scalar::Float(_) => {
                     let bits = half_bits(exact, modes.rounding == Rounding::Rtz);
@@ -139,15 +143,15 @@ fn ulps(op: Op) -> f64 {
 }
 
 /// The plain loop: the function in double precision, and the error over the bound, compared with
-/// one. It ignores denormals, infinities, domains and inherited bounds. Operands and results are
-/// decoded by a table.
+/// one. It ignores denormals, infinities, domains and inherited bounds, and takes all operands and
+/// results for halves, which it decodes by a table.
 ///
 /// Returns the number of results with too large an error, and the greatest ratio.
 pub(crate) fn obvious(device: &PairDevice, table: &[f64], block: &PairBlock) -> (u64, f64) {
     let (mut failing, mut worst) = (0, 0f64);
     let n = ulps(device.op);
     for ((&x, &y), &got) in block.operands.iter().zip(&block.seconds).zip(&block.results) {
-        let exact = (device.function)(table[x as usize], table[y as usize]);
+        let exact = (device.function)(table[x as usize], table[(y & 0xffff) as usize]);
         let got = table[got as usize];
         if !exact.is_finite() || !got.is_finite() {
             continue;

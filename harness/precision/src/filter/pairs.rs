@@ -3,9 +3,9 @@
 //!
 //! # Method
 //!
-//! For each pair the filter computes the infinitely precise result `v`, a bound `e` on its error, a
-//! lower bound `b` on the permitted error, and an interval `[lo, hi]` of results that are permitted
-//! whatever their margins. A result passes inside the interval, or, unless the interval is the
+//! For each pair the filter computes the infinitely precise result `v`, a bound `e` on its error, an
+//! upper bound `s` on the reciprocal of the permitted error, and an interval `[lo, hi]` of results that are permitted
+//! whatever their margins. The margin of a result `r` is `(|r - v| + e) s`. A result passes inside the interval, or, unless the interval is the
 //! whole permitted set, with a margin of at most [`CERTAIN`].
 //!
 //! # Exactness
@@ -39,7 +39,11 @@
 //! operations other than discrete ones, divisions by zero if infinities or NaNs are significant,
 //! and Pow outside sweeps, because its tables cost more than a few thousand certified evaluations.
 
-use super::{CERTAIN, Decoder, Filter, FilterOutcome, GroupCounts, LaneGroup, MarginRule, SpecialResults, ordered::GroupVerdict, pow::{self, PowTables}};
+use super::{
+    CERTAIN, Decoder, Filter, FilterOutcome, GroupCounts, LaneGroup, MarginRule, SpecialResults,
+    ordered::GroupVerdict,
+    pow::{self, PowTables},
+};
 use crate::{
     Op, Rounding, Scalar, Specification,
     discrete_op::{DiscreteOp, Relation},
@@ -56,8 +60,8 @@ pub(super) struct PairOutcome {
     pub(super) value: f64,
     /// Bound on the absolute error of `value`.
     pub(super) error: f64,
-    /// Lower bound on the permitted error; a NaN where only the interval decides.
-    pub(super) bound: f64,
+    /// Upper bound on the reciprocal of the permitted error; a NaN where only the interval decides.
+    pub(super) scale: f64,
     /// Least result that is permitted whatever its margin; a NaN if there is no such interval.
     pub(super) lo: f64,
     /// Greatest result that is permitted whatever its margin.
@@ -76,13 +80,13 @@ pub(super) struct PairOutcome {
 }
 
 impl PairOutcome {
-    /// Results within `bound` of a value.
+    /// Results within `1 / scale` of a value.
     #[inline(always)]
-    pub(super) fn near(value: f64, error: f64, bound: f64) -> PairOutcome {
+    pub(super) fn near(value: f64, error: f64, scale: f64) -> PairOutcome {
         PairOutcome {
             value,
             error,
-            bound,
+            scale,
             lo: f64::NAN,
             hi: f64::NAN,
             only: false,
@@ -105,7 +109,9 @@ impl PairOutcome {
     pub(super) fn inherited(value: f64, error: f64, lo: f64, hi: f64) -> PairOutcome {
         let farthest = greatest((value - lo).abs(), (value - hi).abs());
         let slack = if error == 0.0 { 0.0 } else { SLACK * farthest };
-        PairOutcome { lo, hi, nan: false, ..PairOutcome::near(value, error, farthest - error - slack) }
+        let bound = farthest - error - slack;
+        let scale = if bound > 0.0 { 1.0 / bound } else { f64::NAN };
+        PairOutcome { lo, hi, nan: false, ..PairOutcome::near(value, error, scale) }
     }
 }
 
@@ -160,9 +166,8 @@ impl<const MODE: u8> HalfRounding<MODE> {
     #[inline(always)]
     fn outcome(self, v: f64) -> PairOutcome {
         let (lo, hi) = self.ends(v);
-        let ulp = self.grid.ulp(v);
-        let bound = if MODE == RTE { 0.5 * ulp } else { ulp };
-        PairOutcome { lo, hi, only: true, inside: -0.0, ..PairOutcome::near(v, 0.0, bound) }
+        let scale = reciprocal(self.grid.ulp(v)) * if MODE == RTE { 2.0 } else { 1.0 };
+        PairOutcome { lo, hi, only: true, inside: -0.0, ..PairOutcome::near(v, 0.0, scale) }
     }
 }
 
@@ -316,7 +321,7 @@ impl Filter {
         let Bound::Ulps { half_ulps } = RealOp::Div.bound(Specification::Vulkan, true) else {
             unreachable!("the bound of OpFDiv is in ULP")
         };
-        let ulps = 0.5 * f64::from(half_ulps);
+        let scale = per_half_ulps(half_ulps);
         let by_zero_any = flag(self.assumes_finite());
         visitor.visit(
             #[inline(always)]
@@ -329,7 +334,11 @@ impl Filter {
                 let any = if by_zero { by_zero_any } else { 1.0 };
                 let any = if outside { any } else { 0.0 };
                 let nan = x.is_nan() | y.is_nan();
-                PairOutcome { nan, any, ..PairOutcome::near(value, f64::EPSILON * q.abs(), ulps * grid.ulp(q)) }
+                PairOutcome {
+                    nan,
+                    any,
+                    ..PairOutcome::near(value, f64::EPSILON * q.abs(), scale * reciprocal(grid.ulp(q)))
+                }
             },
         )
     }
@@ -340,7 +349,7 @@ impl Filter {
         let Bound::Ulps { half_ulps } = RealOp::Atan2.bound(Specification::Vulkan, true) else {
             unreachable!("the bound of Atan2 is in ULP")
         };
-        let ulps = 0.5 * f64::from(half_ulps);
+        let scale = per_half_ulps(half_ulps);
         visitor.visit(
             #[inline(always)]
             move |y, x| {
@@ -351,11 +360,23 @@ impl Filter {
                 // On the cut the sign of y matters, which the kernel may not see.
                 let at_cut = (y == 0.0) & (x < 0.0);
                 let value = if finite & !at_cut { v } else { f64::NAN };
-                let outcome = PairOutcome::near(value, SLACK / 4.0 * v.abs(), ulps * grid.ulp(v));
+                let outcome = PairOutcome::near(value, SLACK / 4.0 * v.abs(), scale * reciprocal(grid.ulp(v)));
                 PairOutcome { nan: false, any: flag(none | !finite), ..outcome }
             },
         )
     }
+}
+
+/// Reciprocal of a power of two, exactly: the exponent field `1023 + k` becomes `1023 - k`.
+#[inline(always)]
+fn reciprocal(power: f64) -> f64 {
+    f64::from_bits((2046u64 << 52).wrapping_sub(power.to_bits()))
+}
+
+/// Upper bound on the reciprocal of `half_ulps / 2`, with two roundings of the product that it
+/// enters.
+fn per_half_ulps(half_ulps: u32) -> f64 {
+    2.0 / f64::from(half_ulps) * (1.0 + 2.0 * f64::EPSILON)
 }
 
 /// Least and greatest divisor of OpFDiv with a stated precision.
@@ -410,7 +431,9 @@ fn visit_discrete_pair<V: PairVisitor>(op: DiscreteOp, operand: Scalar, visitor:
         DiscreteOp::AtomicMin | DiscreteOp::GroupMin => visit!(|x, y| of_numbers(x, y, lesser(x, y))),
         DiscreteOp::AtomicMax | DiscreteOp::GroupMax => visit!(|x, y| of_numbers(x, y, -lesser(-x, -y))),
         DiscreteOp::Step => visit!(|edge, x| PairOutcome::exactly(1.0 - flag(x < edge))),
-        DiscreteOp::AllEqual if matches!(operand, Scalar::Float(_)) => visit!(|x, y| PairOutcome::exactly(flag(x == y))),
+        DiscreteOp::AllEqual if matches!(operand, Scalar::Float(_)) => {
+            visit!(|x, y| PairOutcome::exactly(flag(x == y)))
+        }
         DiscreteOp::Compare(relation, false) => match relation {
             Relation::Equal => visit!(|x, y| PairOutcome::exactly(flag(x == y))),
             Relation::NotEqual => visit!(|x, y| PairOutcome::exactly(flag((x < y) | (x > y)))),
@@ -496,8 +519,8 @@ impl PairRule {
     #[inline(always)]
     fn margin(self, o: PairOutcome, got: f64) -> f64 {
         let error = (got - o.value).abs() + o.error;
-        let quotient = error / o.bound;
-        let distance = if error == 0.0 { 0.0 } else { quotient };
+        let ratio = error * o.scale;
+        let distance = if error == 0.0 { 0.0 } else { ratio };
         let overflown = (got.abs() == f64::INFINITY) & (o.value.copysign(o.value * got) - o.error > self.max);
         let distance = if overflown { -0.0 } else { distance };
         let known = if distance <= 1.0 { distance } else { o.inside };

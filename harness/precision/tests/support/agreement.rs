@@ -38,8 +38,7 @@ impl Compared {
 pub(crate) fn compare_row(call: &Call, checker: &Checker, first: &[u32], second: u32) -> Result<Compared, String> {
     let reference = call.reference();
     let result = call.results[0].scalar;
-    let sets: Vec<_> =
-        first.iter().map(|&x| reference.permitted(0, &[x.into(), second.into()]).usual).collect();
+    let sets: Vec<_> = first.iter().map(|&x| reference.permitted(0, &[x.into(), second.into()]).usual).collect();
     let seconds = vec![second; first.len()];
     let mut compared = Compared::default();
     for candidate in 0..CANDIDATES {
