@@ -16,7 +16,7 @@ use crate::{
 };
 use anstyle::{AnsiColor, Style};
 use assay_events::{
-    CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status, rerun_command,
+    CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status, Writes, rerun_command,
 };
 use indicatif::ProgressBar;
 use std::{
@@ -222,6 +222,16 @@ impl Console {
             group_digits(tally.finished()),
             group_digits(tally.planned())
         )?;
+        let (verdicts, meaningful) = tally.verdicts();
+        if verdicts > 1 {
+            writeln!(
+                out,
+                "verdicts {} of {} rest on at least {} % of the elements that the shader may write",
+                group_digits(meaningful),
+                group_digits(verdicts),
+                100 / Writes::MEANINGFUL
+            )?;
+        }
         let of = match tally.rounds() {
             Some(rounds) => format!("in {}", counted(rounds, "round")),
             None => format!("from {}", counted(tally.inputs_tested(), "input")),

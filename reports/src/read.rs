@@ -7,7 +7,7 @@ use crate::causes::Failure;
 use crate::expectations::is_cut_short;
 use crate::journal;
 use crate::result_dir::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
-use assay_events::{Event, Profile, RunInfo, SCHEMA, Status, Writes};
+use assay_events::{CheckResult, Event, Profile, RunInfo, SCHEMA, Status, Writes};
 use assay_files::input;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -299,6 +299,23 @@ impl ResultDir {
     /// The file cannot be read, or a line is damaged.
     pub fn statuses(&self) -> Result<BTreeMap<String, Status>, ReadError> {
         let results = self.results(|line| Some((line.brief.name.to_string(), line.brief.final_status()?)))?;
+        Ok(results.into_iter().flatten().collect())
+    }
+
+    /// Returns the duration of the run in seconds.
+    pub fn wall(&self) -> f64 {
+        self.ended.wall
+    }
+
+    /// Returns the results of checks, in the order of the file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is damaged.
+    pub fn checks(&self) -> Result<Vec<CheckResult>, ReadError> {
+        let results = self.results(|line| match serde_json::from_str(line.text) {
+            Ok(Event::CheckFinished(check)) => Some(*check),
+            _ => None,
+        })?;
         Ok(results.into_iter().flatten().collect())
     }
 

@@ -1,15 +1,16 @@
-//! Tests of the schemas in `reports/schema`, published for other readers of `results.jsonl` and
-//! `causes.json`.
+//! Tests of the schemas in `reports/schema`, published for other readers of `results.jsonl`,
+//! `causes.json` and `assay table --json`.
 
 use crate::{
     causes::CauseCollector,
     test_events::{case, run},
 };
-use assay_events::{CauseList, Event, SCHEMA, Status};
+use assay_events::{CauseList, Event, PrecisionTable, SCHEMA, Status};
 use serde_json::Value;
 use std::fs;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/results.schema.json");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/table.schema.json");
 const CAUSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/causes.schema.json");
 
 /// Validates a value against a schema, for the keywords that occur in the schemas of events.
@@ -74,6 +75,7 @@ fn check(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
 fn the_published_schema_is_that_of_the_events() {
     must_be_published(PATH, &schemars::schema_for!(Event));
     must_be_published(CAUSES, &schemars::schema_for!(CauseList));
+    must_be_published(TABLE, &schemars::schema_for!(PrecisionTable));
 }
 
 fn must_be_published(path: &str, schema: &schemars::Schema) {

@@ -4,7 +4,7 @@ use crate::{
     expectations::{Expectations, Standing, WaiverUse},
     summary_table::has_constants,
 };
-use assay_events::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times};
+use assay_events::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times, Writes};
 use std::{collections::BTreeMap, io, rc::Rc};
 
 /// Outcome of a run.
@@ -38,6 +38,10 @@ pub struct Tally {
     constant_inputs: u64,
     /// Checked rounds of checks; `None` if there was no check.
     rounds: Option<u64>,
+    /// Checks with a verdict.
+    verdicts: u64,
+    /// Checks with a verdict that rests on enough elements.
+    meaningful: u64,
     scalars_checked: u64,
     scalars_unchecked: u64,
     sampled: u64,
@@ -201,6 +205,12 @@ impl Tally {
         self.times
     }
 
+    /// Returns the number of checks with a verdict, and of those whose verdict is meaningful
+    /// ([`Writes::is_meaningful`](assay_events::Writes::is_meaningful)).
+    pub fn verdicts(&self) -> (u64, u64) {
+        (self.verdicts, self.meaningful)
+    }
+
     fn start(&mut self, run: &RunInfo) {
         (self.planned, self.part) = (run.cases as u64, run.part.clone());
         let fixed = self.expectations.skipped_failures().count() as u64;
@@ -219,6 +229,9 @@ impl Tally {
         self.scalars_checked += if check.status == Status::Undetermined { 0 } else { check.elements_checked };
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
+        let rests_on_enough = check.writes.as_ref().is_some_and(Writes::is_meaningful);
+        self.verdicts += u64::from(check.status.has_verdict());
+        self.meaningful += u64::from(check.status.has_verdict() && rests_on_enough);
         self.by_case_file += u64::from(check.status == Status::Fail && check.fails_only_the_case());
     }
 

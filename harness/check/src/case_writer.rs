@@ -21,7 +21,7 @@ const MAX_INPUT: u64 = 1 << 28;
 ///
 /// # Errors
 /// [`CheckError::Bundle`]; also if the directory contains files that Assay did not write.
-pub(crate) fn write_case(
+pub fn write_case(
     folder: &Path,
     shader: &ShaderSource,
     options: &Options,
@@ -117,6 +117,9 @@ fn case_text(
     });
     let buffers = options.buffers.iter().map(|(name, buffer)| (name.clone(), quoted(&buffer.to_string())));
     let addresses = options.addresses.iter().map(|word| word.text()).map(|(place, value)| (place, quoted(&value)));
+    for (name, size) in &options.image_sizes {
+        _ = writeln!(text, "\n[image.{}]\nsize = {size:?}", quoted(&name.to_string()));
+    }
     let push = options.push_values.iter().map(|(name, value)| (name.clone(), quoted(value)));
     let tables: [(&str, Vec<(String, String)>); 6] = [
         ("push", push.collect()),

@@ -206,9 +206,14 @@ impl DispatchSetup {
                     let ty = (image, module.ty(image.sampled_type));
                     let mut forms = options.images.iter().rev();
                     let stated = forms.find(|(to, _)| to.names(slot, name.as_deref()));
-                    let (key, form) = stated.map(|(to, form)| (to.to_string(), form)).unzip();
+                    let (key, form) = stated.map(|(to, form)| (to.to_string(), form.clone())).unzip();
                     let key = key.unwrap_or_else(|| slot.to_string());
-                    let texels = image_shape(ty, kind, self.size(), elements, given, (form, filtered, compared));
+                    let mut form = form.unwrap_or_default();
+                    let mut sizes = options.image_sizes.iter().rev();
+                    if let Some((_, size)) = sizes.find(|(to, _)| to.names(slot, name.as_deref())) {
+                        form.size = Some(size.clone());
+                    }
+                    let texels = image_shape(ty, kind, self.size(), elements, given, (&form, filtered, compared));
                     Some(texels.map_err(|what| CheckError::entry("image", key, format!("{slot}: {what}")))?)
                 }
                 None => None,
@@ -375,7 +380,8 @@ impl DispatchSetup {
             let sampler = form.sampler()?;
             self.samplers.extend(meant.into_iter().map(|slot| (slot, sampler)));
         }
-        for (to, _) in &options.images {
+        let sized = options.image_sizes.iter().map(|(to, _)| to);
+        for to in options.images.iter().map(|(to, _)| to).chain(sized) {
             self.select(to, ("image", "image"), |d| d.texels.is_some())?;
         }
         Ok(())

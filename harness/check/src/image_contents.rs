@@ -45,14 +45,12 @@ pub(crate) fn image_shape(
     size: [u32; 3],
     elements: u64,
     given: Option<u64>,
-    (form, filtered, compared): (Option<&ImageConfig>, bool, bool),
+    (form, filtered, compared): (&ImageConfig, bool, bool),
 ) -> Result<ImageShape, String> {
     let refused = |what: &str| Err(format!("{what} is not supported"));
     if ty.multisampled {
         return refused("a multisampled image");
     }
-    let none = ImageConfig::default();
-    let form = form.unwrap_or(&none);
     let depth = ty.depth == 1 || compared;
     let asked = form.image_format().map_err(|error| error.to_string())?;
     if let Some(asked) = asked.filter(|asked| compared && *asked != ImageFormat::R32f) {

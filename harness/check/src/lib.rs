@@ -56,6 +56,7 @@ mod written_resources;
 
 pub use binding_name::BindingName;
 pub use case_file::CaseFile;
+pub use case_writer::write_case;
 pub use check::{BundleDestination, Check, TIME_LIMIT};
 pub use compare::Comparison;
 pub use compile_options::CompileOptions;

@@ -35,6 +35,8 @@ pub struct Options {
     /// Lengths of run-time arrays, by binding or for all others; by default they follow from the
     /// dispatch.
     pub elements: Vec<(Option<BindingName>, u64)>,
+    /// Sizes of images in texels, one number for each axis, which take precedence over `images`.
+    pub image_sizes: Vec<(BindingName, Vec<u32>)>,
     /// Properties of images that do not follow from the shader and the dispatch.
     pub images: Vec<(BindingName, ImageConfig)>,
     /// Samplers. Others vary by round.
@@ -101,6 +103,7 @@ impl Default for Options {
             push_values: Vec::new(),
             inputs: Vec::new(),
             elements: Vec::new(),
+            image_sizes: Vec::new(),
             images: Vec::new(),
             samplers: Vec::new(),
             buffers: Vec::new(),

@@ -13,8 +13,8 @@
 //! 5. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score. Those from which the first fault derives come first ([`DataFlow`]).
 //!
-//! Whenever a candidate accesses memory beyond a run-time array, the array becomes as long as the
-//! accesses need ([`Outcome::reach`]). In the end, grown arrays are shortened to what the shader writes
+//! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large as
+//! the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays are shortened to what the shader writes
 //! and reads. The search is deterministic; it ends when most of the elements that the shader may write
 //! are checked, or at its limits.
 
@@ -27,14 +27,14 @@ use crate::memory_layout::{Element, path_text, runtime_stride, size_with_element
 use crate::options::{BindingSource, Options};
 use crate::parameter::width_permits;
 use crate::provenance::{DataFlow, FaultSources, Provenance};
-use crate::status::FEW;
 use crate::workgroup_sample::{choose_workgroups, product};
 use assay_events::{BindingWrites, Writes, group_digits};
-use assay_exec::{Descriptor, Target, synthetic_addresses};
+use assay_exec::{Descriptor, ImageShape, Target, synthetic_addresses};
 use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_precision::Scalar;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::Dim;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -65,7 +65,10 @@ const PARAMETERS: usize = 128;
 /// Largest size to which a run-time array grows, in bytes.
 const GROWN_BYTES: u64 = 1 << 22;
 
-/// Number of times that the arrays of a candidate grow.
+/// Largest number of texels to which an image grows.
+const GROWN_TEXELS: u64 = 1 << 18;
+
+/// Number of times that the arrays and images of a candidate grow.
 const GROWTHS: u32 = 4;
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
@@ -86,6 +89,8 @@ pub struct ChosenParameters {
     inputs: Vec<(String, String)>,
     /// Lengths of run-time arrays, by binding.
     elements: BTreeMap<String, u64>,
+    /// Sizes of images in texels, by binding.
+    image_sizes: BTreeMap<String, Vec<u32>>,
     /// Workgroups along x, y and z.
     groups: Option<[u32; 3]>,
     /// Defect of the check without these parameters, as a clause.
@@ -107,6 +112,9 @@ impl ChosenParameters {
         }
         for (binding, elements) in &self.elements {
             options.elements.push((Some(binding.parse()?), *elements));
+        }
+        for (binding, size) in &self.image_sizes {
+            options.image_sizes.push((binding.parse()?, size.clone()));
         }
         options.groups = self.groups.or(options.groups);
         Ok(())
@@ -130,6 +138,10 @@ impl fmt::Display for ChosenParameters {
         }
         for (binding, elements) in &self.elements {
             write!(f, " --elements {binding}={elements}")?;
+        }
+        for (binding, size) in &self.image_sizes {
+            let sides: Vec<String> = size.iter().map(u32::to_string).collect();
+            write!(f, " --image-size {binding}={}", sides.join("x"))?;
         }
         self.groups.map_or(Ok(()), |[x, y, z]| write!(f, " --workgroups {x},{y},{z}"))
     }
@@ -177,6 +189,8 @@ struct Candidate {
     faulty: Option<InstructionIndex>,
     /// End of the accesses beyond each buffer, in bytes.
     reach: BTreeMap<Slot, u64>,
+    /// Size of each image that holds the accesses beyond it, in texels.
+    image_reach: BTreeMap<Slot, [u32; 3]>,
     /// End of the writes to each buffer, in bytes.
     written: BTreeMap<Slot, u64>,
 }
@@ -452,7 +466,7 @@ impl Search<'_> {
 
     /// Returns whether a candidate leads to a check that gets no warning.
     fn is_good(&self, candidate: &Candidate) -> bool {
-        candidate.score.defined == self.rounds && candidate.score.has_one_in(FEW)
+        candidate.score.defined == self.rounds && candidate.score.has_one_in(Writes::MEANINGFUL)
     }
 
     fn is_done(&self, best: &Candidate) -> bool {
@@ -486,8 +500,8 @@ impl Search<'_> {
         self.grown(candidate)
     }
 
-    /// Makes the run-time arrays of a candidate as long as its accesses need, while that is not long
-    /// enough.
+    /// Makes the run-time arrays and images of a candidate as large as its accesses need, while that is
+    /// not large enough.
     fn grown(&mut self, mut candidate: Candidate) -> Result<Candidate, CheckError> {
         for _ in 0..GROWTHS {
             let needed = needed_elements(self.check, self.options, &candidate.reach);
@@ -496,6 +510,7 @@ impl Search<'_> {
                 let known = chosen.elements.entry(name).or_default();
                 *known = elements.max(*known);
             }
+            chosen.image_sizes.extend(needed_image_sizes(self.check, self.options, &candidate.image_reach));
             if chosen == candidate.chosen || self.is_done(&candidate) {
                 break;
             }
@@ -552,6 +567,7 @@ impl Search<'_> {
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 candidate.reach = outcome.reach;
+                candidate.image_reach = outcome.image_reach;
                 let collides = |kind| matches!(kind, &FaultKind::DataRace | &FaultKind::OutOfBounds);
                 self.collides |= candidate.faults.iter().any(collides);
                 break;
@@ -566,7 +582,7 @@ impl Search<'_> {
                 *end = memory.written_end().max(*end);
             }
         }
-        score.ample = score.falsifiable > 0 && score.falsifiable.saturating_mul(FEW) >= fitted;
+        score.ample = score.falsifiable > 0 && Writes::is_enough(score.falsifiable, fitted);
         Ok(Some(candidate))
     }
 
@@ -600,7 +616,8 @@ fn better(one: Candidate, other: Candidate) -> Candidate {
 /// Returns a candidate that does not fit the shader or the limits.
 fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
-    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach: BTreeMap::new(), written: BTreeMap::new() }
+    let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written }
 }
 
 /// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
@@ -628,17 +645,41 @@ fn with_values(start: &ChosenParameters, parameters: &[Parameter], values: &[Opt
     chosen
 }
 
-/// Returns the lengths of run-time arrays with which accesses up to an end in bytes are in bounds,
-/// for arrays whose length the options leave open and that the shader accesses.
+/// Returns the lengths of run-time arrays and texel buffers with which accesses up to an end in bytes
+/// are in bounds, for those whose length the options leave open and that the shader accesses.
 fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
+    let texel_buffer =
+        |shape: &Option<ImageShape>| shape.as_ref().filter(|s| s.without_contents().dim == Dim::Buffer).cloned();
     let needed = |(slot, end): (&Slot, &u64)| {
         let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
-        let block = d.block.as_deref()?;
+        let (header, stride) = match (d.block.as_deref(), &d.texels) {
+            (Some(block), _) => (size_with_elements(block, 0), runtime_stride(block)?),
+            (None, texels) => (0, texel_buffer(texels)?.scalars().iter().map(|s| u64::from(s.width() / 8)).sum()),
+        };
         let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
         let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
-        let stride = runtime_stride(block).filter(|_| !is_set && *end <= GROWN_BYTES)?;
-        let elements = end.saturating_sub(size_with_elements(block, 0)).div_ceil(stride.max(1));
-        (elements > 0).then(|| (binding_name(d), elements))
+        let elements = end.saturating_sub(header).div_ceil(stride.max(1));
+        (elements > 0 && !is_set && *end <= GROWN_BYTES).then(|| (binding_name(d), elements))
+    };
+    reach.iter().filter_map(needed).collect()
+}
+
+/// Returns the sizes of images with which the accesses are in bounds, for images whose size and
+/// contents the options leave open.
+fn needed_image_sizes(
+    check: &Check<'_>,
+    options: &Options,
+    reach: &BTreeMap<Slot, [u32; 3]>,
+) -> Vec<(String, Vec<u32>)> {
+    let needed = |(slot, size): (&Slot, &[u32; 3])| {
+        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
+        let shape = d.texels.as_ref()?;
+        let names = |name: &BindingName| name.names(d.slot, d.name.as_deref());
+        let stated = options.images.iter().any(|(name, form)| form.size.is_some() && names(name));
+        let is_set = stated || options.image_sizes.iter().any(|(name, _)| names(name)) || check.setup.is_given(d.slot);
+        let texels: u64 = size.iter().map(|side| u64::from(*side)).product();
+        let axes = shape.without_contents().axes() as usize;
+        (!is_set && texels <= GROWN_TEXELS).then(|| (binding_name(d), size[..axes].to_vec()))
     };
     reach.iter().filter_map(needed).collect()
 }

@@ -174,7 +174,10 @@ impl ShaderSource {
         let name = match (&self.compiler, self.language) {
             (Some(run), _) => format!("the module that {} made of {}", run.compiler, self.name),
             (None, Language::Wgsl) => format!("the module that naga made of {}", self.name),
-            (None, _) => self.name.clone(),
+            (None, _) => match self.source.module.generator() {
+                Some(tool) => format!("{} (made by {tool})", self.name),
+                None => self.name.clone(),
+            },
         };
         Err(CheckError::Illegal { name, list: list.collect() })
     }

@@ -11,9 +11,6 @@ pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage
 /// Remedy: options with which a shader may write more.
 pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
 
-/// A check gets a warning if fewer than one in this many elements could have come out wrong.
-pub(crate) const FEW: u64 = 20;
-
 /// Returns the status of a check, and the reason if it is not a Pass. `hollow` is set if no written
 /// element could have come out wrong; `advice` is the remedy for that.
 pub(crate) fn of(
@@ -84,12 +81,16 @@ pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> St
 pub(crate) fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
-    let few = |number: u64| number.saturating_mul(FEW) < writes.elements;
+    let few = |number: u64| !Writes::is_enough(number, writes.elements);
     if !few(writes.falsifiable) {
         return None;
     }
-    let (written, judged, of, share) =
-        (group_digits(writes.written), group_digits(writes.falsifiable), group_digits(writes.elements), 100 / FEW);
+    let (written, judged, of, share) = (
+        group_digits(writes.written),
+        group_digits(writes.falsifiable),
+        group_digits(writes.elements),
+        100 / Writes::MEANINGFUL,
+    );
     let what = if few(writes.written) {
         format!("the shader wrote only {written} of the {of} elements that it may write")
     } else {

@@ -101,7 +101,8 @@ pub(crate) struct CompileArgs {
     /// Target environment of SPIR-V text, GLSL, HLSL and Slang, which decides the version of SPIR-V:
     /// spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
     ///
-    /// [default: for SPIR-V text the `; Version:` comment at its start, else spv1.6; for the other
+    /// [default: for SPIR-V text the `; Version:` comment at its start, else spv1.6 or, if the module
+    /// breaks fewer rules in others, the lowest version in which it breaks the fewest; for the other
     /// languages vulkan1.1]
     #[arg(long, value_name = "ENV")]
     pub(crate) target_env: Option<TargetEnv>,
@@ -149,6 +150,12 @@ pub(crate) enum Command {
         after_long_help = crate::check::HELP
     )]
     Check(Box<crate::check::CheckArgs>),
+    /// Run a campaign of random shaders, and reduce what fails
+    #[command(
+        after_help = "See `assay fuzz --help` for programs, groups of failures and examples.",
+        after_long_help = crate::fuzz::HELP
+    )]
+    Fuzz(Box<crate::fuzz::FuzzArgs>),
     /// Rerun a bundle of `assay check --out` and report whether the failure occurs on this machine
     Repro(crate::check::ReproArgs),
     /// Derive the permitted set of one operation, step by step
@@ -161,6 +168,10 @@ pub(crate) enum Command {
     /// that can run it
     #[command(after_help = crate::inspect::HELP)]
     Inspect(crate::inspect::InspectArgs),
+    /// Print the accuracy rule of each instruction, and the places where the text can be read in two
+    /// ways
+    #[command(after_help = crate::table::HELP)]
+    Table(crate::table::TableArgs),
     /// Write the coverage table: each statement of the specification with the rules and cases that
     /// check it
     #[command(after_help = crate::coverage::HELP)]

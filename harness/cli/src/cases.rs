@@ -9,6 +9,7 @@ use crate::{
 use assay_case::NameFilters;
 use assay_check::{CaseFile, SequenceSession};
 use assay_files::input;
+use assay_fuzz::ProgramRange;
 use assay_reports::{counted, plural};
 use assay_runner::{Selectable, must_match};
 use assay_suite::{AnyCase, Case as Program, ShaderFile, ShaderFiles};
@@ -26,12 +27,21 @@ pub(crate) fn load() -> Result<Vec<AnyCase>, Failure> {
 /// Returns the cases that arguments may select, and the arguments with each file and folder replaced
 /// by the names of its cases. The built-in cases are among them, unless all arguments are shaders.
 pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<String>), Failure> {
-    let only_shaders = !arguments.is_empty() && arguments.iter().all(|argument| shader_path(argument).is_some());
-    let (mut all, mut patterns) = (if only_shaders { Vec::new() } else { load()? }, Vec::new());
-    let mut files = BTreeSet::new();
+    let is_built_in = |argument: &String| shader_path(argument).is_none() && !ProgramRange::is_meant(argument);
+    let only_others = !arguments.is_empty() && !arguments.iter().any(is_built_in);
+    let (mut all, mut patterns) = (if only_others { Vec::new() } else { load()? }, Vec::new());
+    let (mut files, mut programs) = (BTreeSet::new(), BTreeSet::new());
     // Filled when the first file is read.
     let mut names: Option<HashSet<String>> = None;
     for argument in arguments {
+        if ProgramRange::is_meant(argument) {
+            let range: ProgramRange = argument.parse().code(exit::USAGE)?;
+            for program in range.programs().filter(|program| programs.insert(*program)) {
+                patterns.push(program.to_string());
+                all.push(AnyCase::Program(program.case()));
+            }
+            continue;
+        }
         let path = Path::new(argument);
         let (shader, family) = (shader_path(argument), is_toml(path));
         if shader.is_none() && !family {
@@ -92,9 +102,13 @@ fn shaders(path: &Path) -> Result<Vec<Program>, Failure> {
     Ok(found.cases)
 }
 
-/// Returns the shader of a name that [`load_with`] gave for one of the arguments, without listing the
-/// folders.
+/// Returns the shader or random program of a name that [`load_with`] gave for one of the arguments,
+/// without listing the folders.
 pub(crate) fn shader_named(arguments: &[String], name: &str) -> Option<AnyCase> {
+    if ProgramRange::is_meant(name) {
+        let program = name.parse::<ProgramRange>().ok()?.programs().next()?;
+        return Some(AnyCase::Program(program.case()));
+    }
     let file = ShaderFile::from_name(name)?;
     let is_given = |argument: &String| {
         shader_path(argument).and_then(|path| path.canonicalize().ok()).is_some_and(|path| file.is_below(&path))

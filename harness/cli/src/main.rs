@@ -8,6 +8,7 @@ mod devices;
 mod diff;
 mod exit;
 mod explain;
+mod fuzz;
 mod history;
 mod inspect;
 mod lab_lists;
@@ -16,6 +17,7 @@ mod output_file;
 mod report;
 mod result_folders;
 mod run;
+mod table;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -61,11 +63,13 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Devices(args) => devices::devices(&args),
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
+        Command::Fuzz(args) => fuzz::fuzz(&args),
         Command::Worker(args) => run::worker_process::serve(&args),
         Command::Check(args) => check::check(&args),
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Table(args) => table::table(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Report(args) => report::report(&args),
         Command::History { command } => history::history(&command),

@@ -12,7 +12,7 @@
 //!
 //! Evidence must be able to fail. A statement can therefore name modules that violate it, which its
 //! rules must refuse, driver faults under which its cases must fail, and tests that plant its
-//! violation. Tests check all three (`tests/evidence.rs`, `harness/cli/tests/it/shim.rs`). A covered
+//! violation. Tests check all three (`tests/it/evidence.rs`, `harness/cli/tests/it/shim.rs`). A covered
 //! row without any is unproven; `tests/unproven.txt` lists those that give no reason.
 //!
 //! A row without coverage and without a reason is a hole and is reported as one.

@@ -126,6 +126,20 @@ impl Writes {
         let (elements, written, falsifiable) = (sum(|b| b.elements), sum(|b| b.written), sum(|b| b.falsifiable));
         Writes { elements, written, falsifiable, bindings }
     }
+
+    /// Returns whether enough elements could have come out wrong that a verdict says something about
+    /// the shader: one in [`Writes::MEANINGFUL`] of those that it may write.
+    pub fn is_meaningful(&self) -> bool {
+        self.falsifiable > 0 && Writes::is_enough(self.falsifiable, self.elements)
+    }
+
+    /// Returns whether a number of elements is at least one in [`Writes::MEANINGFUL`] of all.
+    pub fn is_enough(some: u64, all: u64) -> bool {
+        some.saturating_mul(Writes::MEANINGFUL) >= all
+    }
+
+    /// Reciprocal of the smallest share of elements on which a meaningful verdict rests: 5 %.
+    pub const MEANINGFUL: u64 = 20;
 }
 
 impl std::fmt::Display for Writes {

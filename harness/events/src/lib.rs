@@ -9,6 +9,7 @@ mod check_result;
 pub mod class_names;
 mod digit_groups;
 mod event;
+mod precision_table;
 mod rerun_command;
 mod result_picture;
 
@@ -23,5 +24,6 @@ pub use event::{
     Repeat, RepeatRun, RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times,
     WGSL_SPECIFICATION,
 };
+pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TABLE_SCHEMA, TableRow, WgslRule};
 pub use rerun_command::{rerun_command, rerun_options, shell_command};
 pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};

@@ -18,6 +18,7 @@ impl Dyadic {
     pub const ONE: Dyadic = Dyadic { negative: false, mantissa: 1, exponent: 0 };
 
     /// `(-1)^negative * mantissa * 2^exponent`.
+    #[inline]
     pub const fn new(negative: bool, mantissa: u64, exponent: i32) -> Dyadic {
         if mantissa == 0 {
             return Self::ZERO;
@@ -27,16 +28,19 @@ impl Dyadic {
     }
 
     /// An integer.
+    #[inline]
     pub const fn int(value: i64) -> Dyadic {
         Self::new(value < 0, value.unsigned_abs(), 0)
     }
 
     /// `2^exponent`.
+    #[inline]
     pub const fn pow2(exponent: i32) -> Dyadic {
         Dyadic { negative: false, mantissa: 1, exponent }
     }
 
     /// Exact value of a finite `f64`; `None` for infinities and NaNs.
+    #[inline]
     pub fn from_f64(value: f64) -> Option<Dyadic> {
         crate::F64.value(value.to_bits())
     }
@@ -118,6 +122,7 @@ impl Dyadic {
     }
 
     /// Value as `f64`, if that is exact: at most 53 bits, within the normal range.
+    #[inline]
     pub fn to_f64_exact(self) -> Option<f64> {
         let bits = 64 - self.mantissa.leading_zeros() as i32;
         let normal = (-1022..=1023).contains(&(self.exponent + bits - 1));
@@ -125,6 +130,7 @@ impl Dyadic {
     }
 
     /// Nearest `f64`, for display. It is rounded twice if the result is a denormal.
+    #[inline]
     pub fn to_f64(self) -> f64 {
         let magnitude = self.mantissa as f64;
         // Two factors, because 2^exponent alone may lie outside the range of f64.
@@ -135,12 +141,20 @@ impl Dyadic {
 }
 
 /// `2^exponent`, rounded to zero or infinity outside the range of `f64`.
+#[inline]
 fn power_of_two(exponent: i32) -> f64 {
     match exponent {
         // Only the exponent field, because this is called in the innermost loops.
         -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
-        _ => 2f64.powi(exponent),
+        _ => power_beyond_normal_range(exponent),
     }
+}
+
+/// The other exponents; a function of its own, because LLVM computes `powi` speculatively.
+#[cold]
+#[inline(never)]
+fn power_beyond_normal_range(exponent: i32) -> f64 {
+    2f64.powi(exponent)
 }
 
 #[cfg(test)]

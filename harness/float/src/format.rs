@@ -66,36 +66,43 @@ impl Format {
     }
 
     /// Exponent of the smallest positive value, the unit of the denormals: `2^quantum()`.
+    #[inline]
     pub const fn quantum(self) -> i32 {
         self.min_normal_exponent() - self.fraction_bits as i32
     }
 
     /// Exponent of the smallest normal value, `2^min_normal_exponent()`.
+    #[inline]
     pub const fn min_normal_exponent(self) -> i32 {
         1 - self.bias()
     }
 
     /// Exponent of the binade of the largest finite value.
+    #[inline]
     pub fn max_exponent(self) -> i32 {
         (self.max_finite() >> self.fraction_bits) as i32 - self.bias()
     }
 
     /// Sign bit.
+    #[inline]
     pub const fn sign_mask(self) -> u64 {
         1 << (self.width - 1)
     }
 
     /// All bits of a pattern.
+    #[inline]
     pub const fn mask(self) -> u64 {
         self.magnitude_mask() | self.sign_mask()
     }
 
     /// All bits except the sign.
+    #[inline]
     pub const fn magnitude_mask(self) -> u64 {
         self.sign_mask() - 1
     }
 
     /// Rank, and bits, of the smallest positive normal value.
+    #[inline]
     pub const fn min_normal(self) -> Rank {
         1 << self.fraction_bits
     }
@@ -106,6 +113,7 @@ impl Format {
     }
 
     /// Rank, and bits, of the largest finite value.
+    #[inline]
     pub const fn max_finite(self) -> Rank {
         let exponent_ones = ((1i64 << self.exponent_bits) - 1) << self.fraction_bits;
         match self.specials {
@@ -116,11 +124,13 @@ impl Format {
 
     /// Rank, and bits, of `+inf`. In a format without infinities it is the rank after the largest
     /// finite value, which no number has.
+    #[inline]
     pub const fn infinity(self) -> Rank {
         self.max_finite() + 1
     }
 
     /// Rank of `-inf`: the mirror image of [`Format::infinity`].
+    #[inline]
     pub const fn neg_infinity(self) -> Rank {
         -1 - self.infinity()
     }
@@ -156,6 +166,7 @@ impl Format {
     }
 
     /// Returns true for a NaN.
+    #[inline]
     pub const fn is_nan(self, bits: u64) -> bool {
         let magnitude = (bits & self.magnitude_mask()) as i64;
         match self.specials {
@@ -165,32 +176,38 @@ impl Format {
     }
 
     /// Returns true for an infinity.
+    #[inline]
     pub fn is_infinite(self, bits: u64) -> bool {
         self.has_infinity() && (bits & self.magnitude_mask()) as i64 == self.infinity()
     }
 
     /// Returns true for a finite number.
+    #[inline]
     pub const fn is_finite(self, bits: u64) -> bool {
         (bits & self.magnitude_mask()) as i64 <= self.max_finite()
     }
 
     /// Returns true for a zero of either sign.
+    #[inline]
     pub const fn is_zero(self, bits: u64) -> bool {
         bits & self.magnitude_mask() == 0
     }
 
     /// Returns true for a non-zero value below the smallest normal in magnitude.
+    #[inline]
     pub const fn is_denormal(self, bits: u64) -> bool {
         let magnitude = (bits & self.magnitude_mask()) as i64;
         0 < magnitude && magnitude < self.min_normal()
     }
 
     /// Returns true if the sign bit is set.
+    #[inline]
     pub const fn is_negative(self, bits: u64) -> bool {
         bits & self.sign_mask() != 0
     }
 
     /// Rank of a pattern that is not a NaN.
+    #[inline]
     pub const fn rank(self, bits: u64) -> Rank {
         debug_assert!(!self.is_nan(bits));
         let magnitude = (bits & self.magnitude_mask()) as i64;
@@ -198,6 +215,7 @@ impl Format {
     }
 
     /// Pattern with that rank, the inverse of [`Format::rank`].
+    #[inline]
     pub const fn bits(self, rank: Rank) -> u64 {
         debug_assert!(self.neg_infinity() <= rank && rank <= self.infinity());
         if rank < 0 { (-1 - rank) as u64 | self.sign_mask() } else { rank as u64 }
@@ -205,6 +223,7 @@ impl Format {
 
     /// Exact value of a finite pattern; `None` for infinities and NaNs. Both zeros have the value
     /// 0.
+    #[inline]
     pub fn value(self, bits: u64) -> Option<Dyadic> {
         if !self.is_finite(bits) {
             return None;
@@ -222,6 +241,7 @@ impl Format {
     ///
     /// # Panics
     /// Panics for the rank of an infinity.
+    #[inline]
     pub fn value_of_rank(self, rank: Rank) -> Dyadic {
         self.value(self.bits(rank)).expect("a finite rank")
     }
@@ -229,6 +249,7 @@ impl Format {
     /// Exponent `e` with `ulp(x) = 2^e` for every real `x` with `2^binade < |x| <= 2^(binade + 1)`
     /// (Vulkan, "ULP"). At a power of two this is the spacing *below* it, in the denormal range the
     /// smallest denormal, and beyond the largest finite value the distance of the two largest ones.
+    #[inline]
     pub fn ulp_exponent(self, binade: i32) -> i32 {
         binade.clamp(self.min_normal_exponent(), self.max_exponent()) - self.fraction_bits as i32
     }

@@ -21,9 +21,13 @@ pub struct Outcome {
     /// Benign races, which [`Dispatch::benign_races`](crate::Dispatch::benign_races) permits: the
     /// first one of each instruction.
     pub benign_races: Vec<Fault>,
-    /// End of the faulty accesses beyond each buffer, in bytes: the size with which these would be
-    /// in bounds.
+    /// End of the faulty accesses beyond each buffer and texel buffer, in bytes: the size with which
+    /// these would be in bounds.
     pub reach: BTreeMap<Slot, u64>,
+    /// Size of the first mip level with which the faulty accesses to each image would be in bounds,
+    /// in texels along each axis. Accesses to other levels, to missing layers, and at negative
+    /// coordinates do not count.
+    pub image_reach: BTreeMap<Slot, [u32; 3]>,
     /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
     /// affect no memory.
     pub causes: Vec<Cause>,

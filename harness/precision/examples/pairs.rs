@@ -9,7 +9,7 @@
 //!   results at both ends of the permitted set, next to it, and for zeros and NaNs, held against
 //!   the certified evaluation. `--rows 65536` takes all pairs: hours for each instruction.
 
-#[path = "../tests/support/agreement.rs"]
+#[path = "../tests/it/agreement.rs"]
 mod agreement;
 #[path = "../benches/support/cpu_time.rs"]
 mod cpu_time;

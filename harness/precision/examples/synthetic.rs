@@ -4,7 +4,7 @@
 //! (inherited precision in 64 bits, with its lenient reading) take part in every round without
 //! delaying the others. The least number of results of any row is reported.
 
-#[path = "../tests/support/devices.rs"]
+#[path = "../tests/it/devices.rs"]
 mod devices;
 
 use devices::Score;

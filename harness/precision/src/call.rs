@@ -317,6 +317,18 @@ impl Call {
         table::clause(self)
     }
 
+    /// Execution modes that the instruction must respect, by the lists of "Precision and Operation of
+    /// SPIR-V Instructions" that name it.
+    pub fn lists(&self) -> Vec<&'static str> {
+        let lists = table::of(self.op).lists;
+        let named = [
+            ("DenormFlushToZero", lists.flush),
+            ("DenormPreserve", lists.preserve),
+            ("SignedZeroInfNanPreserve", lists.special),
+        ];
+        named.into_iter().filter(|(_, is_named)| *is_named).map(|(mode, _)| mode).collect()
+    }
+
     /// Returns true if the specification states no precision. Results of such instructions are
     /// reported as measured and never fail.
     pub fn is_measured_only(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Types of operands and results.
 
-use assay_float::{F16, F32, F64, Format};
+use assay_float::{F16, F32, F64, Format, Rank};
 use std::fmt;
 
 /// A scalar type.
@@ -33,6 +33,14 @@ impl Scalar {
         let signed = lower.starts_with('i');
         let width = lower.strip_prefix(['i', 'u'])?.parse().ok()?;
         [8, 16, 32, 64].contains(&width).then_some(Scalar::Int { width, signed })
+    }
+
+    /// Returns the bits of a rank: of a float by its order, of an integer or boolean the value itself.
+    pub fn bits_of_rank(self, rank: Rank) -> u64 {
+        match self {
+            Scalar::Float(format) => format.bits(rank),
+            Scalar::Int { .. } | Scalar::Bool => rank.cast_unsigned() & (u64::MAX >> (64 - self.width())),
+        }
     }
 
     /// Format of a floating-point type.

@@ -192,13 +192,13 @@ fn example(case: &Case, reference: &Reference, observation: &Observation) -> Exa
     let mut ranges: Vec<[String; 2]> = permitted
         .ranges()
         .iter()
-        .map(|range| [range.lo, range.hi].map(|rank| hex(result, bits(result, rank))))
+        .map(|range| [range.lo, range.hi].map(|rank| hex(result, result.bits_of_rank(rank))))
         .collect();
     if permitted.has_nan() {
         ranges.push(["nan".to_owned(), "nan".to_owned()]);
     }
     Example {
-        explain: explain(case, &operands, &got),
+        explain: explain_command(case, &operands, Some(&got)),
         operands,
         slot: observation.slot,
         scalar: None,
@@ -208,23 +208,15 @@ fn example(case: &Case, reference: &Reference, observation: &Observation) -> Exa
     }
 }
 
-/// Returns the bits of a rank: of a float by its order, of an integer or boolean the value itself.
-fn bits(scalar: Scalar, rank: i64) -> u64 {
-    match scalar {
-        Scalar::Float(format) => format.bits(rank),
-        Scalar::Int { width, .. } => rank as u64 & (u64::MAX >> (64 - width)),
-        Scalar::Bool => rank as u64,
-    }
-}
-
-fn hex(scalar: Scalar, bits: u64) -> String {
+/// Returns bits in hexadecimal, with the digits of their type.
+pub fn hex(scalar: Scalar, bits: u64) -> String {
     let digits = if scalar == Scalar::Bool { 1 } else { scalar.width() as usize / 4 };
     format!("0x{bits:0digits$x}")
 }
 
-/// Returns the command that derives the permitted set. It judges the device's result if that is the
-/// only one.
-fn explain(case: &Case, operands: &[String], got: &str) -> String {
+/// Returns the command that derives the permitted set. It judges the device's result, if one is given
+/// and is the only one.
+pub fn explain_command(case: &Case, operands: &[String], got: Option<&str>) -> String {
     let Case { call, scalar, from, shape, .. } = case;
     let Call { op, modes, .. } = call;
     let mut command = format!("assay explain {op} --format {scalar}");
@@ -239,7 +231,7 @@ fn explain(case: &Case, operands: &[String], got: &str) -> String {
         command += " --api wgpu";
     }
     command += &format!(" --in {}", operands.join(","));
-    if call.result_slots().count() == 1 {
+    if let Some(got) = got.filter(|_| call.result_slots().count() == 1) {
         command += &format!(" --got {got}");
     }
     command

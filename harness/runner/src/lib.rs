@@ -12,7 +12,7 @@ mod plan;
 mod run_pipeline;
 mod run_plan;
 
-pub use case_result::not_run;
+pub use case_result::{explain_command, hex, not_run};
 pub use host_name::host_name;
 pub use panic_message::panic_message;
 pub use plan::{

@@ -1,7 +1,8 @@
 //! Fuzzer: mutates modules and texts for some seconds, `fuzz SECONDS [SEED]`, and prints the number
 //! of executions. If a round panics, it prints the seed, which reproduces that round alone.
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/it/support/mod.rs"]
+#[expect(dead_code, reason = "the tests of the grammar need more of it")]
 mod support;
 
 use std::time::{Duration, Instant};

@@ -4,16 +4,24 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::grammar::{VERSIONS, Version};
 use crate::module::{Module, ModuleError, Section};
 use crate::reflect::Reflection;
 use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use crate::tables::Capability;
-use crate::text::{AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, position};
+use crate::text::{
+    AssembleError, Spans, Style, TargetEnv, assemble_with_spans, disassemble, disassemble_instruction, position,
+    states_version,
+};
 use crate::words::{MAGIC, WordsError, begins_with_magic, words_from_bytes};
 
 /// Schema version of a [`Report`] as JSON.
 pub const SCHEMA: u32 = 1;
+
+/// Number of violations in a binary module whose instructions are disassembled; each costs a pass over
+/// the module.
+const DISASSEMBLED: u32 = 64;
 
 /// A module, with the text that it was assembled from, if any.
 #[derive(Debug)]
@@ -80,7 +88,8 @@ impl ModuleSource {
     }
 
     /// Reads a file's bytes. Text is assembled for the target environment, which overrides a
-    /// version in its first comment.
+    /// version in its first comment. Without both, the version is the newest one; if the module
+    /// breaks fewer rules in others, the lowest of those in which it breaks the fewest.
     ///
     /// # Errors
     /// As [`ModuleSource::read`]; also if `target` is given for words, which declare their version.
@@ -115,8 +124,13 @@ impl ModuleSource {
 
     fn from_text_for(text: &str, target: Option<TargetEnv>) -> Result<ModuleSource, InspectError> {
         let (mut words, spans) = assemble_with_spans(text)?;
-        if let (Some(target), Some(version)) = (target, words.get_mut(1)) {
-            *version = target.version().word();
+        let version = match target {
+            Some(target) => Some(target.version()),
+            None if states_version(text) => None,
+            None => best_version(&words),
+        };
+        if let (Some(version), Some(word)) = (version, words.get_mut(1)) {
+            *word = version.word();
         }
         match Module::parse(words) {
             Ok(module) => Ok(ModuleSource { module, text: Some((text.to_owned(), spans)) }),
@@ -172,11 +186,34 @@ impl ModuleSource {
         Some(SourcePosition { word: at, file: self.module.source_file(source), line: Some(line), column, text })
     }
 
+    /// Returns the instruction that contains a word as spirv-dis shows it.
+    fn disassembled(&self, at: usize) -> Option<String> {
+        disassemble_instruction(self.module.words(), self.module.instruction_at(at)?.index.0 as usize)
+    }
+
     /// Returns the name of the instruction that starts at a word, for modules without text.
     fn instruction_name(&self, at: usize) -> Option<String> {
         let instruction = self.module.instruction_at(at)?;
         Some(instruction.op?.name().to_owned())
     }
+}
+
+/// Returns the version for words whose text states none: the newest, unless the module breaks fewer
+/// rules in another one; then the lowest among those in which it breaks the fewest.
+fn best_version(words: &[u32]) -> Option<Version> {
+    let broken_rules = |version: &Version| {
+        let mut words = words.to_vec();
+        *words.get_mut(1)? = version.word();
+        let module = Module::parse(words).ok()?;
+        let violations = rules::violations(&module, Environment::of_module(&module));
+        Some(violations.iter().filter(|violation| violation.is_error()).count())
+    };
+    if broken_rules(&Version::NEWEST)? == 0 {
+        return Some(Version::NEWEST);
+    }
+    // The first of several minima counts.
+    let versions = std::iter::once(Version::NEWEST).chain(VERSIONS);
+    versions.min_by_key(|version| broken_rules(version).unwrap_or(usize::MAX))
 }
 
 /// Position of an instruction.
@@ -191,8 +228,8 @@ pub struct SourcePosition {
     pub line: Option<usize>,
     /// Column in the text, counted from 1.
     pub column: Option<usize>,
-    /// The instruction in the text, or the rest of the line in the source; for binary modules
-    /// without debug information, the name of the instruction.
+    /// The instruction in the text, or the rest of the line in the source. For binary modules without
+    /// debug information, the disassembled instruction of a violation, and otherwise its name.
     pub text: Option<String>,
 }
 
@@ -260,6 +297,9 @@ pub struct Report {
     pub schema: u32,
     /// Version of SPIR-V.
     pub version: String,
+    /// Tool that made the module, as its header says; absent if it names no registered one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
     /// `vulkan`; or `other` for kernels, which only the rules of the extensions apply to.
     pub environment: String,
     /// Declared capabilities.
@@ -316,8 +356,13 @@ impl Report {
             place: source.position_of(item.at),
             because: item.imposed_by,
         });
-        let line = |v: Violation| {
-            let place = source.position_of(v.word_index);
+        let mut disassembled = 0;
+        let mut line = |v: Violation| {
+            let mut place = source.position_of(v.word_index);
+            if place.line.is_none() && disassembled < DISASSEMBLED {
+                disassembled += 1;
+                place.text = source.disassembled(v.word_index).or(place.text);
+            }
             ViolationEntry {
                 name: v.rule.name.to_owned(),
                 rule: v.rule.id.to_owned(),
@@ -346,6 +391,7 @@ impl Report {
         Report {
             schema: SCHEMA,
             version: module.version().to_string(),
+            generator: module.generator(),
             environment: match environment {
                 Environment::Vulkan => "vulkan".to_owned(),
                 Environment::Other => "other".to_owned(),
@@ -357,8 +403,8 @@ impl Report {
             spec_constants: reflection.spec_constants.iter().map(|c| (c.spec_id, c.name.clone())).collect(),
             unknown: module.unknown_instructions(),
             needs: needs.collect(),
-            violations: violations.into_iter().map(line).collect(),
-            warnings: warnings.into_iter().map(line).collect(),
+            violations: violations.into_iter().map(&mut line).collect(),
+            warnings: warnings.into_iter().map(&mut line).collect(),
         }
     }
 
@@ -390,7 +436,8 @@ impl Report {
         requirements: &Requirements,
         devices: &[(String, DeviceCaps)],
     ) -> std::fmt::Result {
-        writeln!(out, "{name}: SPIR-V {}", self.version)?;
+        let generator = self.generator.as_ref().map_or_else(String::new, |tool| format!(", made by {tool}"));
+        writeln!(out, "{name}: SPIR-V {}{generator}", self.version)?;
         writeln!(out, "  capabilities: {}", self.capabilities.join(", "))?;
         if !self.extensions.is_empty() {
             writeln!(out, "  extensions: {}", self.extensions.join(", "))?;

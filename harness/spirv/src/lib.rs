@@ -16,6 +16,7 @@
 mod capability;
 mod decode;
 pub mod edit;
+mod generator;
 pub mod grammar;
 mod hash;
 mod id_table;

@@ -138,6 +138,9 @@ impl Program {
 /// Builds the program of a path; called only for paths that the case has.
 type MakeProgram = dyn Fn(RunPath) -> Program + Send + Sync;
 
+/// Builds a generated program.
+type Generate = dyn Fn() -> Program + Send + Sync;
+
 /// Builds the tile-shading render pass of a path.
 type MakePass = dyn Fn(RunPath) -> Result<Pass, CheckError> + Send + Sync;
 
@@ -148,6 +151,8 @@ enum CaseBody {
     Pass(Arc<MakePass>),
     /// A shader of the user.
     Shader(Arc<ShaderFile>),
+    /// A random program.
+    Generated(Arc<Generate>),
 }
 
 /// A case: its name, its subject, and a function that builds its program on demand, or a file.
@@ -222,21 +227,45 @@ impl Case {
 
     /// A case that checks a shader of the user.
     pub fn shader(name: String, file: ShaderFile) -> Case {
+        Case::checked(name, CaseBody::Shader(Arc::new(file)))
+    }
+
+    /// A case whose result is that of a check.
+    fn checked(name: String, body: CaseBody) -> Case {
         Case {
             name,
             quick: true,
             subject: CaseSubject { instruction: "", types: String::new(), rule: "", clause: "" },
             covers: Vec::new(),
             paths: &[RunPath::Native],
-            body: CaseBody::Shader(Arc::new(file)),
+            body,
         }
+    }
+
+    /// A case that checks a random program. Its result is that of a check: nobody has examined the
+    /// program, so that one which cannot be checked is Undetermined and not a defect of Assay.
+    pub fn generated(name: String, generate: impl Fn() -> Program + Send + Sync + 'static) -> Case {
+        Case::checked(name, CaseBody::Generated(Arc::new(generate)))
+    }
+
+    /// Builds the random program of the case; `None` for other cases.
+    pub fn generate(&self) -> Option<Program> {
+        match &self.body {
+            CaseBody::Generated(generate) => Some(generate()),
+            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Shader(_) => None,
+        }
+    }
+
+    /// Returns true if the result of the case is that of a check.
+    pub(crate) fn is_check(&self) -> bool {
+        matches!(self.body, CaseBody::Shader(_) | CaseBody::Generated(_))
     }
 
     /// Returns the file of a shader of the user; `None` for the programs of suites.
     pub fn shader_file(&self) -> Option<&ShaderFile> {
         match &self.body {
             CaseBody::Shader(file) => Some(file),
-            CaseBody::Program(_) | CaseBody::Pass(_) => None,
+            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Generated(_) => None,
         }
     }
 
@@ -257,14 +286,14 @@ impl Case {
     pub fn program(&self, path: RunPath) -> Option<Program> {
         match &self.body {
             CaseBody::Program(make) => self.paths.contains(&path).then(|| make(path)),
-            CaseBody::Pass(_) | CaseBody::Shader(_) => None,
+            CaseBody::Pass(_) | CaseBody::Shader(_) | CaseBody::Generated(_) => None,
         }
     }
 
     /// Builds the render pass of a path. `None` if the case runs a program.
     pub fn pass(&self, path: RunPath) -> Option<Result<Pass, CheckError>> {
         match &self.body {
-            CaseBody::Program(_) | CaseBody::Shader(_) => None,
+            CaseBody::Program(_) | CaseBody::Shader(_) | CaseBody::Generated(_) => None,
             CaseBody::Pass(make) => Some(make(path)),
         }
     }

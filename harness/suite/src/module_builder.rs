@@ -222,7 +222,8 @@ impl ModuleBuilder {
         id
     }
 
-    fn structure_new(&mut self, members: &[(String, u32)]) -> String {
+    /// A structure type with explicit layout and an id of its own.
+    pub fn structure_new(&mut self, members: &[(String, u32)]) -> String {
         let types: Vec<&str> = members.iter().map(|(ty, _)| ty.as_str()).collect();
         let id = self.declare_new(&format!("OpTypeStruct {}", types.join(" ")));
         for (i, (_, offset)) in members.iter().enumerate() {
@@ -245,8 +246,13 @@ impl ModuleBuilder {
 
     /// A variable in a storage class.
     pub fn variable(&mut self, class: &str, ty: &str) -> String {
+        self.initialised_variable(class, ty, "")
+    }
+
+    /// A variable in a storage class with this constant as its first value; empty for none.
+    pub fn initialised_variable(&mut self, class: &str, ty: &str, value: &str) -> String {
         let pointer = self.pointer(class, ty);
-        let id = self.declare_new(&format!("OpVariable {pointer} {class}"));
+        let id = self.declare_new(format!("OpVariable {pointer} {class} {value}").trim_end());
         if self.version != "1.3" {
             self.interface.push(id.clone());
         }

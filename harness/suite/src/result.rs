@@ -7,10 +7,10 @@ use assay_oracle::CauseKind;
 
 /// The result of a case that was not run.
 pub fn not_run(case: &Case, path: RunPath, status: Status, reason: String, seed: u64) -> Event {
-    match case.shader_file() {
-        Some(_) => Event::CheckFinished(Box::new(CheckResult::not_run(case.name.clone(), status, reason, seed))),
-        None => Event::CaseFinished(Box::new(program_not_run(case, path, status, reason, seed))),
+    if case.is_check() {
+        return Event::CheckFinished(Box::new(CheckResult::not_run(case.name.clone(), status, reason, seed)));
     }
+    Event::CaseFinished(Box::new(program_not_run(case, path, status, reason, seed)))
 }
 
 /// The result of a program that was not run.

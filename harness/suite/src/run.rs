@@ -95,29 +95,37 @@ impl ProgramSet<'_> {
     /// Runs one case, and returns the event with its result. A program runs on the requested path, or
     /// on the best path that the target supports.
     pub fn run_case(&self, case: &Case) -> Event {
-        match (case.shader_file(), self.settings.path.unwrap_or(RunPath::Native)) {
-            (Some(file), RunPath::Native) => Event::CheckFinished(Box::new(self.check_shader(case, file))),
-            (Some(_), path) => {
-                let why = format!("a shader in a file has no {path} path");
+        match self.settings.path.unwrap_or(RunPath::Native) {
+            _ if !case.is_check() => Event::CaseFinished(Box::new(self.run_program(case))),
+            RunPath::Native => Event::CheckFinished(Box::new(self.check_shader(case))),
+            path => {
+                let why = format!("a shader in a file or a random program has no {path} path");
                 not_run(case, path, Status::NotSupported, why, self.settings.seed)
             }
-            (None, _) => Event::CaseFinished(Box::new(self.run_program(case))),
         }
     }
 
-    /// Checks a shader of the user. A shader that cannot be checked is Undetermined, and the reason
-    /// says why.
-    fn check_shader(&self, case: &Case, file: &ShaderFile) -> CheckResult {
+    /// Checks a shader of the user or a random program. One that cannot be checked is Undetermined,
+    /// and the reason says why.
+    fn check_shader(&self, case: &Case) -> CheckResult {
         let seed = self.settings.seed;
         let started = Instant::now();
         let undetermined = |reason: String| CheckResult::not_run(case.name.clone(), Status::Undetermined, reason, seed);
-        let ran = catch_unwind(AssertUnwindSafe(|| self.try_check_shader(file)));
+        let ran = catch_unwind(AssertUnwindSafe(|| match (case.shader_file(), case.generate()) {
+            (Some(file), _) => self.try_check_shader(file),
+            (None, Some(program)) => self.try_check_generated(case, program),
+            (None, None) => Err(CheckError::Option(format!("`{}` is not a shader", case.name))),
+        }));
         let mut result = match ran {
             Ok(Ok(result)) => CheckResult { name: case.name.clone(), ..result },
             Ok(Err(error)) => {
                 let error = error.to_string();
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
-                let reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                let mut reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                // The first line announces a list, such as a compiler's errors: its first entry says why.
+                if let Some(entry) = rest.lines().next().filter(|_| reason.ends_with(':')) {
+                    reason = format!("{reason} {}", entry.trim());
+                }
                 CheckResult { notes: rest.lines().map(str::to_owned).collect(), ..undetermined(reason) }
             }
             Err(panic) => {
@@ -127,6 +135,17 @@ impl ProgramSet<'_> {
         };
         result.times.wall = started.elapsed().as_secs_f64();
         result
+    }
+
+    /// Checks a random program with its own inputs. A failure is traced.
+    fn try_check_generated(&self, case: &Case, program: Program) -> Result<CheckResult, CheckError> {
+        let Program { text, ending, mut options, .. } = program;
+        options.rules = self.target.rules();
+        let shader = ShaderSource::read(&format!("{}.{ending}", case.name), text.as_bytes())?;
+        let mut session = CheckSession::new(shader, options);
+        session.diagnosis.trace = true;
+        let output = SessionOutput { folder: None, command: &[] };
+        session.run(&session.check()?, self.target, None, output, &|_| ())
     }
 
     fn try_check_shader(&self, file: &ShaderFile) -> Result<CheckResult, CheckError> {

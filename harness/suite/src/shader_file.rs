@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Endings of shaders and scripts in a folder. Files with other names, such as `.glsl`, are often
-/// included by shaders; they are checked if they are named themselves.
+/// Endings of shaders and scripts in a folder. Files with other names are often included by shaders;
+/// they are checked if they are named themselves. A `.glsl` file of a folder is a compute shader if it
+/// states its version and a workgroup size.
 pub(crate) const ENDINGS: [&str; 8] = ["wgsl", "spv", "spvasm", "comp", "hlsl", "slang", "amber", "vkscript"];
 
 /// A shader in a file: the body of a case.

@@ -5,7 +5,7 @@ use crate::shader_file::{ENDINGS, ShaderFile};
 use assay_check::{CaseFile, CheckError, CompileOptions, SequenceSession, ShaderSource};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Ending of case files.
@@ -13,6 +13,9 @@ const CASE_FILE: &str = "toml";
 
 /// Largest number of files and folders below a folder.
 const MAX_ENTRIES: usize = 1 << 20;
+
+/// Bytes of a GLSL file in which the version and the workgroup size are looked for.
+const MAX_GLSL: u64 = 1 << 20;
 
 /// Cases of files, and the files that have none.
 #[derive(Debug, Default)]
@@ -105,12 +108,25 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             let ending = path.extension().and_then(|ending| ending.to_str());
             if kind.is_dir() {
                 folders.push(path);
-            } else if ending.is_some_and(|ending| ending == CASE_FILE || ENDINGS.contains(&ending)) && path.is_file() {
+            } else if ending.is_some_and(|ending| match ending {
+                "glsl" => is_compute_glsl(&path),
+                _ => (ending == CASE_FILE || ENDINGS.contains(&ending)) && path.is_file(),
+            }) {
                 files.push(path);
             }
         }
     }
     Ok(())
+}
+
+/// Returns whether a GLSL file is a compute shader rather than one of another stage or an include.
+/// Other files than regular ones are not read.
+fn is_compute_glsl(file: &Path) -> bool {
+    let mut text = Vec::new();
+    let is_read =
+        file.is_file() && fs::File::open(file).is_ok_and(|file| file.take(MAX_GLSL).read_to_end(&mut text).is_ok());
+    let text = String::from_utf8_lossy(&text);
+    is_read && text.contains("#version") && text.contains("local_size_")
 }
 
 /// Returns the names of the compute entry points; `None` if they are not known, because the file

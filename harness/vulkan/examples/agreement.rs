@@ -22,11 +22,11 @@ use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, Style, assemble, disassemble};
 use assay_vulkan::{Device, DeviceOptions, Instance};
 
-#[path = "../../spirv/tests/support/corpus.rs"]
-mod corpus;
-#[path = "../../spirv/tests/support/mod.rs"]
+#[path = "../../spirv/tests/it/support/mod.rs"]
+#[expect(dead_code, reason = "the tests of the grammar need more of it")]
 mod support;
 
+use support::corpus;
 use support::explained::{Judge, why_accepted, why_refused};
 use support::mutate::{Random, change};
 

@@ -430,8 +430,7 @@ impl TraceReader<'_> {
     /// Returns the history of each location whose accesses are all known.
     fn histories(&self) -> BTreeMap<Location, LocationHistory> {
         let mut histories: BTreeMap<Location, LocationHistory> = BTreeMap::new();
-        let (mut clears, mut lost, mut accesses_out_of_bounds_are_faults_with_their_line) =
-            (Vec::new(), Vec::new(), BTreeSet::new());
+        let (mut clears, mut lost, mut corrupted_workgroups) = (Vec::new(), Vec::new(), BTreeSet::new());
         for access in &self.instrumented.shared.accesses {
             let of_group = slot_of(self.module, access.variable).is_none();
             let reads = matches!(access.kind, AccessKind::Load(_) | AccessKind::Atomic { op: Op::AtomicLoad, .. });
@@ -456,7 +455,7 @@ impl TraceReader<'_> {
                     if of_group && !leads_inside(self.module, access.variable, &path) {
                         // It may have changed any location of the workgroup, and the value that it
                         // found is not known.
-                        accesses_out_of_bounds_are_faults_with_their_line.extend((!reads).then_some(workgroup));
+                        corrupted_workgroups.extend((!reads).then_some(workgroup));
                         continue;
                     }
                     let Some(scalars) = access.kind.scalars() else {
@@ -486,7 +485,7 @@ impl TraceReader<'_> {
         let beyond: BTreeSet<u32> = histories.iter().filter_map(beyond).collect();
         let of_group = |variable: u32| slot_of(self.module, variable).is_none();
         histories.retain(|Location { workgroup, variable, .. }, _| {
-            let known = !(of_group(*variable) && accesses_out_of_bounds_are_faults_with_their_line.contains(workgroup));
+            let known = !(of_group(*variable) && corrupted_workgroups.contains(workgroup));
             known && !beyond.contains(variable) && !lost.contains(&(*workgroup, *variable))
         });
         for (location, history) in &mut histories {

@@ -143,3 +143,18 @@ fn another_process_gets_the_same_shader() {
         assert_eq!(received.source.position_of(last).line, shader.source.position_of(last).line);
     }
 }
+
+#[test]
+fn a_shader_on_which_naga_panics_is_refused_with_a_message() {
+    let text = "fn bump(x: ptr<function, u32>) { *x = *x + 1u; }
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var list = array<u32, 2>(1u, 2u);
+            bump(&list[id.x & 1u]);
+            out[id.x] = list[0];
+        }";
+    match ShaderSource::read("element.wgsl", text.as_bytes()) {
+        Err(CheckError::Shader { what, .. }) => assert!(what.contains("panicked"), "{what}"),
+        other => panic!("{other:?}"),
+    }
+}

@@ -10,7 +10,6 @@ mod images;
 mod languages;
 mod parameter_search;
 mod planted_errors;
-mod random_shaders;
 mod rearranged_chains;
 mod reduction;
 mod robustness;

@@ -128,6 +128,23 @@ fn run_time_arrays_grow_to_what_the_shader_accesses() {
 }
 
 /// Nothing is chosen where the defaults are good, or where no parameter helps.
+/// The dispatch is a row of 256 invocations; the shader writes four rows.
+#[test]
+fn images_grow_to_what_the_shader_accesses() {
+    let text = "@group(0) @binding(0) var source: texture_2d<f32>;
+        @group(0) @binding(1) var result: texture_storage_2d<r32float, write>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = vec2(id.x / 4u, id.x % 4u);
+            textureStore(result, at, textureLoad(source, at, 0) * 2.0);
+        }";
+    let chosen = passes(text, &Options::default(), 20);
+    assert!(chosen.contains(" --image-size 0.1=256x4"), "{chosen}");
+    let fixed =
+        Options { image_sizes: vec![("result".parse().unwrap(), vec![300, 4])], rounds: 1, ..Options::default() };
+    let (chosen, result) = searched(text, &fixed);
+    assert_eq!((chosen, result.status), (None, Status::Pass), "{result:?}");
+}
+
 #[test]
 fn parameters_are_kept_unless_others_are_better() {
     let good = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;

@@ -64,9 +64,10 @@ Inputs:
     PATH         the bytes of a file
   Run-time arrays and texel buffers have one element per invocation unless
   --elements sets another length. Images have one texel per invocation along
-  each axis, sampled images at least 16; by default each texel encodes its
-  coordinates. Samplers are nearest and clamped in round 0, linear and
-  repeating in round 1. A case file can set other samplers and images.
+  each axis, sampled images at least 16, unless --image-size sets another
+  size; by default each texel encodes its coordinates. Samplers are nearest
+  and clamped in round 0, linear and repeating in round 1. A case file can set
+  other samplers and images.
   Buffers with device addresses (--buffer, or [buffer] in a case file) are
   allocated first. Their addresses are stored as --address (or [address])
   says, before the interpreter and the device run.
@@ -186,6 +187,10 @@ struct DispatchArgs {
     /// Length of run-time arrays: of all, or of one binding; repeatable
     #[arg(long, value_name = "[BINDING=]N")]
     elements: Vec<String>,
+
+    /// Size of an image in texels, one number for each axis; repeatable
+    #[arg(long, value_name = "BINDING=WxHxD", value_parser = assignment)]
+    image_size: Vec<(String, String)>,
 
     /// Buffer without a binding, which the shader reaches by its device address; repeatable
     ///
@@ -678,6 +683,7 @@ impl CheckArgs {
             ("--push", !given.push.is_empty()),
             ("--input", !given.input.is_empty()),
             ("--elements", !given.elements.is_empty()),
+            ("--image-size", !given.image_size.is_empty()),
             ("--buffer", !given.buffer.is_empty()),
             ("--address", !given.address.is_empty()),
             ("--robustness", given.robustness.is_some()),
@@ -727,6 +733,9 @@ impl DispatchArgs {
         let inputs = joined(&self.input);
         let inputs = inputs.iter().map(|(key, text)| Ok((key.parse::<BindingName>()?, text.as_str())));
         refuse_duplicate("--input", &inputs.collect::<Result<Vec<_>, CheckError>>()?, same_binding)?;
+        let sizes = joined(&self.image_size);
+        let sizes = sizes.iter().map(|(key, text)| Ok((key.parse::<BindingName>()?, text.as_str())));
+        refuse_duplicate("--image-size", &sizes.collect::<Result<Vec<_>, CheckError>>()?, same_binding)?;
         let elements = self.elements.iter().map(|text| {
             let to = text.split_once('=').map(|(to, _)| to.parse::<BindingName>()).transpose()?;
             Ok((to, text.as_str()))
@@ -782,6 +791,13 @@ impl DispatchArgs {
             let elements =
                 elements.ok_or_else(|| usage(format!("--elements {text}: expected [BINDING=]N, N above 0")))?;
             options.elements.push((to, elements));
+        }
+        for (binding, text) in &self.image_size {
+            let sides: Option<Vec<u32>> = text.split('x').map(|side| side.parse().ok().filter(|&n| n > 0)).collect();
+            let sides = sides.filter(|sides| sides.len() <= 3).ok_or_else(|| {
+                usage(format!("--image-size {binding}={text}: expected W, WxH or WxHxD in texels, such as 64x32"))
+            })?;
+            options.image_sizes.push((binding.parse()?, sides));
         }
         Ok(())
     }

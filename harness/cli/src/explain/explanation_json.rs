@@ -1,7 +1,7 @@
 //! JSON output of `assay explain`.
 
-use super::{ApiExplanation, Request, operand_text};
-use assay_float::{Rank, Set};
+use super::{ApiExplanation, Request};
+use assay_float::Set;
 use assay_precision::{Explanation, Scalar, Verdict};
 use serde::Serialize;
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, ind
             .inputs
             .iter()
             .zip(call.operand_slots())
-            .map(|(&bits, slot)| operand_text::hex(bits, slot))
+            .map(|(&bits, slot)| assay_runner::hex(slot, bits))
             .collect(),
         modes: call.modes.names(),
         exact: &explanation.exact,
@@ -90,7 +90,7 @@ fn object<'a>(request: &Request, explanation: &'a Explanation, slot: Scalar, ind
         nan: set.has_nan(),
         any: set.is_anything(),
         got: request.got.as_ref().map(|got| Got {
-            bits: operand_text::hex(got[index], slot),
+            bits: assay_runner::hex(slot, got[index]),
             permitted: matches!(verdict, Verdict::Pass | Verdict::Unchecked),
             lenient: verdict != Verdict::Fail,
             margin: margin(explanation.judgement.and_then(|judgement| judgement.margin)),
@@ -107,15 +107,7 @@ fn margin(margin: Option<f64>) -> Value {
     }
 }
 
-/// Returns the bit pattern of a rank. The rank of an integer is its value.
-pub(super) fn bits(rank: Rank, scalar: Scalar) -> u64 {
-    match scalar {
-        Scalar::Float(format) => format.bits(rank),
-        Scalar::Int { .. } | Scalar::Bool => rank.cast_unsigned() & (u64::MAX >> (64 - scalar.width())),
-    }
-}
-
 fn ranges(set: &Set, scalar: Scalar) -> Vec<[String; 2]> {
-    let end = |rank| operand_text::hex(bits(rank, scalar), scalar);
+    let end = |rank| assay_runner::hex(scalar, scalar.bits_of_rank(rank));
     set.ranges().iter().map(|range| [end(range.lo), end(range.hi)]).collect()
 }

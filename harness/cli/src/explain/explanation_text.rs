@@ -1,6 +1,6 @@
 //! Text output of `assay explain`.
 
-use super::{Request, explanation_json::bits, operand_text, types};
+use super::{Request, operand_text, types};
 use anstyle::{AnsiColor, Style};
 use assay_float::Set;
 use assay_precision::{Explanation, FailureClass, Judgement, Scalar, Specification, Verdict};
@@ -78,10 +78,10 @@ fn set(text: &mut String, label: &str, set: &Set, slot: Scalar) {
     if set.is_empty() {
         return put("nothing");
     }
-    let ends = set.ranges().iter().flat_map(|range| [range.lo, range.hi]).map(|rank| bits(rank, slot));
+    let ends = set.ranges().iter().flat_map(|range| [range.lo, range.hi]).map(|rank| slot.bits_of_rank(rank));
     let ends: Vec<[String; 3]> = ends
         .map(|bits| {
-            [operand_text::hex(bits, slot), operand_text::decimal(bits, slot), operand_text::hex_float(bits, slot)]
+            [assay_runner::hex(slot, bits), operand_text::decimal(bits, slot), operand_text::hex_float(bits, slot)]
         })
         .collect();
     let width = |column: usize| ends.iter().map(|end| end[column].len()).max().unwrap_or(0);

@@ -203,7 +203,7 @@ fn values(flag: &str, texts: &[String], slots: Vec<Scalar>) -> Result<Vec<u64>, 
     for (text, &slot) in texts.iter().zip(&slots) {
         let value = operand_text::parse(text.trim(), slot).map_err(|error| Ok(usage(format!("{flag}: {error}"))))?;
         if !value.exact {
-            let (hex, float) = (operand_text::hex(value.bits, slot), operand_text::hex_float(value.bits, slot));
+            let (hex, float) = (assay_runner::hex(slot, value.bits), operand_text::hex_float(value.bits, slot));
             note(&format!("{text} is not a value of {slot}; the nearest is {hex} = {float}"));
         }
         bits.push(value.bits);

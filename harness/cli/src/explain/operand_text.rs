@@ -2,6 +2,7 @@
 
 use assay_float::Number;
 use assay_precision::Scalar;
+use assay_runner::hex;
 
 /// Parses a value of a type.
 pub(super) fn parse(text: &str, scalar: Scalar) -> Result<Number, String> {
@@ -41,12 +42,6 @@ fn integer(text: &str, width: u32, signed: bool) -> Result<Number, String> {
     Ok(Number { bits: value as u64 & mask, exact: true })
 }
 
-/// Returns the bits in hexadecimal with all digits of the type's width; one digit for a boolean.
-pub(super) fn hex(bits: u64, scalar: Scalar) -> String {
-    let digits = if scalar == Scalar::Bool { 1 } else { scalar.width().div_ceil(4) };
-    format!("0x{bits:0digits$x}", digits = digits as usize)
-}
-
 /// Returns the value in decimal.
 pub(super) fn decimal(bits: u64, scalar: Scalar) -> String {
     match scalar {
@@ -74,7 +69,7 @@ pub(super) fn hex_float(bits: u64, scalar: Scalar) -> String {
 pub(super) fn show(bits: u64, scalar: Scalar) -> String {
     let (decimal, float) = (decimal(bits, scalar), hex_float(bits, scalar));
     let float = if float.is_empty() || float == decimal { String::new() } else { format!(" = {float}") };
-    format!("{} = {decimal}{float}", hex(bits, scalar))
+    format!("{} = {decimal}{float}", hex(scalar, bits))
 }
 
 #[cfg(test)]

@@ -55,6 +55,13 @@ pub(crate) fn run_as(command: Vec<String>) -> Result<u8, Failure> {
     run_with_args(&resume::parse(&command).map_err(usage)?, command)
 }
 
+/// Resumes a run as a given `assay run --resume` command line says.
+pub(crate) fn resume_as(command: &[String]) -> Result<u8, Failure> {
+    let args = resume::parse(command).map_err(usage)?;
+    let folder = args.resume.clone().ok_or_else(|| usage("the command line has no --resume"))?;
+    resume::resume(&CommandLine::of_args(args), &folder, None)
+}
+
 fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
     if args.path == Some(RunPath::Reference) && args.device.is_some() {
         return Err(usage(
@@ -188,7 +195,7 @@ impl RunBackend {
 
 /// Returns the default result folder, such as `assay-out/2026-11-21T11-21-47`. It has no colons,
 /// which some file systems do not support.
-fn default_folder() -> PathBuf {
+pub(crate) fn default_folder() -> PathBuf {
     PathBuf::from("assay-out").join(Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string())
 }
 

@@ -31,6 +31,11 @@ impl CommandLine {
         CommandLine { args: args.clone(), explicit: explicit.unwrap_or_default() }
     }
 
+    /// Returns a command line without explicit options.
+    pub(super) fn of_args(args: RunArgs) -> CommandLine {
+        CommandLine { args, explicit: BTreeSet::new() }
+    }
+
     /// Replaces the number of threads.
     pub(super) fn with_jobs(mut self, jobs: Option<u16>) -> CommandLine {
         self.args.jobs = jobs;

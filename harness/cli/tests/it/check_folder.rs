@@ -40,6 +40,9 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
         ("fragment.wgsl", "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(); }".to_owned()),
         (".hidden/b.wgsl", WRITES.to_owned()),
         ("notes.toml", "text = 'not of Assay'".to_owned()),
+        ("c.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main(".to_owned()),
+        ("included.glsl", "float half_of(float x) { return x / 2.0; }".to_owned()),
+        ("vertex.glsl", "#version 450\nvoid main() {}".to_owned()),
     ]);
     let out = folder.path().join("out");
     let output = assay(&["check", text(folder.path()), "--out", text(&out)]);
@@ -49,19 +52,21 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
         ("Pass", "a.wgsl  wrote 512 of 512 elements"),
         ("Pass", "sub/two.wgsl:first  wrote 512 of 512 elements"),
         ("Undetermined", "broken.wgsl  "),
+        ("Undetermined", "c.glsl  "),
     ] {
         assert!(output.stdout.contains(&line(status, name)), "{status} {name}: {output:?}");
     }
     assert!(output.stdout.contains(&format!("Fail {}/sub/named.toml: first with", text(folder.path()))), "{output:?}");
     assert!(!output.stdout.contains("sub/named.wgsl"), "a shader of a case file is not checked alone: {output:?}");
     assert!(!output.stdout.contains("hidden") && !output.stdout.contains("notes.toml"), "{output:?}");
+    assert!(!output.stdout.contains("included.glsl") && !output.stdout.contains("vertex.glsl"), "{output:?}");
     assert!(output.stderr.contains("1 shader has no compute entry point"), "{output:?}");
     let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
-    assert_eq!(results.matches("\"event\":\"check_finished\"").count(), 5, "{results}");
+    assert_eq!(results.matches("\"event\":\"check_finished\"").count(), 6, "{results}");
     // A finished run is resumed without running anything again.
     let again = assay(&["run", "--resume", text(&out)]);
     assert_eq!(again.code, 1, "{again:?}");
-    assert!(again.stderr.contains("5 results from the earlier run"), "{again:?}");
+    assert!(again.stderr.contains("6 results from the earlier run"), "{again:?}");
 }
 
 #[test]

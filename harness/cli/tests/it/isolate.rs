@@ -33,6 +33,15 @@ fn results(folder: &Path) -> BTreeMap<String, CaseResult> {
     results
 }
 
+/// Returns the results of a finished run by name, without what differs from run to run.
+pub(crate) fn untimed_results(folder: &Path) -> BTreeMap<String, CaseResult> {
+    let mut results = results(folder);
+    for case in results.values_mut() {
+        (case.times, case.repeat) = Default::default();
+    }
+    results
+}
+
 /// Starts a run, and waits until its journal has a number of lines.
 fn start(arguments: &[&str], folder: &Path, lines: usize) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
@@ -58,11 +67,7 @@ fn workers_give_the_same_results_as_a_single_process() {
         let out = dir.path().join(name);
         let output = assay(&[&["run", SOME[0], SOME[1], "storage8.whole", "--out", path(&out)][..], how].concat());
         assert!(output.code == 0 || output.code == 1, "{output:?}");
-        let mut results = results(&out);
-        for case in results.values_mut() {
-            (case.times, case.repeat) = Default::default();
-        }
-        found.push(results);
+        found.push(untimed_results(&out));
     }
     assert!(found[0].len() > 10 && found[0] == found[1]);
 }

@@ -1,6 +1,6 @@
 //! Snapshots of the texts that a user reads: help, refusals, derivations, verdicts.
 //!
-//! `INSTA_UPDATE=always cargo nextest run -p assay-cli --test it texts::` writes `tests/it/snapshots/` again; the difference of
+//! `INSTA_UPDATE=always cargo nextest run -p assay-cli texts::` writes `tests/it/snapshots/` again; the difference of
 //! the snapshots is the review of a change of texts.
 
 use crate::support::assay_with;
@@ -72,6 +72,7 @@ fn help_of_every_command() {
         "list",
         "run",
         "check",
+        "fuzz",
         "repro",
         "inspect",
         "explain",
@@ -81,12 +82,37 @@ fn help_of_every_command() {
         "history",
         "history add",
         "history show",
+        "table",
         "coverage",
         "completions",
     ] {
         let help = session(dir.path(), &[], &[format!("{command} --help").trim_start()]);
         let name = if command.is_empty() { "assay" } else { command };
         compare(&format!("help {name}"), dir.path(), &help);
+    }
+}
+
+#[test]
+fn rules_and_doubts_of_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = session(dir.path(), &NO_DRIVER, &["table Exp2 OpFDiv", "table SmoothStep Frexp --doubts"]);
+    compare("table of rules", dir.path(), &text);
+}
+
+/// Each doubt has an input for which its readings differ.
+#[test]
+fn table_as_json_holds_rules_and_doubts() {
+    let output = assay_with(&["table", "FDiv", "Sqrt", "SmoothStep", "--json"], &NO_DRIVER);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let table: assay_events::PrecisionTable = serde_json::from_str(&output.stdout).unwrap();
+    let half = |row: &&assay_events::TableRow| row.instruction == "OpFDiv" && row.results == ["f16"];
+    let row = table.rows.iter().find(half).expect("a row of OpFDiv");
+    assert!(row.rule.contains("2.5 ULP") && row.lists.contains(&"DenormFlushToZero".to_owned()), "{row:?}");
+    assert!(row.wgsl.as_ref().is_some_and(|wgsl| wgsl.rule.contains("2.5 ULP")), "{row:?}");
+    assert!(!table.doubts.is_empty());
+    for doubt in &table.doubts {
+        assert_ne!(doubt.example.strict, doubt.example.lenient, "{doubt:?}");
+        assert!(!doubt.instructions.is_empty() && doubt.example.explain.starts_with("assay explain "), "{doubt:?}");
     }
 }
 
@@ -119,6 +145,7 @@ fn refused_arguments() {
         "run --resume DIR --seed 3",
         "run precision.f32.exp2.scalar.default --baseline DIR/missing.csv",
         "list no.such.case",
+        "table Expp2",
         "explain Exp2",
         "explain Expp2 --in 1",
         "explain Exp2 --format f23 --in 1",

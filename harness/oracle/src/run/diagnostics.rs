@@ -18,6 +18,8 @@ pub(crate) struct Log {
     pub(crate) benign_races: Vec<Fault>,
     /// End of the accesses beyond each memory object, in bytes.
     pub(crate) reach: BTreeMap<usize, u64>,
+    /// Size of the first mip level of each image that holds the accesses beyond it, in texels.
+    pub(crate) image_reach: BTreeMap<usize, [u32; 3]>,
     /// Kinds and places of the kept faults.
     kept: HashSet<(FaultKind, Place)>,
 }
@@ -53,6 +55,7 @@ impl Log {
             }
         }
         other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
+        other.image_reach.into_iter().for_each(|(object, size)| self.note_image_reach(object, size));
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
     }
 
@@ -60,6 +63,12 @@ impl Log {
     pub(crate) fn note_reach(&mut self, object: usize, end: u64) {
         let known = self.reach.entry(object).or_default();
         *known = (*known).max(end);
+    }
+
+    /// Notes the size of an image that holds an access beyond it.
+    pub(crate) fn note_image_reach(&mut self, object: usize, size: [u32; 3]) {
+        let known = self.image_reach.entry(object).or_default();
+        *known = std::array::from_fn(|axis| known[axis].max(size[axis]));
     }
 
     /// Counts a fault. The first one of a kind at a place is kept, up to `limit`.

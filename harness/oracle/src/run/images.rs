@@ -18,6 +18,10 @@ use crate::ty::{Fmt, Kind, mask};
 use assay_spirv::tables::Dim;
 use assay_spirv::texture_addressing::{ComponentSource, ImageView, Swizzle};
 
+/// Largest side of an image that [`Outcome::image_reach`](crate::Outcome::image_reach) asks for: all
+/// devices support it (limit `maxImageDimension2D` in Vulkan, "Required Limits": 4096).
+const LARGEST_SIDE: u32 = 4096;
+
 /// Offset of a pointer to a texel beyond an image's edge, larger than every object. The next offset
 /// marks a texel that the invocation has stored before.
 const EDGE: i64 = (OBJECT / 4) as i64;
@@ -120,10 +124,7 @@ impl<'a> Run<'a> {
             (Some(index), Some(texel)) => {
                 let size = texel.bytes as usize;
                 let offset = index as usize * size;
-                if loose
-                    && !store
-                    && self.accesses_out_of_bounds_are_faults_with_their_line.is_near(object, offset..offset + size)
-                {
+                if loose && !store && self.out_of_bounds.is_near(object, offset..offset + size) {
                     return Err(self.cause(CauseKind::Robustness).into());
                 }
                 let number = counted(self.columns[handle as usize].bits[lane]).0;
@@ -137,17 +138,12 @@ impl<'a> Run<'a> {
                     let size = texel.map_or(1, |texel| i64::from(texel.bytes));
                     let offset = at[0].saturating_mul(size);
                     if loose && !store {
-                        self.accesses_out_of_bounds_are_faults_with_their_line.load(
-                            object,
-                            &(offset..offset.saturating_add(size)),
-                            image.data.len(),
-                        );
+                        self.out_of_bounds.load(object, &(offset..offset.saturating_add(size)), image.data.len());
                     }
                     let invocation = self.forks.original(lane) as u32;
-                    let stored =
-                        self.accesses_out_of_bounds_are_faults_with_their_line.has_stored_texel(object, invocation, at);
+                    let stored = self.out_of_bounds.has_stored_texel(object, invocation, at);
                     if store {
-                        self.accesses_out_of_bounds_are_faults_with_their_line.store_texel(object, invocation, at);
+                        self.out_of_bounds.store_texel(object, invocation, at);
                     }
                     let cause = self.cause(CauseKind::Robustness);
                     if !inside && !store && self.dispatch.robustness == Robustness::Access {
@@ -168,6 +164,14 @@ impl<'a> Run<'a> {
                     return Err(MissingTexel::Beyond { object, cause, stored: true, offset: 0 });
                 }
                 let extent = image.extent_shown(0);
+                match size_with(image, at).filter(|_| level == 0) {
+                    Some([texels, ..]) if image.dim == Dim::Buffer => {
+                        let bytes = texel.map_or(0, |texel| u64::from(texel.bytes));
+                        self.log.note_reach(object, u64::from(texels) * bytes);
+                    }
+                    Some(size) => self.log.note_image_reach(object, size),
+                    None => {}
+                }
                 let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
                 Err(self.fault(FaultKind::OutOfBounds, lane, detail).into())
             }
@@ -539,6 +543,17 @@ fn stored_kind(texel: &Texel, width: u32) -> Kind {
         (Coding::Float, 16) => Kind::Float(Fmt::F16),
         _ => Kind::Int { width: width as u8, signed: false },
     }
+}
+
+/// Returns the size of the first mip level with which the texel at `at` exists, in texels along each
+/// axis; `None` if no size of at most [`LARGEST_SIDE`] has it.
+fn size_with(image: &Image, at: [i64; 4]) -> Option<[u32; 3]> {
+    let mut size = (image.view.base_level == 0).then_some(image.extent)?;
+    for (side, at) in size.iter_mut().zip(at).take(image.axes() as usize) {
+        let needed = u32::try_from(at).ok().filter(|at| *at < LARGEST_SIDE)? + 1;
+        *side = needed.max(*side);
+    }
+    (size != image.extent).then_some(size)
 }
 
 /// The index of a texel in an image; `None` beyond its edge.

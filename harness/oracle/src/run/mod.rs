@@ -63,24 +63,16 @@ fn once<'a>(
     limits: &Limits,
     reading: Reading,
 ) -> Result<Run<'a>, RunError> {
-    let (mut contention, mut accesses_out_of_bounds_are_faults_with_their_line) =
-        (Contention::default(), OutOfBounds::default());
+    let (mut contention, mut out_of_bounds) = (Contention::default(), OutOfBounds::default());
     loop {
-        let run = parallel::groups(
-            program,
-            dispatch,
-            limits,
-            reading,
-            (&contention, &accesses_out_of_bounds_are_faults_with_their_line),
-        )?;
+        let run = parallel::groups(program, dispatch, limits, reading, (&contention, &out_of_bounds))?;
         // Each round knows the findings of the one before: contended atomics, and loads out of
         // bounds.
-        match (run.contention.next(), run.accesses_out_of_bounds_are_faults_with_their_line.next()) {
+        match (run.contention.next(), run.out_of_bounds.next()) {
             (None, None) => return Ok(run),
             (order, beyond) => {
                 contention = order.unwrap_or(contention);
-                accesses_out_of_bounds_are_faults_with_their_line =
-                    beyond.unwrap_or(accesses_out_of_bounds_are_faults_with_their_line);
+                out_of_bounds = beyond.unwrap_or(out_of_bounds);
             }
         }
     }
@@ -123,7 +115,7 @@ pub(crate) struct Run<'a> {
     pub(crate) log: Log,
     pub(crate) races: RaceDetector,
     pub(crate) contention: Contention,
-    pub(crate) accesses_out_of_bounds_are_faults_with_their_line: OutOfBounds,
+    pub(crate) out_of_bounds: OutOfBounds,
     pub(crate) aliases: AliasedObjects,
     pub(crate) orders: OpenOrders,
     pub(crate) tangles: Tangles,

@@ -25,13 +25,12 @@ pub(super) fn groups<'a>(
     dispatch: &'a Dispatch,
     limits: &Limits,
     reading: Reading,
-    (contention, accesses_out_of_bounds_are_faults_with_their_line): (&Contention, &OutOfBounds),
+    (contention, out_of_bounds): (&Contention, &OutOfBounds),
 ) -> Result<Run<'a>, RunError> {
     let make = || -> Result<Run<'a>, RunError> {
         let mut run = Run::new(program, dispatch, *limits, reading)?;
         run.contention = contention.knowing();
-        run.accesses_out_of_bounds_are_faults_with_their_line =
-            accesses_out_of_bounds_are_faults_with_their_line.knowing();
+        run.out_of_bounds = out_of_bounds.knowing();
         Ok(run)
     };
     let mut run = make()?;
@@ -133,8 +132,7 @@ impl<'a> Run<'a> {
                 self.objects[1] = last;
             }
             self.contention.join(other.contention);
-            self.accesses_out_of_bounds_are_faults_with_their_line
-                .join(&other.accesses_out_of_bounds_are_faults_with_their_line);
+            self.out_of_bounds.join(&other.out_of_bounds);
             self.readings_differ |= other.readings_differ;
             self.endless |= other.endless;
             self.instructions += other.instructions;

@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
             log: Log::default(),
             races: RaceDetector::default(),
             contention: Contention::default(),
-            accesses_out_of_bounds_are_faults_with_their_line: OutOfBounds::default(),
+            out_of_bounds: OutOfBounds::default(),
             aliases: AliasedObjects::default(),
             orders: OpenOrders::default(),
             tangles: Tangles::default(),
@@ -364,7 +364,7 @@ impl<'a> Run<'a> {
         let mut memory = Object::unwritten(self.program.workgroup_bytes as usize);
         self.program.zeroed.iter().for_each(|(offset, size)| memory.mark_written(*offset, *size));
         self.objects[1] = memory;
-        self.accesses_out_of_bounds_are_faults_with_their_line.begin_group();
+        self.out_of_bounds.begin_group();
         self.begin_races();
         self.begin_subgroups();
         if self.program.tangled {
@@ -491,6 +491,8 @@ impl<'a> Run<'a> {
         let wrong_operands =
             wrong_operands.into_iter().map(|(object, one)| WrongOperand { slot: slot_of(object), ..one }).collect();
         let reach = log.reach.iter().filter_map(|(object, end)| Some((slot_of(*object as u32)?, *end))).collect();
+        let size = |(object, size): (&usize, &[u32; 3])| Some((slot_of(*object as u32)?, *size));
+        let image_reach = log.image_reach.iter().filter_map(size).collect();
         let mut memory = self.memory(0);
         for (slot, lenient) in lenient.into_iter().flatten() {
             if let Some(usual) = memory.get_mut(&slot) {
@@ -504,6 +506,7 @@ impl<'a> Run<'a> {
             fault_count,
             benign_races,
             reach,
+            image_reach,
             causes,
             instructions,
             work,

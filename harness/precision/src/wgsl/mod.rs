@@ -1,7 +1,7 @@
 //! Accuracy rules of the WebGPU Shading Language.
 //!
 //! [`wgsl_table`] is the only home of WGSL's rows and [`bound`] that of its bounds. They are stated
-//! even where Vulkan's are equal, so that each can be checked against its own text (`tests/wgsl.rs`
+//! even where Vulkan's are equal, so that each can be checked against its own text (`tests/it/wgsl.rs`
 //! does). WGSL's rules for NaNs, infinities, denormals and signs of zeros are one environment
 //! (`Environment::under`): "Differences from IEEE-754" lets implementations assume that overflow,
 //! infinities and NaNs are not present, ignore the sign of a zero, and flush any input and output.

@@ -145,6 +145,12 @@ impl Module {
         self.header.spirv_version().unwrap_or(Version::NEWEST)
     }
 
+    /// Returns the tool that made the module, with its version, such as `Glslang, generator version
+    /// 11`; `None` if the header names no registered tool.
+    pub fn generator(&self) -> Option<String> {
+        crate::generator::tool(self.header.generator)
+    }
+
     /// Returns the number of instructions.
     pub fn len(&self) -> usize {
         self.spans.len()

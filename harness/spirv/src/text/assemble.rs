@@ -516,7 +516,13 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Header fields from the comment lines at the start of a disassembly.
+/// Returns whether the first comment lines of `text` state the version of the module.
+pub(crate) fn states_version(text: &str) -> bool {
+    HeaderComment::read(text).version.is_some()
+}
+
+/// Header fields from the comment lines at the start of a disassembly, which blank lines may
+/// surround.
 #[derive(Default)]
 struct HeaderComment {
     version: Option<u32>,
@@ -528,7 +534,8 @@ struct HeaderComment {
 impl HeaderComment {
     fn read(text: &str) -> HeaderComment {
         let mut header = HeaderComment::default();
-        let comments = text.lines().map_while(|line| line.trim_start().strip_prefix(';'));
+        let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());
+        let comments = lines.map_while(|line| line.strip_prefix(';'));
         for (field, value) in comments.filter_map(|line| line.split_once(':')) {
             let value = value.trim();
             match field.trim() {

@@ -38,6 +38,20 @@ pub fn disassemble(module: &[u32], style: Style) -> Result<String, WordsError> {
     Ok(text)
 }
 
+/// Returns the instruction with an index as a line of the disassembly; `None` if there is none.
+pub(crate) fn disassemble_instruction(module: &[u32], index: usize) -> Option<String> {
+    let mut text = String::new();
+    let mut context = Context::new(module.len());
+    let mut operands = Vec::new();
+    // Earlier instructions define the types of literals.
+    for instruction in Instructions::new(module).take(index + 1) {
+        let (_, words) = instruction.ok()?;
+        text.clear();
+        line(words, &mut context, &mut operands, Style::Plain, &mut text);
+    }
+    Some(text)
+}
+
 fn write_header(header: &Header, text: &mut String) {
     let version = header.spirv_version().map_or_else(|| format!("{:#010x}", header.version), |v| v.to_string());
     let (tool, tool_version) = (header.generator >> 16, header.generator & 0xffff);

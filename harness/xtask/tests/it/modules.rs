@@ -56,6 +56,7 @@ const KNOWN: &[KnownCycle] = &[
             "check",
             "diff",
             "explain",
+            "fuzz",
             "history",
             "inspect",
             "lab_lists",

@@ -189,7 +189,7 @@ impl Run<'_> {
             && inside as u64 + size <= length
         {
             let bytes = inside..inside + size as usize;
-            if !write && self.accesses_out_of_bounds_are_faults_with_their_line.is_near(object, bytes.clone()) {
+            if !write && self.out_of_bounds.is_near(object, bytes.clone()) {
                 return Target::Open { object, cause: self.cause(CauseKind::Robustness) };
             }
             if let Some(cause) = self.accessed_as((object, number), bytes, write, lane) {
@@ -208,7 +208,7 @@ impl Run<'_> {
             Robustness::Access2 if is_buffer => self.discarded((number, object), bytes, lane, write),
             Robustness::Access if is_buffer => {
                 if !write {
-                    self.accesses_out_of_bounds_are_faults_with_their_line.load(object, &bytes, length as usize);
+                    self.out_of_bounds.load(object, &bytes, length as usize);
                 }
                 Target::Open { object, cause: self.cause(CauseKind::Robustness) }
             }
@@ -242,12 +242,12 @@ impl Run<'_> {
             true => reaches(length),
             false => {
                 reaches(length.next_multiple_of(u64::from(alignment.max(1))))
-                    || self.accesses_out_of_bounds_are_faults_with_their_line.has_stored(object, invocation, &bytes)
+                    || self.out_of_bounds.has_stored(object, invocation, &bytes)
                     || self.objects[object].lost.is_some()
             }
         };
         if write {
-            self.accesses_out_of_bounds_are_faults_with_their_line.store(object, invocation, bytes);
+            self.out_of_bounds.store(object, invocation, bytes);
         }
         if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
     }

@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     fn near_is_less_than_16_bytes_away() {
-        let mut accesses_out_of_bounds_are_faults_with_their_line = OutOfBounds::default();
+        let mut out_of_bounds = OutOfBounds::default();
         // From the 8th byte after a buffer of 64 bytes on, and too far before it.
-        accesses_out_of_bounds_are_faults_with_their_line.load(3, &(72..76), 64);
-        accesses_out_of_bounds_are_faults_with_their_line.load(3, &(-20..-16), 64);
-        assert!(!accesses_out_of_bounds_are_faults_with_their_line.is_near(3, 60..64));
-        let next = accesses_out_of_bounds_are_faults_with_their_line.next().expect("something new");
+        out_of_bounds.load(3, &(72..76), 64);
+        out_of_bounds.load(3, &(-20..-16), 64);
+        assert!(!out_of_bounds.is_near(3, 60..64));
+        let next = out_of_bounds.next().expect("something new");
         assert!(next.is_near(3, 60..64) && next.is_near(3, 57..58));
         assert!(!next.is_near(3, 52..56) && !next.is_near(3, 0..4) && !next.is_near(4, 60..64));
         assert!(next.next().is_none());
@@ -135,17 +135,11 @@ mod tests {
 
     #[test]
     fn an_invocation_finds_its_own_stores() {
-        let mut accesses_out_of_bounds_are_faults_with_their_line = OutOfBounds::default();
-        accesses_out_of_bounds_are_faults_with_their_line.store(2, 5, 64..68);
-        assert!(
-            accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 5, &(67..68))
-                && !accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 5, &(68..72))
-        );
-        assert!(
-            !accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 6, &(64..68))
-                && !accesses_out_of_bounds_are_faults_with_their_line.has_stored(1, 5, &(64..68))
-        );
-        accesses_out_of_bounds_are_faults_with_their_line.begin_group();
-        assert!(!accesses_out_of_bounds_are_faults_with_their_line.has_stored(2, 5, &(64..68)));
+        let mut out_of_bounds = OutOfBounds::default();
+        out_of_bounds.store(2, 5, 64..68);
+        assert!(out_of_bounds.has_stored(2, 5, &(67..68)) && !out_of_bounds.has_stored(2, 5, &(68..72)));
+        assert!(!out_of_bounds.has_stored(2, 6, &(64..68)) && !out_of_bounds.has_stored(1, 5, &(64..68)));
+        out_of_bounds.begin_group();
+        assert!(!out_of_bounds.has_stored(2, 5, &(64..68)));
     }
 }

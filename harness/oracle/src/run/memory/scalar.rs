@@ -71,11 +71,7 @@ impl Run<'_> {
                 Target::At { object, offset } if !write && run.is_cut(object, offset, part) => {
                     if run.dispatch.robustness == Robustness::Access {
                         let length = run.objects[object].bytes.len();
-                        run.accesses_out_of_bounds_are_faults_with_their_line.load(
-                            object,
-                            &part.around(offset),
-                            length,
-                        );
+                        run.out_of_bounds.load(object, &part.around(offset), length);
                     }
                     Target::Open { object, cause: run.cause(CauseKind::Robustness) }
                 }

@@ -1,0 +1,54 @@
+//! Campaigns of random shaders.
+
+use crate::support::{assay, device::device};
+use assay_reports::ResultDir;
+use std::path::Path;
+
+/// Returns the statuses of a campaign by name.
+fn statuses(folder: &Path) -> Vec<(String, String)> {
+    let results = ResultDir::open(folder).expect("a finished campaign");
+    results.statuses().expect("results").into_iter().map(|(name, status)| (name, format!("{status:?}"))).collect()
+}
+
+#[test]
+fn a_campaign_that_is_stopped_and_resumed_gives_the_same_results() {
+    if !device() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    let campaign = |out: &Path, more: &[&str]| {
+        let out = out.to_str().expect("UTF-8");
+        assay(&[&["fuzz", "--programs", "24", "--seed", "5", "--no-reduce", "--out", out], more].concat())
+    };
+    let output = campaign(&whole, &[]);
+    assert!(output.stdout.contains("programs judged on"), "{output:?}");
+    let stopped = campaign(&parts, &["--time", "0.03"]);
+    assert!(stopped.stderr.contains("the time of the campaign is over"), "{stopped:?}");
+    assert!(matches!(stopped.code, 0 | 1 | 3), "{stopped:?}");
+    assert_eq!(
+        stopped.code == 3,
+        stopped.stdout.contains("\n0 programs judged"),
+        "nothing judged is no success: {stopped:?}"
+    );
+    let resumed = assay(&["fuzz", "--resume", parts.to_str().expect("UTF-8"), "--no-reduce"]);
+    assert_eq!(resumed.code, output.code, "{resumed:?}");
+    assert_eq!(statuses(&parts), statuses(&whole));
+    assert_eq!(statuses(&whole).len(), 24);
+}
+
+#[test]
+fn a_program_of_a_campaign_is_a_case_of_its_own() {
+    if !device() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let output = assay(&["run", "fuzz.5.2", "fuzz.5.1-2", "--out", out.to_str().expect("UTF-8")]);
+    assert!(matches!(output.code, 0 | 1 | 3), "{output:?}");
+    let names: Vec<String> = statuses(&out).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["fuzz.5.1", "fuzz.5.2"]);
+    let refused = assay(&["run", "fuzz.5.2-1"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("`fuzz.5.2-1`: expected fuzz.SEED.INDEX or fuzz.SEED.FIRST-LAST"), "{refused:?}");
+}

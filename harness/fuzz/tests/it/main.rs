@@ -1,0 +1,3 @@
+//! Tests of random programs against a synthetic device.
+
+mod programs;
