@@ -39,6 +39,9 @@
 //! operations other than discrete ones, divisions by zero if infinities or NaNs are significant,
 //! and Pow outside sweeps, because its tables cost more than a few thousand certified evaluations.
 
+#[cfg(test)]
+mod agreement;
+
 use super::{
     CERTAIN, Decoder, Filter, FilterOutcome, GroupCounts, LaneGroup, MarginRule, SpecialResults,
     ordered::GroupVerdict,
