@@ -1,22 +1,14 @@
-//! The bulk checker on pairs of halves.
+//! Rates of the bulk checker on pairs of halves: millions of pairs for each second of CPU time, next
+//! to the plain loop, over rows spread over all pairs. Operands and results are in the core's cache.
 //!
-//! `cargo run --release -p assay-precision --example pairs -- rates|agreement [--modes A,B] [--rows
-//! N] [INSTRUCTION]...`
-//!
-//! * `rates`: millions of pairs for each second of CPU time, next to the plain loop, over rows
-//!   spread over all pairs; operands and results are in the core's cache.
-//! * `agreement`: the verdicts of the checker for all first operands with N second operands, for
-//!   results at both ends of the permitted set, next to it, and for zeros and NaNs, held against
-//!   the certified evaluation. `--rows 65536` takes all pairs: hours for each instruction.
+//! `cargo run --release -p assay-precision --example pairs -- [--modes A,B] [--rows N]
+//! [INSTRUCTION]...`
 
-#[path = "../tests/it/agreement.rs"]
-mod agreement;
 #[path = "../benches/support/cpu_time.rs"]
 mod cpu_time;
 #[path = "../benches/support/pairs.rs"]
 mod devices;
 
-use agreement::{Compared, compare_row};
 use assay_float::F16;
 use assay_precision::{CheckCounts, Checker, Column, Modes, Verdict};
 use cpu_time::cpu;
@@ -28,7 +20,6 @@ const BATCH: u32 = 8;
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
-    let task = args.next().unwrap_or_default();
     let (mut modes, mut rows, mut names) = (Modes::default(), 64u32, Vec::new());
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -48,16 +39,7 @@ fn main() -> ExitCode {
         }
     }
     for device in PAIRS.iter().filter(|d| names.is_empty() || names.iter().any(|n| n == d.op.name())) {
-        match task.as_str() {
-            "rates" => rate(device, modes, rows),
-            "agreement" => {
-                if let Err(difference) = agree(device, modes, rows) {
-                    _ = writeln!(std::io::stdout(), "{difference}");
-                    return ExitCode::FAILURE;
-                }
-            }
-            _ => return usage("the first argument is `rates` or `agreement`"),
-        }
+        rate(device, modes, rows);
     }
     ExitCode::SUCCESS
 }
@@ -109,24 +91,4 @@ fn rate(device: &PairDevice, modes: Modes, rows: u32) {
         share(Verdict::Fail),
         counts.worst.as_ref().and_then(|w| w.margin).unwrap_or(0.0),
     );
-}
-
-/// Compares the checker with the certified evaluation.
-fn agree(device: &PairDevice, modes: Modes, rows: u32) -> Result<(), String> {
-    let call = device.call(modes);
-    let checker = Checker::new(call.clone());
-    let first: Vec<u32> = (0..=0xffff).collect();
-    let mut sum = Compared::default();
-    for row in 0..rows {
-        sum.add(compare_row(&call, &checker, &first, device.second(row))?);
-    }
-    _ = writeln!(
-        std::io::stdout(),
-        "{:<16} {modes}: {} results agree, {} of them permitted, of which {} were left to the certified evaluation",
-        device.op.name(),
-        sum.results,
-        sum.permitted,
-        sum.undecided,
-    );
-    Ok(())
 }

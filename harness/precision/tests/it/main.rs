@@ -1,6 +1,5 @@
 //! Tests of the precision table and of the checker.
 
-mod agreement;
 mod checker;
 mod devices;
 mod pairs;

@@ -65,13 +65,23 @@ fn calls(op: Op) -> Vec<Call> {
     let int = |width, signed| Scalar::Int { width, signed };
     let scalars = [Scalar::Float(F16), int(16, true), int(16, false), int(8, true), int(8, false)];
     let mut environments: HashSet<(Scalar, Environment)> = HashSet::new();
-    let all = scalars.into_iter().flat_map(|scalar| modes().map(move |modes| (scalar, modes)));
+    let all = scalars.into_iter().flat_map(|scalar| {
+        let count = if scalar.format().is_some() { usize::MAX } else { 1 };
+        modes().take(count).map(move |modes| (scalar, modes))
+    });
     let calls = all.filter_map(|(scalar, modes)| Call::new(op, scalar, Shape::Scalar, None, modes).ok());
     calls
         .filter(|call| {
             let reference = call.reference();
             let [slot] = &reference.slots[..] else { return false };
-            Filter::new(slot).is_some_and(|filter| filter.is_pair) && environments.insert((slot.inputs[0].1, slot.env))
+            // Discrete operations of two operands do not round.
+            let rounding = match slot.rule {
+                ResultRule::Discrete(_) => Rounding::Undeclared,
+                _ => slot.env.rounding,
+            };
+            let environment = Environment { rounding, ..slot.env };
+            Filter::new(slot).is_some_and(|filter| filter.is_pair)
+                && environments.insert((slot.inputs[0].1, environment))
         })
         .collect()
 }
@@ -171,8 +181,9 @@ fn compare_group(call: &Call, slot: &ResultSlot, filter: &Filter, first: &[u32; 
         let Some(verdict) = verdict else { continue };
         comparison.groups += 1;
         assert_eq!((verdict.counts.passed, verdict.counts.unchecked), (passed, unchecked), "{}", place(0, got[0]));
-        let worst = (0..LANES).filter(|&i| outcome.passes(i)).map(|i| outcome.margins[i]).fold(-1.0, f64::max);
-        assert!(verdict.counts.worst == worst || passed == 0, "{}: {worst}", place(0, got[0]));
+        // A permitted infinity has no margin.
+        let margins = outcome.margins.iter().filter(|margin| **margin <= 1.0 && margin.is_sign_positive());
+        assert_eq!(verdict.counts.worst, margins.copied().fold(-1.0, f64::max), "{}", place(0, got[0]));
     }
     comparison
 }
@@ -221,7 +232,7 @@ fn hold(is_included: impl Fn(Op) -> bool) {
     calls.into_par_iter().for_each(|(op, call)| {
         let sum = compare(op, &call);
         // A filter that decides nothing would be useless and would pass.
-        assert!(20 * sum.undecided < sum.permitted, "{op} in {}: {sum:?}", call.modes);
+        assert!(2 * sum.undecided < sum.permitted, "{op} in {}: {sum:?}", call.modes);
         assert!(20 * sum.loose <= sum.margins, "{op} in {}: {sum:?}", call.modes);
         assert!(sum.groups > 0, "{op} in {}: {sum:?}", call.modes);
     });
