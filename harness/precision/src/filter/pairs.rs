@@ -113,7 +113,8 @@ impl PairOutcome {
         let farthest = greatest((value - lo).abs(), (value - hi).abs());
         let slack = if error == 0.0 { 0.0 } else { SLACK * farthest };
         let bound = farthest - error - slack;
-        let scale = if bound > 0.0 { 1.0 / bound } else { f64::NAN };
+        // Greater than the reciprocal, so that no rounding makes a margin too small.
+        let scale = if bound > 0.0 { (1.0 + 2.0 * f64::EPSILON) / bound } else { f64::NAN };
         PairOutcome { lo, hi, nan: false, ..PairOutcome::near(value, error, scale) }
     }
 }
@@ -401,7 +402,8 @@ fn scaled<const MODE: u8>(rounding: HalfRounding<MODE>, x: f64, n: f64) -> PairO
     let field = (exponent + 1023.0 + 4_503_599_627_370_496.0).to_bits() << 52;
     let v = x * f64::from_bits(field);
     let undefined = (n > 16.0) | (v.abs() >= 2.0 * power_of_two(15));
-    PairOutcome { zero: n < -14.0, any: flag(undefined), ..rounding.outcome(v) }
+    // A NaN gives a NaN, whatever the exponent.
+    PairOutcome { zero: (n < -14.0) & x.is_finite(), any: flag(undefined), ..rounding.outcome(v) }
 }
 
 /// Use that only shows that there is a function.

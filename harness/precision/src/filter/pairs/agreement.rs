@@ -212,7 +212,8 @@ fn compare(op: Op, call: &Call) -> Comparison {
     let mut sum = Comparison::default();
     for (i, &second) in seconds.iter().enumerate() {
         // Zeros and denormals, infinities and NaNs, and others.
-        let few = [0, 7, groups / 2 - 8, groups / 2, 41 * (i as u32 + 1), 29 * i as u32 + groups / 2];
+        let (i, middle) = (i as u32, groups / 2);
+        let few = [0, 7, 247, 248, middle, 41 * (i + 1), middle + 29 * i];
         let taken = if full { (0..groups).collect() } else { few.map(|group| group % groups).to_vec() };
         for group in taken {
             let first: [u32; LANES] = std::array::from_fn(|lane| group * LANES as u32 + lane as u32);
@@ -233,7 +234,8 @@ fn hold(is_included: impl Fn(Op) -> bool) {
         let sum = compare(op, &call);
         // A filter that decides nothing would be useless and would pass.
         assert!(2 * sum.undecided < sum.permitted, "{op} in {}: {sum:?}", call.modes);
-        assert!(20 * sum.loose <= sum.margins, "{op} in {}: {sum:?}", call.modes);
+        // Zeros of the other sign, which the certified evaluation also reads denormals as, may give less.
+        assert!(4 * sum.loose <= sum.margins, "{op} in {}: {sum:?}", call.modes);
         assert!(sum.groups > 0, "{op} in {}: {sum:?}", call.modes);
     });
 }
