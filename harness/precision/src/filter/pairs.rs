@@ -538,11 +538,12 @@ impl PairRule {
         let margin = if refused { f64::NAN } else { margin };
         let refused = (got != 0.0) & (got.abs() < self.refused_below);
         let margin = if refused { f64::NAN } else { margin };
-        // A zero that is permitted in addition has no error if its distance exceeds the bound.
-        let added = if distance <= 1.0 { distance } else { 0.0 };
+        // A zero that is permitted in addition has no error if its distance exceeds the bound. A
+        // distance that may equal the bound counts as equal.
+        let added = if distance <= 2.0 - CERTAIN { least(distance, 1.0) } else { 0.0 };
         let magnitude = o.value.abs();
         let flushed = (magnitude + o.error < self.flush_below) & (magnitude > o.error) & (got == 0.0);
-        let margin = if flushed { added } else { margin };
+        let margin = if flushed & margin.is_nan() { added } else { margin };
         let margin = if o.zero & (got == 0.0) { added } else { margin };
         let nan = if self.not_nan > 0.0 { f64::NAN } else { 0.0 };
         if o.nan & got.is_nan() { nan } else { margin }
