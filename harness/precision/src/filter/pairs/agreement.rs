@@ -9,7 +9,7 @@ use super::*;
 use crate::{Call, Column, Denormals, FastMath, Modes, Shape, derivation::Derivation, environment::Environment};
 use assay_float::{Rank, Set};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
-use std::collections::HashSet;
+use std::{collections::HashSet, io::Write as _};
 
 /// Results that each pair is judged with.
 const RESULTS: usize = 20;
@@ -153,8 +153,8 @@ fn compare_group(call: &Call, slot: &ResultSlot, filter: &Filter, first: &[u32; 
     let results: Vec<[u32; RESULTS]> = (0..LANES).map(|i| candidates(&sets[i], slot.result, seed(i))).collect();
     let mut comparison = Comparison::default();
     let seconds = [second; LANES];
-    for k in 0..RESULTS {
-        let got: [u32; LANES] = std::array::from_fn(|i| results[i][k]);
+    let columns = (0..RESULTS).map(|k| std::array::from_fn::<u32, LANES, _>(|i| results[i][k]));
+    for (k, got) in columns.enumerate() {
         let verdict = filter.judge_ordered_pairs([first, &seconds, &got], 77);
         let group = filter.group(&[Column::Words(first), Column::Words(&seconds)], Column::Words(&got), 0, LANES);
         let outcome = filter.judge_pairs(&group).expect("a pair");
@@ -248,7 +248,8 @@ fn hold(is_included: impl Fn(Op) -> bool) {
                 all.add(sum);
                 all
             });
-            eprintln!("{} instructions and environments, {} rows: {all:?}", subjects.len(), row + 1);
+            let (subjects, rows) = (subjects.len(), row + 1);
+            _ = writeln!(std::io::stderr(), "{subjects} instructions and environments, {rows} rows: {all:?}");
         }
     }
     for (Subject { call, .. }, sum) in subjects.iter().zip(sums) {
