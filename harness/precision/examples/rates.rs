@@ -8,20 +8,14 @@
 //! The device is an ideal one with errors of up to one ulp. `benches/checker.rs` compares the
 //! checker with the plain loop.
 
+#[path = "../benches/support/cpu_time.rs"]
+mod cpu_time;
 #[path = "../benches/support/mod.rs"]
 mod support;
 
 use assay_precision::{Call, CheckCounts, Checker, Column, Modes, Op, Scalar, Shape, Verdict};
-use std::{hint::black_box, io::Write as _, process::ExitCode, sync::LazyLock, time::Instant};
-
-/// CPU time of this thread in seconds: less than the elapsed time on a busy machine. Linux;
-/// elsewhere the elapsed time.
-fn cpu() -> f64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let run = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = run.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |ns| ns * 1e-9)
-}
+use cpu_time::cpu;
+use std::{hint::black_box, io::Write as _, process::ExitCode};
 
 /// Number of blocks in a batch: as many as a core's own cache holds, so that memory is not
 /// measured.

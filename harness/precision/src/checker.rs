@@ -348,7 +348,8 @@ impl Checker {
     ) -> f64 {
         let count = columns.count(start);
         counts.inputs += count as u64;
-        let mut verdicts = [Verdict::Unchecked; LANES];
+        // Worst verdict of each invocation of which a result is checked alone.
+        let mut verdicts = Vec::new();
         let (mut passed, mut unchecked, mut greatest) = (0, 0, -1f64);
         for slot in 0..columns.results.len() {
             if let Some(group_counts) =
@@ -388,7 +389,8 @@ impl Checker {
                 }
                 continue;
             }
-            for (lane, verdict) in verdicts[..count].iter_mut().enumerate() {
+            verdicts.resize(count, Verdict::Unchecked);
+            for (lane, verdict) in verdicts.iter_mut().enumerate() {
                 if let Some(outcome) = &outcome {
                     if outcome.passes(lane) {
                         passed += 1;
@@ -415,16 +417,16 @@ impl Checker {
         }
         counts.add(Verdict::Pass, passed);
         counts.add(Verdict::Unchecked, unchecked);
-        counts.failing_inputs += verdicts[..count].iter().filter(|v| **v == Verdict::Fail).count() as u64;
-        counts.warning_inputs += verdicts[..count].iter().filter(|v| **v == Verdict::QualityWarning).count() as u64;
+        counts.failing_inputs += verdicts.iter().filter(|v| **v == Verdict::Fail).count() as u64;
+        counts.warning_inputs += verdicts.iter().filter(|v| **v == Verdict::QualityWarning).count() as u64;
         greatest
     }
 
     /// Decides a group of an ordered sweep that contains no margin above `margin`, as nearly all
     /// groups do.
-    fn check_ordered_group(
+    fn check_ordered_group<'a>(
         &self,
-        columns: &Columns<'_>,
+        columns: &Columns<'a>,
         slot: usize,
         start: usize,
         margin: f64,
@@ -432,17 +434,23 @@ impl Checker {
     ) -> Option<GroupCounts> {
         let scalar = self.first?;
         let filter = self.filters[slot].as_ref()?;
-        let (&[Column::Words(operands)], Column::Words(results)) = (columns.operands, columns.results[slot]) else {
-            return None;
+        let count = columns.count(start);
+        let reported_lane = OperandGroup { operands: columns.operands[0], start, count }.representative_lane(scalar)?;
+        let group = |column: Column<'a>| match column {
+            Column::Words(words) => words.get(start..start + LANES)?.first_chunk(),
+            Column::Wide(_) => None,
         };
-        let reported_lane = OperandGroup { operands: columns.operands[0], start, count: columns.count(start) }
-            .representative_lane(scalar)?;
-        let group = |words: &[u32]| words.get(start..start + LANES)?.first_chunk().copied();
-        let verdict = filter.judge_ordered(&group(operands)?, &group(results)?, reported_lane)?;
+        let results = group(columns.results[slot])?;
+        let verdict = match *columns.operands {
+            [operands] => filter.judge_ordered(group(operands)?, results, reported_lane)?,
+            [first, second] => filter.judge_ordered_pairs([group(first)?, group(second)?, results], reported_lane)?,
+            _ => return None,
+        };
         if verdict.counts.worst > margin {
             return None;
         }
-        counts.profile.add_ordered_group(scalar, operands[start].into(), verdict.reported_margin, verdict.counts.worst);
+        let first = columns.operands[0].get(start);
+        counts.profile.add_ordered_group(scalar, first, verdict.reported_margin, verdict.counts.worst);
         Some(verdict.counts)
     }
 

@@ -20,11 +20,14 @@
 //! # Limits
 //!
 //! The filter handles operands and results of `f16`, `f32`, integers of at most 32 bits and
-//! booleans, and only the usual reading. It leaves relaxed precision, packed words, round toward
-//! zero, and formulas of several operands with a declared rounding mode or with significant
-//! infinities and NaNs to the certified evaluation ([`Filter::new`]).
+//! booleans, and only the usual reading. It leaves relaxed precision and packed words to the
+//! certified evaluation, and, except for pairs of halves ([`pairs`]), round toward zero, and
+//! formulas of several operands with a declared rounding mode or with significant infinities and
+//! NaNs ([`Filter::new`]).
 
 mod ordered;
+mod pairs;
+mod pow;
 mod quadratic;
 
 use crate::{
@@ -40,9 +43,11 @@ use crate::{
         unary::{FillLanes, UnaryOutcome, UnaryVisitor},
     },
 };
-use assay_float::{F16, F32, Format};
+use assay_float::{F16, F32};
+use pow::PowTables;
 pub(crate) use quadratic::{BLOCK, OperandBlock};
 use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
 
 /// Largest margin with which a result is certainly permitted. Between this and 1.0 the filter is
 /// undecided: `2^-20` is far above the rounding errors of a margin, which are a few units of
@@ -60,6 +65,12 @@ pub(crate) struct Filter {
     grid: Grid,
     measure: MarginRule,
     special: SpecialResults,
+    /// Set for functions of two operands that [`pairs`] handles.
+    is_pair: bool,
+    /// Set for functions that are handled operand by operand, whatever their number.
+    is_general: bool,
+    /// Tables of Pow of halves, made by the first group of a sweep.
+    pow_tables: Arc<OnceLock<PowTables>>,
 }
 
 /// Parameters by which results are measured.
@@ -156,8 +167,9 @@ pub(crate) struct LaneGroup {
 /// Outcome of the filter for each lane.
 pub(crate) struct FilterOutcome {
     /// Upper bounds on the margins: at least those of the certified evaluation and, except from
-    /// [`Filter::judge_by_inner_bound`], hardly greater. A NaN where the filter is undecided; a
-    /// negative zero where the result is a permitted infinity.
+    /// [`Filter::judge_by_inner_bound`], hardly greater. At most one where the result is certainly
+    /// permitted; a NaN where the filter is undecided; a negative zero where the result is a
+    /// permitted infinity.
     pub(crate) margins: LaneValues,
     /// 1.0 where the specification requires nothing of the result, otherwise 0.0.
     pub(crate) any: LaneValues,
@@ -186,7 +198,7 @@ impl GroupCounts {
 impl FilterOutcome {
     /// Returns true if the result of the lane is certainly permitted.
     pub(crate) fn passes(&self, lane: usize) -> bool {
-        self.margins[lane] <= CERTAIN
+        self.margins[lane] <= 1.0
     }
 
     /// Returns true if nothing is required of the lane.
@@ -206,7 +218,7 @@ impl FilterOutcome {
                 let (mut passed, mut unchecked, mut worst) = (0u64, 0u64, -1i64);
                 for i in 0..LANES {
                     let inside = i < count;
-                    let passes = inside & (margins[i] <= CERTAIN);
+                    let passes = inside & (margins[i] <= 1.0);
                     let open = inside & (any[i] > 0.0) & !passes;
                     let bits = if passes { margins[i].to_bits().cast_signed() } else { -1 };
                     passed += u64::from(passes);
@@ -231,7 +243,7 @@ impl Filter {
             Scalar::Bool => true,
         };
         let types = slot.inputs.iter().all(|&(_, scalar)| narrow(scalar)) && narrow(slot.result);
-        let known = match &slot.rule {
+        let is_general = match &slot.rule {
             ResultRule::Discrete(op) => discrete(*op, &[[1.0; LANES]; 3]).is_some(),
             ResultRule::Real(_) => slot.env.rounding != Rounding::Rtz,
             // Formulas of several operands are left to the certified evaluation if a rounding mode
@@ -243,7 +255,8 @@ impl Filter {
             ResultRule::Unpack { .. } | ResultRule::UnpackHalf | ResultRule::Measured => false,
         };
         let grid = Grid::new(slot.env.format);
-        (types && known && !slot.relaxed && slot.packed_with.is_empty()).then(|| Filter {
+        let is_pair = Filter::takes_pairs(slot);
+        (types && (is_general || is_pair) && !slot.relaxed && slot.packed_with.is_empty()).then(|| Filter {
             op: slot.op,
             rule: slot.rule.clone(),
             env: slot.env,
@@ -252,6 +265,9 @@ impl Filter {
             grid,
             measure: MarginRule::new(&slot.env, grid),
             special: SpecialResults::new(&slot.env, slot.result),
+            is_pair,
+            is_general,
+            pow_tables: Arc::default(),
         })
     }
 
@@ -301,6 +317,12 @@ impl Filter {
 
     /// Filters a group with the whole rule. `None` if the rule or these operands are not handled.
     pub(crate) fn judge_by_rule(&self, group: &LaneGroup) -> Option<FilterOutcome> {
+        if let Some(outcome) = self.is_pair.then(|| self.judge_pairs(group)).flatten() {
+            return Some(outcome);
+        }
+        if !self.is_general {
+            return None;
+        }
         let LaneGroup { x, got, denormals } = group;
         let mut outcome = self.alternative(x, got)?;
         if self.env.flush_operands && *denormals {
@@ -421,7 +443,8 @@ impl Filter {
         // infinities and NaNs do not occur, the certified evaluation decides which lanes these are.
         let (margins, any) = (&outcome.margins, &outcome.any);
         outcome.margins = lanes!([margins, any, got], |i| {
-            if special.is(got[i]) | (any[i] > 0.0) { f64::NAN } else { margins[i] }
+            let undecided = special.is(got[i]) | (any[i] > 0.0) | (margins[i] > CERTAIN);
+            if undecided { f64::NAN } else { margins[i] }
         });
         if !assumed_away {
             outcome.any = [0.0; LANES];
@@ -567,26 +590,8 @@ fn discrete(op: DiscreteOp, x: &[LaneValues]) -> Option<LaneValues> {
     })
 }
 
-/// Decodes a lane of words by a function from bits to a number.
-macro_rules! words {
-    ($bits:ident, $number:expr) => {{
-        let $bits: [u32; LANES] = *$bits;
-        vectorised(
-            #[inline(always)]
-            move || {
-                let mut out = [0.0; LANES];
-                for i in 0..LANES {
-                    out[i] = f64::from($number($bits[i]));
-                }
-                out
-            },
-        )
-    }};
-}
-
-/// Values of a column as `f64`. Infinities stay infinities in `f32`; narrower formats give a NaN in
-/// their place. Lanes after the end of the column hold one. A column of other than 32-bit words
-/// gives NaNs.
+/// Values of a column as `f64`. Lanes after the end of the column hold one. A column of other than
+/// 32-bit words gives NaNs.
 fn decode(column: Column<'_>, scalar: Scalar, start: usize, count: usize) -> LaneValues {
     let Column::Words(words) = column else { return [f64::NAN; LANES] };
     let one = match scalar {
@@ -595,28 +600,93 @@ fn decode(column: Column<'_>, scalar: Scalar, start: usize, count: usize) -> Lan
     };
     let mut bits = [one; LANES];
     bits[..count].copy_from_slice(&words[start..start + count]);
-    let bits = &bits;
-    match scalar {
-        Scalar::Float(format) if format == F32 => words!(bits, f32::from_bits),
-        Scalar::Float(format) => words!(bits, |bits: u32| value(format, bits.into())),
-        Scalar::Int { width, signed: true } => {
-            let shift = 32 - width;
-            words!(bits, |bits: u32| (bits << shift).cast_signed() >> shift)
+    let decoder = Decoder::new(scalar);
+    vectorised(
+        #[inline(always)]
+        move || {
+            let mut values = [0.0; LANES];
+            decoder.read(&bits, &mut values);
+            values
+        },
+    )
+}
+
+/// Conversion of words to the numbers that they represent.
+#[derive(Clone, Copy)]
+enum Decoder {
+    Single,
+    Half,
+    /// A signed integer, with the number of unused bits of a word.
+    Signed(u32),
+    Unsigned,
+}
+
+impl Decoder {
+    /// Decoder of a type that the filter handles.
+    fn new(scalar: Scalar) -> Decoder {
+        match scalar {
+            Scalar::Float(F32) => Decoder::Single,
+            Scalar::Float(_) => Decoder::Half,
+            Scalar::Int { width, signed: true } => Decoder::Signed(32 - width),
+            Scalar::Int { signed: false, .. } | Scalar::Bool => Decoder::Unsigned,
         }
-        Scalar::Int { signed: false, .. } | Scalar::Bool => words!(bits, |bits: u32| bits),
+    }
+
+    /// Writes the numbers that the words represent, infinities and NaNs included.
+    #[inline(always)]
+    fn read(self, words: &[u32; LANES], out: &mut LaneValues) {
+        match self {
+            Decoder::Single => (0..LANES).for_each(|i| out[i] = f32::from_bits(words[i]).into()),
+            Decoder::Half => (0..LANES).for_each(|i| out[i] = half(words[i]).into()),
+            Decoder::Signed(unused) => {
+                (0..LANES).for_each(|i| out[i] = ((words[i] << unused).cast_signed() >> unused).into());
+            }
+            Decoder::Unsigned => (0..LANES).for_each(|i| out[i] = words[i].into()),
+        }
+    }
+
+    /// Masks of the magnitude and of the exponent; `None` for integers.
+    #[inline(always)]
+    fn fields(self) -> Option<[u32; 2]> {
+        match self {
+            Decoder::Single => Some([0x7fff_ffff, 0x7f80_0000]),
+            Decoder::Half => Some([0x7fff, 0x7c00]),
+            Decoder::Signed(_) | Decoder::Unsigned => None,
+        }
+    }
+
+    /// Returns true if no word is an infinity or a NaN.
+    #[inline(always)]
+    fn is_finite(self, words: &[u32; LANES]) -> bool {
+        let Some([magnitude, exponent]) = self.fields() else { return true };
+        words.iter().fold(0, |found, word| found | u32::from(word & magnitude >= exponent)) == 0
+    }
+
+    /// Returns true if some word is a denormal number.
+    #[inline(always)]
+    fn has_denormal(self, words: &[u32; LANES]) -> bool {
+        let Some([magnitude, exponent]) = self.fields() else { return false };
+        // Less one, a zero is greater than all denormal numbers.
+        let least_normal = exponent & exponent.wrapping_neg();
+        words.iter().fold(0, |found, word| found | u32::from((word & magnitude).wrapping_sub(1) < least_normal - 1))
+            != 0
     }
 }
 
-/// Value of a bit pattern of a narrow format: the magnitude bits, moved into the fields of an
-/// `f64`, times `2^(1023 - bias)`, which is exact. A NaN for infinities and NaNs of the format.
+/// Value of a half, which `f32` represents.
 #[inline(always)]
-fn value(format: Format, bits: u64) -> f64 {
-    let magnitude = bits & format.magnitude_mask();
-    let scale = f64::from_bits(((2046 - format.bias()) as u64) << 52);
-    let finite = f64::from_bits(magnitude << (52 - format.fraction_bits)) * scale;
-    let value = if magnitude as i64 > format.max_finite() { f64::NAN } else { finite };
-    if bits & format.sign_mask() != 0 { -value } else { value }
+fn half(bits: u32) -> f32 {
+    let magnitude = bits & 0x7fff;
+    // The exponent moves from the bias 15 to 127.
+    let normal = f32::from_bits((magnitude << 13) + (112 << 23));
+    // 2^-24 times an integer of at most 10 bits.
+    let denormal = magnitude as i32 as f32 * f32::from_bits((127 - 24) << 23);
+    let special = f32::from_bits(magnitude << 13 | 0x7f80_0000);
+    let value = if magnitude < 0x400 { denormal } else { normal };
+    let value = if magnitude >= 0x7c00 { special } else { value };
+    f32::from_bits(value.to_bits() | (bits & 0x8000) << 16)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

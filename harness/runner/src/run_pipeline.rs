@@ -31,7 +31,8 @@ const BUILDS_AHEAD: usize = 16;
 /// Chunks of a case that are filled, run or checked at the same time.
 const CHUNKS_IN_FLIGHT: usize = 3;
 
-/// Smallest number of rows in a check, so that handing it over costs little in comparison.
+/// Divisor of the number of rows in a check: enough that handing it over costs little in comparison,
+/// and a multiple of the groups that the checker decides together.
 const MIN_CHECK_ROWS: usize = 1 << 12;
 
 /// Messages to the calling thread.
@@ -399,7 +400,7 @@ impl SharedRun<'_> {
     /// Divides a chunk among the checkers.
     fn hand_over(&self, chunk: ComputedChunk) {
         let rows = chunk.operands.rows();
-        let part = rows.div_ceil(2 * self.options.jobs.max(1)).max(MIN_CHECK_ROWS);
+        let part = rows.div_ceil(2 * self.options.jobs.max(1)).next_multiple_of(MIN_CHECK_ROWS);
         lock(&chunk.case.state).checking += rows.div_ceil(part);
         let chunk = Arc::new(chunk);
         let parts = (0..rows).step_by(part);

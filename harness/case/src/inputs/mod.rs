@@ -64,7 +64,8 @@ enum RowOrigins {
 }
 
 /// Words of operands and results in a chunk: few enough to stay in the caches of the second level
-/// and beyond, and enough to keep a device busy.
+/// and beyond, and enough to keep a device busy. A chunk has a power of two of rows, so that those
+/// of a sweep begin at a multiple of the groups that are checked together.
 const CHUNK_WORDS: usize = 1 << 21;
 
 /// Returns the number of possible inputs of a case in decimal; see [`Inputs::possible`].
@@ -78,7 +79,7 @@ pub fn possible_inputs(case: &Case, range: Option<&InputRange>) -> Result<String
 }
 
 fn possible(slots: &[Scalar], range: Option<(i128, i128)>) -> BigUint {
-    let count = |slot: Scalar| BigUint::from(1u8) << (if slot == Scalar::Bool { 1 } else { slot.width() });
+    let count = |slot: Scalar| BigUint::from(1u8) << bits_of(slot);
     let first = range.map_or_else(|| count(slots[0]), |(lo, hi)| BigUint::from((hi - lo + 1) as u128));
     slots[1..].iter().fold(first, |product, &slot| product * count(slot))
 }
@@ -128,7 +129,7 @@ impl Inputs {
             // The key ignores the environment and the source, so that cases which differ only in
             // these have the same inputs.
             key: key(&format!("{} {}", call.op, types(call)), seed),
-            chunk_rows: (CHUNK_WORDS / width).clamp(1 << 10, 1 << 20).next_multiple_of(Columns::ALIGN),
+            chunk_rows: 1 << (CHUNK_WORDS / width).clamp(1 << 10, 1 << 20).ilog2(),
             possible: possible.to_string(),
             has_undefined_rows,
             slots,
@@ -232,16 +233,12 @@ impl Inputs {
     pub fn fill(&self, chunk: u64, columns: &mut Columns) {
         let start = chunk * self.chunk_rows as u64;
         let end = start + self.rows_of(chunk);
-        if let (RowOrigins::All(_), [slot], None, false) =
-            (self.origins, &self.slots[..], self.range, self.has_undefined_rows)
-            && slot.width() <= 32
+        if matches!(self.origins, RowOrigins::All(_))
+            && self.range.is_none()
+            && !self.has_undefined_rows
+            && self.slots.iter().all(|slot| slot.width() <= 32)
         {
-            let words = &mut columns.words_mut()[..(end - start) as usize];
-            for (word, bits) in words.iter_mut().zip(start..) {
-                *word = bits as u32;
-            }
-            columns.set_rows((end - start) as usize);
-            columns.pad();
+            self.fill_enumerated(start, end, columns);
             return;
         }
         let specials: [&SpecialValues; MAX_SLOTS] =
@@ -258,6 +255,30 @@ impl Inputs {
             rows += 1;
         }
         columns.set_rows(rows);
+        columns.pad();
+    }
+
+    /// Writes the rows from `start` to `end` of all, for operands of at most 32 bits without a range:
+    /// runs in which the first operand counts and the others are constant.
+    fn fill_enumerated(&self, start: u64, end: u64, columns: &mut Columns) {
+        let mut row = [0; MAX_SLOTS];
+        let row = &mut row[..self.slots.len()];
+        let mut at = start;
+        while at < end {
+            self.enumerated(at, row);
+            let run = ((1 << bits_of(self.slots[0])) - row[0]).min(end - at);
+            let rows = (at - start) as usize..(at - start + run) as usize;
+            for (slot, &bits) in row.iter().enumerate() {
+                let offset = columns.offset(slot);
+                let words = &mut columns.words_mut()[offset..][rows.clone()];
+                match slot {
+                    0 => words.iter_mut().zip(bits..).for_each(|(word, bits)| *word = bits as u32),
+                    _ => words.fill(bits as u32),
+                }
+            }
+            at += run;
+        }
+        columns.set_rows((end - start) as usize);
         columns.pad();
     }
 
@@ -308,7 +329,7 @@ impl Inputs {
                     rest /= count;
                 }
                 _ => {
-                    let width = if self.slots[slot] == Scalar::Bool { 1 } else { self.slots[slot].width() };
+                    let width = bits_of(self.slots[slot]);
                     *bits = rest & (u64::MAX >> (64 - width));
                     rest = rest.checked_shr(width).unwrap_or(0);
                 }
@@ -335,6 +356,11 @@ impl Inputs {
             row[slot] = self.specials[values].all[at];
         }
     }
+}
+
+/// Number of bits of a scalar's values.
+fn bits_of(slot: Scalar) -> u32 {
+    if slot == Scalar::Bool { 1 } else { slot.width() }
 }
 
 /// Returns the types of a call as text that never changes.
@@ -381,6 +407,21 @@ mod tests {
         let mut columns = inputs.operand_columns();
         inputs.fill(inputs.chunks() - 1, &mut columns);
         assert_eq!(columns.column(0).get(columns.rows() - 1), 0xffff_ffff);
+    }
+
+    #[test]
+    fn all_pairs_are_enumerated_with_the_first_operand_fastest() {
+        let inputs = Inputs::new(&case("precision.f16.fadd.scalar.default"), Budget::Exhaustive, 0, None).unwrap();
+        assert_eq!((inputs.len(), inputs.coverage().as_str()), (1 << 32, "every input"));
+        let (mut columns, mut row) = (inputs.operand_columns(), [0; 2]);
+        for chunk in [0, 1, inputs.chunks() / 2, inputs.chunks() - 1] {
+            inputs.fill(chunk, &mut columns);
+            assert_eq!(columns.rows() as u64, inputs.rows_of(chunk));
+            for at in (0..columns.rows()).step_by(4093).chain([columns.rows() - 1]) {
+                columns.row(at, &mut row);
+                assert_eq!(row[0] | row[1] << 16, chunk * inputs.chunk_rows() as u64 + at as u64);
+            }
+        }
     }
 
     #[test]

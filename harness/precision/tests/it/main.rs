@@ -2,6 +2,7 @@
 
 mod checker;
 mod devices;
+mod pairs;
 mod planted;
 mod rules;
 mod second_method;
