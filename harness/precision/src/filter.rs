@@ -26,6 +26,7 @@
 //! NaNs ([`Filter::new`]).
 
 mod ordered;
+mod pair_outcome;
 mod pairs;
 mod pow;
 mod quadratic;

@@ -13,7 +13,7 @@
 //! Whether the range contains an infinity depends on its upper end alone, because `Exp2` and its
 //! bound increase there.
 
-use super::pairs::{HalfRounding, PairOutcome};
+use super::pair_outcome::{HalfRounding, PairOutcome};
 use crate::{
     derivation::Derivation,
     environment::Environment,

@@ -113,11 +113,6 @@ const KNOWN: &[KnownCycle] = &[
         reason: "samples are combined from texels, whose conversion is as accurate as sampling",
     },
     KnownCycle {
-        crate_name: "precision",
-        modules: &["checker", "filter", "filter::ordered", "filter::quadratic", "profile"],
-        reason: "the filter counts in the checker's counters",
-    },
-    KnownCycle {
         crate_name: "reports",
         modules: &["html::case_details", "html::error_plots", "html::page_data", "html::page_rows"],
         reason: "rows, details and plots of the page refer to each other as its data does",
