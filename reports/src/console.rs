@@ -520,11 +520,7 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions, command: impl Fn(&Exam
 }
 
 /// Prints the failing cases of a table row in full. `command` returns the command for an example.
-fn expand(
-    out: &mut dyn Write,
-    row: &TableRow,
-    command: impl Fn(&CaseResult, &Example) -> String,
-) -> io::Result<()> {
+fn expand(out: &mut dyn Write, row: &TableRow, command: impl Fn(&CaseResult, &Example) -> String) -> io::Result<()> {
     for case in &row.failures {
         let style = style(case.status);
         writeln!(out, "    {style}{}{style:#}  {}", case.name, reason_of(case))?;

@@ -656,7 +656,10 @@ mod tests {
         let changes: [(Change, &str); 6] = [
             (|info| info.version = "0.2.0".to_owned(), "the version of Assay differs (0.1.0, 0.2.0)"),
             (|info| info.seed = 1, "the seed differs (0, 1)"),
-            (|info| info.settings.as_mut().unwrap().validation = true, "the validation layer differs (not loaded, loaded)"),
+            (
+                |info| info.settings.as_mut().unwrap().validation = true,
+                "the validation layer differs (not loaded, loaded)",
+            ),
             (|info| info.device.driver_info = "Mesa 25".to_owned(), "driverInfo differs (Mesa 22.3.6, Mesa 25)"),
             (
                 |info| info.part.as_mut().unwrap().selection = "1".to_owned(),

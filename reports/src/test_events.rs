@@ -2,8 +2,8 @@
 
 use crate::{Console, ConsoleOptions, ResultDirWriter};
 use assay_events::{
-    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, ExampleCall, FailedChunk, Mismatch, RegionCount, Reporter,
-    RunInfo, SCHEMA, Status, Times, UndeterminedElements,
+    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, ExampleCall, FailedChunk, Mismatch, RegionCount,
+    Reporter, RunInfo, SCHEMA, Status, Times, UndeterminedElements,
 };
 use std::cell::RefCell;
 use std::io::{self, Write};

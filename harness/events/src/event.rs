@@ -67,6 +67,13 @@ pub struct Example {
     pub call: Option<ExampleCall>,
 }
 
+impl Example {
+    /// Returns the command that derives the permitted set; `None` for an element of a program.
+    pub fn explain_command(&self) -> Option<String> {
+        Some(self.call.as_ref()?.command(&self.operands, Some(&self.got)))
+    }
+}
+
 /// Failing and warning scalars of one class.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct ClassCount {
@@ -384,6 +391,18 @@ pub struct RunInfo {
     /// The part of a larger run that this run is; `None` for a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RunPart>,
+}
+
+impl RunInfo {
+    /// Returns the settings of the run. Those of a result folder of schema 1 are known as far as they
+    /// are needed to repeat a single case.
+    pub fn known_settings(&self) -> RunSettings {
+        match &self.settings {
+            Some(settings) => (**settings).clone(),
+            None if self.schema == 1 => RunSettings::from_schema_1(&self.command),
+            None => RunSettings::default(),
+        }
+    }
 }
 
 /// Part of a larger run, with the information needed to join parts.

@@ -1,7 +1,5 @@
 //! The call behind an example, as data, and its command line for display.
 
-use crate::Example;
-use crate::event::is_false;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -21,10 +19,10 @@ pub struct ExampleCall {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
     /// Set if WGSL's rules judge the result instead of Vulkan's.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wgsl: bool,
     /// Set if the call returns several scalars, of which an example has one.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub several_results: bool,
 }
 
@@ -72,13 +70,6 @@ impl ExampleCall {
     }
 }
 
-impl Example {
-    /// Returns the command that derives the permitted set; `None` for an element of a program.
-    pub fn explain_command(&self) -> Option<String> {
-        Some(self.call.as_ref()?.command(&self.operands, Some(&self.got)))
-    }
-}
-
 /// Reads the call of an example: as data, or as the command line of schema 1.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ExampleCall>, D::Error> {
     #[derive(Deserialize)]
@@ -97,6 +88,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Example;
 
     fn call() -> ExampleCall {
         ExampleCall {
@@ -124,10 +116,14 @@ mod tests {
     #[test]
     fn an_example_of_schema_1_has_its_call() {
         let example = |explain: &str| -> Example {
-            let text = format!(r#"{{"operands":["0x1"],"slot":0,"got":"0x3","permitted":[],"margin":2,"explain":"{explain}"}}"#);
+            let text = format!(
+                r#"{{"operands":["0x1"],"slot":0,"got":"0x3","permitted":[],"margin":2,"explain":"{explain}"}}"#
+            );
             serde_json::from_str(&text).expect("an example")
         };
-        for call in [call(), ExampleCall { several_results: false, from: None, modes: Vec::new(), wgsl: false, ..call() }] {
+        for call in
+            [call(), ExampleCall { several_results: false, from: None, modes: Vec::new(), wgsl: false, ..call() }]
+        {
             let command = call.command(&["0x1".to_owned()], Some("0x3"));
             let read = example(&command);
             assert_eq!((read.call.as_ref(), read.explain_command()), (Some(&call), Some(command)));

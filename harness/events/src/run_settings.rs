@@ -1,6 +1,5 @@
 //! The options of a run, as data.
 
-use crate::RunInfo;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -138,7 +137,7 @@ impl RunSettings {
 
     /// Returns what a command line in a result folder of schema 1 says about the repetition of a
     /// single case. Other settings are the defaults.
-    fn from_schema_1(command: &[String]) -> RunSettings {
+    pub(crate) fn from_schema_1(command: &[String]) -> RunSettings {
         let mut settings = RunSettings::default();
         let mut rest = command.iter();
         while let Some(argument) = rest.next() {
@@ -151,7 +150,9 @@ impl RunSettings {
                 "--device" => settings.device = value(),
                 "--path" => settings.path = value(),
                 "--range" => settings.range = value(),
-                "--timeout" => settings.timeout = value().and_then(|text| text.parse().ok()).unwrap_or(settings.timeout),
+                "--timeout" => {
+                    settings.timeout = value().and_then(|text| text.parse().ok()).unwrap_or(settings.timeout)
+                }
                 "--memory" => settings.memory = value().and_then(|text| text.parse().ok()),
                 "--validation" => settings.validation = true,
                 file if file.ends_with(".toml") => settings.filters.push(argument.clone()),
@@ -159,18 +160,6 @@ impl RunSettings {
             }
         }
         settings
-    }
-}
-
-impl RunInfo {
-    /// Returns the settings of the run. Those of a result folder of schema 1 are known as far as they
-    /// are needed to repeat a single case.
-    pub fn known_settings(&self) -> RunSettings {
-        match &self.settings {
-            Some(settings) => (**settings).clone(),
-            None if self.schema == 1 => RunSettings::from_schema_1(&self.command),
-            None => RunSettings::default(),
-        }
     }
 }
 

@@ -9,14 +9,9 @@ use crate::{
     message::{PROTOCOL, Refusal, WorkerMessage},
 };
 use assay_events::{DeviceInfo, Event, Status};
-use serde_json::Value;
-use std::{
-    io,
-    process::ExitStatus,
-    sync::atomic::AtomicBool,
-    time::Duration,
-};
 use run_state::RunState;
+use serde_json::Value;
+use std::{io, process::ExitStatus, sync::atomic::AtomicBool, time::Duration};
 use worker_pool::{KilledWorker, WorkerPool};
 
 /// Interval at which limits and interruptions are checked.
@@ -195,7 +190,8 @@ impl Coordinator {
         interrupted: &AtomicBool,
     ) -> Result<RunOutcome, IsolateError> {
         self.pool.reset_message_times();
-        let run = RunState::new(&mut self.pool, (self.settings, self.worker_count.as_ref()), &self.device, cases, report);
+        let run =
+            RunState::new(&mut self.pool, (self.settings, self.worker_count.as_ref()), &self.device, cases, report);
         let ended = run.run(todo, interrupted);
         self.pool.dismiss_all();
         ended.map(|interrupted| RunOutcome { interrupted, processes: self.pool.started_count() })
@@ -208,4 +204,3 @@ fn link_text(prefix: &str, status: Option<ExitStatus>, stderr: &str) -> String {
     let said = if stderr.is_empty() { String::new() } else { format!("; it wrote: {stderr}") };
     format!("`{prefix}`: {ended}{said}")
 }
-

@@ -78,8 +78,20 @@ mod tests {
         let request = CaseRequest::of(&assay_case::load().unwrap()[0]);
         for (request, what) in [
             (CaseRequest { source: "file".to_owned(), ..request.clone() }, "p: unknown source `file`"),
-            (CaseRequest { call: ExampleCall { shape: "vec9".to_owned(), ..request.call.clone() }, ..request.clone() }, "p: unknown shape `vec9`"),
-            (CaseRequest { call: ExampleCall { format: "f7".to_owned(), ..request.call.clone() }, ..request.clone() }, "p: unknown type `f7`"),
+            (
+                CaseRequest {
+                    call: ExampleCall { shape: "vec9".to_owned(), ..request.call.clone() },
+                    ..request.clone()
+                },
+                "p: unknown shape `vec9`",
+            ),
+            (
+                CaseRequest {
+                    call: ExampleCall { format: "f7".to_owned(), ..request.call.clone() },
+                    ..request.clone()
+                },
+                "p: unknown type `f7`",
+            ),
         ] {
             assert_eq!(request.case("p".to_owned()).unwrap_err(), what);
         }

@@ -120,12 +120,13 @@ impl ProgramSet<'_> {
         let seed = self.settings.seed;
         let started = Instant::now();
         let undetermined = |reason: String| CheckResult::not_run(case.name.clone(), Status::Undetermined, reason, seed);
-        let ran = catch_unwind(AssertUnwindSafe(|| match (case.prepared_shader(), case.shader_file(), case.generate()) {
-            (Some(shader), ..) => self.try_check_prepared(shader),
-            (None, Some(file), _) => Ok(self.try_check_shader(file)?),
-            (None, None, Some(program)) => Ok(self.try_check_generated(case, program)?),
-            (None, None, None) => Err(Unchecked::Refused(format!("`{}` is not a shader", case.name))),
-        }));
+        let ran =
+            catch_unwind(AssertUnwindSafe(|| match (case.prepared_shader(), case.shader_file(), case.generate()) {
+                (Some(shader), ..) => self.try_check_prepared(shader),
+                (None, Some(file), _) => Ok(self.try_check_shader(file)?),
+                (None, None, Some(program)) => Ok(self.try_check_generated(case, program)?),
+                (None, None, None) => Err(Unchecked::Refused(format!("`{}` is not a shader", case.name))),
+            }));
         let ran = ran.unwrap_or_else(|panic| Err(Unchecked::Panicked(panic_message(&*panic).to_owned())));
         let mut result = match ran {
             Ok(result) => CheckResult { name: case.name.clone(), ..result },

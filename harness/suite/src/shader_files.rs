@@ -141,5 +141,6 @@ fn is_compute_glsl(file: &Path) -> bool {
 /// cannot be read, or because another program compiles it. Its check then names the reason.
 fn compiled(file: &Path) -> Option<ShaderSource> {
     let ending = file.extension().and_then(|ending| ending.to_str());
-    matches!(ending, Some("wgsl" | "spv" | "spvasm")).then(|| ShaderSource::load(file, &CompileOptions::default()).ok())?
+    matches!(ending, Some("wgsl" | "spv" | "spvasm"))
+        .then(|| ShaderSource::load(file, &CompileOptions::default()).ok())?
 }

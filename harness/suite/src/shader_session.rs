@@ -3,8 +3,8 @@
 
 use crate::ShaderFile;
 use assay_check::{
-    CaseFile, CheckError, CheckSession, CompileOptions, Language, Options, SequenceSession, SessionOutput, ShaderSource,
-    SubjectRequest,
+    CaseFile, CheckError, CheckSession, CompileOptions, Language, Options, SequenceSession, SessionOutput,
+    ShaderSource, SubjectRequest,
 };
 use assay_events::CheckResult;
 use assay_exec::Target;
@@ -84,9 +84,7 @@ impl ShaderSession {
     /// The request is damaged.
     pub(crate) fn from_request(request: SubjectRequest) -> Result<ShaderSession, CheckError> {
         Ok(match request {
-            SubjectRequest::Shader(request) => {
-                ShaderSession::Shader(Box::new(CheckSession::from_request(*request)?))
-            }
+            SubjectRequest::Shader(request) => ShaderSession::Shader(Box::new(CheckSession::from_request(*request)?)),
             SubjectRequest::Sequence(request) => {
                 ShaderSession::Sequence(Box::new(SequenceSession::from_request(*request)?))
             }

@@ -33,10 +33,7 @@ use assay_spirv::Style;
 use assay_suite::NoDevice;
 use device_check::{DeviceVerdict, check_on};
 use execution_args::{CheckDevice, rules};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 use subject::Subject;
 use translation::check_translation;
 use verdict_summary::{api_comparison, device_summary, worst_code};

@@ -6,7 +6,8 @@ use crate::{
     note, print, run,
 };
 use assay_check::{
-    Check, CheckSession, ShaderSource, check_equivalence, load_translation, run_tool, translation_options, without_source,
+    Check, CheckSession, ShaderSource, check_equivalence, load_translation, run_tool, translation_options,
+    without_source,
 };
 use assay_events::Status;
 use assay_exec::Target;

@@ -42,13 +42,14 @@ pub(super) fn run(
     concurrent: Option<&ConcurrentRun>,
 ) -> Result<u8, Failure> {
     let mut workers = usize::from(args.workers.unwrap_or(1));
-    let mut coordinator = Coordinator::start(launch(args, &planned_run, workers)?, settings(args, &planned_run, workers, concurrent))
-        .map_err(failure)?;
+    let mut coordinator =
+        Coordinator::start(launch(args, &planned_run, workers)?, settings(args, &planned_run, workers, concurrent))
+            .map_err(failure)?;
     let device = coordinator.device().clone();
     if args.workers.is_none() {
         workers = default_workers(args, &device, planned_run.options.jobs);
-        coordinator =
-            coordinator.reconfigure(launch(args, &planned_run, workers)?, settings(args, &planned_run, workers, concurrent));
+        coordinator = coordinator
+            .reconfigure(launch(args, &planned_run, workers)?, settings(args, &planned_run, workers, concurrent));
         if let Some(concurrent) = concurrent {
             let (args, device, threads) = (args.clone(), device.clone(), concurrent.available_threads());
             coordinator = coordinator.with_worker_count(Box::new(move || default_workers(&args, &device, threads())));

@@ -81,7 +81,7 @@ fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
         return Err(usage("--validation requires --api vulkan: wgpu does not run under the validation layer"));
     }
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
-        return multi_device::run(args, &command);
+        return multi_device::run(args);
     }
     run_one(args, command, None, None)
 }

@@ -31,8 +31,6 @@ use std::{
 #[derive(Serialize, Deserialize)]
 struct ResumeState {
     version: String,
-    /// The command line, for display.
-    command: Vec<String>,
     /// `None` in a file of an earlier build.
     settings: Option<RunSettings>,
 }
@@ -43,7 +41,7 @@ pub(super) fn resume_all(current: &ResumeArgs, out: &Path) -> Result<u8, Failure
     let text = input::read_text(&file, input::MAX_DESCRIPTION_BYTES)
         .with_context(|| format!("cannot read {}", file.display()));
     let state = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
-    let ResumeState { version, settings, .. } = state.code(exit::USAGE)?;
+    let ResumeState { version, settings } = state.code(exit::USAGE)?;
     let original = resume::original_args(current, out, &version, settings.as_ref())?;
     let args = RunArgs { out: Some(out.to_owned()), ..original };
     // Each run has its own device and API.
@@ -53,15 +51,14 @@ pub(super) fn resume_all(current: &ResumeArgs, out: &Path) -> Result<u8, Failure
 
 /// Runs on every device that `assay devices` finds, or on the selected one, through each selected
 /// API.
-pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
+pub(super) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(default_folder);
     // Refuses errors common to all runs before anything is written.
-    session::PlannedRun::new(&RunArgs { api: Api::Vulkan, ..args.clone() }, command.to_vec(), String::new())?;
+    session::PlannedRun::new(&RunArgs { api: Api::Vulkan, ..args.clone() }, Vec::new(), String::new())?;
     let devices = selected_devices(args)?;
     let folders: Vec<PathBuf> = devices.iter().flat_map(|device| device.folders(args, &out)).collect();
     let existed = out.exists();
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let state = ResumeState { version, command: command.to_vec(), settings: Some(args.settings()) };
+    let state = ResumeState { version: env!("CARGO_PKG_VERSION").to_owned(), settings: Some(args.settings()) };
     let text = serde_json::to_string_pretty(&state).code(exit::INTERNAL)? + "\n";
     let own = OwnedFiles::new(&out);
     fs::create_dir_all(&out)
@@ -79,12 +76,7 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
 }
 
 /// Runs on each device. With `resumed`, runs that had begun are resumed.
-fn run_each(
-    args: &RunArgs,
-    devices: Vec<RunDevice>,
-    out: &Path,
-    resumed: Option<&ResumeArgs>,
-) -> Result<u8, Failure> {
+fn run_each(args: &RunArgs, devices: Vec<RunDevice>, out: &Path, resumed: Option<&ResumeArgs>) -> Result<u8, Failure> {
     let run = |(device, concurrent): (RunDevice, Option<ConcurrentRun>)| {
         run_on(&device, concurrent.as_ref(), args, out, resumed)
     };

@@ -49,11 +49,7 @@ impl ResumeArgs {
 
 /// Resumes the run of one device in a folder with its original options. The folder is not changed
 /// until the run is known to be resumable.
-pub(super) fn resume_one(
-    current: &ResumeArgs,
-    path: &Path,
-    concurrent: Option<&ConcurrentRun>,
-) -> Result<u8, Failure> {
+pub(super) fn resume_one(current: &ResumeArgs, path: &Path, concurrent: Option<&ConcurrentRun>) -> Result<u8, Failure> {
     let (folder, journal) = ResultDirWriter::resume(path).code(exit::USAGE)?;
     let info = &journal.info;
     let mut args = original_args(current, path, &info.version, info.settings.as_deref())?;
@@ -89,7 +85,10 @@ pub(super) fn original_args(
         return Err(refused(format!(": Assay {then} began it, and this is Assay {version}")));
     }
     let settings = settings.ok_or_else(|| {
-        refused(": it does not contain the options of its run, because an earlier build of Assay wrote it; start a new run".to_owned())
+        refused(
+            ": it does not contain the options of its run, because an earlier build of Assay wrote it; start a new run"
+                .to_owned(),
+        )
     })?;
     if let Some((option, then, now)) = difference(settings, current) {
         return Err(refused(format!(" with another {option}: it was {then}, and is now {now}")));

@@ -106,9 +106,10 @@ fn workers_need_no_file_of_the_shaders_that_they_run() {
     let verdicts: Vec<(String, String)> = results
         .lines()
         .filter_map(|line| match serde_json::from_str(line).unwrap() {
-            assay_events::Event::CheckFinished(check) => {
-                Some((format!("{:?}", check.status), check.repeat.map_or_else(String::new, |r| format!("{:?}", r.verdict))))
-            }
+            assay_events::Event::CheckFinished(check) => Some((
+                format!("{:?}", check.status),
+                check.repeat.map_or_else(String::new, |r| format!("{:?}", r.verdict)),
+            )),
             _ => None,
         })
         .collect();
@@ -123,7 +124,8 @@ fn workers_need_no_file_of_the_families_that_they_run() {
     if !crate::support::device::device() {
         return;
     }
-    let family = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/precision/exponential.toml")).unwrap();
+    let family =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/precision/exponential.toml")).unwrap();
     let folder = folder(&[("mine.toml", family)]);
     let (file, out) = (folder.path().join("mine.toml"), folder.path().join("out"));
     let launcher = deleting_launcher(folder.path(), &file, 1);

@@ -3,7 +3,7 @@
 mod attribution;
 
 use super::{
-    IsolateError, TICK, WorkerCount, CoordinatorSettings, Cases, MAX_EXTERNAL_ENDS, link_text,
+    Cases, CoordinatorSettings, IsolateError, TICK, WorkerCount, link_text,
     worker_pool::{KilledWorker, Worker, WorkerFailure, WorkerJob, WorkerPool},
 };
 use crate::{
@@ -145,7 +145,8 @@ impl<'a> RunState<'a> {
                 }
             };
             let of_cases = self.cases;
-            let task = |&case: &u32| Task { name: of_cases.name(case).to_owned(), chunks: None, data: of_cases.data(case) };
+            let task =
+                |&case: &u32| Task { name: of_cases.name(case).to_owned(), chunks: None, data: of_cases.data(case) };
             let mut tasks: Vec<Task> = cases.iter().map(task).collect();
             if let Some(last) = tasks.last_mut() {
                 last.chunks = chunks;
