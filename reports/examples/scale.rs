@@ -8,7 +8,7 @@
 #![expect(clippy::print_stdout, reason = "an example that prints what it measured")]
 
 use assay_events::{
-    CaseResult, ClassCount, DeviceInfo, Event, Example, Profile, RunInfo, RunPart, SCHEMA, Status, Times,
+    CaseResult, ClassCount, DeviceInfo, Event, Example, ExampleCall, Profile, RunInfo, RunPart, SCHEMA, Status, Times,
 };
 use assay_reports::{
     ResultDir,
@@ -112,7 +112,12 @@ fn case(i: usize, more: f64) -> CaseResult {
         got: "0x40161f99".to_owned(),
         permitted: vec![["0x40161f70".to_owned(), "0x40161f7c".to_owned()]],
         margin: Some(margin),
-        explain: format!("assay explain {operation} --format f32 --in 0x3f9d70a4,0x40161f7c --got 0x40161f99"),
+        call: Some(ExampleCall {
+            op: operation.to_owned(),
+            format: "f32".to_owned(),
+            shape: "scalar".to_owned(),
+            ..ExampleCall::default()
+        }),
     };
     let class = ClassCount {
         status: Status::Fail,
@@ -180,6 +185,7 @@ fn run(cases: usize) -> RunInfo {
         seed: 0,
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
+        settings: Some(Box::default()),
         started: "2026-11-21T03:00:00Z".to_owned(),
         host: String::new(),
         selection: String::new(),

@@ -62,20 +62,14 @@ impl<'a> CaseNotes<'a> {
         CaseNotes { causes, ..self }
     }
 
-    /// Adds the command of the worst result of a failed case if it derives the permitted results.
-    /// For programs the command repeats the case, which is known anyway.
-    pub(crate) fn explained(self, status: Option<Status>, command: Option<&'a str>) -> CaseNotes<'a> {
-        let failed = status.is_some_and(Status::is_failure);
-        let explain = command.filter(|command| failed && command.starts_with(EXPLAIN));
+    /// Adds the command that derives the permitted results of the worst result.
+    pub(crate) fn explained(self, explain: Option<&'a str>) -> CaseNotes<'a> {
         CaseNotes { explain, ..self }
     }
 }
 
 /// Path that is not reported.
 pub(crate) const NATIVE: &str = "native";
-
-/// Start of a command that derives permitted results.
-const EXPLAIN: &str = "assay explain ";
 
 /// Results of the cases of a run, one for each case. A planned case takes a few bytes in addition
 /// to its name, which is shared; reasons and paths are interned.

@@ -177,8 +177,8 @@ pub(crate) fn write(out: &mut dyn Write, causes: &[Cause], rerun: impl Fn(&str) 
         match &representative.example {
             Some(example) => {
                 writeln!(out, "      {}", example_line(example, &representative.types))?;
-                let explain = Some(&example.explain).filter(|command| !command.is_empty());
-                writeln!(out, "      {}", explain.cloned().unwrap_or_else(|| rerun(&representative.case)))?;
+                let command = example.explain_command().unwrap_or_else(|| rerun(&representative.case));
+                writeln!(out, "      {command}")?;
             }
             None => writeln!(out, "      {}", rerun(&representative.case))?,
         }

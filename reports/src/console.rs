@@ -165,7 +165,7 @@ impl Console {
         // Further cases of a known kind are in the causes at the end.
         let shown = !earlier && (self.options.verbose || fails && added.is_none_or(|added| added.is_new));
         let line = shown.then(|| {
-            let mut line = case_line(case, &self.options);
+            let mut line = case_line(case, &self.options, |worst| self.command(case, worst));
             if expectations.has_lists() {
                 let why = judged.why.map_or_else(String::new, |why| format!(": {why}"));
                 line.insert_str(line.len() - 1, &format!("  [{:?}{why}]", judged.standing));
@@ -193,19 +193,30 @@ impl Console {
             text.push(b'\n');
         }
         if !self.rows.is_empty() {
-            summary_table::write(&mut text, &self.rows, expand)?;
+            let command = |case: &CaseResult, worst: &Example| self.command(case, worst);
+            summary_table::write(&mut text, &self.rows, |out, row| expand(out, row, command))?;
             text.push(b'\n');
         }
         self.totals(&mut text)?;
         // The text of a single check says it all.
         if self.tally.rounds().is_none() || self.tally.planned() > 1 {
-            let rerun = |name: &str| self.run.as_ref().map_or_else(String::new, |run| rerun_command(run, name));
-            cause_text::write(&mut text, &self.causes.causes().list, rerun)?;
+            cause_text::write(&mut text, &self.causes.causes().list, |name| self.rerun(name))?;
         }
         let (style, verdict) = self.verdict();
         writeln!(text, "{style}{verdict}{style:#}")?;
         self.write(&text);
         Ok(())
+    }
+
+    /// Returns the command that repeats a case.
+    fn rerun(&self, name: &str) -> String {
+        self.run.as_ref().map_or_else(String::new, |run| rerun_command(run, name))
+    }
+
+    /// Returns the command that derives the permitted set of an example; for a program, the command
+    /// that repeats it.
+    fn command(&self, case: &CaseResult, example: &Example) -> String {
+        example.explain_command().unwrap_or_else(|| self.rerun(&case.name))
     }
 
     fn totals(&self, out: &mut Vec<u8>) -> io::Result<()> {
@@ -456,8 +467,8 @@ fn rate(scalars: u64, check: f64) -> String {
     format!(", {value:.1} {unit}results/s per core")
 }
 
-/// Formats one finished case as a line.
-fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
+/// Formats one finished case as a line. `command` returns the command for its worst result.
+fn case_line(case: &CaseResult, options: &ConsoleOptions, command: impl Fn(&Example) -> String) -> String {
     let style = style(case.status);
     let which = options.label.as_ref().map_or_else(String::new, |which| format!("{which}: "));
     let mut line = format!("{which}{style}{:<14}{style:#} {}", format!("{:?}", case.status), case.name);
@@ -487,9 +498,9 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
         line += &format!("  {}", reason_of(case));
     }
     if case.status == Status::QualityWarning
-        && let Some(worst) = case.worst.as_ref().filter(|worst| !worst.explain.is_empty())
+        && let Some(worst) = &case.worst
     {
-        line += &format!("; see {}", worst.explain);
+        line += &format!("; see {}", command(worst));
     }
     if options.verbose && case.inputs_tested > 0 {
         let times = case.times;
@@ -508,8 +519,8 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions) -> String {
     line
 }
 
-/// Prints the failing cases of a table row in full.
-fn expand(out: &mut dyn Write, row: &TableRow) -> io::Result<()> {
+/// Prints the failing cases of a table row in full. `command` returns the command for an example.
+fn expand(out: &mut dyn Write, row: &TableRow, command: impl Fn(&CaseResult, &Example) -> String) -> io::Result<()> {
     for case in &row.failures {
         let style = style(case.status);
         writeln!(out, "    {style}{}{style:#}  {}", case.name, reason_of(case))?;
@@ -522,6 +533,7 @@ fn expand(out: &mut dyn Write, row: &TableRow) -> io::Result<()> {
         }
         if let Some(worst) = &case.worst {
             write_example(out, case, worst)?;
+            writeln!(out, "        see       {}", command(case, worst))?;
         }
     }
     match row.cases() - row.failures.len() as u64 {
@@ -545,7 +557,7 @@ fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io:
     if let Some(value) = worst.margin {
         writeln!(out, "        margin    {} (error over bound; 1 is the limit)", margin(value))?;
     }
-    writeln!(out, "        see       {}", worst.explain)
+    Ok(())
 }
 
 /// Lists the reasons for a status, most frequent first.

@@ -42,7 +42,7 @@ Exp2: moderate operands, FewUlp, 2 of 4 cases, f32
     24 of 130,000 results (0.02 %), margin up to 3.21; RoundingModeRTE, operands from a buffer
     precision.f32.exp2.scalar.RTE.buffer
       at 0x3f9d70a4 = 1.23: got 0x40161f99 = 2.3456786 = 0x1.2c3f32p+1, permitted 0x40161f70 = 2.3456688 = 0x1.2c3eep+1 .. 0x40161f7c = 2.3456717 = 0x1.2c3ef8p+1
-      assay explain Exp2 --format f32 --in 0x3f9d70a4 --got 0x40161f99
+      assay explain Exp2 --format f32 --shape scalar --in 0x3f9d70a4 --got 0x40161f99
 
 FAIL: test device, testpipe Mesa 22.3.6: 2 of 4 checked cases return results that Vulkan 1.4.360 does not permit.
 ";

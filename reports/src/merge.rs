@@ -5,7 +5,7 @@
 
 use crate::{
     case_table::{CaseNotes, CaseTable, NATIVE},
-    causes::{CauseCollector, CauseSet, Causes},
+    causes::{CauseCollector, CauseSet, Causes, Failure},
     counted,
     deqp::{DeqpStatus, TestStatus, plain},
     group_digits, journal, junit, plural,
@@ -244,8 +244,7 @@ fn setup_difference(a: &RunInfo, b: &RunInfo) -> Option<Difference> {
 
 /// Describes the use of the validation layer, whose errors are results.
 fn validation(info: &RunInfo) -> String {
-    let asked = info.command.iter().any(|word| word == "--validation");
-    if asked { "loaded" } else { "not loaded" }.to_owned()
+    if info.known_settings().validation { "loaded" } else { "not loaded" }.to_owned()
 }
 
 /// Returns the environment variables that results may depend on. The thread count of a software
@@ -255,6 +254,12 @@ fn environment(device: &DeviceInfo) -> String {
     const THREADS: &str = "LP_NUM_THREADS";
     let those = device.environment.iter().filter(|(name, _)| *name != THREADS);
     those.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the command that derives the permitted results of the worst result of a case.
+fn worst_command(event: &Event) -> Option<String> {
+    let Event::CaseFinished(case) = event else { return None };
+    case.worst.as_ref()?.explain_command()
 }
 
 fn deqp_status(ended: Option<Status>) -> DeqpStatus {
@@ -268,12 +273,13 @@ fn entries(parts: &[ResultDir]) -> Result<(Vec<ResultEntry>, Causes), MergeError
     for (part, result_dir) in parts.iter().enumerate() {
         let standings = result_dir.standings()?;
         let take = |line: LocatedLine<'_>| {
-            let failure = line.failure().map(Box::new);
+            let failing = line.failing_event();
+            let explain = failing.as_ref().and_then(worst_command);
+            let failure = failing.as_ref().and_then(Failure::of).map(Box::new);
             let LocatedLine { brief, text, offset } = line;
             let ended = brief.final_status();
             let said = CaseNotes::of(None, &brief.path, ended);
-            let said = said.explained(ended, brief.worst.as_ref().map(|worst| &*worst.explain));
-            let [path, explain] = [said.path, said.explain].map(|text| text.map(str::to_owned));
+            let path = said.path.map(str::to_owned);
             let instruction = brief.instruction.into_owned();
             let entry = ResultEntry {
                 part,
@@ -650,7 +656,10 @@ mod tests {
         let changes: [(Change, &str); 6] = [
             (|info| info.version = "0.2.0".to_owned(), "the version of Assay differs (0.1.0, 0.2.0)"),
             (|info| info.seed = 1, "the seed differs (0, 1)"),
-            (|info| info.command.push("--validation".to_owned()), "the validation layer differs (not loaded, loaded)"),
+            (
+                |info| info.settings.as_mut().unwrap().validation = true,
+                "the validation layer differs (not loaded, loaded)",
+            ),
             (|info| info.device.driver_info = "Mesa 25".to_owned(), "driverInfo differs (Mesa 22.3.6, Mesa 25)"),
             (
                 |info| info.part.as_mut().unwrap().selection = "1".to_owned(),

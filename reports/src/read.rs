@@ -135,8 +135,8 @@ pub(crate) struct ResultLine<'a> {
     pub(crate) inputs_tested: u64,
     #[serde(default)]
     pub(crate) failing_inputs: u64,
-    #[serde(borrow, default)]
-    pub(crate) worst: Option<Worst<'a>>,
+    #[serde(default)]
+    worst: Option<Worst>,
     #[serde(borrow, default)]
     pub(crate) classes: Vec<Class<'a>>,
     /// Counts of written elements, for a check of a shader.
@@ -155,11 +155,8 @@ pub(crate) struct ResultLine<'a> {
 
 /// Result with the greatest margin.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Worst<'a> {
+struct Worst {
     margin: Option<MarginJson>,
-    /// Command that derives the permitted results, or repeats the case.
-    #[serde(borrow, default)]
-    pub(crate) explain: Cow<'a, str>,
 }
 
 /// Failures of one class.
@@ -230,10 +227,15 @@ pub(crate) struct LocatedLine<'a> {
 }
 
 impl LocatedLine<'_> {
+    /// Returns the event of a failing case; `None` if the case does not fail or was cut short.
+    pub(crate) fn failing_event(&self) -> Option<Event> {
+        self.brief.final_status().filter(|status| status.is_failure())?;
+        serde_json::from_str(self.text).ok()
+    }
+
     /// Returns the failure of the case; `None` if it does not fail or was cut short.
     pub(crate) fn failure(&self) -> Option<Failure> {
-        self.brief.final_status().filter(|status| status.is_failure())?;
-        Failure::of(&serde_json::from_str(self.text).ok()?)
+        Failure::of(&self.failing_event()?)
     }
 
     /// Returns the position for reading the line again.
@@ -558,7 +560,7 @@ mod tests {
             result_dir.and_then(|result_dir| result_dir.results(|_| ())).unwrap_err().to_string()
         };
         for (text, said) in [
-            (text.replacen("\"schema\":1", "\"schema\":99", 1), "schema 99 is newer than this Assay supports"),
+            (text.replacen("\"schema\":2", "\"schema\":99", 1), "schema 99 is newer than this Assay supports"),
             (lines[1..].join("\n"), "results.jsonl:1: expected the event run_started"),
             (lines[..3].join("\n"), "the last line is not a run_finished event"),
             (text.replacen("\"status\":\"Pass\"", "\"status\":\"Fine\"", 1), "results.jsonl:2: not a valid event"),

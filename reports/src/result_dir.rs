@@ -33,7 +33,7 @@ use crate::{
     junit,
     read::ReadError,
 };
-use assay_events::{CauseList, Event, Picture, Reporter, RunInfo, SCHEMA};
+use assay_events::{CauseList, Event, Example, Picture, Reporter, RunInfo, SCHEMA};
 use assay_files::{OwnedFiles, remove_stale_temporaries};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -439,8 +439,9 @@ impl Reporter for ResultDirWriter {
                 let judged = self.expectations.judge(case);
                 self.waivers.add(&self.expectations, case);
                 let said = CaseNotes::of(case.reason.as_deref(), &case.path, Some(case.status));
-                let explain = case.worst.as_ref().map(|worst| worst.explain.as_str());
-                let said = said.explained(Some(case.status), explain).caused(self.cause(event, judged.standing));
+                let failing = case.worst.as_ref().filter(|_| case.status.is_failure());
+                let explain = failing.and_then(Example::explain_command);
+                let said = said.explained(explain.as_deref()).caused(self.cause(event, judged.standing));
                 let added = self.add(&case.name, judged, case.times.wall, said);
                 added.and_then(|()| self.picture(&case.name, case.picture.as_deref())).and_then(|()| self.line(event))
             }

@@ -2,8 +2,8 @@
 
 use crate::{Console, ConsoleOptions, ResultDirWriter};
 use assay_events::{
-    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Mismatch, RegionCount, Reporter,
-    RunInfo, SCHEMA, Status, Times, UndeterminedElements,
+    CaseResult, CheckResult, ClassCount, DeviceInfo, Event, Example, ExampleCall, FailedChunk, Mismatch, RegionCount,
+    Reporter, RunInfo, SCHEMA, Status, Times, UndeterminedElements,
 };
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -35,6 +35,7 @@ pub(crate) fn run(cases: usize) -> RunInfo {
         seed: 0,
         cases,
         command: vec!["assay".to_owned(), "run".to_owned()],
+        settings: Some(Box::default()),
         started: "2026-11-21T11:21:47.25Z".to_owned(),
         host: "node1".to_owned(),
         selection: String::new(),
@@ -50,7 +51,12 @@ fn example(operand: &str, got: &str, margin: f64) -> Example {
         got: got.to_owned(),
         permitted: vec![["0x40161f70".to_owned(), "0x40161f7c".to_owned()]],
         margin: Some(margin),
-        explain: format!("assay explain Exp2 --format f32 --in {operand} --got {got}"),
+        call: Some(ExampleCall {
+            op: "Exp2".to_owned(),
+            format: "f32".to_owned(),
+            shape: "scalar".to_owned(),
+            ..ExampleCall::default()
+        }),
     }
 }
 

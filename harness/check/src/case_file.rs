@@ -5,14 +5,14 @@ use crate::subgroup_control::subgroup_size;
 use crate::{AddressWord, CheckError, ImageConfig, SamplerConfig};
 use assay_files::input;
 use assay_spirv::texture_addressing::ImageView;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::DeTable;
 
 /// A case of a shader.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CaseFile {
     /// Path of the shader.
     pub shader: PathBuf,
@@ -22,12 +22,13 @@ pub struct CaseFile {
     pub defines: Vec<String>,
     /// Folders of included files.
     pub includes: Vec<PathBuf>,
-    /// Options of the check.
+    /// Options of the check. Another process gets those of the session.
+    #[serde(skip)]
     pub options: Options,
     /// Name of the case file in messages.
     file: String,
     /// Line of each entry, by table and key.
-    lines: BTreeMap<(&'static str, String), usize>,
+    lines: BTreeMap<String, BTreeMap<String, usize>>,
     /// Line of the shader's path.
     shader_line: usize,
 }
@@ -145,10 +146,13 @@ impl CaseFile {
         let (file, wrong) = (text.file, |line: usize, what: String| text.wrong(line, what));
         let line = |at: usize| text.line(at);
         let form = CaseToml::deserialize(toml::Deserializer::from(table)).map_err(|error| text.malformed(&error))?;
-        let mut lines = BTreeMap::new();
+        let mut lines = BTreeMap::<String, BTreeMap<String, usize>>::new();
+        let mut note = |table: &str, key: &str, line: usize| {
+            lines.entry(table.to_owned()).or_default().insert(key.to_owned(), line);
+        };
         // Values are checked later, when the shader is known.
         let mut noted = |table: &'static str, key: &Spanned<String>| {
-            lines.insert((table, key.get_ref().trim().to_owned()), line(key.span().start));
+            note(table, key.get_ref().trim(), line(key.span().start));
             line(key.span().start)
         };
         let at = |line: usize| move |error: CheckError| wrong(line, error.to_string());
@@ -231,14 +235,14 @@ impl CaseFile {
                 PushToml::Contents(contents) => options.push = Some(source(contents).map_err(at(line))?),
                 PushToml::Values(values) => {
                     for (name, value) in values {
-                        lines.insert(("push", name.clone()), line);
+                        note("push", name, line);
                         options.push_values.push((name.clone(), value.text()));
                     }
                 }
             }
         }
         for (number, expectation) in form.expect.into_iter().enumerate() {
-            lines.insert(("expect", number.to_string()), line(expectation.span().start));
+            note("expect", &number.to_string(), line(expectation.span().start));
             options.expectations.push(expectation.into_inner());
         }
         let shader_line = line(form.shader.span().start);
@@ -267,7 +271,7 @@ impl CaseFile {
     /// Adds the line of the case file to an error that its options caused, if the line is known.
     pub fn with_line(&self, error: CheckError) -> CheckError {
         match error {
-            CheckError::Entry { table, key, what } => match self.lines.get(&(table, key)) {
+            CheckError::Entry { table, key, what } => match self.lines.get(table).and_then(|lines| lines.get(&key)) {
                 Some(&line) => CheckError::CaseFile { file: self.file.clone(), line, what },
                 None => CheckError::Option(what),
             },

@@ -48,6 +48,7 @@ mod shader_source;
 mod status;
 mod subgroup_control;
 mod subgroup_layout;
+mod subject_request;
 mod translation;
 mod wgsl;
 mod wgsl_directives;
@@ -90,6 +91,7 @@ pub use session::{
 };
 pub use shader_source::{CompiledShader, ShaderSource};
 pub use subgroup_control::subgroup_size;
+pub use subject_request::SubjectRequest;
 pub use translation::{load_translation, translation_options};
 pub use wgsl::{capabilities_except, compile_wgsl, with_overrides};
 pub use wgsl_directives::without_enable_subgroups;

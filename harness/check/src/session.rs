@@ -63,6 +63,7 @@ pub struct CheckSession {
 pub struct SessionRequest {
     shader: CompiledShader,
     options: Options,
+    case: Option<CaseFile>,
     mutation: Option<Mutation>,
     chosen: Option<ChosenParameters>,
     diagnosis: Diagnosis,
@@ -159,6 +160,7 @@ impl CheckSession {
         SessionRequest {
             shader: self.shader.compiled(),
             options: self.options.clone(),
+            case: self.case.clone(),
             mutation: self.mutation.clone(),
             chosen: self.chosen.clone(),
             diagnosis: self.diagnosis,
@@ -188,9 +190,9 @@ impl CheckSession {
     /// # Errors
     /// As [`ShaderSource::from_compiled`].
     pub fn from_request(request: SessionRequest) -> Result<CheckSession, CheckError> {
-        let SessionRequest { shader, options, mutation, chosen, diagnosis } = request;
+        let SessionRequest { shader, options, case, mutation, chosen, diagnosis } = request;
         let shader = ShaderSource::from_compiled(shader)?;
-        Ok(CheckSession { shader, options, case: None, mutation, chosen, diagnosis })
+        Ok(CheckSession { shader, options, case, mutation, chosen, diagnosis })
     }
 
     /// Returns the error to plant and its instruction, if there is one.

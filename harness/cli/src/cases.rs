@@ -1,8 +1,6 @@
 //! Selection and listing of cases.
 
 use crate::{
-    args::ListArgs,
-    check::is_toml,
     exit::{self, Failure, WithCode, usage},
     note_once, print,
 };
@@ -13,11 +11,37 @@ use assay_fuzz::ProgramRange;
 use assay_reports::{counted, plural};
 use assay_runner::{Selectable, must_match};
 use assay_suite::{AnyCase, Case as Program, ShaderFile, ShaderFiles};
+use clap::Args;
 use std::{
     collections::{BTreeSet, HashSet},
     fmt::Write,
     path::Path,
 };
+
+/// Section of the help about filters.
+pub(crate) const FILTERS: &str = "\
+Filters:
+  precision.f32
+      a group: every case whose name begins with these components
+  precision.f32.exp2.scalar.default
+      one case, and its variants .constant and .specconstant
+  'precision.*.exp2.*'
+      a pattern that matches whole names; * matches anything, including dots
+  family.toml
+      your own case family, in the format of the files in cases/precision
+  storage8, 'environment.*'
+      the cases of a conformance suite
+  blur.wgsl, blur.toml, shaders/
+      a shader of yours, its case file, or all of them below a folder (written
+      with a /), each checked as `assay check` does
+  A case runs if any filter matches it.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Case filters [default: all cases]
+    #[arg(value_name = "FILTER")]
+    pub(crate) filters: Vec<String>,
+}
 
 /// Returns the built-in cases.
 pub(crate) fn load() -> Result<Vec<AnyCase>, Failure> {
@@ -72,6 +96,11 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<Strin
     Ok((all, patterns))
 }
 
+/// Returns true if a file's name ends in `.toml`.
+pub(crate) fn is_toml(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "toml")
+}
+
 /// Returns the path of an argument that names shaders: a folder, written with a `/` unless it is `.`
 /// or `..`, or a file with the ending of a shader, or a case file.
 fn shader_path(argument: &str) -> Option<&Path> {
@@ -102,29 +131,9 @@ fn shaders(path: &Path) -> Result<Vec<Program>, Failure> {
     Ok(found.cases)
 }
 
-/// Returns the shader or random program of a name that [`load_with`] gave for one of the arguments,
-/// without listing the folders.
-pub(crate) fn shader_named(arguments: &[String], name: &str) -> Option<AnyCase> {
-    if ProgramRange::is_meant(name) {
-        let program = name.parse::<ProgramRange>().ok()?.programs().next()?;
-        return Some(AnyCase::Program(program.case()));
-    }
-    let file = ShaderFile::from_name(name)?;
-    let is_given = |argument: &String| {
-        shader_path(argument).and_then(|path| path.canonicalize().ok()).is_some_and(|path| file.is_below(&path))
-    };
-    arguments.iter().any(is_given).then(|| AnyCase::Program(Program::shader(name.to_owned(), file)))
-}
-
-/// Returns the existing cases among `names`, in any order, without loading all cases.
-pub(crate) fn named(arguments: &[String], names: &[&str]) -> Result<Vec<AnyCase>, Failure> {
-    let mut found = AnyCase::named(names).code(exit::USAGE)?;
-    let families = arguments.iter().filter(|argument| shader_path(argument).is_none()).map(Path::new);
-    for path in families.filter(|path| is_toml(path)) {
-        let own = assay_case::load_file(path).code(exit::USAGE)?;
-        found.extend(own.into_iter().filter(|case| names.contains(&case.name.as_str())).map(AnyCase::Precision));
-    }
-    Ok(found)
+/// Returns the random program of a name that [`load_with`] gave for one.
+pub(crate) fn random_program(name: &str) -> Option<Program> {
+    Some(name.parse::<ProgramRange>().ok()?.programs().next()?.case())
 }
 
 /// Returns the filters.

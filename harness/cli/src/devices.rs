@@ -1,13 +1,20 @@
 //! `assay devices`: the list of Vulkan devices.
 
 use crate::{
-    args::DevicesArgs,
     exit::{self, Failure, WithCode},
     print,
 };
 use assay_spirv::{requirements::Requirements, tables::Capability};
 use assay_vulkan::{Instance, PhysicalDevice};
+use clap::Args;
 use std::fmt::Write;
+
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArgs {
+    /// Print a JSON array with the contents of device.json for each device
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// SPIR-V capabilities that decide which cases a device can run, with their meaning.
 const CAPABILITIES: [(Capability, &str); 11] = [

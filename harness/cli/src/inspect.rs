@@ -1,7 +1,7 @@
 //! `assay inspect`: a report on a SPIR-V module.
 
 use crate::{
-    args::CompileArgs,
+    common_args::CompileArgs,
     exit::{self, Failure, WithCode},
     note, output_file, print,
 };

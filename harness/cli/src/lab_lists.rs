@@ -34,29 +34,29 @@ Lists, in deqp-runner's format:
 pub(crate) struct ListsArgs {
     /// Exclude the cases that this filter matches; repeatable
     #[arg(long, short, value_name = "FILTER")]
-    exclude: Vec<String>,
+    pub(crate) exclude: Vec<String>,
 
     /// Run only the cases that this file names
     #[arg(long, value_name = "FILE")]
-    caselist: Option<PathBuf>,
+    pub(crate) caselist: Option<PathBuf>,
 
     /// Skip the cases that this file's patterns match
     #[arg(long, value_name = "FILE")]
-    skips: Option<PathBuf>,
+    pub(crate) skips: Option<PathBuf>,
 
     /// Ignore failures of the cases that this file's patterns match
     #[arg(long, value_name = "FILE")]
-    flakes: Option<PathBuf>,
+    pub(crate) flakes: Option<PathBuf>,
 
     /// Expected failures; a case that differs from its line fails the run
     #[arg(long, value_name = "FILE")]
-    baseline: Option<PathBuf>,
+    pub(crate) baseline: Option<PathBuf>,
 
     /// Known failures, each with an issue and an end date: a TOML file
     #[arg(long, value_name = "FILE", long_help = format!(
         "Known failures, each with an issue and an end date: a TOML file like\n{}", assay_reports::WAIVER_EXAMPLE
     ))]
-    waivers: Option<PathBuf>,
+    pub(crate) waivers: Option<PathBuf>,
 }
 
 /// Cases that remain after the lists are applied.
@@ -74,21 +74,6 @@ pub(crate) struct ExpectationLists {
 }
 
 impl ListsArgs {
-    /// Returns the options: their clap names and their values as text.
-    pub(crate) fn values(&self) -> Vec<(&'static str, String)> {
-        let files = [
-            ("caselist", &self.caselist),
-            ("skips", &self.skips),
-            ("flakes", &self.flakes),
-            ("baseline", &self.baseline),
-            ("waivers", &self.waivers),
-        ];
-        let text = |file: &PathBuf| file.display().to_string();
-        let files = files.map(|(option, file)| (option, file.as_ref().map_or_else(|| "none".to_owned(), text)));
-        let exclude = if self.exclude.is_empty() { "none".to_owned() } else { self.exclude.join(" ") };
-        [("exclude", exclude)].into_iter().chain(files).collect()
-    }
-
     /// Reads all lists and applies those that select cases.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod args;
 mod cases;
 mod check;
+mod common_args;
 mod coverage;
 mod devices;
 mod diff;
@@ -17,7 +18,9 @@ mod output_file;
 mod report;
 mod result_folders;
 mod run;
+mod spinner;
 mod table;
+mod worker;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -64,7 +67,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::List(args) => cases::list(&args),
         Command::Run(args) => run::run(&args),
         Command::Fuzz(args) => fuzz::fuzz(&args),
-        Command::Worker(args) => run::worker_process::serve(&args),
+        Command::Worker(args) => worker::serve(&args),
         Command::Check(args) => check::check(&args),
         Command::Repro(args) => check::repro(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -3,8 +3,8 @@
 use crate::{
     exit::{self, Failure, WithCode},
     note, print,
+    report::write_run_page,
     result_folders::open,
-    run,
 };
 use assay_reports::{ResultDir, counted, merge};
 use clap::Args;
@@ -47,7 +47,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<u8, Failure> {
     for hole in &merged.missing {
         note(&format!("missing: {hole}"));
     }
-    run::write_page(&args.out);
+    write_run_page(&args.out);
     let (cases, folders) = (counted(merged.cases, "case"), counted(args.folders.len(), "folder"));
     print(format!("{}: {cases} from {folders}\n", args.out.display()).as_bytes())
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     exit::{self, Failure, WithCode, usage},
-    explain,
+    explain, note,
     output_file::write_with,
     print,
     result_folders::{each_run, open},
@@ -45,10 +45,10 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, Failure> {
 }
 
 /// Name of the HTML report in a result folder.
-pub(crate) const PAGE: &str = "report.html";
+const PAGE: &str = "report.html";
 
 /// Writes the HTML report of result folders.
-pub(crate) fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
+fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
     // All folders are read before the output file is created.
     let page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
@@ -59,4 +59,12 @@ pub(crate) fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure>
         OwnedFiles::new(folder).claim([PAGE]).code(exit::USAGE)?;
     }
     write_with(out, |out| page.write(out).code(exit::USAGE))
+}
+
+/// Writes the HTML report of a run into its result folder. A failure is noted only, because the
+/// results are already safe.
+pub(crate) fn write_run_page(folder: &Path) {
+    if let Err(failure) = write_page(&[folder.to_owned()], &folder.join(PAGE)) {
+        note(&format!("cannot write the HTML report: {failure}"));
+    }
 }

@@ -8,7 +8,7 @@ use assay_events::{
 };
 use assay_float::Set;
 use assay_precision::{Call, Modes, Permitted, Scalar, Specification};
-use assay_runner::{explain_command, hex};
+use assay_runner::{example_call, hex};
 use clap::Args;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,7 +143,7 @@ fn examples(case: &Case) -> BTreeMap<&'static str, DoubtExample> {
                     slot,
                     strict: permitted_text(&usual, scalar),
                     lenient: permitted_text(&lenient.set, scalar),
-                    explain: explain_command(case, &operands, None),
+                    explain: example_call(case).command(&operands, None),
                     operands,
                 }
             });

@@ -220,7 +220,7 @@ impl Mismatch {
         format!("{buffer} {element} at byte {offset}")
     }
 
-    /// Returns it as an example of its class, without the command to rerun it.
+    /// Returns it as an example of its class.
     pub fn example(&self) -> Example {
         Example {
             operands: vec![format!("{}, {} before", self.position_text(), self.before)],
@@ -229,7 +229,7 @@ impl Mismatch {
             got: self.got.clone(),
             permitted: self.permitted.clone(),
             margin: None,
-            explain: String::new(),
+            call: None,
         }
     }
 }

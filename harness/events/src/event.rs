@@ -1,12 +1,12 @@
 //! Events that a run reports. The serialised form of these types is the schema of `results.jsonl`.
 
-use crate::{CheckResult, Picture};
+use crate::{CheckResult, ExampleCall, Picture, RunSettings, example_call};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the serialised form; raised if a reader of the old form would misread the new one.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The specification that the precision table follows.
 pub const SPECIFICATION: &str = "Vulkan 1.4.360";
@@ -56,9 +56,22 @@ pub struct Example {
     #[serde(with = "margin")]
     #[schemars(with = "Option<margin::Json>")]
     pub margin: Option<f64>,
-    /// The command that derives the permitted set; for a program, the command that runs it alone;
-    /// empty for a check.
-    pub explain: String,
+    /// The call whose permitted set `assay explain` derives; `None` for an element of a program or a
+    /// check.
+    #[serde(
+        default,
+        alias = "explain",
+        deserialize_with = "example_call::deserialize",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub call: Option<ExampleCall>,
+}
+
+impl Example {
+    /// Returns the command that derives the permitted set; `None` for an element of a program.
+    pub fn explain_command(&self) -> Option<String> {
+        Some(self.call.as_ref()?.command(&self.operands, Some(&self.got)))
+    }
 }
 
 /// Failing and warning scalars of one class.
@@ -361,8 +374,11 @@ pub struct RunInfo {
     pub seed: u64,
     /// Number of planned cases.
     pub cases: usize,
-    /// The command line.
+    /// The command line, for display.
     pub command: Vec<String>,
+    /// The options of `assay run`; `None` for a check and in results of schema 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Box<RunSettings>>,
     /// Start time, RFC 3339.
     pub started: String,
     /// Name of the machine. Parts of a run on several machines have several names, separated by spaces.
@@ -375,6 +391,18 @@ pub struct RunInfo {
     /// The part of a larger run that this run is; `None` for a whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RunPart>,
+}
+
+impl RunInfo {
+    /// Returns the settings of the run. Those of a result folder of schema 1 are known as far as they
+    /// are needed to repeat a single case.
+    pub fn known_settings(&self) -> RunSettings {
+        match &self.settings {
+            Some(settings) => (**settings).clone(),
+            None if self.schema == 1 => RunSettings::from_schema_1(&self.command),
+            None => RunSettings::default(),
+        }
+    }
 }
 
 /// Part of a larger run, with the information needed to join parts.
@@ -577,7 +605,7 @@ mod tests {
                 got: "0x00000001".to_owned(),
                 permitted: Vec::new(),
                 margin,
-                explain: String::new(),
+                call: None,
             };
             let json = serde_json::to_string(&example).expect("serialises");
             assert_eq!(serde_json::from_str::<Example>(&json).expect("reads back"), example, "{json}");

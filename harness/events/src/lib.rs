@@ -9,9 +9,11 @@ mod check_result;
 pub mod class_names;
 mod digit_groups;
 mod event;
+mod example_call;
 mod precision_table;
 mod rerun_command;
 mod result_picture;
+mod run_settings;
 
 pub use cause::{Cause, CauseList, Representative, ScalarCount};
 pub use check_result::{
@@ -24,6 +26,8 @@ pub use event::{
     Repeat, RepeatRun, RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times,
     WGSL_SPECIFICATION,
 };
+pub use example_call::ExampleCall;
 pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TABLE_SCHEMA, TableRow, WgslRule};
 pub use rerun_command::{rerun_command, rerun_options, shell_command};
 pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};
+pub use run_settings::RunSettings;

@@ -1,16 +1,11 @@
 //! Command-line options that rerun a case.
 
-use crate::{CHECK_BUDGET, DeviceInfo, RunInfo};
+use crate::{CHECK_BUDGET, RunInfo, RunSettings};
 
-/// Options with a value that affect a single case, apart from device, API, budget and seed.
-const VALUES: [&str; 4] = ["--path", "--range", "--timeout", "--memory"];
-
-/// Options without a value that affect a single case.
-const FLAGS: [&str; 1] = ["--validation"];
-
-/// Returns the options with which `assay run NAME` runs a case as this command line did on that
-/// device, each preceded by a space.
-pub fn rerun_options(command: &[String], device: &DeviceInfo, budget: &str, seed: u64) -> String {
+/// Returns the options with which `assay run NAME` runs a case as that run did, each preceded by a
+/// space.
+pub fn rerun_options(run: &RunInfo) -> String {
+    let (settings, device) = (run.known_settings(), &run.device);
     let mut options = String::new();
     if device.api != "none" {
         // Names may be ambiguous between drivers, and indices change when a driver is installed or
@@ -20,25 +15,20 @@ pub fn rerun_options(command: &[String], device: &DeviceInfo, budget: &str, seed
             options += &format!(" --api {}", device.api);
         }
     }
-    options += &format!(" --budget {budget} --seed {seed}");
-    let mut rest = command.iter();
-    while let Some(argument) = rest.next() {
-        let (option, value) = match argument.split_once('=') {
-            Some((option, value)) => (option, Some(value)),
-            None => (argument.as_str(), None),
-        };
-        if option.ends_with(".toml") {
-            // The case may come from a user's file, which is run as a whole.
-            options += &format!(" {}", quoted(argument));
-        } else if FLAGS.contains(&option) {
-            options += &format!(" {option}");
-        } else if VALUES.contains(&option)
-            && let Some(value) = value.or_else(|| rest.next().map(String::as_str))
-        {
-            options += &format!(" {option} {}", quoted(value));
-        }
-    }
-    options
+    options += &format!(" --budget {} --seed {}", run.budget, run.seed);
+    // The case may come from a user's file, which is run as a whole.
+    let families = settings.filters.iter().filter(|filter| filter.ends_with(".toml"));
+    options.extend(families.map(|file| format!(" {}", quoted(file))));
+    let timeout = Some(settings.timeout).filter(|timeout| *timeout != RunSettings::default().timeout);
+    let values = [
+        ("path", settings.path),
+        ("range", settings.range),
+        ("timeout", timeout.map(|seconds| seconds.to_string())),
+        ("memory", settings.memory.map(|mib| mib.to_string())),
+    ];
+    let values = values.into_iter().filter_map(|(name, value)| Some(format!(" --{name} {}", quoted(&value?))));
+    options.extend(values);
+    options + if settings.validation { " --validation" } else { "" }
 }
 
 /// Returns the command that repeats a case of a run alone; for a check, which is one case, the command
@@ -50,7 +40,7 @@ pub fn rerun_command(run: &RunInfo, name: &str) -> String {
             let rest = shell_command(run.command.get(1..).unwrap_or_default());
             format!("assay {rest}")
         }
-        budget => format!("assay run {}{}", quoted(name), rerun_options(&run.command, &run.device, budget, run.seed)),
+        _ => format!("assay run {}{}", quoted(name), rerun_options(run)),
     }
 }
 
@@ -68,6 +58,7 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DeviceInfo;
 
     fn device(api: &str) -> DeviceInfo {
         DeviceInfo {
@@ -80,40 +71,61 @@ mod tests {
         }
     }
 
-    #[test]
-    fn options_that_affect_a_result_are_in_the_rerun_command() {
-        let options = |command: &str, api: &str| {
-            let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
-            rerun_options(&command, &device(api), "quick", 7)
-        };
-        let on = format!(" --device {}", "0f".repeat(16));
-        assert_eq!(options("assay run", "vulkan"), format!("{on} --budget quick --seed 7"));
-        let long = "assay run precision --device 1 --timeout=3 --out x --partition hash:1/2 --range -inf..-0 -q";
-        assert_eq!(
-            options(long, "wgpu"),
-            format!("{on} --api wgpu --budget quick --seed 7 --timeout 3 --range -inf..-0")
-        );
-        assert_eq!(options("assay run my.toml", "none"), " --budget quick --seed 7 my.toml");
-        assert_eq!((quoted("0.5 .. 2"), quoted("it's")), ("'0.5 .. 2'".to_owned(), "'it'\\''s'".to_owned()));
-        let run = |command: &str, budget: &str| RunInfo {
+    fn run(command: &str, budget: &str, api: &str, settings: Option<RunSettings>) -> RunInfo {
+        RunInfo {
             schema: crate::SCHEMA,
             version: String::new(),
             specification: String::new(),
-            device: device("vulkan"),
+            device: device(api),
             budget: budget.to_owned(),
             seed: 7,
             cases: 1,
             command: command.split(' ').map(str::to_owned).collect(),
+            settings: settings.map(Box::new),
             started: String::new(),
             host: String::new(),
             selection: String::new(),
             part: None,
+        }
+    }
+
+    #[test]
+    fn options_that_affect_a_result_are_in_the_rerun_command() {
+        let on = format!(" --device {}", "0f".repeat(16));
+        let options = |settings: RunSettings, api: &str| rerun_options(&run("assay run", "quick", api, Some(settings)));
+        assert_eq!(options(RunSettings::default(), "vulkan"), format!("{on} --budget quick --seed 7"));
+        let many = RunSettings {
+            device: Some("1".to_owned()),
+            timeout: 3.0,
+            range: Some("-inf..-0".to_owned()),
+            partition: Some("hash:1/2".to_owned()),
+            ..RunSettings::default()
         };
-        let one = rerun_command(&run("./assay run p --device all --timeout 3", "sampled"), "p.f32.a");
-        assert_eq!(one, format!("assay run p.f32.a{on} --budget sampled --seed 7 --timeout 3"));
-        let check = rerun_command(&run("./assay check it's.wgsl --reduce", CHECK_BUDGET), "it's.wgsl");
+        assert_eq!(
+            options(many, "wgpu"),
+            format!("{on} --api wgpu --budget quick --seed 7 --range -inf..-0 --timeout 3")
+        );
+        let reference = RunSettings {
+            filters: vec!["my.toml".to_owned(), "tile".to_owned()],
+            path: Some("reference".to_owned()),
+            validation: true,
+            ..RunSettings::default()
+        };
+        assert_eq!(options(reference, "none"), " --budget quick --seed 7 my.toml --path reference --validation");
+        assert_eq!((quoted("0.5 .. 2"), quoted("it's")), ("'0.5 .. 2'".to_owned(), "'it'\\''s'".to_owned()));
+        let check = rerun_command(&run("./assay check it's.wgsl --reduce", CHECK_BUDGET, "vulkan", None), "it's.wgsl");
         assert_eq!(check, "assay check 'it'\\''s.wgsl' --reduce");
-        let reference = "assay run tile --path reference --validation";
-        assert_eq!(options(reference, "none"), " --budget quick --seed 7 --path reference --validation");
+    }
+
+    #[test]
+    fn the_options_of_a_run_of_schema_1_are_read_from_its_command_line() {
+        let on = format!(" --device {}", "0f".repeat(16));
+        let command = "./assay run p my.toml --device all --timeout=3 --range -inf..-0 --memory 8 --validation -q";
+        let old = RunInfo { schema: 1, ..run(command, "sampled", "vulkan", None) };
+        let options = "--budget sampled --seed 7 my.toml --range -inf..-0 --timeout 3 --memory 8 --validation";
+        assert_eq!(rerun_command(&old, "p.f32.a"), format!("assay run p.f32.a{on} {options}"));
+        // Later schemas have the options as data.
+        let new = run(command, "sampled", "vulkan", None);
+        assert_eq!(rerun_command(&new, "p.f32.a"), format!("assay run p.f32.a{on} --budget sampled --seed 7"));
     }
 }

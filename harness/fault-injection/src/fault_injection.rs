@@ -51,7 +51,7 @@ impl WorkerBackend for FaultInjectionBackend {
     }
 
     fn run(&mut self, tasks: &[Task], sender: &EventSender, stop: &AtomicBool) -> Result<(), String> {
-        for Task { name, chunks } in tasks {
+        for Task { name, chunks, .. } in tasks {
             if stop.load(Ordering::Relaxed) {
                 break;
             }

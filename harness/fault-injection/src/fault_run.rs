@@ -66,6 +66,7 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
         seed: args.seed,
         cases: cases.names().len(),
         command: vec!["assay-fault-injection".to_owned()],
+        settings: None,
         started: "2026-11-21T00:00:00Z".to_owned(),
         host: String::new(),
         selection: format!("{} {} {}", args.cases, args.each, args.seed),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. Both sides are the same binary, unless it was replaced during the run,
 /// or the worker is on another machine.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 
 /// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct Task {
     /// Indices of the chunks of its inputs to run; `None` for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunks: Option<Vec<u64>>,
+    /// What the worker needs to run it in addition to the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
 }
 
 /// Message from a worker to the coordinator.

@@ -1,9 +1,10 @@
 //! Results of cases, from the counts of the checker.
 
+use crate::case_request::example_call;
 use assay_case::{Case, InputRange, possible_inputs};
 use assay_events::{CaseResult, ClassCount, Example, FailedChunk, Profile, RegionCount, Status, Times};
 use assay_exec::ExecError;
-use assay_precision::{Call, CheckCounts, FailureClass, Observation, Reference, Scalar, Specification, Verdict};
+use assay_precision::{CheckCounts, FailureClass, Observation, Reference, Scalar, Specification, Verdict};
 use std::collections::BTreeMap;
 
 /// Summary of a finished case.
@@ -198,7 +199,7 @@ fn example(case: &Case, reference: &Reference, observation: &Observation) -> Exa
         ranges.push(["nan".to_owned(), "nan".to_owned()]);
     }
     Example {
-        explain: explain_command(case, &operands, Some(&got)),
+        call: Some(example_call(case)),
         operands,
         slot: observation.slot,
         scalar: None,
@@ -212,29 +213,6 @@ fn example(case: &Case, reference: &Reference, observation: &Observation) -> Exa
 pub fn hex(scalar: Scalar, bits: u64) -> String {
     let digits = if scalar == Scalar::Bool { 1 } else { scalar.width() as usize / 4 };
     format!("0x{bits:0digits$x}")
-}
-
-/// Returns the command that derives the permitted set. It judges the device's result, if one is given
-/// and is the only one.
-pub fn explain_command(case: &Case, operands: &[String], got: Option<&str>) -> String {
-    let Case { call, scalar, from, shape, .. } = case;
-    let Call { op, modes, .. } = call;
-    let mut command = format!("assay explain {op} --format {scalar}");
-    if let Some(from) = from {
-        command += &format!(" --from {from}");
-    }
-    command += &format!(" --shape {shape}");
-    if !modes.names().is_empty() {
-        command += &format!(" --mode {modes}");
-    }
-    if call.specification == Specification::Wgsl {
-        command += " --api wgpu";
-    }
-    command += &format!(" --in {}", operands.join(","));
-    if let Some(got) = got.filter(|_| call.result_slots().count() == 1) {
-        command += &format!(" --got {got}");
-    }
-    command
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! reports to [`Reporter`](assay_events::Reporter)s. The [`Executor`](assay_exec::Executor) trait
 //! hides how results are computed.
 
+mod case_request;
 mod case_result;
 mod host_name;
 mod panic_message;
@@ -12,7 +13,8 @@ mod plan;
 mod run_pipeline;
 mod run_plan;
 
-pub use case_result::{explain_command, hex, not_run};
+pub use case_request::{CaseRequest, example_call};
+pub use case_result::{hex, not_run};
 pub use host_name::host_name;
 pub use panic_message::panic_message;
 pub use plan::{

@@ -1,7 +1,7 @@
 //! Selection of the cases of a run.
 
 use assay_case::{Budget, Case, InputRange, NameFilters, Partition, RangeError, stable_hash};
-use assay_events::{DeviceInfo, RunInfo, RunPart, SCHEMA};
+use assay_events::{DeviceInfo, RunInfo, RunPart, RunSettings, SCHEMA};
 use assay_exec::Executor;
 
 /// Options of a run.
@@ -19,6 +19,8 @@ pub struct RunOptions {
     pub jobs: usize,
     /// The command line, for the record.
     pub command: Vec<String>,
+    /// The options of `assay run`, for the record.
+    pub settings: Option<RunSettings>,
     /// Start time of the run, RFC 3339, for the record.
     pub started: String,
 }
@@ -234,6 +236,7 @@ impl Plan {
             seed: options.seed,
             cases: self.len(),
             command: options.command.clone(),
+            settings: options.settings.clone().map(Box::new),
             started: options.started.clone(),
             host: crate::host_name(),
             selection: self.selection(options),

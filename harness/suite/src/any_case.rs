@@ -24,21 +24,6 @@ impl AnyCase {
         Ok(all)
     }
 
-    /// The cases of [`AnyCase::load`] with these names, in its order, without building the others.
-    ///
-    /// # Errors
-    /// A built-in file is malformed; a test rules this out.
-    pub fn named(names: &[&str]) -> Result<Vec<AnyCase>, assay_case::CaseError> {
-        let mut all: Vec<AnyCase> = assay_case::load_named(names)?.into_iter().map(AnyCase::Precision).collect();
-        let of = |suite: &&dyn crate::Suite| {
-            let own = |name: &&str| name.split_once('.').is_some_and(|(first, _)| first == suite.name());
-            names.iter().any(own)
-        };
-        let cases = crate::all().into_iter().filter(of).flat_map(|suite| suite.cases());
-        all.extend(cases.filter(|case| names.contains(&case.name.as_str())).map(AnyCase::Program));
-        Ok(all)
-    }
-
     /// Splits precision cases from programs; each keeps its order.
     pub fn split(all: Vec<AnyCase>) -> (Vec<assay_case::Case>, Vec<Case>) {
         let (mut cases, mut programs) = (Vec::new(), Vec::new());
@@ -109,14 +94,5 @@ mod tests {
         }
         let all = AnyCase::load().unwrap();
         assert!(all.len() > seen.len());
-        // Selecting by name gives the same cases; the sample contains every kind.
-        let few: Vec<&AnyCase> = all.iter().step_by(all.len() / 40).collect();
-        let names: Vec<&str> = few.iter().map(|any| any.name()).collect();
-        let found = AnyCase::named(&names).unwrap();
-        assert_eq!(found.len(), few.len());
-        for (found, one) in found.iter().zip(few) {
-            assert_eq!(format!("{found:?}"), format!("{one:?}"));
-        }
-        assert!(AnyCase::named(&["precision.f32.exp2", "no.such.case", ""]).unwrap().is_empty());
     }
 }

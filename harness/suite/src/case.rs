@@ -1,6 +1,7 @@
 //! Cases of suites, and the programs that they run.
 
 use crate::shader_file::ShaderFile;
+use crate::shader_session::{PreparedShader, ShaderOptions};
 use crate::tile::Pass;
 use assay_check::{CheckError, Options};
 use assay_oracle::{Dispatch, Slot};
@@ -151,6 +152,8 @@ enum CaseBody {
     Pass(Arc<MakePass>),
     /// A shader of the user.
     Shader(Arc<ShaderFile>),
+    /// A shader of the user that was read and compiled, perhaps by another process.
+    Prepared(Arc<PreparedShader>),
     /// A random program.
     Generated(Arc<Generate>),
 }
@@ -230,6 +233,11 @@ impl Case {
         Case::checked(name, CaseBody::Shader(Arc::new(file)))
     }
 
+    /// A case that checks a shader of the user which was read and compiled.
+    pub fn prepared(name: String, shader: PreparedShader) -> Case {
+        Case::checked(name, CaseBody::Prepared(Arc::new(shader)))
+    }
+
     /// A case whose result is that of a check.
     fn checked(name: String, body: CaseBody) -> Case {
         Case {
@@ -252,20 +260,36 @@ impl Case {
     pub fn generate(&self) -> Option<Program> {
         match &self.body {
             CaseBody::Generated(generate) => Some(generate()),
-            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Shader(_) => None,
+            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Shader(_) | CaseBody::Prepared(_) => None,
         }
     }
 
     /// Returns true if the result of the case is that of a check.
     pub(crate) fn is_check(&self) -> bool {
-        matches!(self.body, CaseBody::Shader(_) | CaseBody::Generated(_))
+        matches!(self.body, CaseBody::Shader(_) | CaseBody::Prepared(_) | CaseBody::Generated(_))
     }
 
     /// Returns the file of a shader of the user; `None` for the programs of suites.
     pub fn shader_file(&self) -> Option<&ShaderFile> {
         match &self.body {
             CaseBody::Shader(file) => Some(file),
-            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Generated(_) => None,
+            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Prepared(_) | CaseBody::Generated(_) => None,
+        }
+    }
+
+    /// Returns a shader of the user that was read and compiled; `None` for other cases.
+    pub fn prepared_shader(&self) -> Option<&PreparedShader> {
+        match &self.body {
+            CaseBody::Prepared(shader) => Some(shader),
+            CaseBody::Program(_) | CaseBody::Pass(_) | CaseBody::Shader(_) | CaseBody::Generated(_) => None,
+        }
+    }
+
+    /// Reads and compiles the shader, if the case has a file. `portable` as for
+    /// [`PreparedShader::of_file`].
+    pub fn prepare(&mut self, options: ShaderOptions<'_>, portable: bool) {
+        if let CaseBody::Shader(file) = &self.body {
+            self.body = CaseBody::Prepared(Arc::new(PreparedShader::of_file(file, options, portable)));
         }
     }
 
@@ -286,14 +310,14 @@ impl Case {
     pub fn program(&self, path: RunPath) -> Option<Program> {
         match &self.body {
             CaseBody::Program(make) => self.paths.contains(&path).then(|| make(path)),
-            CaseBody::Pass(_) | CaseBody::Shader(_) | CaseBody::Generated(_) => None,
+            CaseBody::Pass(_) | CaseBody::Shader(_) | CaseBody::Prepared(_) | CaseBody::Generated(_) => None,
         }
     }
 
     /// Builds the render pass of a path. `None` if the case runs a program.
     pub fn pass(&self, path: RunPath) -> Option<Result<Pass, CheckError>> {
         match &self.body {
-            CaseBody::Program(_) | CaseBody::Shader(_) | CaseBody::Generated(_) => None,
+            CaseBody::Program(_) | CaseBody::Shader(_) | CaseBody::Prepared(_) | CaseBody::Generated(_) => None,
             CaseBody::Pass(make) => Some(make(path)),
         }
     }

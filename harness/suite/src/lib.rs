@@ -25,6 +25,7 @@ mod result;
 mod run;
 mod shader_file;
 mod shader_files;
+mod shader_session;
 mod storage8;
 pub mod tile;
 
@@ -35,6 +36,7 @@ pub use result::not_run;
 pub use run::{ProgramSet, ProgramSettings};
 pub use shader_file::ShaderFile;
 pub use shader_files::ShaderFiles;
+pub use shader_session::{PreparedShader, ShaderOptions};
 
 /// A group of cases that share the first component of their names.
 pub trait Suite: Sync {

@@ -1,11 +1,9 @@
 //! Runs programs concurrently on one device and reports their results in the order of the cases.
 
 use crate::result::{not_run, program_not_run, result};
+use crate::shader_session::{PreparedShader, ShaderOptions, ShaderSession};
 use crate::{Case, LoweredModule, Program, Reference, RunPath, ShaderFile, tile};
-use assay_check::{
-    CaseFile, Check, CheckError, CheckSession, CompileOptions, Language, Options, SequenceSession, SessionOutput,
-    ShaderSource,
-};
+use assay_check::{Check, CheckError, CheckSession, CompileOptions, SessionOutput, ShaderSource};
 use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::Resource;
@@ -29,9 +27,20 @@ pub struct ProgramSettings {
     pub compile: CompileOptions,
     /// Number of programs that run concurrently.
     pub jobs: usize,
-    /// Options with which `assay run` reproduces this run for one case: see
-    /// [`assay_events::rerun_options`].
-    pub rerun_options: String,
+}
+
+/// Reason why a shader was not checked.
+enum Unchecked {
+    /// It cannot be checked.
+    Refused(String),
+    /// Assay panicked.
+    Panicked(String),
+}
+
+impl From<CheckError> for Unchecked {
+    fn from(error: CheckError) -> Unchecked {
+        Unchecked::Refused(error.to_string())
+    }
 }
 
 /// A set of programs to run on a target.
@@ -111,15 +120,17 @@ impl ProgramSet<'_> {
         let seed = self.settings.seed;
         let started = Instant::now();
         let undetermined = |reason: String| CheckResult::not_run(case.name.clone(), Status::Undetermined, reason, seed);
-        let ran = catch_unwind(AssertUnwindSafe(|| match (case.shader_file(), case.generate()) {
-            (Some(file), _) => self.try_check_shader(file),
-            (None, Some(program)) => self.try_check_generated(case, program),
-            (None, None) => Err(CheckError::Option(format!("`{}` is not a shader", case.name))),
-        }));
+        let ran =
+            catch_unwind(AssertUnwindSafe(|| match (case.prepared_shader(), case.shader_file(), case.generate()) {
+                (Some(shader), ..) => self.try_check_prepared(shader),
+                (None, Some(file), _) => Ok(self.try_check_shader(file)?),
+                (None, None, Some(program)) => Ok(self.try_check_generated(case, program)?),
+                (None, None, None) => Err(Unchecked::Refused(format!("`{}` is not a shader", case.name))),
+            }));
+        let ran = ran.unwrap_or_else(|panic| Err(Unchecked::Panicked(panic_message(&*panic).to_owned())));
         let mut result = match ran {
-            Ok(Ok(result)) => CheckResult { name: case.name.clone(), ..result },
-            Ok(Err(error)) => {
-                let error = error.to_string();
+            Ok(result) => CheckResult { name: case.name.clone(), ..result },
+            Err(Unchecked::Refused(error)) => {
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
                 let mut reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
                 // The first line announces a list, such as a compiler's errors: its first entry says why.
@@ -128,8 +139,8 @@ impl ProgramSet<'_> {
                 }
                 CheckResult { notes: rest.lines().map(str::to_owned).collect(), ..undetermined(reason) }
             }
-            Err(panic) => {
-                let why = format!("the harness panicked: {}", panic_message(&*panic));
+            Err(Unchecked::Panicked(message)) => {
+                let why = format!("the harness panicked: {message}");
                 CheckResult { status: Status::InternalError, ..undetermined(why) }
             }
         };
@@ -148,32 +159,18 @@ impl ProgramSet<'_> {
         session.run(&session.check()?, self.target, None, output, &|_| ())
     }
 
-    fn try_check_shader(&self, file: &ShaderFile) -> Result<CheckResult, CheckError> {
-        let output = SessionOutput { folder: None, command: &[] };
-        let common = Options { seed: self.settings.seed, rules: self.target.rules(), ..Options::default() };
-        if let Some(mut session) = SequenceSession::load(&file.path, &self.settings.compile, common.clone())? {
-            session.diagnosis.trace = true;
-            let mut result = session.run(self.target, output, &|_| ())?;
-            session.conclude(&mut result, output)?;
-            return Ok(result);
+    /// Checks a shader of the user that was read and compiled.
+    fn try_check_prepared(&self, shader: &PreparedShader) -> Result<CheckResult, Unchecked> {
+        match shader {
+            PreparedShader::Ready(request) => Ok(ShaderSession::from_request(request.clone())?.run(self.target)?),
+            PreparedShader::Refused(reason) => Err(Unchecked::Refused(reason.clone())),
+            PreparedShader::Panicked(message) => Err(Unchecked::Panicked(message.clone())),
         }
-        let is_case_file = file.path.extension().is_some_and(|ending| ending == "toml");
-        let case = if is_case_file { CaseFile::load(&file.path)? } else { None };
-        let shader = case.as_ref().map_or(&file.path, |case| &case.shader);
-        // The options of compilers do not apply to the other shaders of a folder.
-        let is_compiled = Language::detect(&shader.display().to_string(), &[]).is_external();
-        let compile = if is_compiled { self.settings.compile.clone() } else { CompileOptions::default() };
-        let mut options = case.as_ref().map_or(common, |case| case.options.clone());
-        options.entry = file.entry.clone().or(options.entry);
-        options.rules = self.target.rules();
-        let mut session = CheckSession::load(case, &file.path, compile, options)?;
-        session.diagnosis.trace = true;
-        session.search(self.target)?;
-        let check = session.check()?;
-        session.must_have_inputs(&check)?;
-        let mut result = session.run(&check, self.target, None, output, &|_| ())?;
-        session.conclude(&check, &mut result, self.target.info(), output)?;
-        Ok(result)
+    }
+
+    fn try_check_shader(&self, file: &ShaderFile) -> Result<CheckResult, CheckError> {
+        let options = ShaderOptions { compile: &self.settings.compile, seed: self.settings.seed };
+        ShaderSession::load(file, options)?.run(self.target)
     }
 
     /// Runs a program of a suite on the requested path, or on the best path that the target supports.
@@ -226,9 +223,6 @@ impl ProgramSet<'_> {
             }
         };
         found.times.wall = started.elapsed().as_secs_f64();
-        for example in found.worst.iter_mut().chain(found.classes.iter_mut().flat_map(|class| &mut class.examples)) {
-            example.explain = format!("assay run {}{}", case.name, self.settings.rerun_options);
-        }
         found
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Ending of case files.
 const CASE_FILE: &str = "toml";
@@ -62,15 +63,22 @@ impl ShaderFiles {
         shaders.retain(|shader| shader.canonicalize().map_or(true, |shader| !named.contains(&shader)));
         let mut found = ShaderFiles::default();
         for file in case_files {
-            found.cases.push(case(ShaderFile { path: file, entry: None }));
+            found.cases.push(case(ShaderFile { path: file, entry: None, compiled: None }));
         }
         for file in shaders {
-            match entry_points(&file) {
+            if SequenceSession::is_other_script(&file) {
+                found.without_compute += 1;
+                continue;
+            }
+            let shader = compiled(&file);
+            let compiled = shader.as_ref().map(|shader| Arc::new(shader.compiled()));
+            let of_entry = |entry| case(ShaderFile { path: file.clone(), entry, compiled: compiled.clone() });
+            match shader.map(|shader| shader.compute_entry_points()) {
                 Some(entries) if entries.is_empty() => found.without_compute += 1,
-                Some(entries) if entries.len() > 1 => found.cases.extend(
-                    entries.into_iter().map(|entry| case(ShaderFile { path: file.clone(), entry: Some(entry) })),
-                ),
-                _ => found.cases.push(case(ShaderFile { path: file, entry: None })),
+                Some(entries) if entries.len() > 1 => {
+                    found.cases.extend(entries.into_iter().map(|entry| of_entry(Some(entry))));
+                }
+                _ => found.cases.push(of_entry(None)),
             }
         }
         found.cases.sort_by(|a, b| a.name.cmp(&b.name));
@@ -129,16 +137,10 @@ fn is_compute_glsl(file: &Path) -> bool {
     is_read && text.contains("#version") && text.contains("local_size_")
 }
 
-/// Returns the names of the compute entry points; `None` if they are not known, because the file
+/// Returns a shader whose entry points are to be listed; `None` if they stay unknown, because the file
 /// cannot be read, or because another program compiles it. Its check then names the reason.
-fn entry_points(file: &Path) -> Option<Vec<String>> {
+fn compiled(file: &Path) -> Option<ShaderSource> {
     let ending = file.extension().and_then(|ending| ending.to_str());
-    if SequenceSession::is_other_script(file) {
-        return Some(Vec::new());
-    }
-    if !matches!(ending, Some("wgsl" | "spv" | "spvasm")) {
-        return None;
-    }
-    let shader = ShaderSource::load(file, &CompileOptions::default());
-    shader.ok().map(|shader| shader.compute_entry_points())
+    matches!(ending, Some("wgsl" | "spv" | "spvasm"))
+        .then(|| ShaderSource::load(file, &CompileOptions::default()).ok())?
 }

@@ -35,7 +35,10 @@ fn cases() -> Vec<CaseResult> {
 fn write_page(results: &Path, page: &Path, checks: &str) {
     let run = ResultDir::open(results).unwrap();
     let mut html = Vec::new();
-    Page::read(&[run], &|command| Some(format!("derived by {command}"))).unwrap().write(&mut html).unwrap();
+    Page::read(&[run], &|example| Some(format!("derived by {}", example.explain_command()?)))
+        .unwrap()
+        .write(&mut html)
+        .unwrap();
     let html = String::from_utf8(html).unwrap();
     let end = html.rfind("</body>").unwrap();
     fs::write(page, format!("{}<script>{checks}</script>\n{}", &html[..end], &html[end..])).unwrap();

@@ -57,7 +57,7 @@ pub(super) struct ExampleJson {
     got: String,
     permitted: Vec<String>,
     margin: Margin,
-    explain: String,
+    explain: Option<String>,
     derivation: Option<String>,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn shown(types: &str, example: &Example, derive: Derive<'_>, derived:
         got: format!("{component}{}", value(slot, &example.got)),
         permitted: example.permitted.iter().map(range).collect(),
         margin: Margin(example.margin.map(short)),
-        explain: example.explain.clone(),
-        derivation: if derived { derive(&example.explain) } else { None },
+        explain: example.explain_command(),
+        derivation: if derived { derive(example) } else { None },
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     group_digits,
     read::{ReadError, ResultDir},
 };
+use assay_events::Example;
 use std::{
     fmt::Write as _,
     io::{self, BufWriter, Write},
@@ -27,8 +28,8 @@ const STYLE: &str = include_str!("style.css");
 const REPORT: &str = include_str!("report.html");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Derives the permitted results from the command of an example (`Example::explain`), as text.
-pub type Derive<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+/// Derives the permitted results of an example, as text; `None` for an example without a call.
+pub type Derive<'a> = &'a (dyn Fn(&Example) -> Option<String> + Sync);
 
 /// Page of one or several runs. Little more than the names of the cases is kept in memory.
 pub struct Page(page_data::PageData);
@@ -196,7 +197,7 @@ mod tests {
         let hostile = "p.f32.</script><b>&{{script}}";
         let cases = [case("p.f32.a", Status::Pass), case(hostile, Status::Fail), case("p.f16.c", Status::NotSupported)];
         let run = ResultDir::open(folder(dir.path(), &cases)).unwrap();
-        let page = Page::read(&[run], &|command| Some(format!("derived by {command}"))).unwrap();
+        let page = Page::read(&[run], &|example| Some(format!("derived by {}", example.explain_command()?))).unwrap();
         let page = written(|out| page.write(out).unwrap());
         for elsewhere in ["src=", "http://", "https://", "@import", "url("] {
             let found = page.replace("http://www.w3.org/2000/svg", "").contains(elsewhere);

@@ -339,7 +339,7 @@ impl PageRun {
             ("processor", device.host_cpu.clone()),
         ]);
         let check = (info.budget == CHECK_BUDGET).then(|| assay_events::rerun_command(info, ""));
-        let again = assay_events::rerun_options(&info.command, &device, &info.budget, info.seed);
+        let again = assay_events::rerun_options(info);
         let (environment, properties) = (device.environment, device.properties);
         Ok(PageRun {
             device: device.name,

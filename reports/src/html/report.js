@@ -342,7 +342,7 @@ function facts(pairs) {
 }
 // Examples of programs name an element and have no command of their own.
 function examples(list) {
-  const derived = list.some(x => x.explain.startsWith('assay explain ')), margins = list.some(x => x.margin != null);
+  const derived = list.some(x => x.explain), margins = list.some(x => x.margin != null);
   const heads = [derived ? 'operands' : 'element', 'got', 'permitted', ...(margins ? ['margin'] : [])];
   const rows = list.flatMap(x => {
     const cells = [x.operands, x.got, x.permitted.length ? x.permitted.join(' or ') : 'nothing', ...(margins ? [margin(x.margin)] : [])];

@@ -8,7 +8,6 @@
 //!    does, wgpu is at fault. If it does not, but Vulkan permits its results for that SPIR-V, naga
 //!    relies on unspecified behaviour. Otherwise the driver is at fault.
 
-use super::device_check::OpenVulkan;
 use crate::exit::Failure;
 use assay_check::{
     Check, Options, ShaderSource, TranslationVerdict, check_equivalence, check_translation_of_target,
@@ -20,6 +19,9 @@ use assay_oracle::{Dispatch, Robustness};
 use assay_precision::Specification;
 use assay_spirv::requirements::DeviceCaps;
 use assay_wgpu_exec::{NagaInput, naga_spirv};
+
+/// Opens the Vulkan device beneath a device of wgpu.
+pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
 
 /// Start of a note with an attribution.
 pub(super) const AT_FAULT: &str = "at fault: ";

@@ -1,101 +1,22 @@
 //! Check of a session on one device, and its reports.
 
-use super::{CheckDevice, ExecutionArgs, attribution::attribute, isolated_check};
+use super::{
+    attribution::attribute,
+    execution_args::{CheckDevice, ExecutionArgs, SelectedDevice},
+    isolated_check,
+    subject::Subject,
+};
 use crate::{
     ReportOutput,
-    args::{Api, Isolate},
+    common_args::{Api, Isolate},
     exit::{self, Failure, WithCode},
-    run::write_page,
+    report::write_run_page,
 };
-use assay_check::{
-    Attribution, Check, CheckError, CheckSession, SequenceRequest, SequenceSession, SessionOutput, SessionRequest,
-};
-use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA, Status};
-use assay_exec::Target;
-use assay_precision::Specification;
+use assay_check::{Attribution, Check, SessionOutput};
+use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA};
 use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::{path::Path, time::Instant};
-
-/// Opens the Vulkan device beneath a device of wgpu.
-pub(super) type OpenVulkan<'a> = &'a dyn Fn() -> Result<Box<dyn Target + 'a>, Failure>;
-
-/// Subject of a check: a shader, or a sequence of dispatches.
-#[derive(Clone, Copy)]
-pub(super) enum Subject<'a> {
-    /// A shader. The check is that of the session.
-    Shader(&'a CheckSession, &'a Check<'a>),
-    Sequence(&'a SequenceSession),
-}
-
-/// A subject in a form that is sent to another process.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum SubjectRequest {
-    Shader(Box<SessionRequest>),
-    Sequence(Box<SequenceRequest>),
-}
-
-impl Subject<'_> {
-    pub(super) fn request(self) -> SubjectRequest {
-        match self {
-            Subject::Shader(session, _) => SubjectRequest::Shader(Box::new(session.request())),
-            Subject::Sequence(session) => SubjectRequest::Sequence(Box::new(session.request())),
-        }
-    }
-
-    /// As [`Subject::request`], with the contents of input files in place of their paths.
-    pub(super) fn portable_request(self) -> Result<SubjectRequest, CheckError> {
-        match self {
-            Subject::Shader(session, _) => Ok(SubjectRequest::Shader(Box::new(session.portable_request()?))),
-            // Its memory is data.
-            Subject::Sequence(_) => Ok(self.request()),
-        }
-    }
-
-    pub(super) fn name(&self) -> &str {
-        match self {
-            Subject::Shader(_, check) => &check.shader.name,
-            Subject::Sequence(session) => &session.sequence.name,
-        }
-    }
-
-    /// Returns the result for a target that gave none.
-    pub(super) fn not_run(self, status: Status, reason: String) -> CheckResult {
-        match self {
-            Subject::Shader(_, check) => check.not_run(status, reason),
-            Subject::Sequence(session) => session.not_run(status, reason),
-        }
-    }
-
-    /// Returns the planted error, if there is one.
-    fn planted(self) -> Option<String> {
-        let mutation = match self {
-            Subject::Shader(session, _) => &session.mutation,
-            Subject::Sequence(session) => &session.mutation,
-        };
-        mutation.as_ref().map(ToString::to_string)
-    }
-
-    fn seed(self) -> u64 {
-        match self {
-            Subject::Shader(_, check) => check.setup.seed(),
-            Subject::Sequence(session) => session.options.seed,
-        }
-    }
-
-    fn conclude(
-        self,
-        result: &mut CheckResult,
-        device: &DeviceInfo,
-        output: SessionOutput<'_>,
-    ) -> Result<(), CheckError> {
-        match self {
-            Subject::Shader(session, check) => session.conclude(check, result, device, output),
-            Subject::Sequence(session) => session.conclude(result, output),
-        }
-    }
-}
 
 /// Verdict of a check on one device.
 pub(super) struct DeviceVerdict {
@@ -104,19 +25,6 @@ pub(super) struct DeviceVerdict {
     pub(super) result: Option<CheckResult>,
     /// Exit code for this result.
     pub(super) code: u8,
-}
-
-/// Device of a check, and the API through which it runs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct SelectedDevice {
-    /// Argument of `--device` that selects it.
-    pub(super) selector: Option<String>,
-    pub(super) wgpu: bool,
-}
-
-/// Returns the specification that judges an API.
-pub(super) fn rules(api: Api) -> Specification {
-    if api == Api::Wgpu { Specification::Wgsl } else { Specification::Vulkan }
 }
 
 /// Returns this process's command line, for reports.
@@ -188,6 +96,7 @@ fn report(
         seed: subject.seed(),
         cases: 1,
         command: output.command.to_vec(),
+        settings: None,
         started: Timestamp::now().to_string(),
         host: assay_runner::host_name(),
         selection: String::new(),
@@ -199,7 +108,7 @@ fn report(
     let interrupted = result.is_none_or(|result| result.partial);
     report(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
     if let Some(folder) = output.folder {
-        write_page(folder);
+        write_run_page(folder);
     }
     Ok(tally.with(|tally| exit::of_outcome(tally.outcome(), interrupted)))
 }

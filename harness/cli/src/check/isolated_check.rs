@@ -4,21 +4,21 @@
 //! announces each call into the driver, so that a crash report names the call.
 
 use super::{
-    DeviceSettings,
     attribution::attribute,
-    device_check::{SelectedDevice, Subject, SubjectRequest},
+    execution_args::{DeviceSettings, SelectedDevice},
+    subject::Subject,
 };
 use crate::{
-    args::ViaArgs,
+    common_args::ViaArgs,
     exit::{self, Failure},
     run::{self, INTERRUPTED},
+    spinner::spinner,
 };
-use assay_check::{Attribution, Check, CheckSession, SequenceSession, SessionOutput, SessionRequest};
+use assay_check::{Attribution, Check, CheckSession, SequenceSession, SessionOutput, SessionRequest, SubjectRequest};
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task, WorkerLimits};
 use assay_runner::panic_message;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -102,15 +102,6 @@ pub(super) fn run(
 
 /// Message of the spinner before the first failure.
 const INTERPRETING: &str = "interpreting the shader";
-
-/// Returns a spinner with the elapsed time and a message.
-pub(super) fn spinner(message: &'static str) -> ProgressBar {
-    let style =
-        ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style).with_message(message);
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
-}
 
 /// Returns the result established before a diagnostic rerun ended the driver, with a note about the
 /// rerun.

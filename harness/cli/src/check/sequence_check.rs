@@ -1,12 +1,15 @@
 //! Check of a sequence of dispatches: an Amber script, or a case file with `[[dispatch]]`.
 
 use super::{
-    CheckArgs,
-    device_check::{self, DeviceVerdict, Subject, check_on},
-    device_summary, must_be_writable, worst_code,
+    check_args::CheckArgs,
+    device_check::{DeviceVerdict, check_on},
+    execution_args::rules,
+    must_be_writable,
+    subject::Subject,
+    verdict_summary::{device_summary, worst_code},
 };
 use crate::{
-    args::Api,
+    common_args::Api,
     exit::{Failure, usage},
     note, print_summary,
 };
@@ -41,7 +44,7 @@ pub(super) fn check(mut session: SequenceSession, args: &CheckArgs) -> Result<u8
         return Err(usage(format!("{file} is a sequence of dispatches, which requires --api vulkan")));
     }
     args.dispatch.apply(&mut session.options)?;
-    session.options.rules = device_check::rules(Api::Vulkan);
+    session.options.rules = rules(Api::Vulkan);
     session.mutation = args.mutate.clone();
     session.diagnosis = args.diagnosis();
     // Reports errors in the file before a device is opened.

@@ -5,15 +5,99 @@ mod explanation_text;
 mod operand_text;
 
 use crate::{
-    args::{Api, Cli, Command, ExplainArgs},
+    common_args::Api,
     exit::{self, Failure, WithCode, usage},
     note, print,
 };
+use assay_events::{Example, ExampleCall};
 use assay_float::Format;
 use assay_precision::{Call, CallError, Explanation, Modes, Op, Scalar, Shape, Verdict, nearest};
 use assay_reports::counted;
 use assay_spirv::grammar::instruction_named;
-use clap::Parser;
+use clap::Args;
+
+/// End of `assay explain --help`.
+pub(crate) const HELP: &str = "\
+Operands and results:
+  0x3f9d70a4     bits: 0x without an exponent, at most as wide as the type
+  0x1.8p-3       a hex float: 0x with p
+  1.23, -2e-3    a decimal; inf, nan, -inf
+  A number that the type cannot represent is rounded to nearest, with a note.
+  Separate operands by spaces or commas, in operand order; vectors component by
+  component, matrices column by column. Each value has the type of its operand:
+  the exponent of Ldexp is an integer.
+
+The verdict:
+  Pass, QualityWarning (the result is permitted by a lenient reading only) or
+  Fail, with the margin: error divided by bound, 1 is the limit.
+
+The JSON object:
+  {\"op\", \"format\", \"inputs\": [bits], \"modes\": [names],
+   \"exact\", \"rule\", \"clause\",
+   \"permitted\": [[lowest bits, highest bits], ..], \"nan\": bool, \"any\": bool,
+   \"got\": {\"bits\", \"permitted\": bool, \"lenient\": bool, \"margin\": number}}
+  Ranges ascend from -inf to +inf, with -0 before +0. nan: any NaN is permitted.
+  any: every value is permitted. permitted: by the usual reading; lenient: by
+  the most lenient one. got is null without --got. An infinite margin is
+  \"inf\"; the margin is null where no distance exists (an infinity, a NaN, or
+  no requirement). Vectors and structures give an array of such objects.
+  --api both gives {\"vulkan\": .., \"wgpu\": ..}.
+
+Exit code: 0, or 1 if no reading permits the result given with --got.
+
+Examples:
+  assay explain Exp2 --format f32 --in 0x3f9d70a4 --got 0x40161f7c
+  assay explain OpFDiv --format f16 --in 1 3 --mode RoundingModeRTZ
+  assay explain OpFConvert --format f16 --from f32 --in 65519.9
+  assay explain Ldexp --in 1.5,-126 --mode DenormPreserve
+  assay explain Acos --in 0.999 --api both
+  assay explain OpDot --shape vec3 --in 1,2,3,4,5,6 --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Instruction in SPIR-V spelling, case-insensitive: OpFDiv, Exp2
+    #[arg(value_name = "OP")]
+    pub(crate) op: String,
+
+    /// Type: f16, bf16, f32, f64, f8e4m3, f8e5m2, i8 to i64, u8 to u64; for a conversion the result
+    /// type
+    #[arg(long, short, value_name = "TYPE", default_value = "f32")]
+    pub(crate) format: String,
+
+    /// Operands, component by component
+    #[arg(long = "in", short, value_name = "OPERAND", required = true, num_args = 1.., value_delimiter = ',')]
+    pub(crate) inputs: Vec<String>,
+
+    /// Result of a device, to be compared with the permitted set
+    #[arg(long, short, value_name = "RESULT", num_args = 1.., value_delimiter = ',')]
+    pub(crate) got: Option<Vec<String>>,
+
+    /// Execution mode or decoration in force, in SPIR-V spelling; repeatable
+    #[arg(long, short, value_name = "NAME", value_delimiter = ',', long_help = format!(
+        "Execution mode or decoration in force, in SPIR-V spelling; repeatable, or joined by + or commas: {}. (None \
+         declares FPFastMathMode without flags.)",
+        Modes::NAMES.join(", ")
+    ))]
+    pub(crate) mode: Vec<String>,
+
+    /// Operand type of a conversion
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) from: Option<String>,
+
+    /// Shape of the widest operand: scalar, vec2 to vec4, mat2x3 (columns x rows) and so on
+    ///
+    /// [default: the shape that fits the number of operands]
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) shape: Option<String>,
+
+    /// Specification: vulkan, wgpu (WGSL) or both
+    #[arg(long, value_name = "API", default_value = "vulkan", hide_possible_values = true)]
+    pub(crate) api: Api,
+
+    /// Print JSON; `assay explain --help` shows the object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A parsed request.
 struct Request {
@@ -62,12 +146,22 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     Ok(if failed { exit::FAILURES } else { exit::OK })
 }
 
-/// Returns the output of an `assay explain` command line, without colours; `None` if it is not a
-/// valid one.
-pub(crate) fn derivation(command: &str) -> Option<String> {
-    let cli = Cli::try_parse_from(command.split_whitespace()).ok()?;
-    let Command::Explain(args) = cli.command else { return None };
-    let request = parse_request(&args, *args.api.each().first()?).ok()?;
+/// Returns the derivation of the permitted set of an example, as `assay explain` prints it, without
+/// colours; `None` for an example without a call, or with one that this version does not know.
+pub(crate) fn derivation(example: &Example) -> Option<String> {
+    let ExampleCall { op, format, from, shape, modes, wgsl, several_results } = example.call.clone()?;
+    let args = ExplainArgs {
+        op,
+        format,
+        inputs: example.operands.clone(),
+        got: (!several_results).then(|| vec![example.got.clone()]),
+        mode: modes,
+        from,
+        shape: Some(shape),
+        api: if wgsl { Api::Wgpu } else { Api::Vulkan },
+        json: false,
+    };
+    let request = parse_request(&args, args.api).ok()?;
     let explanations = request.call.explain(&request.inputs, request.got.as_deref());
     Some(anstream::adapter::strip_str(&explanation_text::render(&request, &explanations)).to_string())
 }
@@ -238,13 +332,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_derivation_of_a_command_line_has_no_colours() {
-        let text =
-            derivation("assay explain Exp2 --format f32 --shape scalar --in 0x3f9d70a4 --got 0x40161f7c").unwrap();
+    fn the_derivation_of_an_example_has_no_colours() {
+        let example = |op: &str, operands: &[&str]| Example {
+            operands: operands.iter().map(|&operand| operand.to_owned()).collect(),
+            slot: 0,
+            scalar: None,
+            got: "0x40161f7c".to_owned(),
+            permitted: Vec::new(),
+            margin: None,
+            call: Some(ExampleCall {
+                op: op.to_owned(),
+                format: "f32".to_owned(),
+                shape: "scalar".to_owned(),
+                ..ExampleCall::default()
+            }),
+        };
+        let text = derivation(&example("Exp2", &["0x3f9d70a4"])).unwrap();
         assert!(text.contains("permitted") && text.contains("0x40161f7c") && !text.contains('\u{1b}'), "{text}");
-        for none in ["", "assay devices", "assay explain Nothing --in 1", "assay explain Exp2 --format f32"] {
-            assert_eq!(derivation(none), None, "{none}");
-        }
+        assert_eq!(derivation(&example("Nothing", &["0x3f9d70a4"])), None);
+        assert_eq!(derivation(&example("Exp2", &[])), None);
+        assert_eq!(derivation(&Example { call: None, ..example("Exp2", &["0x3f9d70a4"]) }), None);
     }
 
     #[test]

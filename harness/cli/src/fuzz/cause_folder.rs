@@ -74,7 +74,7 @@ fn write_one(
     let case = write_case(&folder.join("program"), &shader(&first.name)?, &program.options, &why)?;
     let Some(case) = case else { return Ok(format!("{} is not expressible as a case", first.name)) };
     let device = &campaign.results.run.device;
-    let selector = selector(&campaign.results.run.command).unwrap_or_else(|| device.name.clone());
+    let selector = campaign.results.run.known_settings().device.unwrap_or_else(|| device.name.clone());
     let mut check = Command::new(std::env::current_exe().code(exit::INTERNAL)?);
     check.arg("check").arg(&case).args(["--reduce", "--device", &selector, "--out"]).arg(folder);
     let ended = check.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -90,12 +90,6 @@ fn write_one(
     }
     output_file::write(&folder.join("finding.md"), draft(campaign, signature, checks, &result, &selector))?;
     Ok(format!("bundle, case and draft in {}", folder.display()))
-}
-
-/// Returns the argument of `--device` of a command line.
-fn selector(command: &[String]) -> Option<String> {
-    let at = command.iter().position(|argument| argument == "--device")?;
-    command.get(at + 1).cloned()
 }
 
 /// Returns the draft of a finding in the form of `reports/findings`.

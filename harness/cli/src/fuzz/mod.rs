@@ -6,9 +6,11 @@
 mod cause_folder;
 
 use crate::{
-    args::{positive_seconds, whole_number},
+    common_args::{positive_seconds, whole_number},
     exit::{self, Failure, WithCode},
-    note, output_file, print_summary, result_folders, run,
+    lab_lists::ListsArgs,
+    note, output_file, print_summary, result_folders,
+    run::{self, RunArgs},
 };
 use anyhow::Context;
 use assay_check::ShaderSource;
@@ -110,8 +112,8 @@ pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
     let chosen = if args.resume.is_none() { Some(args.choose(&folder)?) } else { None };
     let expired = args.time.map(stop_after);
     let ran = match args.resume {
-        Some(_) => run::resume_as(&args.command(&folder, None)),
-        None => run::run_as(args.command(&folder, chosen.as_deref())),
+        Some(_) => run::resume_as(RunArgs { jobs: args.jobs, ..RunArgs::default() }, &folder),
+        None => run::run_as(&args.run_args(&folder, chosen)),
     }?;
     let by_time = expired.is_some_and(|expired| expired.load(Ordering::SeqCst));
     if ran == exit::INTERRUPTED && !by_time {
@@ -152,28 +154,17 @@ impl FuzzArgs {
         Ok(path)
     }
 
-    /// Returns the command line of the run.
-    fn command(&self, folder: &Path, list: Option<&Path>) -> Vec<String> {
-        let mut command = vec!["assay".to_owned(), "run".to_owned()];
-        let folder = folder.display().to_string();
-        let mut option = |name: &str, value: String| command.extend([name.to_owned(), value]);
-        if let Some(jobs) = self.jobs {
-            option("--jobs", jobs.to_string());
+    /// Returns the arguments of the run of the programs in a list.
+    fn run_args(&self, folder: &Path, list: Option<PathBuf>) -> RunArgs {
+        RunArgs {
+            filters: vec![format!("fuzz.{}.0-{}", self.seed, 2 * self.programs - 1)],
+            jobs: self.jobs,
+            out: Some(folder.to_owned()),
+            timeout: self.timeout,
+            device: self.device.clone(),
+            lists: ListsArgs { caselist: list, ..ListsArgs::default() },
+            ..RunArgs::default()
         }
-        if self.resume.is_some() {
-            option("--resume", folder);
-            return command;
-        }
-        option("--out", folder);
-        option("--timeout", self.timeout.to_string());
-        if let Some(device) = &self.device {
-            option("--device", device.clone());
-        }
-        if let Some(list) = list {
-            option("--caselist", list.display().to_string());
-        }
-        command.push(format!("fuzz.{}.0-{}", self.seed, 2 * self.programs - 1));
-        command
     }
 }
 

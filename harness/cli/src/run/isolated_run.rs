@@ -1,14 +1,12 @@
 //! Runs in worker processes.
 
 use super::{
-    INTERRUPTED, catch_interrupts,
+    INTERRUPTED, RunArgs, catch_interrupts,
     concurrent_devices::ConcurrentRun,
+    run_worker::RunSetup,
     session::{PlannedRun, Session},
 };
-use crate::{
-    args::RunArgs,
-    exit::{self, Failure},
-};
+use crate::exit::{self, Failure};
 use assay_case::Budget;
 use assay_events::{DeviceInfo, Event, Reporter};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, WorkerLimits};
@@ -17,8 +15,10 @@ use std::{fs, time::Duration};
 
 /// Returns the largest number of cases in one order to a worker: large enough to keep the pipeline
 /// full, small enough that failures are confirmed soon.
-fn batch(budget: Budget) -> usize {
-    match budget {
+fn batch(args: &RunArgs, planned_run: &PlannedRun) -> usize {
+    match args.budget {
+        // Orders to other machines contain the input files of shaders.
+        Budget::Quick if !args.via.via.is_empty() && planned_run.has_shaders() => 16,
         Budget::Quick => 256,
         Budget::Sampled => 16,
         Budget::Exhaustive => 2,
@@ -42,13 +42,14 @@ pub(super) fn run(
     concurrent: Option<&ConcurrentRun>,
 ) -> Result<u8, Failure> {
     let mut workers = usize::from(args.workers.unwrap_or(1));
-    let mut coordinator = Coordinator::start(launch(args, &planned_run, workers)?, settings(args, workers, concurrent))
-        .map_err(failure)?;
+    let mut coordinator =
+        Coordinator::start(launch(args, &planned_run, workers)?, settings(args, &planned_run, workers, concurrent))
+            .map_err(failure)?;
     let device = coordinator.device().clone();
     if args.workers.is_none() {
         workers = default_workers(args, &device, planned_run.options.jobs);
-        coordinator =
-            coordinator.reconfigure(launch(args, &planned_run, workers)?, settings(args, workers, concurrent));
+        coordinator = coordinator
+            .reconfigure(launch(args, &planned_run, workers)?, settings(args, &planned_run, workers, concurrent));
         if let Some(concurrent) = concurrent {
             let (args, device, threads) = (args.clone(), device.clone(), concurrent.available_threads());
             coordinator = coordinator.with_worker_count(Box::new(move || default_workers(&args, &device, threads())));
@@ -57,8 +58,9 @@ pub(super) fn run(
     let mut session = Session::new(args, &mut planned_run, &device, workers, resumed, concurrent)?;
     session.start(&planned_run)?;
     catch_interrupts()?;
-    let todo =
-        (0..planned_run.plan.len() as u32).filter(|&case| !session.finished.contains(planned_run.name(case))).collect();
+    let is_missing = |case: &u32| !session.finished.contains(planned_run.name(*case));
+    let todo: Vec<u32> = (0..planned_run.plan.len() as u32).filter(is_missing).collect();
+    planned_run.prepare_shaders(&todo, args, !args.via.via.is_empty());
     let mut reporter = session.reporter();
     let mut report = |event: &Event| reporter.event(event);
     let ran = coordinator.run(&planned_run, todo, &mut report, &INTERRUPTED);
@@ -96,7 +98,7 @@ fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
 /// Memory reserved for a worker with a software driver, in bytes: several times its usual need.
 const WORKER_MEMORY: u64 = 1 << 30;
 
-/// Returns the launch configuration of workers, with the run's command line.
+/// Returns the launch configuration of workers, with the run's settings.
 fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<Launch, Failure> {
     let threads = planned_run.options.jobs.div_ceil(workers);
     let mut environment = Vec::new();
@@ -105,7 +107,7 @@ fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<La
     if (workers > 1 || args.jobs.is_some()) && std::env::var_os(DRIVER_THREADS).is_none() {
         environment.push((DRIVER_THREADS.into(), threads.to_string().into()));
     }
-    let setup = serde_json::json!({ "command": planned_run.options.command, "device": args.device, "jobs": threads });
+    let setup = serde_json::json!({ "run": RunSetup { settings: args.settings(), jobs: threads } });
     args.via.launch(environment, setup)
 }
 
@@ -113,7 +115,12 @@ fn launch(args: &RunArgs, planned_run: &PlannedRun, workers: usize) -> Result<La
 const DRIVER_THREADS: &str = "LP_NUM_THREADS";
 
 /// Returns the settings of the coordinator.
-fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) -> CoordinatorSettings {
+fn settings(
+    args: &RunArgs,
+    planned_run: &PlannedRun,
+    workers: usize,
+    concurrent: Option<&ConcurrentRun>,
+) -> CoordinatorSettings {
     // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
     // does not return from a call soon after.
     let call = Duration::from_secs_f64(args.timeout * 1.25 + 2.0);
@@ -130,7 +137,7 @@ fn settings(args: &RunArgs, workers: usize, concurrent: Option<&ConcurrentRun>) 
         });
     CoordinatorSettings {
         workers,
-        batch: batch(args.budget),
+        batch: batch(args, planned_run),
         limits: WorkerLimits { call, start: START.max(call), memory, output: OUTPUT },
         confirm: args.confirm.is_yes(),
     }

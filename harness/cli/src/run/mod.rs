@@ -4,16 +4,19 @@ mod concurrent_devices;
 mod isolated_run;
 mod multi_device;
 mod resume;
+mod run_args;
+mod run_worker;
 mod session;
-pub(crate) mod worker_process;
 
 pub(crate) use isolated_run::failure;
-pub(crate) use multi_device::{devices, folders_within};
+pub(crate) use multi_device::devices;
+pub(crate) use run_args::{HELP, RunArgs};
+pub(crate) use run_worker::{RunSetup, RunWorker};
 
 use crate::{
-    args::{Api, Isolate, RunArgs},
+    common_args::{Api, Isolate},
     exit::{self, Failure, WithCode, usage},
-    note, report,
+    note, result_folders,
 };
 use anyhow::Context;
 use assay_exec::{Executor, Target};
@@ -25,7 +28,7 @@ use assay_vulkan_exec::{VulkanExecutor, VulkanOptions, VulkanTarget};
 use assay_wgpu_exec::{WgpuDevice, WgpuError, WgpuExecutor, WgpuTarget};
 use concurrent_devices::ConcurrentRun;
 use jiff::{Timestamp, Zoned};
-use resume::CommandLine;
+use resume::ResumeArgs;
 use session::{PlannedRun, Session};
 use std::{
     path::{Path, PathBuf},
@@ -45,21 +48,27 @@ pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Runs the selected cases, or resumes a run.
 pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.resume {
-        return resume::resume(&CommandLine::of_process(args), folder, None);
+        return resume(&ResumeArgs::of_process(args), folder);
     }
     run_with_args(args, std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect())
 }
 
-/// Runs a given `assay run` command line, which becomes the command in the run's record.
-pub(crate) fn run_as(command: Vec<String>) -> Result<u8, Failure> {
-    run_with_args(&resume::parse(&command).map_err(usage)?, command)
+/// Runs as another command asks for.
+pub(crate) fn run_as(args: &RunArgs) -> Result<u8, Failure> {
+    run_with_args(args, args.command_line())
 }
 
-/// Resumes a run as a given `assay run --resume` command line says.
-pub(crate) fn resume_as(command: &[String]) -> Result<u8, Failure> {
-    let args = resume::parse(command).map_err(usage)?;
-    let folder = args.resume.clone().ok_or_else(|| usage("the command line has no --resume"))?;
-    resume::resume(&CommandLine::of_args(args), &folder, None)
+/// Resumes the run in a folder as another command asks for.
+pub(crate) fn resume_as(args: RunArgs, folder: &Path) -> Result<u8, Failure> {
+    resume(&ResumeArgs::of_args(args), folder)
+}
+
+/// Resumes the run in a folder, or all runs of a folder of several.
+fn resume(current: &ResumeArgs, path: &Path) -> Result<u8, Failure> {
+    if result_folders::holds_runs(path) && !ResultDirWriter::has_run(path) {
+        return multi_device::resume_all(current, path);
+    }
+    resume::resume_one(current, path, None)
 }
 
 fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
@@ -72,7 +81,7 @@ fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
         return Err(usage("--validation requires --api vulkan: wgpu does not run under the validation layer"));
     }
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
-        return multi_device::run(args, &command);
+        return multi_device::run(args);
     }
     run_one(args, command, None, None)
 }
@@ -109,7 +118,7 @@ fn in_process(
     planned_run.remove_finished(&session.finished);
     planned_run.plan.negotiate(backend.executor(), planned_run.options.jobs);
     skip_other_paths(&mut planned_run.plan, args.path);
-    let settings = session::run_with(args, &planned_run.options, backend.executor().info());
+    let settings = args.program_settings(planned_run.options.jobs);
     let programs = ProgramSet { cases: &planned_run.programs, target: backend.target(), settings };
     catch_interrupts()?;
     let ran = assay_runner::run_with_programs(
@@ -225,12 +234,4 @@ pub(crate) fn catch_interrupts() -> Result<(), Failure> {
     let mut set = Ok(());
     ONCE.call_once(|| set = ctrlc::set_handler(handler));
     set.context("cannot catch Ctrl-C").code(exit::INTERNAL)
-}
-
-/// Writes `report.html` of a result folder. A failure is noted only, because the results are
-/// already safe.
-pub(crate) fn write_page(folder: &Path) {
-    if let Err(failure) = report::write_page(&[folder.to_owned()], &folder.join(report::PAGE)) {
-        note(&format!("cannot write the HTML report: {failure}"));
-    }
 }

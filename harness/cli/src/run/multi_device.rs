@@ -2,19 +2,20 @@
 //! the same time, each with its own workers. The APIs of one device run one after the other.
 
 use super::{
-    ALL, INTERRUPTED,
+    ALL, INTERRUPTED, RunArgs,
     concurrent_devices::{ConcurrentRun, run_concurrently},
     default_folder,
-    resume::{self, CommandLine},
+    resume::{self, ResumeArgs},
     resume_advice, run_one, session,
 };
 use crate::{
-    args::{Api, Isolate, RunArgs},
+    common_args::{Api, Isolate},
     exit::{self, Failure, WithCode},
-    note, output_file, print_summary, result_folders,
+    note, output_file, print_summary,
+    result_folders::{self, RUN_FILE},
 };
 use anyhow::Context;
-use assay_events::{DeviceInfo, Status};
+use assay_events::{DeviceInfo, RunSettings, Status};
 use assay_files::{OwnedFiles, input};
 use assay_reports::ResultDirWriter;
 use serde::{Deserialize, Serialize};
@@ -26,62 +27,38 @@ use std::{
     sync::atomic::Ordering,
 };
 
-/// File in a folder of several runs from which they can be resumed.
-const RUN_FILE: &str = "run.json";
-
 /// Contents of [`RUN_FILE`].
 #[derive(Serialize, Deserialize)]
 struct ResumeState {
     version: String,
-    command: Vec<String>,
-}
-
-/// Returns true if the folder contains several runs.
-pub(super) fn holds_runs(folder: &Path) -> bool {
-    folder.join(RUN_FILE).is_file()
-}
-
-/// Returns the result folders in a folder of several runs, sorted by name. Empty for any other
-/// folder.
-pub(crate) fn folders_within(folder: &Path) -> Vec<PathBuf> {
-    let inside = |folder: &Path| -> Vec<PathBuf> {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
-    };
-    if !holds_runs(folder) || ResultDirWriter::has_run(folder) {
-        return Vec::new();
-    }
-    // One level for devices or APIs, two levels for the APIs of each device.
-    let mut folders = inside(folder);
-    folders.extend(folders.clone().iter().flat_map(|folder| inside(folder)));
-    folders.retain(|folder| ResultDirWriter::has_run(folder));
-    folders.sort();
-    folders
+    /// `None` in a file of an earlier build.
+    settings: Option<RunSettings>,
 }
 
 /// Resumes the runs in a folder. Runs that had not begun are started.
-pub(super) fn resume_all(current: &CommandLine, out: &Path) -> Result<u8, Failure> {
+pub(super) fn resume_all(current: &ResumeArgs, out: &Path) -> Result<u8, Failure> {
     let file = out.join(RUN_FILE);
     let text = input::read_text(&file, input::MAX_DESCRIPTION_BYTES)
         .with_context(|| format!("cannot read {}", file.display()));
     let state = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
-    let ResumeState { version, command } = state.code(exit::USAGE)?;
-    let args = RunArgs { out: Some(out.to_owned()), ..resume::original_args(current, out, &version, &command)? };
+    let ResumeState { version, settings } = state.code(exit::USAGE)?;
+    let original = resume::original_args(current, out, &version, settings.as_ref())?;
+    let args = RunArgs { out: Some(out.to_owned()), ..original };
     // Each run has its own device and API.
     let current = current.clone().without(&["device", "api"]);
-    run_each(&args, selected_devices(&args)?, &command, out, Some(&current))
+    run_each(&args, selected_devices(&args)?, out, Some(&current))
 }
 
 /// Runs on every device that `assay devices` finds, or on the selected one, through each selected
 /// API.
-pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
+pub(super) fn run(args: &RunArgs) -> Result<u8, Failure> {
     let out = args.out.clone().unwrap_or_else(default_folder);
     // Refuses errors common to all runs before anything is written.
-    session::PlannedRun::new(&RunArgs { api: Api::Vulkan, ..args.clone() }, command.to_vec(), String::new())?;
+    session::PlannedRun::new(&RunArgs { api: Api::Vulkan, ..args.clone() }, Vec::new(), String::new())?;
     let devices = selected_devices(args)?;
     let folders: Vec<PathBuf> = devices.iter().flat_map(|device| device.folders(args, &out)).collect();
     let existed = out.exists();
-    let state = ResumeState { version: env!("CARGO_PKG_VERSION").to_owned(), command: command.to_vec() };
+    let state = ResumeState { version: env!("CARGO_PKG_VERSION").to_owned(), settings: Some(args.settings()) };
     let text = serde_json::to_string_pretty(&state).code(exit::INTERNAL)? + "\n";
     let own = OwnedFiles::new(&out);
     fs::create_dir_all(&out)
@@ -89,7 +66,7 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
         .with_context(|| format!("cannot write to {}", out.display()))
         .code(exit::USAGE)?;
     output_file::write(&out.join(RUN_FILE), text)?;
-    let ran = run_each(args, devices, command, &out, None);
+    let ran = run_each(args, devices, &out, None);
     if !folders.iter().any(|folder| ResultDirWriter::has_run(folder)) {
         // There is nothing to resume. Files that cannot be removed do no harm.
         _ = own.remove([RUN_FILE]);
@@ -99,19 +76,13 @@ pub(super) fn run(args: &RunArgs, command: &[String]) -> Result<u8, Failure> {
 }
 
 /// Runs on each device. With `resumed`, runs that had begun are resumed.
-fn run_each(
-    args: &RunArgs,
-    devices: Vec<RunDevice>,
-    command: &[String],
-    out: &Path,
-    resumed: Option<&CommandLine>,
-) -> Result<u8, Failure> {
+fn run_each(args: &RunArgs, devices: Vec<RunDevice>, out: &Path, resumed: Option<&ResumeArgs>) -> Result<u8, Failure> {
     let run = |(device, concurrent): (RunDevice, Option<ConcurrentRun>)| {
-        run_on(&device, concurrent.as_ref(), args, command, out, resumed)
+        run_on(&device, concurrent.as_ref(), args, out, resumed)
     };
     let codes: Result<Vec<Vec<u8>>, Failure> = if devices.len() > 1 && args.isolate == Isolate::Yes {
         let labels = (0..devices.len()).map(|index| format!("device {index}"));
-        let concurrent = ConcurrentRun::group(labels, session::jobs(args));
+        let concurrent = ConcurrentRun::group(labels, args.threads());
         run_concurrently(devices.into_iter().zip(concurrent.into_iter().map(Some)).collect(), run).into_iter().collect()
     } else {
         // In one process, a crash of one device's driver would end the other runs: one device at a
@@ -130,9 +101,8 @@ fn run_on(
     device: &RunDevice,
     concurrent: Option<&ConcurrentRun>,
     args: &RunArgs,
-    command: &[String],
     out: &Path,
-    resumed: Option<&CommandLine>,
+    resumed: Option<&ResumeArgs>,
 ) -> Result<Vec<u8>, Failure> {
     let jobs = |args: &RunArgs| {
         concurrent.and_then(|concurrent| u16::try_from(concurrent.initial_threads()).ok()).or(args.jobs)
@@ -146,13 +116,11 @@ fn run_on(
         let label = device.label.as_ref().map_or_else(String::new, |label| format!("{label}, "));
         note(&format!("{label}through {}: results go to {}", api.name(), folder.display()));
         let ran = match resumed.filter(|_| ResultDirWriter::has_run(&folder)) {
-            Some(current) => resume::resume(&current.clone().with_jobs(jobs(&current.args)), &folder, concurrent),
+            Some(current) => resume::resume_one(&current.clone().with_jobs(jobs(&current.args)), &folder, concurrent),
             None => {
                 let (selector, jobs) = (device.selector.clone(), jobs(args));
                 let args = RunArgs { device: selector, api, jobs, out: Some(folder.clone()), ..args.clone() };
-                let command =
-                    single_device_command(command, device.selector.as_deref(), api, &folder.to_string_lossy());
-                run_one(&args, command, None, concurrent)
+                run_one(&args, args.command_line(), None, concurrent)
             }
         };
         codes.push(match ran {
@@ -283,24 +251,6 @@ fn folder_name(device: &DeviceInfo, index: usize, taken: &mut BTreeSet<String>) 
     name
 }
 
-/// Returns the command line of one device's run through one API.
-fn single_device_command(command: &[String], device: Option<&str>, api: Api, folder: &str) -> Vec<String> {
-    let mut single = Vec::new();
-    let mut rest = command.iter();
-    while let Some(argument) = rest.next() {
-        match argument.as_str() {
-            "--device" | "--out" | "--api" => _ = rest.next(),
-            other if ["--device=", "--out=", "--api="].iter().any(|option| other.starts_with(option)) => {}
-            _ => single.push(argument.clone()),
-        }
-    }
-    if let Some(device) = device {
-        single.extend(["--device".to_owned(), device.to_owned()]);
-    }
-    single.extend(["--api".to_owned(), api.name().to_owned(), "--out".to_owned(), folder.to_owned()]);
-    single
-}
-
 /// Returns the exit code of several runs, in order of precedence: interruption, failures, errors
 /// that kept a run from completing, success. It is [`exit::NOTHING`] only if all runs checked
 /// nothing.
@@ -313,22 +263,6 @@ fn combined_code(codes: &[u8]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_command_of_one_run_replaces_device_api_and_folder() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let command = words("assay run p.f32 --device all --out o --seed 3");
-        let (one, zero) = (Some("1"), Some("0"));
-        let on_device_1 = single_device_command(&command, one, Api::Vulkan, "o/x");
-        assert_eq!(on_device_1, words("assay run p.f32 --seed 3 --device 1 --api vulkan --out o/x"));
-        let command = words("assay run --device=all --api=both --out=o");
-        assert_eq!(
-            single_device_command(&command, zero, Api::Wgpu, "o/x"),
-            words("assay run --device 0 --api wgpu --out o/x")
-        );
-        let command = words("assay run --api both");
-        assert_eq!(single_device_command(&command, None, Api::Wgpu, "o/x"), words("assay run --api wgpu --out o/x"));
-    }
 
     #[test]
     fn failures_through_one_api_only_are_listed() {

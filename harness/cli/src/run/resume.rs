@@ -1,65 +1,60 @@
 //! `assay run --resume`: resuming a run that was killed or interrupted.
 
-use super::{concurrent_devices::ConcurrentRun, multi_device, run_one};
-use crate::{
-    args::{Cli, Command, Isolate, RunArgs},
-    exit::{self, Failure, WithCode, usage},
-};
+use super::{RunArgs, concurrent_devices::ConcurrentRun, run_one};
+use crate::exit::{self, Failure, WithCode, usage};
+use assay_events::RunSettings;
 use assay_reports::ResultDirWriter;
-use clap::{CommandFactory, Parser, parser::ValueSource};
+use clap::{Args, parser::ValueSource};
 use std::{collections::BTreeSet, path::Path};
 
-/// Command line of an `assay run`.
+/// Arguments of the command that resumes a run.
 #[derive(Clone)]
-pub(super) struct CommandLine {
+pub(super) struct ResumeArgs {
     pub(super) args: RunArgs,
-    /// Options that are given explicitly, by their names in [`option_values`]. Only these must
-    /// match the original run.
+    /// Options that are given explicitly, by their fields in [`RunSettings`]. Only these must match
+    /// the original run.
     explicit: BTreeSet<String>,
 }
 
-impl CommandLine {
-    /// Returns the command line of this process.
-    pub(super) fn of_process(args: &RunArgs) -> CommandLine {
-        let command = std::env::args_os().map(crate::shield_minus);
-        let matches = Cli::command().try_get_matches_from(command);
-        let explicit = matches.ok().and_then(|matches| {
-            let (_, run) = matches.subcommand()?;
+impl ResumeArgs {
+    /// Returns the arguments of this process.
+    pub(super) fn of_process(args: &RunArgs) -> ResumeArgs {
+        // The first argument is the program, the second the command.
+        let options = std::env::args_os().skip(1).map(crate::shield_minus);
+        let matches = RunArgs::augment_args(clap::Command::new("run")).try_get_matches_from(options);
+        let explicit = matches.map(|run| {
             let is_given = |id: &&clap::Id| run.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-            Some(run.ids().filter(is_given).map(ToString::to_string).collect())
+            run.ids().filter(is_given).map(ToString::to_string).collect()
         });
-        CommandLine { args: args.clone(), explicit: explicit.unwrap_or_default() }
+        ResumeArgs { args: args.clone(), explicit: explicit.unwrap_or_default() }
     }
 
-    /// Returns a command line without explicit options.
-    pub(super) fn of_args(args: RunArgs) -> CommandLine {
-        CommandLine { args, explicit: BTreeSet::new() }
+    /// Returns arguments of which none must match the original run.
+    pub(super) fn of_args(args: RunArgs) -> ResumeArgs {
+        ResumeArgs { args, explicit: BTreeSet::new() }
     }
 
     /// Replaces the number of threads.
-    pub(super) fn with_jobs(mut self, jobs: Option<u16>) -> CommandLine {
+    pub(super) fn with_jobs(mut self, jobs: Option<u16>) -> ResumeArgs {
         self.args.jobs = jobs;
         self
     }
 
     /// Treats some options as not given.
-    pub(super) fn without(mut self, options: &[&str]) -> CommandLine {
+    pub(super) fn without(mut self, options: &[&str]) -> ResumeArgs {
         self.explicit.retain(|option| !options.contains(&option.as_str()));
         self
     }
 }
 
-/// Resumes the run in a folder with its original command line. The folder is not changed until the
-/// run is known to be resumable.
-pub(super) fn resume(current: &CommandLine, path: &Path, concurrent: Option<&ConcurrentRun>) -> Result<u8, Failure> {
-    if multi_device::holds_runs(path) && !ResultDirWriter::has_run(path) {
-        return multi_device::resume_all(current, path);
-    }
+/// Resumes the run of one device in a folder with its original options. The folder is not changed
+/// until the run is known to be resumable.
+pub(super) fn resume_one(current: &ResumeArgs, path: &Path, concurrent: Option<&ConcurrentRun>) -> Result<u8, Failure> {
     let (folder, journal) = ResultDirWriter::resume(path).code(exit::USAGE)?;
-    let command = journal.info.command.clone();
-    let mut args = original_args(current, path, &journal.info.version, &command)?;
-    // A folder of joined parts has the command line of one of them.
-    let parts = journal.info.part.as_ref().map(|part| part.of.join(", "));
+    let info = &journal.info;
+    let mut args = original_args(current, path, &info.version, info.settings.as_deref())?;
+    // A folder of joined parts has the options of one of them.
+    let parts = info.part.as_ref().map(|part| part.of.join(", "));
     if args.partition.is_some_and(|own| parts.as_ref() != Some(&own.to_string())) {
         return Err(usage(format!(
             "cannot resume {}: `assay merge` joined it from several runs; resume the incomplete part in its own folder, \
@@ -68,33 +63,37 @@ pub(super) fn resume(current: &CommandLine, path: &Path, concurrent: Option<&Con
         )));
     }
     args.out = Some(path.to_owned());
+    let command = info.command.clone();
     run_one(&args, command, Some((folder, journal)), concurrent)
 }
 
-/// Returns the arguments of the original command line `command`, with the options that may change
-/// taken from `current`.
+/// Returns the arguments with the original settings, and with the options that may change taken from
+/// `current`.
 ///
 /// # Errors
-/// Another version of Assay began the run, or an option that must not change differs.
+/// Another version of Assay began the run, its settings are not known, or an option that must not
+/// change differs.
 pub(super) fn original_args(
-    current: &CommandLine,
+    current: &ResumeArgs,
     path: &Path,
     then: &str,
-    command: &[String],
+    settings: Option<&RunSettings>,
 ) -> Result<RunArgs, Failure> {
+    let refused = |why: String| usage(format!("cannot resume {}{why}", path.display()));
     let version = env!("CARGO_PKG_VERSION");
     if then != version {
-        let path = path.display();
-        return Err(usage(format!("cannot resume {path}: Assay {then} began it, and this is Assay {version}")));
+        return Err(refused(format!(": Assay {then} began it, and this is Assay {version}")));
     }
-    let mut args = parse(command).map_err(|error| {
-        let path = path.display();
-        usage(format!("cannot resume {path}: this Assay does not understand its command line: {error}"))
+    let settings = settings.ok_or_else(|| {
+        refused(
+            ": it does not contain the options of its run, because an earlier build of Assay wrote it; start a new run"
+                .to_owned(),
+        )
     })?;
-    if let Some((option, then, now)) = difference(&args, current) {
-        let path = path.display();
-        return Err(usage(format!("cannot resume {path} with another {option}: it was {then}, and is now {now}")));
+    if let Some((option, then, now)) = difference(settings, current) {
+        return Err(refused(format!(" with another {option}: it was {then}, and is now {now}")));
     }
+    let mut args = RunArgs::from_settings(settings.clone()).map_err(|error| refused(format!(": {error}")))?;
     let current = &current.args;
     // These options do not affect results.
     args.jobs = current.jobs.or(args.jobs);
@@ -108,49 +107,46 @@ pub(super) fn original_args(
     Ok(args)
 }
 
-/// Parses a command line of `assay run`.
-pub(super) fn parse(command: &[String]) -> Result<RunArgs, String> {
-    let cli = Cli::try_parse_from(command.iter().map(|text| crate::shield_minus(text.into())));
-    match cli.map(|cli| cli.command) {
-        Ok(Command::Run(args)) => Ok(*args),
-        Ok(_) => Err("it is not an `assay run` command".to_owned()),
-        Err(error) => Err(error.to_string().lines().next().unwrap_or_default().to_owned()),
-    }
-}
-
 /// Returns the first explicitly given option that differs from the original run: its name, original
 /// and current value.
-fn difference(then: &RunArgs, now: &CommandLine) -> Option<(String, String, String)> {
-    let pairs = option_values(then).into_iter().zip(option_values(&now.args));
+fn difference(then: &RunSettings, now: &ResumeArgs) -> Option<(String, String, String)> {
+    let pairs = then.values().into_iter().zip(now.args.settings().values());
     let mut differing = pairs.filter(|(then, now)| then.1 != now.1);
-    let ((option, then), (_, now)) = differing.find(|((option, _), _)| now.explicit.contains(*option))?;
-    let option = if option == "filters" { "FILTER".to_owned() } else { format!("--{option}") };
+    let ((field, then), (_, now)) = differing.find(|((field, _), _)| now.explicit.contains(field))?;
+    let option = if field == "filters" { "FILTER".to_owned() } else { format!("--{}", field.replace('_', "-")) };
     Some((option, then, now))
 }
 
-/// Returns the options that affect results: their clap names and their values as text.
-fn option_values(args: &RunArgs) -> Vec<(&'static str, String)> {
-    fn text(value: Option<&impl ToString>) -> String {
-        value.map_or_else(|| "none".to_owned(), ToString::to_string)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explicit_options_are_compared_and_others_are_not() {
+        let then = RunSettings::default();
+        let now = |settings: RunSettings, explicit: &[&str]| ResumeArgs {
+            args: RunArgs::from_settings(settings).unwrap(),
+            explicit: explicit.iter().map(|&option| option.to_owned()).collect(),
+        };
+        let target = || RunSettings { target_env: Some("vulkan1.2".to_owned()), ..RunSettings::default() };
+        let differs = difference(&then, &now(target(), &["target_env"])).unwrap();
+        assert_eq!(differs, ("--target-env".to_owned(), "none".to_owned(), "vulkan1.2".to_owned()));
+        assert_eq!(difference(&then, &now(target(), &[])), None);
+        assert_eq!(difference(&target(), &now(target(), &["target_env"])), None);
+        let filters = RunSettings { filters: vec!["p".to_owned()], jobs: Some(3), ..RunSettings::default() };
+        let differs = difference(&then, &now(filters, &["filters", "jobs"])).unwrap();
+        assert_eq!(differs, ("FILTER".to_owned(), "none".to_owned(), "p".to_owned()));
     }
-    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
-    let filters = Some(args.filters.join(" ")).filter(|filters| !filters.is_empty());
-    let mut values = vec![
-        ("filters", text(filters.as_ref())),
-        ("budget", args.budget.to_string()),
-        ("device", text(args.device.as_ref())),
-        ("api", args.api.name().to_owned()),
-        ("timeout", args.timeout.to_string()),
-        ("seed", args.seed.to_string()),
-        ("range", text(args.range.as_ref())),
-        ("partition", text(args.partition.as_ref())),
-        ("path", text(args.path.as_ref())),
-        ("validation", yes(args.validation)),
-        ("isolate", yes(args.isolate == Isolate::Yes)),
-        ("confirm", yes(args.confirm.is_yes())),
-        ("define", args.compile.define.join(" ")),
-        ("include", format!("{:?}", args.compile.include)),
-    ];
-    values.extend(args.lists.values());
-    values
+
+    #[test]
+    fn a_run_without_its_options_cannot_be_resumed() {
+        let current = ResumeArgs::of_args(RunArgs::default());
+        let original = |version: &str, settings: Option<&RunSettings>| {
+            original_args(&current, Path::new("out"), version, settings).map_err(|failure| failure.to_string())
+        };
+        let error = original(env!("CARGO_PKG_VERSION"), None).unwrap_err();
+        assert!(error.starts_with("cannot resume out: it does not contain the options"), "{error}");
+        assert!(original(env!("CARGO_PKG_VERSION"), Some(&RunSettings::default())).is_ok());
+        assert!(original("0.0.1", Some(&RunSettings::default())).unwrap_err().contains("Assay 0.0.1 began it"));
+    }
 }

@@ -1,23 +1,34 @@
 //! Planning of a run (before the device is open) and its reporting session.
 
-use super::{INTERRUPTED, concurrent_devices::ConcurrentRun, default_folder, resume_advice, write_page};
+use super::{
+    INTERRUPTED, RunArgs, concurrent_devices::ConcurrentRun, default_folder, resume_advice, run_worker::CaseData,
+};
 use crate::{
-    ReportOutput,
-    args::{Api, RunArgs},
-    cases,
+    ReportOutput, cases,
+    common_args::Api,
     exit::{self, Failure, WithCode, usage},
     lab_lists::{ExpectationLists, ListsArgs},
     note,
+    report::write_run_page,
+    spinner::spinner,
 };
 use assay_events::{CaseEnd, CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
 use assay_isolate::Cases;
 use assay_reports::{
     Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Tally, counted, merge, plural,
 };
-use assay_runner::{Plan, PlanError, RunOptions, Selection};
-use assay_suite::{AnyCase, Case as Program, ProgramSettings, RunPath};
+use assay_runner::{CaseRequest, Plan, PlanError, RunOptions, Selection};
+use assay_suite::{AnyCase, Case as Program, RunPath, ShaderOptions};
+use indicatif::ProgressBar;
+use serde_json::Value;
 use std::{
-    collections::HashSet, io, num::NonZero, path::PathBuf, rc::Rc, sync::atomic::Ordering, thread, time::Instant,
+    collections::HashSet,
+    io,
+    path::PathBuf,
+    rc::Rc,
+    sync::{Mutex, PoisonError, atomic::Ordering},
+    thread,
+    time::Instant,
 };
 
 /// Selected cases and settings of a run, known before the device is open.
@@ -29,34 +40,6 @@ pub(super) struct PlannedRun {
     lists: Option<(ExpectationLists, Vec<String>)>,
 }
 
-/// Returns the runner's options for a run, with or without worker processes.
-pub(super) fn options(args: &RunArgs, command: Vec<String>, started: String) -> RunOptions {
-    RunOptions {
-        budget: args.budget,
-        seed: args.seed,
-        range: args.range.clone(),
-        partition: args.partition,
-        jobs: jobs(args),
-        command,
-        started,
-    }
-}
-
-/// Returns the number of threads of a run, over all devices.
-pub(super) fn jobs(args: &RunArgs) -> usize {
-    args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, NonZero::get), usize::from)
-}
-
-/// Returns the settings for running suite programs on a device.
-pub(super) fn run_with(args: &RunArgs, options: &RunOptions, device: &DeviceInfo) -> ProgramSettings {
-    // The validation layer's messages name the device but not the case, so only one program may run
-    // at a time.
-    let jobs = if args.validation { 1 } else { options.jobs };
-    let rerun_options =
-        assay_events::rerun_options(&options.command, device, &options.budget.to_string(), options.seed);
-    ProgramSettings { path: args.path, seed: args.seed, compile: args.compile.options(), jobs, rerun_options }
-}
-
 impl PlannedRun {
     /// Selects the cases of a run.
     ///
@@ -66,7 +49,7 @@ impl PlannedRun {
         let (all, patterns) = cases::load_with(&args.filters)?;
         let filters = cases::filters(&patterns, &all)?;
         let (lists, chosen) = args.lists.read(all, &filters)?;
-        let options = options(args, command, started);
+        let options = args.run_options(command, started);
         let refused = |error: PlanError| Failure {
             code: match error {
                 PlanError::NoMatch { .. } => exit::NOTHING,
@@ -97,6 +80,43 @@ impl PlannedRun {
             return Err(Failure { code: exit::NOTHING, error });
         }
         Ok(PlannedRun { plan, programs, options, path: args.path, lists: Some((lists, chosen.skipped)) })
+    }
+
+    /// Returns true if there are shaders of the user.
+    pub(super) fn has_shaders(&self) -> bool {
+        self.programs.iter().any(|program| program.shader_file().is_some())
+    }
+
+    /// Reads and compiles the shaders of the user among these cases, so that workers do not depend on
+    /// their files. `portable` as for [`PreparedShader::of_file`](assay_suite::PreparedShader).
+    pub(super) fn prepare_shaders(&mut self, todo: &[u32], args: &RunArgs, portable: bool) {
+        let compile = args.compile.options();
+        let options = ShaderOptions { compile: &compile, seed: args.seed };
+        let first = self.plan.cases.len();
+        let todo: HashSet<usize> = todo.iter().filter_map(|&case| (case as usize).checked_sub(first)).collect();
+        let mut shaders: Vec<&mut Program> = self
+            .programs
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, program)| program.shader_file().is_some() && todo.contains(at))
+            .map(|(_, program)| program)
+            .collect();
+        if shaders.is_empty() {
+            return;
+        }
+        let bar = (!args.quiet).then(|| spinner("reading and compiling the shaders"));
+        let queue = Mutex::new(shaders.iter_mut());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        thread::scope(|scope| {
+            for _ in 0..self.options.jobs.max(1) {
+                scope.spawn(|| {
+                    while let (false, Some(program)) = (INTERRUPTED.load(Ordering::Relaxed), next()) {
+                        program.prepare(options, portable);
+                    }
+                });
+            }
+        });
+        bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 
     /// Removes the cases that have a result.
@@ -145,6 +165,16 @@ impl Cases for PlannedRun {
             Some(planned) => &planned.case.name,
             None => &self.programs[case - self.plan.cases.len()].name,
         }
+    }
+
+    fn data(&self, case: u32) -> Option<Value> {
+        let case = case as usize;
+        let data = match self.plan.cases.get(case) {
+            Some(planned) => CaseData::Precision(CaseRequest::of(&planned.case)),
+            // Programs of suites and random programs are made from their names.
+            None => CaseData::Shader(self.programs[case - self.plan.cases.len()].prepared_shader()?.clone()),
+        };
+        serde_json::to_value(data).ok()
     }
 
     fn not_run(&self, case: u32, status: Status, reason: String) -> Event {
@@ -341,7 +371,7 @@ impl Session {
         });
         match finished {
             Ok(interrupted) => {
-                write_page(&self.folder);
+                write_run_page(&self.folder);
                 if interrupted {
                     note(&format!("the run was interrupted; {}", resume_advice(&self.folder)));
                 }

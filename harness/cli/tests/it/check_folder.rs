@@ -69,6 +69,76 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     assert!(again.stderr.contains("6 results from the earlier run"), "{again:?}");
 }
 
+/// Writes a launcher that deletes a file or folder before it starts a worker, from the given start on.
+/// Returns the options that use it.
+fn deleting_launcher(folder: &Path, delete: &Path, from: u32) -> [String; 4] {
+    let (script, starts) = (folder.join("launch.sh"), folder.join("starts"));
+    let (starts, delete) = (starts.display(), delete.display());
+    let lines = format!(
+        "echo start >> '{starts}'\nif [ $(wc -l < '{starts}') -ge {from} ]; then rm -rf '{delete}'; fi\nexec \"$@\"\n"
+    );
+    fs::write(&script, lines).unwrap();
+    let prefix = format!("sh '{}'", script.display());
+    ["--via".to_owned(), prefix, "--via-binary".to_owned(), env!("CARGO_BIN_EXE_assay").to_owned()]
+}
+
+#[test]
+fn workers_need_no_file_of_the_shaders_that_they_run() {
+    if !crate::support::device::device() {
+        return;
+    }
+    let case = "shader = 'named.wgsl'\nworkgroups = [1]\nrounds = 1\n[input]\ny = 'zeros.bin'\n\
+                [[expect]]\nbinding = 'y'\nelement = '[2]'\nvalue = '7'\n";
+    let folder = folder(&[
+        ("shaders/a.wgsl", WRITES.to_owned()),
+        ("shaders/named.wgsl", WRITES.to_owned()),
+        ("shaders/named.toml", case.to_owned()),
+        ("shaders/zeros.bin", "\0".repeat(256)),
+    ]);
+    let (shaders, out) = (folder.path().join("shaders"), folder.path().join("out"));
+    // The failure is confirmed by a second process, before whose start all files are deleted.
+    let launcher = deleting_launcher(folder.path(), &shaders, 2);
+    let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+    let output = assay(&[&["check", text(&shaders), "--out", text(&out)], launcher.as_slice()].concat());
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(!shaders.exists(), "a second worker was started");
+    let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
+    let verdicts: Vec<(String, String)> = results
+        .lines()
+        .filter_map(|line| match serde_json::from_str(line).unwrap() {
+            assay_events::Event::CheckFinished(check) => Some((
+                format!("{:?}", check.status),
+                check.repeat.map_or_else(String::new, |r| format!("{:?}", r.verdict)),
+            )),
+            _ => None,
+        })
+        .collect();
+    let expected = [("Fail", "Same"), ("Pass", "")].map(|(status, verdict)| (status.to_owned(), verdict.to_owned()));
+    let mut verdicts = verdicts;
+    verdicts.sort();
+    assert_eq!(verdicts, expected, "{output:?}");
+}
+
+#[test]
+fn workers_need_no_file_of_the_families_that_they_run() {
+    if !crate::support::device::device() {
+        return;
+    }
+    let family =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../cases/precision/exponential.toml")).unwrap();
+    let folder = folder(&[("mine.toml", family)]);
+    let (file, out) = (folder.path().join("mine.toml"), folder.path().join("out"));
+    let launcher = deleting_launcher(folder.path(), &file, 1);
+    let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+    let options = ["--exclude", "mine.f32", "--exclude", "mine.f64", "--out", text(&out)];
+    let output = assay(&[&["run", text(&file)], options.as_slice(), launcher.as_slice()].concat());
+    assert!(output.code == 0 || output.code == 1, "{output:?}");
+    assert!(!file.exists(), "the launcher deletes the file");
+    let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
+    assert!(results.matches("\"event\":\"case_finished\"").count() > 2, "{output:?}");
+    assert!(!results.contains("\"InternalError\""), "{output:?}");
+}
+
 #[test]
 fn options_of_one_shader_are_refused_for_a_folder() {
     let folder = folder(&[("a.wgsl", WRITES.to_owned())]);

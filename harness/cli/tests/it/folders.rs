@@ -2,7 +2,7 @@
 //! themselves and need no device.
 
 use crate::support::{Output, assay};
-use assay_events::{DeviceInfo, Event, RunInfo, RunPart, SCHEMA};
+use assay_events::{DeviceInfo, Event, RunInfo, RunPart, RunSettings, SCHEMA};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -42,6 +42,7 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
             .into_iter()
             .chain(part.map(|of| format!("--partition={of}")))
             .collect(),
+        settings: Some(Box::new(RunSettings { partition: part.map(str::to_owned), ..RunSettings::default() })),
         started: "2026-11-21T03:00:00Z".to_owned(),
         host: String::new(),
         selection: String::new(),
@@ -60,7 +61,7 @@ fn folder(path: &Path, part: Option<&str>, cases: &[(String, &str, f64)]) -> Pat
 fn result(name: &str, status: &str, margin: f64) -> Value {
     let example = json!({
         "operands": ["0x3f9d70a4"], "slot": 0, "got": "0x40161f99", "permitted": [["0x40161f70", "0x40161f7c"]],
-        "margin": margin, "explain": "assay explain Exp2 --format f32 --shape scalar --in 0x3f9d70a4 --got 0x40161f99",
+        "margin": margin, "call": {"op": "Exp2", "format": "f32", "shape": "scalar"},
     });
     let fails = status == "Fail";
     let class = json!({"status": "Fail", "class": "FewUlp", "count": 12, "examples": [example.clone()]});
@@ -161,7 +162,7 @@ fn runs_are_compared_as_text_json_and_html() {
     assert_eq!(wrong.code, 2, "{wrong:?}");
     // A folder of a newer version is refused.
     let file = new.join("results.jsonl");
-    let later = fs::read_to_string(&file).unwrap().replacen("\"schema\":1", "\"schema\":7", 1);
+    let later = fs::read_to_string(&file).unwrap().replacen(&format!("\"schema\":{SCHEMA}"), "\"schema\":7", 1);
     fs::write(&file, later).unwrap();
     let output = assay(&["diff", text(&old), text(&new)]);
     assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output:?}");
@@ -201,6 +202,49 @@ fn damaged_folders_are_refused_without_output() {
     // The system's error message is printed once.
     let output = assay(&["run", "precision.f32.fnegate", "--baseline", "/nowhere/list"]);
     assert!(output.code == 2 && output.stderr.matches("No such file").count() == 1, "{output:?}");
+}
+
+/// Schema 1 had command lines where there is data now.
+#[test]
+fn a_folder_of_schema_1_has_the_report_of_a_new_one() {
+    const EXPLAIN: &str = "assay explain Exp2 --format f32 --shape scalar --in 0x3f9d70a4 --got 0x40161f99";
+    let dir = tempfile::tempdir().unwrap();
+    let list = cases(&[("p.f32.a", "Pass", 0.5), ("p.f32.b", "Fail", 3.0)]);
+    let new = folder(&dir.path().join("new"), None, &list);
+    let old = folder(&dir.path().join("old"), None, &list);
+    let file = old.join("results.jsonl");
+    let (mut lines, mut converted) = (String::new(), 0);
+    for line in fs::read_to_string(&file).unwrap().lines() {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        if event["event"] == "run_started" {
+            event["schema"] = 1.into();
+            event.as_object_mut().unwrap().remove("settings").unwrap();
+            let command = event["command"].as_array_mut().unwrap();
+            command.extend(["--timeout", "5"].map(Value::from));
+        }
+        for pointer in ["/worst", "/classes/0/examples/0"] {
+            if let Some(example) = event.pointer_mut(pointer).and_then(Value::as_object_mut) {
+                example.remove("call").unwrap();
+                example.insert("explain".to_owned(), EXPLAIN.into());
+                converted += 1;
+            }
+        }
+        lines += &format!("{event}\n");
+    }
+    assert_eq!(converted, 3);
+    fs::write(&file, lines).unwrap();
+    // Its report derives the permitted set, and repeats cases with the options of the command line.
+    let page = |folder: &Path| {
+        let output = assay(&["report", text(folder)]);
+        assert_eq!(output.code, 0, "{output:?}");
+        fs::read_to_string(folder.join("report.html")).unwrap()
+    };
+    for (folder, options) in [(&old, "--budget quick --seed 0 --timeout 5\""), (&new, "--budget quick --seed 0\"")] {
+        let page = page(folder);
+        assert!(page.contains(EXPLAIN) && page.contains("derivation\":\"Exp2"), "{page}");
+        assert!(page.contains(options), "{page}");
+    }
+    assert_eq!(assay(&["diff", text(&old), text(&new)]).code, 0);
 }
 
 #[test]

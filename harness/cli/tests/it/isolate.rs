@@ -98,6 +98,7 @@ fn a_killed_run_resumes_with_its_results() {
         (&["-e", "*.exp.*"], "with another --exclude: it was none, and is now *.exp.*"),
         (&["precision.f16"], "with another FILTER: it was precision.f32, and is now precision.f16"),
         (&["--validation"], "with another --validation: it was no, and is now yes"),
+        (&["--target-env", "vulkan1.2"], "with another --target-env: it was none, and is now vulkan1.2"),
     ] {
         let output = assay(&[&["run", "--resume", path(&out)][..], arguments].concat());
         assert!(output.code == 2 && output.stderr.contains(said), "{said}: {output:?}");
@@ -179,6 +180,12 @@ fn every_device_has_its_own_folder() {
     assert!(folders.iter().all(|path| path.exists()));
     let other = assay(&["run", "--resume", path(&out), "--budget", "sampled"]);
     assert!(other.code == 2 && other.stderr.contains("with another --budget"), "{other:?}");
+    let state = fs::read_to_string(out.join("run.json")).unwrap();
+    let mut without: serde_json::Value = serde_json::from_str(&state).unwrap();
+    without.as_object_mut().unwrap().remove("settings").unwrap();
+    fs::write(out.join("run.json"), without.to_string()).unwrap();
+    let old = assay(&["run", "--resume", path(&out)]);
+    assert!(old.code == 2 && old.stderr.contains("it does not contain the options of its run"), "{old:?}");
     fs::write(out.join("run.json"), "{}").unwrap();
     let damaged = assay(&["run", "--resume", path(&out)]);
     assert!(damaged.code == 2 && damaged.stderr.contains("run.json"), "{damaged:?}");

@@ -34,13 +34,13 @@ const MAX_LOST_LINKS: u32 = 5;
 pub(super) struct WorkerJob {
     /// Its cases in order.
     pub(super) cases: Vec<u32>,
+    /// The tasks for the worker, in the order of the cases; none once it has them.
+    pub(super) tasks: Vec<Task>,
     /// Cases without a result, by name.
     pub(super) unfinished: HashMap<String, u32>,
     /// The confirmation that requested it, in a process of its own; the case to confirm is the
     /// last.
     pub(super) confirmation: Option<u64>,
-    /// Indices of the chunks of the last case to run; `None` for all of them.
-    pub(super) chunks: Option<Vec<u64>>,
 }
 
 /// Failure of a worker.
@@ -117,16 +117,9 @@ impl Worker {
 
     fn begin_job(&mut self) {
         self.written_before = self.written();
-        if let Some(job) = &self.job {
-            let mut cases: Vec<(u32, &String)> = job.unfinished.iter().map(|(name, &case)| (case, name)).collect();
-            let place: HashMap<u32, usize> = job.cases.iter().enumerate().map(|(place, &case)| (case, place)).collect();
-            cases.sort_by_key(|(case, _)| place.get(case));
-            let whole = |(_, name): (u32, &String)| Task { name: name.clone(), chunks: None };
-            let mut tasks: Vec<Task> = cases.into_iter().map(whole).collect();
-            if let Some(last) = tasks.last_mut() {
-                last.chunks.clone_from(&job.chunks);
-            }
-            self.send(&Order::Run { cases: tasks });
+        if let Some(job) = &mut self.job {
+            let cases = std::mem::take(&mut job.tasks);
+            self.send(&Order::Run { cases });
         }
     }
 

@@ -191,8 +191,7 @@ pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u
         got: wrong.got.clone(),
         permitted: vec![[wrong.permitted.clone(), wrong.permitted.clone()]],
         margin: None,
-        // The caller, which knows the options of the run, fills this in.
-        explain: String::new(),
+        call: None,
     };
     let classes: Vec<ClassCount> = wrong
         .iter()

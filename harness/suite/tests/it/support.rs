@@ -93,13 +93,7 @@ pub(crate) fn run(cases: &[Case], target: &(dyn Target + Sync), path: Option<Run
     let programs = ProgramSet {
         cases,
         target,
-        settings: ProgramSettings {
-            path,
-            seed: 0,
-            compile: CompileOptions::default(),
-            jobs: 2,
-            rerun_options: String::new(),
-        },
+        settings: ProgramSettings { path, seed: 0, compile: CompileOptions::default(), jobs: 2 },
     };
     let mut results = Vec::new();
     programs.run(&AtomicBool::new(false), &mut |event| {

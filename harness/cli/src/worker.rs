@@ -1,0 +1,50 @@
+//! `assay worker`: the worker process of a run or a check, which opens one device.
+
+use crate::{
+    check::{CheckSetup, CheckWorker},
+    exit::{self, Failure, WithCode},
+    run::{RunSetup, RunWorker},
+};
+use assay_isolate::{Launch, Refusal, WorkerBackend};
+use clap::Args;
+use serde::Deserialize;
+
+/// Options of `assay worker`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// Run the worker in a child process, and report its end
+    #[arg(long)]
+    pub(crate) supervised: bool,
+}
+
+/// Request of the coordinator that started this process.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WorkerSetup {
+    Run(Box<RunSetup>),
+    Check(Box<CheckSetup>),
+}
+
+/// Serves the coordinator that started this process.
+pub(crate) fn serve(args: &WorkerArgs) -> Result<u8, Failure> {
+    if args.supervised {
+        let program = std::env::current_exe().code(exit::INTERNAL)?;
+        let launch = Launch { program, arguments: vec!["worker".into()], ..Launch::default() };
+        assay_isolate::supervise(launch).code(exit::INTERNAL)?;
+        return Ok(exit::OK);
+    }
+    assay_isolate::serve(|setup| open(setup).map_err(refuse)).code(exit::INTERNAL)?;
+    Ok(exit::OK)
+}
+
+/// Opens the backend for a run or a check.
+fn open(setup: serde_json::Value) -> Result<Box<dyn WorkerBackend>, Failure> {
+    Ok(match serde_json::from_value(setup).code(exit::INTERNAL)? {
+        WorkerSetup::Run(setup) => Box::new(RunWorker::open(*setup)?),
+        WorkerSetup::Check(setup) => Box::new(CheckWorker::open(*setup)?),
+    })
+}
+
+fn refuse(failure: Failure) -> Refusal {
+    Refusal { reason: failure.to_string(), code: failure.code }
+}
