@@ -11,7 +11,7 @@ pub trait Executor: Sync {
     fn info(&self) -> &DeviceInfo;
 
     /// Returns the requirements of the case that this executor does not meet, in the words of
-    /// [`RequirementCheck`](assay_spirv::requirements::RequirementCheck), or `None` if it can run
+    /// [`RequirementCheck`](assay_spirv_rules::requirements::RequirementCheck), or `None` if it can run
     /// the case.
     fn missing(&self, case: &Case) -> Option<String>;
 

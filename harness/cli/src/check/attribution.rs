@@ -18,7 +18,7 @@ use assay_events::{DeviceInfo, Status};
 use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::{Dispatch, Robustness};
 use assay_precision::Specification;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_wgpu_exec::{NagaInput, naga_spirv};
 
 /// Start of a note with an attribution.
@@ -163,7 +163,7 @@ impl Target for NagaTarget<'_> {
 mod tests {
     use super::*;
     use assay_oracle::Resource;
-    use assay_spirv::requirements::ApiVersion;
+    use assay_spirv_rules::requirements::ApiVersion;
     use assay_suite::NoDevice;
     use std::{collections::BTreeMap, time::Duration};
 

@@ -28,7 +28,7 @@ use crate::memory::Object;
 use crate::outcome::{CauseKind, FaultKind, FaultMemory, Outcome};
 use crate::pointer::counted;
 use crate::program::{ObjectKind, Program};
-use assay_spirv::texture_addressing::Sampler;
+use assay_texture::Sampler;
 use concurrency::atomics::Contention;
 use concurrency::data_race::RaceDetector;
 use concurrency::modification_order::OpenOrders;
