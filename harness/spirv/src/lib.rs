@@ -4,6 +4,7 @@
 //! * [`Module`]: words as sections, dense ids, interned types, functions, blocks and control flow.
 //! * [`reflect`]: entry points, bindings, layouts, specialisation constants.
 //! * [`edit`]: edits of a module's words.
+//! * [`hash`]: maps and sets keyed by short names, numbers or ids.
 //! * [`kernel_call`]: arguments of OpenCL kernels, which Vulkan devices do not run directly.
 //! * [`assemble`] and [`disassemble`]: the text form of spirv-as and spirv-dis.
 

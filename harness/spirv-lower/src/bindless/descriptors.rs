@@ -1,11 +1,10 @@
 //! Replacement of images and samplers by descriptor numbers, and functions that look them up.
 
 use super::builder::{Builder, Code};
-use super::image_functions::ImageUse;
 use super::{DescriptorIndexing, LowerError};
 use assay_spirv::grammar::Kind;
 use assay_spirv::kernel_call::{DescriptorPosition, HandleKind, ImageHandle, KernelCall};
-use assay_spirv::module::{Instruction, Type, TypeId};
+use assay_spirv::module::{ImageType, Instruction, Type, TypeId};
 use assay_spirv::tables::{Capability, Dim, FunctionControl, ImageFormat, ImageOperands, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +45,21 @@ pub(super) enum ImageSource {
     Image(u32, Option<u32>),
     /// A sampled image handle.
     Sampled(u32),
+}
+
+/// An image instruction that becomes a function.
+pub(super) struct ImageUse<'m> {
+    pub(super) op: Op,
+    pub(super) ty: ImageType,
+    /// Types of its id operands after the image.
+    pub(super) operands: Vec<u32>,
+    pub(super) result: u32,
+    /// Component type of texels; `None` for queries.
+    pub(super) scalar: Option<&'m Type>,
+    /// Image operands that are kept.
+    pub(super) mask: u32,
+    /// Number of components of its coordinate.
+    pub(super) coordinate_count: u32,
 }
 
 /// Descriptors of all handles, and the functions and results created for them.

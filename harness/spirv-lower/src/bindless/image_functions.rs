@@ -4,7 +4,7 @@
 use super::DescriptorIndexing;
 use super::builder::{Builder, Code};
 use super::descriptors::{
-    ComponentType, DescriptorArray, Descriptors, ImageProperties, ImageSource, image_ty, samples,
+    ComponentType, DescriptorArray, Descriptors, ImageProperties, ImageSource, ImageUse, image_ty, samples,
 };
 use assay_spirv::kernel_call::HandleKind;
 use assay_spirv::module::{ImageType, Type};
@@ -30,21 +30,6 @@ struct CandidateBranch {
     merge: Option<u32>,
     /// Index into the array, if it is selected at run time.
     index: Option<u32>,
-}
-
-/// An image instruction that becomes a function.
-pub(super) struct ImageUse<'m> {
-    pub(super) op: Op,
-    pub(super) ty: ImageType,
-    /// Types of its id operands after the image.
-    pub(super) operands: Vec<u32>,
-    pub(super) result: u32,
-    /// Component type of texels; `None` for queries.
-    pub(super) scalar: Option<&'m Type>,
-    /// Image operands that are kept.
-    pub(super) mask: u32,
-    /// Number of components of its coordinate.
-    pub(super) coordinate_count: u32,
 }
 
 impl Descriptors {

@@ -2,7 +2,7 @@
 //! Assignment").
 
 use super::Condition;
-use super::derive::{Derivation, feature};
+use super::derivation::{Derivation, feature};
 use assay_spirv::module::Instruction;
 use assay_spirv::reflect::{self, Layouts, Member, TypeLayout};
 use assay_spirv::tables::StorageClass;

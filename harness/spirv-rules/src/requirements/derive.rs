@@ -1,12 +1,12 @@
 //! Derivation of a module's device requirements.
 
-use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use super::derivation::{Derivation, api, capability_needs, enabled_by, extension, feature, property};
 use super::stages::FirstUses;
-use super::{ApiVersion, Condition, DeviceCondition, PropertyCondition, RequirementItem, Requirements};
+use super::{Condition, PropertyCondition, RequirementItem, Requirements};
 use crate::rules::LISTED_BY_EXTENSION;
-use assay_spirv::grammar::{self, EnablingCondition, Version};
+use assay_spirv::grammar::{self, Version};
 use assay_spirv::module::{Instruction, Module, Section, Type, TypeId};
 use assay_spirv::reflect::{self, EntryPointUses, Modes};
 use assay_spirv::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, Op, StorageClass};
@@ -14,7 +14,7 @@ use assay_spirv::tables::{Capability, Decoration, Dim, ExecutionMode, ExecutionM
 impl Requirements {
     /// Returns the device requirements of a module.
     pub fn of(module: &Module) -> Requirements {
-        let mut derive = Derivation { module, floats: OnceCell::new(), items: Vec::new() };
+        let mut derive = Derivation::new(module);
         derive.version();
         derive.capabilities();
         derive.extensions();
@@ -53,62 +53,8 @@ impl Requirements {
     }
 }
 
-pub(super) fn capability_needs(capability: Capability) -> Option<Condition> {
-    match capability.enabling_conditions() {
-        Some([]) => None,
-        Some(ways) => Some(enabled_by(ways)),
-        None => Some(Condition::Unsatisfiable("an API other than Vulkan, which does not list it".to_owned())),
-    }
-}
-
-pub(super) struct Derivation<'a> {
-    pub(super) module: &'a Module,
-    /// Set for 16, 32 and 64 bits if the module has floats of that width.
-    pub(super) floats: OnceCell<[bool; 3]>,
-    items: Vec<RequirementItem>,
-}
-
-pub(super) fn feature(name: &'static str) -> Condition {
-    Condition::Atom(DeviceCondition::Feature(name))
-}
-
-fn api(minor: u32) -> Condition {
-    Condition::Atom(DeviceCondition::Api(ApiVersion::v1(minor)))
-}
-
-fn extension(name: &'static str) -> Condition {
-    Condition::Atom(DeviceCondition::Extension(name))
-}
-
-pub(super) fn property(name: &'static str, test: PropertyCondition) -> Condition {
-    Condition::Atom(DeviceCondition::Property(name, test))
-}
-
 fn any(names: &[&'static str]) -> Condition {
     Condition::Any(names.iter().map(|name| feature(name)).collect())
-}
-
-fn enabled_by(ways: &[EnablingCondition]) -> Condition {
-    let mut parts: Vec<Condition> = Vec::new();
-    for way in ways {
-        let part = match *way {
-            EnablingCondition::Version(minor) => api(minor),
-            EnablingCondition::Extension(name) => extension(name),
-            EnablingCondition::Feature { feature: name, .. } => feature(name),
-            EnablingCondition::Property { member, value: "VK_TRUE", .. } => property(member, PropertyCondition::True),
-            EnablingCondition::Property { member, value, bits, .. } => {
-                property(member, PropertyCondition::Bits(bits, value))
-            }
-        };
-        // Several structures may contain one feature.
-        if !parts.contains(&part) {
-            parts.push(part);
-        }
-    }
-    match parts.len() {
-        1 => parts.remove(0),
-        _ => Condition::Any(parts),
-    }
 }
 
 /// Workgroup limits with their rules: x, y, z, and the number of invocations.
@@ -120,10 +66,6 @@ const WORKGROUP_LIMITS: [(&str, &str); 4] = [
 ];
 
 impl Derivation<'_> {
-    pub(super) fn push(&mut self, at: usize, imposed_by: String, rule: Option<&'static str>, expression: Condition) {
-        self.items.push(RequirementItem { expression, imposed_by, rule, at });
-    }
-
     fn version(&mut self) {
         let version = self.module.version();
         let needs = match (version.major, version.minor) {
@@ -366,19 +308,5 @@ impl Derivation<'_> {
             _ => return,
         };
         self.push(at, imposed_by, Some(rule), any(features));
-    }
-
-    pub(super) fn is_buffer_block(&self, ty: TypeId) -> bool {
-        self.element_has(ty, Decoration::BufferBlock)
-    }
-
-    pub(super) fn has_block(&self, ty: TypeId) -> bool {
-        self.element_has(ty, Decoration::Block)
-    }
-
-    fn element_has(&self, ty: TypeId, decoration: Decoration) -> bool {
-        let (element, _) = reflect::elements(self.module, ty);
-        let declared = self.module.type_definition(element).result().unwrap_or_default();
-        reflect::has_decoration(self.module, declared, decoration)
     }
 }

@@ -1,7 +1,7 @@
 //! Requirements of float controls and fast-math flags.
 
 use super::PropertyCondition;
-use super::derive::{Derivation, property};
+use super::derivation::{Derivation, property};
 use assay_spirv::module::{Instruction, Module, Type, TypeId};
 use assay_spirv::reflect::ExecutionModeUse;
 use assay_spirv::tables::{Decoration, ExecutionMode, FPFastMathMode};

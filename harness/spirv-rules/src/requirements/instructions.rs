@@ -1,6 +1,6 @@
 //! Requirements of single instructions that follow from their operands.
 
-use super::derive::{Derivation, capability_needs, feature};
+use super::derivation::{Derivation, capability_needs, feature};
 use crate::rules::dynamic_indexing;
 use crate::rules::opcode_groups::GATHERS;
 use assay_spirv::OperandLayout;

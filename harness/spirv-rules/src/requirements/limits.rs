@@ -1,6 +1,6 @@
 //! Requirements of types and instructions that a limit or feature of their own governs.
 
-use super::derive::{Derivation, feature, property};
+use super::derivation::{Derivation, feature, property};
 use super::{Condition, PropertyCondition};
 use assay_spirv::module::{Instruction, Section, Type};
 use assay_spirv::reflect;

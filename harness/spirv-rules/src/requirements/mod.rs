@@ -1,6 +1,7 @@
 //! Device requirements of modules, device capabilities, and the comparison of both.
 
 mod block_layout;
+mod derivation;
 mod derive;
 mod float_controls;
 mod instructions;

@@ -1,7 +1,7 @@
 //! Requirements that depend on the shader stages that execute an instruction.
 
 use super::PropertyCondition;
-use super::derive::{Derivation, feature, property};
+use super::derivation::{Derivation, feature, property};
 use super::instructions::is_subgroup_operation;
 use assay_spirv::module::Module;
 use assay_spirv::reflect::{EntryPointUses, may_be_written};

@@ -123,7 +123,9 @@ fn report_unavailable(
     }
 }
 
+/// Flag of an opcode that no declared capability enables.
 const UNDECLARED: u8 = 1;
+/// Flag of an opcode that neither the version nor a declared extension provides.
 const UNAVAILABLE: u8 = 2;
 
 /// Returns the results of `capability-declared` and `version-or-extension` for an opcode, as flags.
@@ -132,7 +134,7 @@ fn status(facts: &Facts, op: Op) -> u8 {
         let capabilities = op.info().capabilities;
         let undeclared = !capabilities.is_empty() && !capabilities.iter().any(|c| facts.has(*c));
         let unavailable = instruction_availability(op).problem(facts).is_some();
-        u8::from(undeclared) * UNDECLARED | u8::from(unavailable) * UNAVAILABLE
+        (u8::from(undeclared) * UNDECLARED) | (u8::from(unavailable) * UNAVAILABLE)
     })
 }
 

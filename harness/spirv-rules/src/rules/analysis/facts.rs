@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::branches::Branches;
 use super::opcode_cache::OpcodeCache;
-use super::structure::{StructureViolation, violations};
+use super::structure::{self, StructureViolation};
 use super::type_contents::{TypeContents, contents};
 use super::typing::Typing;
 use assay_spirv::OperandLayout;
@@ -86,11 +86,11 @@ impl Capabilities {
 /// A module with the properties that rules query.
 pub(crate) struct Facts<'a> {
     /// The module.
-    pub module: &'a Module,
+    pub(crate) module: &'a Module,
     /// Declared capabilities, and those that they declare implicitly.
     capabilities: Capabilities,
     /// Declared extensions.
-    pub extensions: BTreeSet<String>,
+    pub(crate) extensions: BTreeSet<String>,
     pub(crate) entries: Vec<EntryPointFacts<'a>>,
     pub(crate) variables: Vec<ModuleVariable<'a>>,
     /// Storage classes of variables and of pointer types, without duplicates; and whether a
@@ -116,13 +116,13 @@ pub(crate) struct Facts<'a> {
     branches: OnceCell<Branches>,
     /// Violations of the rules for structured control flow.
     structure: OnceCell<Vec<StructureViolation>>,
-    /// What `capability-declared` and `version-or-extension` find for each opcode.
+    /// Results of `capability-declared` and `version-or-extension` for each opcode.
     pub(crate) enabling: OpcodeCache,
 }
 
 impl<'a> Facts<'a> {
     /// Computes the properties that are not lazy.
-    pub fn new(module: &'a Module) -> Self {
+    pub(crate) fn new(module: &'a Module) -> Self {
         let mut capabilities = Capabilities::default();
         let declared = module.section(Section::Capabilities).filter_map(|i| Capability::from_word(i.operand(0)?));
         let mut pending: Vec<Capability> = declared.collect();
@@ -215,7 +215,7 @@ impl<'a> Facts<'a> {
 
     /// Violations of the rules for structured control flow.
     pub(crate) fn structure(&self) -> &[StructureViolation] {
-        self.structure.get_or_init(|| violations(self.module, self.branches()))
+        self.structure.get_or_init(|| structure::violations(self.module, self.branches()))
     }
 
     /// Returns whether a variable or a pointer type has this storage class.
@@ -224,7 +224,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns whether a capability is declared, explicitly or implicitly.
-    pub fn has(&self, capability: Capability) -> bool {
+    pub(crate) fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(capability)
     }
 

@@ -1,10 +1,11 @@
 //! Structured control flow: declarations of merge instructions, and entries and exits of
 //! constructs. The rules apply to shaders, not to kernels.
 //!
-//! Each function is analysed once for all of the rules (`rules/structured_control_flow.rs`). Without valid declarations the constructs
-//! are undefined, so the rules for constructs are checked only if all declarations other than
-//! missing selection merges are valid. Proper nesting needs no rule of its own: a merge block
-//! outside the construct that contains the header is not dominated by that header.
+//! Each function is analysed once for all of the rules (`rules/structured_control_flow.rs`). Without
+//! valid declarations the constructs are undefined, so the rules for constructs are checked only if
+//! all declarations other than missing selection merges are valid. Proper nesting needs no rule of
+//! its own: a merge block outside the construct that contains the header is not dominated by that
+//! header.
 
 mod construct_boundaries;
 mod merge_declarations;
