@@ -229,7 +229,7 @@ fn stores_of_fragment_shaders_are_a_requirement() {
         items.map(|item| item.imposed_by).collect::<Vec<_>>()
     };
     // The shader stores to a buffer, but not to its attachments.
-    let text = include_str!("../lower/fragment.spvasm");
+    let text = include_str!("../../../spirv-lower/tests/lower/fragment.spvasm");
     assert_eq!(needs(text), ["%marks without NonWritable in a Fragment entry point"]);
     assert!(
         needs(&text.replace("OpDecorate %array Arr", "OpDecorate %marks NonWritable\nOpDecorate %array Arr"))
@@ -243,7 +243,7 @@ fn stores_of_fragment_shaders_are_a_requirement() {
             "%marks without NonWritable in a Fragment entry point"
         ]
     );
-    assert!(needs(include_str!("../lower/tile.spvasm")).is_empty());
+    assert!(needs(include_str!("../../../spirv-lower/tests/lower/tile.spvasm")).is_empty());
 }
 
 #[test]
