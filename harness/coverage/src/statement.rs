@@ -113,8 +113,8 @@ pub struct Statement {
     /// Driver faults under which its cases fail.
     #[serde(default)]
     pub faults: Vec<PlantedFault>,
-    /// Modules of `harness/spirv-rules/tests/rules` that violate it, each by its rule and its number among
-    /// the modules of that rule, from 1: `tile-attachment-type 2`.
+    /// Modules of `harness/spirv-rules/tests/rules` that violate it, each by its rule and its number
+    /// among the modules of that rule, from 1: `tile-attachment-type 2`.
     #[serde(default)]
     pub broken_by: Vec<String>,
     /// Tests that plant a violation and fail if the coverage accepts it, each by its crate and name:

@@ -1,5 +1,5 @@
-//! Enforcement of the run-time rules (`assay_spirv_rules::rules::RUN_TIME_RULES`), one line for each
-//! rule.
+//! Enforcement of the run-time rules (`assay_spirv_rules::rules::RUN_TIME_RULES`), one line for
+//! each rule.
 
 use assay_spirv_rules::rules::{RUN_TIME_RULES, RunTimeRule};
 

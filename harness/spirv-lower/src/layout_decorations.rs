@@ -21,8 +21,8 @@ const MAX_PARTS: u64 = 4096;
 /// A type keeps its decorations if a pointer in another storage class, which may need them, refers
 /// to it. Workgroup memory then gets its own types, and loaded and stored values are converted
 /// member by member. This is not possible if a length is a specialisation constant, a value has too
-/// many members, or a decoration comes from a group. Then the rule `layout-not-allowed` still reports
-/// the variable.
+/// many members, or a decoration comes from a group. Then the rule `layout-not-allowed` still
+/// reports the variable.
 pub fn without_forbidden_layout(module: &Module) -> Option<Vec<u32>> {
     let stripped = strip(module);
     let parsed = stripped.as_ref().and_then(|words| Module::parse(words.clone()).ok());

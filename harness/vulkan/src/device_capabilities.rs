@@ -47,8 +47,8 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// Converts to the form of the requirements check: only
-    /// [`Requirements::check`](assay_spirv_rules::requirements::Requirements::check) decides whether a
-    /// module may run on the device.
+    /// [`Requirements::check`](assay_spirv_rules::requirements::Requirements::check) decides whether
+    /// a module may run on the device.
     #[must_use]
     pub fn device_caps(&self) -> DeviceCaps {
         let number = |value: &PropertyValue| match *value {

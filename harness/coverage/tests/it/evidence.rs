@@ -93,7 +93,8 @@ fn a_row_cites_the_rule_whose_module_violates_it() {
     none(wrong);
 }
 
-/// `harness/spirv-rules/tests/it/rules.rs` tests that each of these modules is rejected by its rule.
+/// `harness/spirv-rules/tests/it/rules.rs` tests that each of these modules is rejected by its
+/// rule.
 #[test]
 fn every_rule_that_a_row_cites_has_a_module_that_violates_it() {
     let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));

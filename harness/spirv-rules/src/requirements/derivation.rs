@@ -1,5 +1,5 @@
-//! The requirements of a module that have been derived so far, and the conditions that they are made
-//! of.
+//! The requirements of a module that have been derived so far, and the conditions that they are
+//! made of.
 
 use super::{ApiVersion, Condition, DeviceCondition, PropertyCondition, RequirementItem};
 use assay_spirv::grammar::EnablingCondition;

@@ -1,5 +1,5 @@
-//! A short run of the fuzzer; `cargo run --release -p assay-spirv-rules --example fuzz -- SECONDS` runs
-//! longer.
+//! A short run of the fuzzer; `cargo run --release -p assay-spirv-rules --example fuzz -- SECONDS`
+//! runs longer.
 
 use crate::support;
 use crate::support::mutate::{Random, round};
