@@ -3,7 +3,7 @@
 use assay_events::DeviceInfo;
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::Slot;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_vulkan_exec::VulkanTarget;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use crate::options::{BindingSource, Expectation, Options, groups, robustness};
 use crate::subgroup_control::subgroup_size;
 use crate::{AddressWord, CheckError, ImageConfig, SamplerConfig};
 use assay_files::input;
-use assay_spirv::texture_addressing::ImageView;
+use assay_texture::ImageView;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

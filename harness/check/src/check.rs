@@ -20,8 +20,8 @@ use assay_oracle::{
 };
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
-use assay_spirv::requirements::Requirements;
 use assay_spirv::tables::Op;
+use assay_spirv_rules::requirements::Requirements;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

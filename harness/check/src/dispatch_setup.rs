@@ -19,7 +19,7 @@ use assay_spirv::reflect::{
     Binding, DescriptorCount, DescriptorKind, EntryPoint, Reflection, TypeLayout, declared_bindings, static_uses,
 };
 use assay_spirv::tables::Op;
-use assay_spirv::texture_addressing::{AddressMode, CompareOp, Sampler};
+use assay_texture::{AddressMode, CompareOp, Sampler};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

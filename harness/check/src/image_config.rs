@@ -3,7 +3,7 @@
 use crate::CheckError;
 use assay_oracle::{Image, Resource};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::{AddressMode, BorderColor, CompareOp, ImageView, Sampler};
+use assay_texture::{AddressMode, BorderColor, CompareOp, ImageView, Sampler};
 use serde::{Deserialize, Serialize};
 
 /// Properties of an image that do not follow from the shader and the dispatch.

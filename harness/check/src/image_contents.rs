@@ -8,7 +8,7 @@ use assay_precision::Scalar;
 use assay_spirv::module::{ImageType, Type};
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{ImageView, TexelFormat};
+use assay_texture::{ImageView, TexelFormat};
 
 /// Mip levels of a sampled image, if its size allows.
 const LEVELS: u32 = 2;

@@ -270,7 +270,7 @@ mod tests {
     use assay_oracle::Image;
     use assay_spirv::reflect::Member;
     use assay_spirv::tables::{Dim, ImageFormat};
-    use assay_spirv::texture_addressing::ImageView;
+    use assay_texture::ImageView;
     use std::sync::Arc;
 
     #[test]

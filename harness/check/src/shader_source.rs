@@ -8,9 +8,9 @@ use assay_exec::Wgsl;
 use assay_files::input;
 use assay_oracle::Place;
 use assay_spirv::TargetEnv;
-use assay_spirv::inspect::{ModuleSource, Report, ViolationEntry};
 use assay_spirv::reflect::{EntryPoint, Reflection};
 use assay_spirv::tables::ExecutionModel;
+use assay_spirv_rules::inspect::{ModuleSource, Report, ViolationEntry};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -218,7 +218,7 @@ pub(crate) fn ending(name: &str) -> &str {
 }
 
 /// Returns a location in a file as text.
-fn place_text(name: &str, place: &assay_spirv::inspect::SourcePosition) -> String {
+fn place_text(name: &str, place: &assay_spirv_rules::inspect::SourcePosition) -> String {
     let line = place.location(name).unwrap_or_else(|| format!("{name}, word {}", place.word));
     match place.text.as_deref().map(|text| text.lines().next().unwrap_or_default().trim()) {
         Some(text) if !text.is_empty() => format!("{line}: {text}"),

@@ -5,7 +5,7 @@ use crate::nesting::{too_deep, with_deep_stack};
 use crate::wgsl_directives::without_enable_subgroups;
 use assay_exec::Wgsl;
 use assay_spirv::Module;
-use assay_spirv::lower::without_forbidden_layout;
+use assay_spirv_lower::without_forbidden_layout;
 use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
 use naga::back::{PipelineConstants, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};

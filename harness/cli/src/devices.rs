@@ -4,7 +4,8 @@ use crate::{
     exit::{self, Failure, WithCode},
     print,
 };
-use assay_spirv::{requirements::Requirements, tables::Capability};
+use assay_spirv::tables::Capability;
+use assay_spirv_rules::requirements::Requirements;
 use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
 use std::fmt::Write;

@@ -6,10 +6,8 @@ use crate::{
     note, output_file, print,
 };
 use assay_check::{CompileOptions, ShaderSource};
-use assay_spirv::{
-    inspect::{ModuleSource, Report},
-    requirements::{DeviceCaps, Requirements},
-};
+use assay_spirv_rules::inspect::{ModuleSource, Report};
+use assay_spirv_rules::requirements::{DeviceCaps, Requirements};
 use assay_vulkan::{Instance, PhysicalDevice};
 use clap::Args;
 use serde::Serialize;

@@ -31,7 +31,7 @@ const HEAD: &str = "# Coverage of the specification
 extensions. A row is covered by
 
 * rules: `assay inspect` rejects a module that violates one. Each rule has a test module that violates it and a nearly identical
-  one that does not (`harness/spirv/tests/rules/`). *A requirement of the module* is compared with the capabilities of a device
+  one that does not (`harness/spirv-rules/tests/rules/`). *A requirement of the module* is compared with the capabilities of a device
   before a case runs on it;
 * cases whose modules contain the subject of the row, or that name the row. The table shows groups of cases;
 * the reference: functions of the interpreter that compute the permitted results or enforce the statement. Every result of every
@@ -41,7 +41,7 @@ A row without any of these gives the reason, or is a **hole**.
 
 The column *shown to fail by* lists the planted violations that the coverage of a row detects: modules that violate the statement,
 faults of drivers, tests that plant a wrong result. Rows of the lists of rules rest on the rule's own module
-(`harness/spirv/tests/rules/`) or dispatch (`harness/oracle/tests/it/run_time_rules.rs`). A covered row without any is **unproven**: nothing
+(`harness/spirv-rules/tests/rules/`) or dispatch (`harness/oracle/tests/it/run_time_rules.rs`). A covered row without any is **unproven**: nothing
 shows that its coverage can fail.
 ";
 

@@ -5,8 +5,9 @@ use crate::CoverageError;
 use crate::statement::Statement;
 use assay_check::ShaderSource;
 use assay_precision::Op;
-use assay_spirv::rules::{self, IMPLIED, UNCHECKED_RUNTIME, UNCHECKED_STANDALONE};
-use assay_spirv::{Style, disassemble, requirements::REQUIREMENT_RULES};
+use assay_spirv::{Style, disassemble};
+use assay_spirv_rules::requirements::REQUIREMENT_RULES;
+use assay_spirv_rules::rules::{self, IMPLIED, UNCHECKED_RUNTIME, UNCHECKED_STANDALONE};
 use assay_suite::{Case, Suite};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -99,7 +99,7 @@ pub struct Statement {
     #[serde(default)]
     pub functions: Vec<String>,
     /// Modules that violate it statically; one of its rules rejects each. Written as lines that are
-    /// added to a small compute shader, in the format of `harness/spirv/tests/rules`.
+    /// added to a small compute shader, in the format of `harness/spirv-rules/tests/rules`.
     #[serde(default)]
     pub breaks: Vec<String>,
     /// Modules that violate it at run time, in the same format; the interpreter reports undefined
@@ -113,8 +113,8 @@ pub struct Statement {
     /// Driver faults under which its cases fail.
     #[serde(default)]
     pub faults: Vec<PlantedFault>,
-    /// Modules of `harness/spirv/tests/rules` that violate it, each by its rule and its number among
-    /// the modules of that rule, from 1: `tile-attachment-type 2`.
+    /// Modules of `harness/spirv-rules/tests/rules` that violate it, each by its rule and its number
+    /// among the modules of that rule, from 1: `tile-attachment-type 2`.
     #[serde(default)]
     pub broken_by: Vec<String>,
     /// Tests that plant a violation and fail if the coverage accepts it, each by its crate and name:

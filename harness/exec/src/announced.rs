@@ -7,7 +7,7 @@ use crate::{
 };
 use assay_case::{Case, Columns};
 use assay_events::DeviceInfo;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 

@@ -11,8 +11,8 @@ pub trait Executor: Sync {
     fn info(&self) -> &DeviceInfo;
 
     /// Returns the requirements of the case that this executor does not meet, in the words of
-    /// [`RequirementCheck`](assay_spirv::requirements::RequirementCheck), or `None` if it can run
-    /// the case.
+    /// [`RequirementCheck`](assay_spirv_rules::requirements::RequirementCheck), or `None` if it can
+    /// run the case.
     fn missing(&self, case: &Case) -> Option<String>;
 
     /// Prepares a case for columns of that capacity. `constants` contains the operands of a case

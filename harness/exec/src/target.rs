@@ -6,7 +6,7 @@ use crate::{
 };
 use assay_events::DeviceInfo;
 use assay_precision::Specification;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use std::ops::Deref;
 
 /// An implementation that runs dispatches.

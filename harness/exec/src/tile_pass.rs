@@ -1,7 +1,7 @@
 //! Render passes with tile shading (`VK_QCOM_tile_shading`), as data.
 
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 
 /// Vulkan's two descriptions of a render pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

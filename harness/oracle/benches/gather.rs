@@ -4,7 +4,7 @@
 use assay_oracle::sample::{GatherReference, Verdict};
 use assay_oracle::{Filtering, Image};
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{AddressMode, GatherMode, ImageView, Sampler};
+use assay_texture::{AddressMode, GatherMode, ImageView, Sampler};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -50,7 +50,7 @@ fn reference(c: &mut Criterion) {
         for address in [AddressMode::Repeat, AddressMode::ClampToBorder] {
             let sampler = Sampler {
                 address: [address; 3],
-                border: assay_spirv::texture_addressing::BorderColor::IntTransparentBlack,
+                border: assay_texture::BorderColor::IntTransparentBlack,
                 ..Sampler::NEAREST
             };
             let filtering = Filtering { sub_texel_bits: 8, mipmap_bits: 8 };

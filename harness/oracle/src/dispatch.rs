@@ -4,7 +4,7 @@ use crate::atomic_history::AtomicHistory;
 use crate::subgroup_layout::SubgroupLayout;
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{ImageView, Sampler};
+use assay_texture::{ImageView, Sampler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;

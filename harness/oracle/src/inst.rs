@@ -3,7 +3,7 @@
 use crate::ty::{Kind, Leaf};
 use assay_spirv::kernel_call::HandleKind;
 use assay_spirv::tables::{Dim, Op, Scope};
-use assay_spirv::texture_addressing::GatherMode;
+use assay_texture::GatherMode;
 
 /// A register: one scalar of a value, for every lane.
 pub(crate) type Reg = u32;

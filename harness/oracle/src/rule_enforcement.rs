@@ -1,7 +1,7 @@
-//! Enforcement of the run-time rules (`assay_spirv::rules::RUN_TIME_RULES`), one line for each
-//! rule.
+//! Enforcement of the run-time rules (`assay_spirv_rules::rules::RUN_TIME_RULES`), one line for
+//! each rule.
 
-use assay_spirv::rules::{RUN_TIME_RULES, RunTimeRule};
+use assay_spirv_rules::rules::{RUN_TIME_RULES, RunTimeRule};
 
 /// The place where a run-time rule is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -97,7 +97,7 @@ pub(crate) fn memory(editor: &mut Editor<'_>, i: &Instruction<'_>, change: Float
 #[cfg(test)]
 mod tests {
     use crate::DriverFault;
-    use assay_spirv::inspect::{ModuleSource, Report};
+    use assay_spirv_rules::inspect::{ModuleSource, Report};
     use assay_testkit::Shader;
 
     /// A shader that moves a structure with an array of matrices, copies memory, and stores a

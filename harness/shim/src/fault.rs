@@ -128,7 +128,7 @@ fn reverse_depth_gathers(module: &Module) -> Vec<u32> {
 mod tests {
     use super::*;
     use assay_spirv::assemble;
-    use assay_spirv::inspect::{ModuleSource, Report};
+    use assay_spirv_rules::inspect::{ModuleSource, Report};
 
     #[test]
     fn fault_names_survive_parsing() {

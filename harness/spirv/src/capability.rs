@@ -8,7 +8,7 @@ use crate::tables::{Capability, Op};
 impl Capability {
     /// Returns the capabilities that it declares implicitly, without those that they declare in
     /// turn.
-    pub(crate) fn implicitly_declared(self) -> &'static [Capability] {
+    pub fn implicitly_declared(self) -> &'static [Capability] {
         Kind::Capability.enumerant(self.word()).map_or(&[], |row| row.capabilities)
     }
 

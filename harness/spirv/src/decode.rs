@@ -274,7 +274,7 @@ pub(crate) fn in_spec_constant(instruction: &Instruction) -> bool {
 
 /// Operand layout of an instruction, precomputed so that common questions need no decoding.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OperandLayout {
+pub struct OperandLayout {
     /// Number of words after the first that are ids and always present.
     ids: u8,
     /// The words after those.
@@ -295,7 +295,7 @@ enum Remainder {
 
 impl OperandLayout {
     /// Returns the layout of an instruction's operands.
-    pub(crate) fn of(op: Op) -> OperandLayout {
+    pub fn of(op: Op) -> OperandLayout {
         static LAYOUTS: LazyLock<Vec<OperandLayout>> = LazyLock::new(|| {
             let last = grammar::INSTRUCTIONS.iter().map(|row| row.op as usize).max().unwrap_or(0);
             let mut layouts = vec![OperandLayout::new(&[]); last + 1];
@@ -333,12 +333,12 @@ impl OperandLayout {
 
     /// Returns true if an instruction of this many words may use enumerants. Most never do, or only
     /// in optional operands.
-    pub(crate) fn names_enumerants(self, words: usize) -> bool {
+    pub fn names_enumerants(self, words: usize) -> bool {
         self.enumerants_beyond.is_some_and(|beyond| words > usize::from(beyond))
     }
 
     /// Returns the image operands of an instruction.
-    pub(crate) fn image_operands(self, words: &[u32]) -> Option<u32> {
+    pub fn image_operands(self, words: &[u32]) -> Option<u32> {
         words.get(usize::from(self.image_operands?)).copied()
     }
 

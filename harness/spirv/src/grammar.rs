@@ -27,11 +27,16 @@ pub(crate) const V1_5: Version = Version { major: 1, minor: 5 };
 pub(crate) const V1_6: Version = Version { major: 1, minor: 6 };
 
 /// All versions that the tables describe, in ascending order.
-pub(crate) const VERSIONS: [Version; 7] = [V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6];
+pub const VERSIONS: [Version; 7] = [V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6];
 
 impl Version {
     /// The newest version that the tables describe.
     pub const NEWEST: Version = V1_6;
+
+    /// Returns SPIR-V 1.`minor`.
+    pub const fn v1(minor: u8) -> Version {
+        Version { major: 1, minor }
+    }
 
     /// Returns the version word of a module's header.
     pub const fn word(self) -> u32 {

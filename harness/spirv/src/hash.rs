@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher};
 
 /// Hash map keyed by short names, numbers or ids.
-pub(crate) type FastMap<K, V> = HashMap<K, V, BuildNameHasher>;
+pub type FastMap<K, V> = HashMap<K, V, BuildNameHasher>;
 
 /// Hash set of short names, numbers or ids.
-pub(crate) type FastSet<K> = HashSet<K, BuildNameHasher>;
+pub type FastSet<K> = HashSet<K, BuildNameHasher>;
 
 /// Builds [`NameHasher`]s.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BuildNameHasher;
+pub struct BuildNameHasher;
 
 impl BuildHasher for BuildNameHasher {
     type Hasher = NameHasher;
@@ -25,7 +25,7 @@ impl BuildHasher for BuildNameHasher {
 }
 
 /// Hasher that takes 8 bytes at a time: rotate, exclusive or, multiply.
-pub(crate) struct NameHasher(u64);
+pub struct NameHasher(u64);
 
 const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
 

@@ -7,10 +7,10 @@
 //! * [`AnyCase`]: a precision case or a program, so that both are selected and run together.
 //! * [`ProgramSet`]: runs cases on a target and emits the events of a run.
 //!
-//! A program's requirements are derived from its module alone (`assay_spirv::requirements`), and
-//! its permitted results come from the oracle. A suite may provide an independent reference, plain
-//! Rust for the meaning of its program; the tests and the reference path compare the oracle with
-//! it.
+//! A program's requirements are derived from its module alone (`assay_spirv_rules::requirements`),
+//! and its permitted results come from the oracle. A suite may provide an independent reference,
+//! plain Rust for the meaning of its program; the tests and the reference path compare the oracle
+//! with it.
 
 mod any_case;
 mod bindless;

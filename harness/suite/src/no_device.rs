@@ -3,7 +3,7 @@
 use assay_case::{Case, Columns};
 use assay_events::DeviceInfo;
 use assay_exec::{DispatchOutput, DispatchRequest, ExecError, Executor, PreparedCase, Target, TargetError};
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 
 /// A target that runs nothing: every request fails with a reason.
 #[derive(Debug)]

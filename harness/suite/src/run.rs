@@ -8,7 +8,7 @@ use assay_events::{CaseResult, CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::Resource;
 use assay_runner::{ProgramRunner, panic_message};
-use assay_spirv::requirements::{DeviceCaps, Requirements};
+use assay_spirv_rules::requirements::{DeviceCaps, Requirements};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,7 +4,7 @@ use assay_events::DeviceInfo;
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, TargetError, synthetic_addresses};
 use assay_oracle::{Dispatch, Limits, Outcome, Program};
 use assay_spirv::Module;
-use assay_spirv::requirements::{ApiVersion, DeviceCaps};
+use assay_spirv_rules::requirements::{ApiVersion, DeviceCaps};
 use std::time::Duration;
 
 type Alter<'a> = Box<dyn Fn(&mut Vec<u32>, &mut Dispatch) + Sync + 'a>;

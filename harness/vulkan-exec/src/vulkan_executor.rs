@@ -6,7 +6,7 @@ use crate::resources::spec_constant;
 use assay_case::{Case, CaseShader, Columns, OperandSource};
 use assay_events::DeviceInfo;
 use assay_exec::{ExecError, Executor, PreparedCase};
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_vulkan::{
     BufferSpec, Device, Dispatch, DispatchSlot, Error, Instance, PhysicalDevice, Pipeline, PipelineDesc, Severity,
     SpecConstant,

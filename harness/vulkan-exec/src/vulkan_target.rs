@@ -11,7 +11,7 @@ use assay_exec::{
     SeriesRequest, SeriesWork, SubgroupControl, Target, TargetError, TilePass, TilePassOutput,
 };
 use assay_oracle::{Dispatch, Resource as Bound};
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_vulkan::{
     BindingLayout, Bindings, Device, DeviceOptions, DispatchSlot, Error, PhysicalDevice, Pipeline, PipelineDesc,
     Resource, ResourceSpec, Severity, SpecConstant,

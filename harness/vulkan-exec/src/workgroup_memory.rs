@@ -49,7 +49,7 @@ pub(crate) fn clearing_module() -> Vec<u32> {
 mod tests {
     use super::clearing_module;
     use assay_spirv::Module;
-    use assay_spirv::rules::{Environment, violations};
+    use assay_spirv_rules::rules::{Environment, violations};
 
     #[test]
     fn the_module_that_clears_workgroup_memory_is_legal() {

@@ -18,11 +18,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use assay_spirv::rules::{self, Environment};
 use assay_spirv::{Module, Style, assemble, disassemble};
+use assay_spirv_rules::rules::{self, Environment};
 use assay_vulkan::{Device, DeviceOptions, Instance};
 
-#[path = "../../spirv/tests/it/support/mod.rs"]
+#[path = "../../spirv-rules/tests/it/support/mod.rs"]
 #[expect(dead_code, reason = "the tests of the grammar need more of it")]
 mod support;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use assay_spirv::requirements::{self, DeviceCaps};
+use assay_spirv_rules::requirements::{self, DeviceCaps};
 use serde::Serialize;
 
 use crate::device_properties::Properties;
@@ -47,8 +47,8 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// Converts to the form of the requirements check: only
-    /// [`Requirements::check`](assay_spirv::requirements::Requirements::check) decides whether a
-    /// module may run on the device.
+    /// [`Requirements::check`](assay_spirv_rules::requirements::Requirements::check) decides whether
+    /// a module may run on the device.
     #[must_use]
     pub fn device_caps(&self) -> DeviceCaps {
         let number = |value: &PropertyValue| match *value {

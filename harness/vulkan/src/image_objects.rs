@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::{BorderColor, Swizzle};
+use assay_texture::{BorderColor, Swizzle};
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 

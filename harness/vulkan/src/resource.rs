@@ -2,9 +2,7 @@
 //! images and samplers.
 
 use assay_spirv::reflect::DescriptorKind;
-pub use assay_spirv::texture_addressing::{
-    AddressMode, BorderColor, CompareOp, ImageView, Sampler as SamplerSpec, TexelFormat,
-};
+pub use assay_texture::{AddressMode, BorderColor, CompareOp, ImageView, Sampler as SamplerSpec, TexelFormat};
 
 use crate::dispatch_slot::{BufferSpec, Role};
 use crate::error::Error;

@@ -9,7 +9,7 @@ use assay_events::DeviceInfo;
 use assay_exec::{Descriptor, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::{Resource, Slot};
 use assay_spirv::reflect::DescriptorKind;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

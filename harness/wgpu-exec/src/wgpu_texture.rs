@@ -5,7 +5,7 @@ use assay_exec::Descriptor;
 use assay_oracle::Image;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{AddressMode, CompareOp, Sampler};
+use assay_texture::{AddressMode, CompareOp, Sampler};
 use wgpu::{TextureFormat, TextureUsages};
 
 /// A texture with its view for shaders and its path back to the host.

@@ -376,7 +376,7 @@ impl assay_exec::Target for OtherShader<'_> {
         self.target.info()
     }
 
-    fn capabilities(&self) -> &assay_spirv::requirements::DeviceCaps {
+    fn capabilities(&self) -> &assay_spirv_rules::requirements::DeviceCaps {
         self.target.capabilities()
     }
 

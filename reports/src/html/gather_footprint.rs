@@ -1,7 +1,7 @@
 //! Pictures of the texels that gathers read, drawn from the table that the oracle and the lowering
 //! use ([`GatherMode::offsets`], [`GatherMode::origin`]).
 
-use assay_spirv::texture_addressing::{FootprintOrigin, GatherMode};
+use assay_texture::{FootprintOrigin, GatherMode};
 use serde::Serialize;
 use std::fmt::Write;
 

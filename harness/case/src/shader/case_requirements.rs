@@ -4,8 +4,8 @@
 use super::CaseShader;
 use crate::case::{Case, OperandSource};
 use crate::columns::Columns;
-use assay_spirv::requirements::{Condition, DeviceCondition, PropertyCondition, RequirementItem, Requirements};
 use assay_spirv::{AssembleError, Module, ModuleError};
+use assay_spirv_rules::requirements::{Condition, DeviceCondition, PropertyCondition, RequirementItem, Requirements};
 
 /// Largest subgroup size for `shaders/precision/subgroup.spvasm`: the size of its workgroup.
 const LARGEST_SUBGROUP: u64 = 64;

@@ -294,7 +294,7 @@ mod tests {
             let never = requirements
                 .items
                 .iter()
-                .find(|item| matches!(item.expression, assay_spirv::requirements::Condition::Unsatisfiable(_)));
+                .find(|item| matches!(item.expression, assay_spirv_rules::requirements::Condition::Unsatisfiable(_)));
             assert!(never.is_none(), "{name}: {never:?}");
         }
     }

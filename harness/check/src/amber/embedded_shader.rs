@@ -3,8 +3,8 @@
 use super::ScriptError;
 use crate::{CheckError, CompileOptions, ShaderSource};
 use assay_spirv::TargetEnv;
-use assay_spirv::inspect::ModuleSource;
 use assay_spirv::tables::Op;
+use assay_spirv_rules::inspect::ModuleSource;
 use std::fs;
 
 /// Form of a shader's text.

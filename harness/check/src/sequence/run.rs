@@ -17,7 +17,7 @@ use assay_exec::{
 };
 use assay_oracle::Slot;
 use assay_spirv::reflect::{Reflection, TypeLayout};
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -7,7 +7,7 @@ use assay_check::{
 };
 use assay_events::Status;
 use assay_exec::Target;
-use assay_spirv::requirements::Requirements;
+use assay_spirv_rules::requirements::Requirements;
 use std::path::Path;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use assay_check::{Check, ImageConfig, MutatingTarget, Mutation, Options, Sampler
 use assay_events::{DeviceInfo, Status};
 use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::{Dispatch, Slot};
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_testkit::Shader;
 use assay_vulkan_exec::VulkanTarget;
 

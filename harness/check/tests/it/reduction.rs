@@ -5,7 +5,7 @@ use assay_check::{BindingSource, Check, MutatingTarget, Mutation, Options, Reduc
 use assay_events::{DeviceInfo, Status};
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::Robustness;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use std::{cell::Cell, time::Duration};
 
 fn effort(candidates: usize) -> ReductionLimits {

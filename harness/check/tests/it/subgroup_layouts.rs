@@ -6,7 +6,7 @@ use assay_check::{Check, MutatingTarget, Mutation, Options};
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{DispatchOutput, DispatchRequest, SubgroupControl, Target, TargetError};
 use assay_oracle::Slot;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_vulkan_exec::VulkanTarget;
 
 /// Adds in subgroups, some invocations of which have returned.

@@ -6,8 +6,8 @@ use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::Slot;
 use assay_spirv::Module;
-use assay_spirv::requirements::DeviceCaps;
 use assay_spirv::tables::Op;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_testkit::Shader;
 
 /// Plants each of some errors (kind, opcode, index among the instructions with that opcode, part of

@@ -17,7 +17,7 @@ use assay_events::{DeviceInfo, Status};
 use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::{Dispatch, Robustness};
 use assay_precision::Specification;
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_wgpu_exec::{NagaInput, naga_spirv};
 
 /// Opens the Vulkan device beneath a device of wgpu.
@@ -165,7 +165,7 @@ impl Target for NagaTarget<'_> {
 mod tests {
     use super::*;
     use assay_oracle::Resource;
-    use assay_spirv::requirements::ApiVersion;
+    use assay_spirv_rules::requirements::ApiVersion;
     use assay_suite::NoDevice;
     use std::{collections::BTreeMap, time::Duration};
 

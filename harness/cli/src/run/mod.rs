@@ -21,7 +21,7 @@ use crate::{
 use anyhow::Context;
 use assay_exec::{Executor, Target};
 use assay_reports::{Journal, ResultDirWriter};
-use assay_spirv::requirements::DeviceCaps;
+use assay_spirv_rules::requirements::DeviceCaps;
 use assay_suite::{NoDevice, ProgramSet, RunPath};
 use assay_vulkan::Instance;
 use assay_vulkan_exec::{VulkanExecutor, VulkanOptions, VulkanTarget};

@@ -5,14 +5,14 @@
 use assay_check::{Check, CheckError, Options, ShaderSource};
 use assay_coverage::{Document, Evidence, Statement, documents};
 use assay_shim::DriverFault;
-use assay_spirv::inspect::ModuleSource;
-use assay_spirv::requirements::{ApiVersion, DeviceCaps, Requirements};
-use assay_spirv::rules::{self, Environment};
+use assay_spirv_rules::inspect::ModuleSource;
+use assay_spirv_rules::requirements::{ApiVersion, DeviceCaps, Requirements};
+use assay_spirv_rules::rules::{self, Environment};
 use assay_suite::NoDevice;
 use cases::Case;
 use std::collections::BTreeSet;
 
-#[path = "../../../spirv/tests/it/support/cases.rs"]
+#[path = "../../../spirv-rules/tests/it/support/cases.rs"]
 #[expect(dead_code, reason = "the tests of the rules need more of it")]
 mod cases;
 
@@ -23,7 +23,7 @@ fn each_statement(mut visit: impl FnMut(&str, &Statement)) {
     }
 }
 
-/// Returns the module that lines describe, in the format of `harness/spirv/tests/rules`.
+/// Returns the module that lines describe, in the format of `harness/spirv-rules/tests/rules`.
 fn case(name: &str, lines: &str) -> Case {
     cases::read(&format!(";; rule: {name}\n{lines}")).pop().unwrap_or_else(|| panic!("{name}: no lines"))
 }
@@ -93,7 +93,8 @@ fn a_row_cites_the_rule_whose_module_violates_it() {
     none(wrong);
 }
 
-/// `harness/spirv/tests/it/rules.rs` tests that each of these modules is rejected by its rule.
+/// `harness/spirv-rules/tests/it/rules.rs` tests that each of these modules is rejected by its
+/// rule.
 #[test]
 fn every_rule_that_a_row_cites_has_a_module_that_violates_it() {
     let evidence = Evidence::new().unwrap_or_else(|error| panic!("{error}"));
@@ -143,7 +144,7 @@ fn a_module_that_violates_a_row_on_a_device_without_features_is_rejected_there()
             if missing(true).is_subset(&missing(false)) {
                 wrong.push(format!("{name}: nothing is missing for\n{lines}"));
             }
-            if !statement.functions.iter().any(|function| function.starts_with("spirv::requirements::")) {
+            if !statement.functions.iter().any(|function| function.starts_with("spirv-rules::requirements::")) {
                 wrong.push(format!("{name} does not cite what derives the requirements of\n{lines}"));
             }
         }

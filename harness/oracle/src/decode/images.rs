@@ -6,7 +6,7 @@ use crate::program::Numbers;
 use crate::ty::{Fmt, Kind};
 use assay_spirv::module::{ImageType, Instruction, Type};
 use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
-use assay_spirv::texture_addressing::GatherMode;
+use assay_texture::GatherMode;
 
 /// Image operands of an access without a sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

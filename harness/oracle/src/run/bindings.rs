@@ -2,7 +2,7 @@
 
 use super::kernel;
 use crate::dispatch::{Image, Slot};
-use assay_spirv::texture_addressing::Sampler;
+use assay_texture::Sampler;
 use std::collections::BTreeSet;
 
 /// Names of the memory objects of a run, and the resources behind them.

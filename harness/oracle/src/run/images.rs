@@ -16,7 +16,7 @@ use crate::rule_enforcement::named;
 use crate::texel::{ChannelValue, Coding, Texel};
 use crate::ty::{Fmt, Kind, mask};
 use assay_spirv::tables::Dim;
-use assay_spirv::texture_addressing::{ComponentSource, ImageView, Swizzle};
+use assay_texture::{ComponentSource, ImageView, Swizzle};
 
 /// Largest side of an image that [`Outcome::image_reach`](crate::Outcome::image_reach) asks for: all
 /// devices support it (limit `maxImageDimension2D` in Vulkan, "Required Limits": 4096).

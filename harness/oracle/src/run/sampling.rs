@@ -23,7 +23,7 @@ use crate::sample::{ACCURACY, QUOTIENT, border_bits};
 use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, Kind};
 use assay_spirv::tables::Dim;
-use assay_spirv::texture_addressing::{AddressMode, ComponentSource, FootprintOrigin, GatherMode, Sampler};
+use assay_texture::{AddressMode, ComponentSource, FootprintOrigin, GatherMode, Sampler};
 
 /// Largest number of choices along an axis, of levels, or of layers.
 const CHOICES: usize = 4;

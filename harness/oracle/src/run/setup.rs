@@ -27,7 +27,7 @@ use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
 use crate::texel::Texel;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{BuiltIn, ImageFormat};
-use assay_spirv::texture_addressing::Sampler;
+use assay_texture::Sampler;
 use std::collections::BTreeMap;
 
 /// The size of a workgroup, and the number of workgroups. With a shading rate the implementation

@@ -11,7 +11,7 @@ pub use select::{Axis, Choice, LevelChoice, Reach};
 use crate::texel::Texel;
 use assay_precision::Division;
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::{BorderColor, ComponentSource, ImageView};
+use assay_texture::{BorderColor, ComponentSource, ImageView};
 
 /// Relative error of texture operations in the lenient reading.
 ///

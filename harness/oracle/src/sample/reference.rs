@@ -11,7 +11,7 @@ use crate::texel::{Coding, Texel};
 use crate::ty::{Fmt, mask};
 use assay_float::{F32, Rank};
 use assay_spirv::tables::Dim;
-use assay_spirv::texture_addressing::{ComponentSource, GatherMode, Sampler};
+use assay_texture::{ComponentSource, GatherMode, Sampler};
 
 /// The verdict on the result of a gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,7 +16,7 @@
 
 use super::ACCURACY;
 use crate::dispatch::Filtering;
-use assay_spirv::texture_addressing::{AddressMode, FootprintOrigin};
+use assay_texture::{AddressMode, FootprintOrigin};
 
 /// Bound on the rounding error of a coordinate, relative to the larger of the coordinate and the
 /// axis.

@@ -5,7 +5,7 @@
 //! functions, and one that recurses along them overflows the stack of a test.
 
 use crate::support::{self, Shader, exact, words};
-use assay_spirv::inspect::{ModuleSource, Report};
+use assay_spirv_rules::inspect::{ModuleSource, Report};
 
 /// Number of blocks in each function.
 const BLOCKS: u32 = 100_000;

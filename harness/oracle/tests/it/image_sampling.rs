@@ -7,12 +7,12 @@ use assay_oracle::{
     SpecValues, Standing,
 };
 use assay_spirv::Module;
-use assay_spirv::lower::gather::{GatherStates, lower};
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{AddressMode, BorderColor, CompareOp, GatherMode, ImageView, Sampler};
+use assay_spirv_lower::gather::{GatherStates, lower};
+use assay_texture::{AddressMode, BorderColor, CompareOp, GatherMode, ImageView, Sampler};
 
 /// Each workgroup gathers at one place.
-const GATHER: &str = include_str!("../../../spirv/tests/lower/gather.spvasm");
+const GATHER: &str = include_str!("../../../spirv-lower/tests/lower/gather.spvasm");
 
 fn gather_module(mode: GatherMode, component: u32, offset: Option<[i32; 2]>) -> String {
     let mask = if offset.is_some() { "ConstOffset %offset" } else { "" };

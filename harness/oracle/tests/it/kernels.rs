@@ -6,7 +6,7 @@ use assay_oracle::{
 use assay_spirv::Module;
 use assay_spirv::kernel_call::{Argument, DescriptorPosition, ImageHandle, KernelCall, SamplerHandle};
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{AddressMode, ImageView, Sampler};
+use assay_texture::{AddressMode, ImageView, Sampler};
 
 use crate::support::{Shader, spirv, words};
 

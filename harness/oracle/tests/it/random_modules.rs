@@ -4,7 +4,7 @@ use crate::support::*;
 use assay_oracle::{Dispatch, Limits, Program, Resource, Slot, SpecValues};
 use assay_spirv::Module;
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::Sampler;
+use assay_texture::Sampler;
 
 const SHADERS: [&str; 4] = [
     "struct P { a: vec3<f32>, b: array<mat2x3<f32>, 2>, c: u32 }

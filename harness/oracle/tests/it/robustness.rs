@@ -8,7 +8,7 @@ use assay_oracle::{
 };
 use assay_spirv::Module;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::ImageView;
+use assay_texture::ImageView;
 
 const NONE: RobustAlignment = RobustAlignment { storage: 1, uniform: 1 };
 

@@ -7,7 +7,7 @@ use assay_oracle::{
     run_time_rules,
 };
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{ImageView, Sampler};
+use assay_texture::{ImageView, Sampler};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A dispatch that breaks a rule, and the nearest one that keeps it.
@@ -398,7 +398,7 @@ fn aliases(pairs: &mut Vec<Pair>) {
 }
 
 fn offsets(pairs: &mut Vec<Pair>) {
-    const TEXT: &str = include_str!("../../../spirv/tests/lower/gather.spvasm");
+    const TEXT: &str = include_str!("../../../spirv-lower/tests/lower/gather.spvasm");
     let moved = |call: &str, by: i32| {
         let text = TEXT.replace("COMPONENT", "0").replace("OFFSET_X", "0").replace("OFFSET_Y", &by.to_string());
         let text = text.replace("%offset = ", "%lod = OpConstant %float 0\n%offset = ").replace("GATHER", call);
@@ -417,7 +417,7 @@ fn offsets(pairs: &mut Vec<Pair>) {
 }
 
 fn tiles(pairs: &mut Vec<Pair>) {
-    const TEXT: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
+    const TEXT: &str = include_str!("../../../spirv-lower/tests/lower/tile.spvasm");
     const TILE: Tile = Tile { offset: [4, 4], size: [4, 4, 1], apron: [1, 1], area: [[0, 0], [8, 8]] };
     let attachment = || {
         let data = vec![1; 8 * 8 * 4];

@@ -7,7 +7,7 @@ use assay_oracle::{
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
 use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
-use assay_spirv::texture_addressing::ImageView;
+use assay_texture::ImageView;
 
 fn dispatch(text: &str, bindings: Vec<Resource>, robustness: Robustness) -> Outcome {
     let program = Program::new(&wgsl(text), "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));

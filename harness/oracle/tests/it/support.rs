@@ -7,8 +7,8 @@ use assay_oracle::{
 };
 use assay_spirv::Module;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::ImageView;
 pub(crate) use assay_testkit::{Shader, spirv, wgsl};
+use assay_texture::ImageView;
 
 /// A storage buffer of words.
 pub(crate) fn words(words: &[u32]) -> Resource {

@@ -3,12 +3,12 @@
 use crate::support::*;
 use assay_oracle::{Dispatch, FaultKind, Image, Limits, Outcome, Program, Resource, RunError, Slot, SpecValues, Tile};
 use assay_spirv::Module;
-use assay_spirv::lower::tile::{TilePushConstants, lower};
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::ImageView;
+use assay_spirv_lower::tile::{TilePushConstants, lower};
+use assay_texture::ImageView;
 use std::collections::BTreeMap;
 
-const TEXT: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
+const TEXT: &str = include_str!("../../../spirv-lower/tests/lower/tile.spvasm");
 
 const WIDTH: u32 = 12;
 const HEIGHT: u32 = 8;

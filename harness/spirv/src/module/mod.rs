@@ -262,7 +262,7 @@ impl Module {
     }
 
     /// Returns the index of the instruction that defines a raw id.
-    pub(crate) fn definition_index(&self, word: u32) -> Option<InstructionIndex> {
+    pub fn definition_index(&self, word: u32) -> Option<InstructionIndex> {
         let index = *self.definitions.get(self.dense_id(word)?.0 as usize)?;
         (index != NONE).then_some(InstructionIndex(index))
     }

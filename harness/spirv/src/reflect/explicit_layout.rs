@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::grammar::Version;
 use crate::module::{DecorationRef, Module, Type, TypeId};
-use crate::rules::Facts;
 use crate::tables::{Capability, Decoration, StorageClass};
 
 /// The last version in which types of `Private` and `Function` variables may have a layout.
@@ -17,7 +16,7 @@ const LAYOUT: [Decoration; 5] =
     [Decoration::Block, Decoration::BufferBlock, Decoration::Offset, Decoration::ArrayStride, Decoration::MatrixStride];
 
 /// Returns true if a storage class requires explicit layouts.
-pub(crate) fn is_explicit(class: StorageClass) -> bool {
+pub fn is_explicit(class: StorageClass) -> bool {
     use StorageClass::{PhysicalStorageBuffer, PushConstant, ShaderRecordBufferKHR, StorageBuffer, Uniform};
     matches!(class, PhysicalStorageBuffer | PushConstant | ShaderRecordBufferKHR | StorageBuffer | Uniform)
 }
@@ -25,16 +24,16 @@ pub(crate) fn is_explicit(class: StorageClass) -> bool {
 /// Returns true if the types of variables in a storage class may not have a layout: `Workgroup`
 /// without `WorkgroupMemoryExplicitLayoutKHR`, and from SPIR-V 1.5 on `Private` and `Function`. For
 /// other classes, whose wording is less clear, this returns false.
-pub(crate) fn forbids_layout(facts: &Facts, class: StorageClass) -> bool {
+pub fn forbids_layout(module: &Module, class: StorageClass) -> bool {
     match class {
-        StorageClass::Workgroup => !facts.has(Capability::WorkgroupMemoryExplicitLayoutKHR),
-        StorageClass::Private | StorageClass::Function => facts.module.version() > LAST_LENIENT,
+        StorageClass::Workgroup => !module.declares(Capability::WorkgroupMemoryExplicitLayoutKHR),
+        StorageClass::Private | StorageClass::Function => module.version() > LAST_LENIENT,
         _ => false,
     }
 }
 
 /// Returns the types in `start` and all types that they contain, but not those behind pointers.
-pub(crate) fn contained_types(module: &Module, start: impl IntoIterator<Item = TypeId>) -> BTreeSet<TypeId> {
+pub fn contained_types(module: &Module, start: impl IntoIterator<Item = TypeId>) -> BTreeSet<TypeId> {
     let mut waiting: Vec<TypeId> = start.into_iter().collect();
     let mut seen = BTreeSet::new();
     while let Some(ty) = waiting.pop() {
@@ -51,7 +50,7 @@ pub(crate) fn contained_types(module: &Module, start: impl IntoIterator<Item = T
 }
 
 /// Returns the pointees of pointer types whose storage class satisfies `wanted`.
-pub(crate) fn pointees<'a>(
+pub fn pointees<'a>(
     module: &'a Module,
     wanted: impl Fn(StorageClass) -> bool + 'a,
 ) -> impl Iterator<Item = TypeId> + 'a {
@@ -63,7 +62,7 @@ pub(crate) fn pointees<'a>(
 
 /// Returns the layout decorations of a structure and its members, or of an array, each with the raw
 /// id of the type.
-pub(crate) fn layout_decorations(module: &Module, ty: TypeId) -> impl Iterator<Item = (u32, DecorationRef<'_>)> {
+pub fn layout_decorations(module: &Module, ty: TypeId) -> impl Iterator<Item = (u32, DecorationRef<'_>)> {
     let composite = matches!(module.ty(ty), Type::Struct { .. } | Type::Array { .. } | Type::RuntimeArray { .. });
     let word = module.type_definition(ty).result().filter(|_| composite);
     word.into_iter().flat_map(move |word| {
@@ -74,7 +73,7 @@ pub(crate) fn layout_decorations(module: &Module, ty: TypeId) -> impl Iterator<I
 
 /// Returns the first layout decoration on a type or on a type that it contains, with the raw id of
 /// the decorated type. Outer types come first.
-pub(crate) fn outermost_layout_decoration(module: &Module, ty: TypeId) -> Option<(u32, DecorationRef<'_>)> {
+pub fn outermost_layout_decoration(module: &Module, ty: TypeId) -> Option<(u32, DecorationRef<'_>)> {
     let mut types: Vec<TypeId> = contained_types(module, [ty]).into_iter().collect();
     // An inner type is declared before the type that contains it, so descending order visits outer
     // types first.

@@ -1,7 +1,7 @@
 //! The interface of a module as a host program needs it: entry points, bindings, push constants,
 //! specialisation constants.
 
-pub(crate) mod explicit_layout;
+pub mod explicit_layout;
 mod layout;
 mod modes;
 mod usage;
@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use layout::{Layouts, Member, StructureExtent, TypeLayout};
-pub(crate) use modes::Modes;
-pub use modes::{ExecutionModeUse, WorkgroupSize};
+pub use modes::{ExecutionModeUse, Modes, WorkgroupSize};
 pub use usage::{EntryPointUses, static_uses};
 
 use crate::module::{ImageType, Module, Section, Type, TypeId};
@@ -141,13 +140,13 @@ impl Reflection {
 }
 
 /// Returns the first operand of a decoration of an id.
-pub(crate) fn decoration(module: &Module, word: u32, wanted: Decoration) -> Option<u32> {
+pub fn decoration(module: &Module, word: u32, wanted: Decoration) -> Option<u32> {
     let found = module.decorations(word).find(|d| d.member.is_none() && d.decoration == Some(wanted))?;
     found.operands.first().copied()
 }
 
 /// Returns true if an id has a decoration.
-pub(crate) fn has_decoration(module: &Module, word: u32, wanted: Decoration) -> bool {
+pub fn has_decoration(module: &Module, word: u32, wanted: Decoration) -> bool {
     module.decorations(word).any(|d| d.member.is_none() && d.decoration == Some(wanted))
 }
 
@@ -195,7 +194,7 @@ pub fn declared_bindings(module: &Module) -> Vec<Binding> {
 }
 
 /// Returns storage class and type of a module-scope variable.
-pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, TypeId)> {
+pub fn variable(module: &Module, word: u32) -> Option<(StorageClass, TypeId)> {
     let definition = module.definition_of(word)?;
     let class = StorageClass::from_word(definition.operand(0)?)?;
     match definition.op? {
@@ -207,7 +206,7 @@ pub(crate) fn variable(module: &Module, word: u32) -> Option<(StorageClass, Type
 
 /// Returns true if a module-scope variable is a storage image, storage texel buffer, tensor or
 /// storage buffer that no decoration makes read-only.
-pub(crate) fn may_be_written(module: &Module, word: u32) -> bool {
+pub fn may_be_written(module: &Module, word: u32) -> bool {
     let Some((class, ty)) = variable(module, word) else { return false };
     let (element, _) = elements(module, ty);
     use DescriptorKind::{StorageBuffer, StorageImage, StorageTexelBuffer, Tensor};
@@ -246,7 +245,7 @@ fn forbids(module: &Module, word: u32, ty: TypeId, wanted: Decoration) -> bool {
 }
 
 /// Returns the innermost element type of nested arrays, and the total number of elements.
-pub(crate) fn elements(module: &Module, ty: TypeId) -> (TypeId, DescriptorCount) {
+pub fn elements(module: &Module, ty: TypeId) -> (TypeId, DescriptorCount) {
     let (mut ty, mut count) = (ty, DescriptorCount::Fixed(1));
     loop {
         match *module.ty(ty) {
@@ -298,7 +297,7 @@ fn descriptor(module: &Module, class: StorageClass, ty: TypeId) -> (Option<Descr
 }
 
 /// Returns the image type of an image or sampled image.
-pub(crate) fn image_type(module: &Module, ty: TypeId) -> Option<ImageType> {
+pub fn image_type(module: &Module, ty: TypeId) -> Option<ImageType> {
     match module.ty(ty) {
         Type::Image(image) => Some(*image),
         Type::SampledImage { image } => image_type(module, *image),

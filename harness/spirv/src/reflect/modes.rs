@@ -28,14 +28,15 @@ pub struct WorkgroupSize {
 
 /// The execution modes of all entry points, and the constant that overrides their workgroup sizes.
 #[derive(Debug)]
-pub(crate) struct Modes {
+pub struct Modes {
     by_function: FastMap<u32, Vec<ExecutionModeUse>>,
     /// The constant decorated `WorkgroupSize`.
     size: Option<InstructionIndex>,
 }
 
 impl Modes {
-    pub(crate) fn new(module: &Module) -> Modes {
+    /// Collects the modes of a module.
+    pub fn new(module: &Module) -> Modes {
         let mut by_function: FastMap<u32, Vec<ExecutionModeUse>> = FastMap::default();
         for instruction in module.section(Section::ExecutionModes) {
             let [function, mode, operands @ ..] = instruction.operands() else { continue };
@@ -54,13 +55,13 @@ impl Modes {
     }
 
     /// Returns the modes of one entry point, by the raw id of its function.
-    pub(crate) fn of(&self, function: u32) -> &[ExecutionModeUse] {
+    pub fn of(&self, function: u32) -> &[ExecutionModeUse] {
         self.by_function.get(&function).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the workgroup size of an entry point. A constant decorated `WorkgroupSize` takes
     /// precedence over execution modes.
-    pub(crate) fn workgroup_size(&self, module: &Module, function: u32) -> Option<WorkgroupSize> {
+    pub fn workgroup_size(&self, module: &Module, function: u32) -> Option<WorkgroupSize> {
         if let Some(constant) = self.size {
             let constant = module.instruction(constant);
             // The operands of an `OpSpecConstantOp` are not the sizes.

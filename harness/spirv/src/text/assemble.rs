@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::lexer::{Lexer, Token, Unterminated, position};
+use super::lexer::{Lexer, Token, Unterminated, line_and_column};
 use super::suggest::nearest_name;
 use crate::decode::{Context, in_spec_constant};
 use crate::grammar::{
@@ -69,7 +69,7 @@ impl Spans {
 /// text.
 pub fn assemble_with_spans(text: &str) -> Result<(Vec<u32>, Spans), AssembleError> {
     let fail = |error: SyntaxError| {
-        let (line, column) = position(text, error.at);
+        let (line, column) = line_and_column(text, error.at);
         AssembleError {
             line,
             column,
@@ -517,7 +517,7 @@ impl<'a> Assembler<'a> {
 }
 
 /// Returns whether the first comment lines of `text` state the version of the module.
-pub(crate) fn states_version(text: &str) -> bool {
+pub fn states_version(text: &str) -> bool {
     HeaderComment::read(text).version.is_some()
 }
 

@@ -39,7 +39,7 @@ pub fn disassemble(module: &[u32], style: Style) -> Result<String, WordsError> {
 }
 
 /// Returns the instruction with an index as a line of the disassembly; `None` if there is none.
-pub(crate) fn disassemble_instruction(module: &[u32], index: usize) -> Option<String> {
+pub fn disassemble_instruction(module: &[u32], index: usize) -> Option<String> {
     let mut text = String::new();
     let mut context = Context::new(module.len());
     let mut operands = Vec::new();

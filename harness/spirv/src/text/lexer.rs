@@ -67,7 +67,7 @@ impl<'a> Lexer<'a> {
 }
 
 /// Returns line and column, both counted from 1, of a byte offset; columns count characters.
-pub(crate) fn position(text: &str, at: usize) -> (usize, usize) {
+pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |i| i + 1);

@@ -6,9 +6,7 @@ mod lexer;
 mod suggest;
 mod target_env;
 
-pub(crate) use assemble::states_version;
-pub use assemble::{AssembleError, Spans, assemble, assemble_with_spans};
-pub(crate) use disassemble::disassemble_instruction;
-pub use disassemble::{Style, disassemble};
-pub(crate) use lexer::position;
+pub use assemble::{AssembleError, Spans, assemble, assemble_with_spans, states_version};
+pub use disassemble::{Style, disassemble, disassemble_instruction};
+pub use lexer::line_and_column;
 pub use target_env::{TargetEnv, UnknownTargetEnv};

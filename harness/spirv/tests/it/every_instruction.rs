@@ -1,7 +1,7 @@
 //! Every instruction of the grammar, in each form of its operands, survives conversion from words
 //! to text and back without raw words.
 
-use crate::support;
+use crate::instruction_forms;
 use assay_spirv::grammar::INSTRUCTIONS;
 use assay_spirv::{Style, assemble, disassemble};
 
@@ -21,19 +21,23 @@ fn check(prelude: &[u32], name: &str, form: &[u32]) {
 
 #[test]
 fn every_instruction_survives_conversion_to_text() {
-    let mut prelude = assemble(support::PRELUDE).unwrap();
+    let mut prelude = assemble(instruction_forms::PRELUDE).unwrap();
     prelude[3] = 30;
     let mut count = 0;
     for instruction in INSTRUCTIONS {
-        let extended = support::is_extended(instruction);
-        let forms = if extended { support::extended_forms(instruction) } else { support::forms(instruction) };
+        let extended = instruction_forms::is_extended(instruction);
+        let forms = if extended {
+            instruction_forms::extended_forms(instruction)
+        } else {
+            instruction_forms::forms(instruction)
+        };
         assert!(!forms.is_empty());
         count += forms.len();
         for form in &forms {
             check(&prelude, instruction.name, form);
         }
     }
-    for form in support::wide_forms() {
+    for form in instruction_forms::wide_forms() {
         check(&prelude, "a wide literal", &form);
     }
     assert!(count > 5_000, "only {count} forms");

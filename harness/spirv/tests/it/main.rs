@@ -1,17 +1,9 @@
-//! Tests of the SPIR-V crate: text, rules, requirements, lowering and reports.
+//! Tests of the SPIR-V crate: text, modules and interfaces.
 
 mod agreement;
-mod corpus;
-mod device;
 mod every_instruction;
-mod examples;
-mod fuzz;
-mod inspect;
-mod lower;
-mod memory;
+mod instruction_forms;
 mod module;
-mod rules;
-mod sizes;
-#[expect(dead_code, reason = "the example `agreement` of assay-vulkan needs more of it")]
-mod support;
+mod reflect;
+mod spirv_tools;
 mod text;

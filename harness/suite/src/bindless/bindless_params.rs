@@ -2,7 +2,7 @@
 
 use super::bindless_reference;
 use assay_spirv::tables::{Dim, ImageFormat};
-use assay_spirv::texture_addressing::{AddressMode, BorderColor, Sampler};
+use assay_texture::{AddressMode, BorderColor, Sampler};
 
 /// Number of images to choose from, and of samplers.
 pub(super) const IMAGES: usize = 4;

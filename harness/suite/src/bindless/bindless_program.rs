@@ -7,8 +7,8 @@ use crate::bytes::binding_name;
 use crate::{LoweredModule, Program};
 use assay_check::{BindingName, BindingSource, ImageConfig, KernelLaunch, Options, SamplerConfig};
 use assay_spirv::kernel_call::{Argument, DescriptorPosition, ImageHandle, KernelCall, SamplerHandle};
-use assay_spirv::lower::bindless::{DescriptorIndexing, lower};
 use assay_spirv::{Module, Style, assemble, disassemble};
+use assay_spirv_lower::bindless::{DescriptorIndexing, lower};
 use std::sync::Arc;
 
 /// Bindings in set 1: images, images that `Copy` writes, samplers, and combined images and

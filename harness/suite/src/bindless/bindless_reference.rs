@@ -5,7 +5,7 @@ use super::bindless_params::{BindlessParams, EDGES, HandleSource, IMAGES, INVOCA
 use super::bindless_program::{IMAGES_AT, OTHERS_AT, SAMPLED_AT};
 use assay_oracle::{Dispatch, Resource, Slot};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::AddressMode;
+use assay_texture::AddressMode;
 use std::collections::BTreeMap;
 
 /// Numeric interpretation of a format's channels.

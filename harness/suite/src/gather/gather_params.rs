@@ -7,10 +7,10 @@ use crate::module_builder::ModuleBuilder;
 use crate::{LoweredModule, Program, RunPath};
 use assay_check::{ImageConfig, Options, SamplerConfig};
 use assay_oracle::sample::border_bits;
-use assay_spirv::lower::gather::{GatherStates, lower};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::{AddressMode, BorderColor, GatherMode, ImageView, Sampler};
 use assay_spirv::{Module, Style, assemble, disassemble};
+use assay_spirv_lower::gather::{GatherStates, lower};
+use assay_texture::{AddressMode, BorderColor, GatherMode, ImageView, Sampler};
 
 /// Bindings: the combined image and sampler, the coordinates, the results.
 pub(super) const IMAGE: u32 = 0;

@@ -4,7 +4,7 @@
 use super::gather_params::{COORDINATES, GatherParams, IMAGE, RESULTS};
 use assay_oracle::{Dispatch, Image, Resource, Slot};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::{AddressMode, BorderColor, GatherMode};
+use assay_texture::{AddressMode, BorderColor, GatherMode};
 use std::collections::BTreeMap;
 
 /// Computes the results under one of the permitted choices: texel boundaries belong to the upper

@@ -12,7 +12,7 @@ mod gather_reference;
 
 use crate::{Case, CaseSubject, Suite};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::{AddressMode, BorderColor, GatherMode};
+use assay_texture::{AddressMode, BorderColor, GatherMode};
 use coordinates::CoordinateClass;
 use gather_params::{GatherParams, Offset};
 

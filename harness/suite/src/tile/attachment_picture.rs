@@ -6,7 +6,7 @@ use assay_events::{Picture, TexelGrid};
 use assay_float::F32;
 use assay_oracle::{Standing, texel_scalars};
 use assay_precision::Scalar;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 
 /// Draws the attachment with its layers below each other. `None` if no texel is wrong.
 pub(super) fn picture(

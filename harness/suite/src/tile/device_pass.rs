@@ -9,11 +9,11 @@ use assay_exec::{
     TargetError,
 };
 use assay_oracle::{Buffer, Dispatch, Image, Resource, Slot, Tile};
-use assay_spirv::lower::LowerError;
-use assay_spirv::lower::tile::{LoweredTileShader, TilePushConstants, lower};
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::Dim;
-use assay_spirv::texture_addressing::{ImageView, TexelFormat};
+use assay_spirv_lower::LowerError;
+use assay_spirv_lower::tile::{LoweredTileShader, TilePushConstants, lower};
+use assay_texture::{ImageView, TexelFormat};
 
 /// Reason why a pass cannot be lowered.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@
 //! * `compare`: comparison of the results with the permitted ones.
 //!
 //! A draw covers the render area with one triangle. The oracle, and devices without the extension,
-//! run it as an equivalent compute shader (`assay_spirv::lower::fragment`), to which the lowering
+//! run it as an equivalent compute shader (`assay_spirv_lower::fragment`), to which the lowering
 //! of tile shading then applies.
 //!
 //! The results of an ordinary compute shader over the whole frame, made from the same body, are

@@ -8,11 +8,11 @@ use assay_oracle::{
     Buffer, Dispatch, Image, Limits, Memory, Program, ProgramError, Resource, RunError, Slot, SpecValues, Tile,
 };
 use assay_spirv::Module;
-#[cfg(test)]
-use assay_spirv::lower::tile::{LoweredTileShader, TilePushConstants};
-use assay_spirv::rules::{self, Environment};
 use assay_spirv::tables::Dim;
-use assay_spirv::texture_addressing::ImageView;
+#[cfg(test)]
+use assay_spirv_lower::tile::{LoweredTileShader, TilePushConstants};
+use assay_spirv_rules::rules::{self, Environment};
+use assay_texture::ImageView;
 use std::collections::BTreeMap;
 
 /// Reason why the oracle cannot run a pass, which is a defect of the case.

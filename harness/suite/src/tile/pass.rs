@@ -5,9 +5,9 @@ use assay_exec::{
 };
 use assay_oracle::{Cell, Tile};
 use assay_spirv::Module;
-use assay_spirv::lower::LowerError;
-use assay_spirv::lower::fragment::{self, ColorImage, Draw};
 use assay_spirv::module::ModuleError;
+use assay_spirv_lower::LowerError;
+use assay_spirv_lower::fragment::{self, ColorImage, Draw};
 use std::collections::BTreeMap;
 
 /// Number of workgroups of a step that cover a tile without a shading rate.

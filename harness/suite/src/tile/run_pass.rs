@@ -12,7 +12,7 @@ use assay_exec::{Descriptor, DispatchRequest, ExecError, PassContents, SubgroupC
 use assay_oracle::{Buffer, Dispatch, Resource, Slot};
 use assay_spirv::Module;
 use assay_spirv::reflect::DescriptorKind;
-use assay_spirv::requirements::Requirements;
+use assay_spirv_rules::requirements::Requirements;
 
 /// Outcome of a path.
 enum PathOutcome {

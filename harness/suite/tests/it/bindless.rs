@@ -7,11 +7,11 @@ use assay_events::{CaseResult, Status};
 use assay_exec::Target;
 use assay_spirv::Module;
 use assay_spirv::edit::instruction;
-use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::module::Type;
-use assay_spirv::requirements::Requirements;
-use assay_spirv::rules::{self, Environment};
 use assay_spirv::tables::Op;
+use assay_spirv_rules::inspect::{ModuleSource, Report};
+use assay_spirv_rules::requirements::Requirements;
+use assay_spirv_rules::rules::{self, Environment};
 use assay_suite::{Case, NoDevice, RunPath, all};
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use crate::support::{faulty_oracle, line, on_each_driver, run, validator};
 use assay_events::{CaseResult, Status};
 use assay_exec::{DispatchOutput, Target};
 use assay_spirv::Module;
-use assay_spirv::requirements::Requirements;
+use assay_spirv_rules::requirements::Requirements;
 use assay_suite::{Case, NoDevice, RunPath, all};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

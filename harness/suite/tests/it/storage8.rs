@@ -6,8 +6,8 @@ use crate::support::{faulty_oracle, instructions, line, on_each_driver, replace,
 use assay_events::Status;
 use assay_exec::DispatchOutput;
 use assay_oracle::Slot;
-use assay_spirv::inspect::{ModuleSource, Report};
 use assay_spirv::tables::{Decoration, Op};
+use assay_spirv_rules::inspect::{ModuleSource, Report};
 use assay_suite::{Case, RunPath, all};
 
 fn cases(wanted: impl Fn(&str) -> bool) -> Vec<Case> {

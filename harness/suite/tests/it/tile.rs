@@ -6,8 +6,8 @@ use assay_check::without_source;
 use assay_events::{CaseResult, Status};
 use assay_exec::Target;
 use assay_spirv::Module;
-use assay_spirv::lower::tile::lower;
-use assay_spirv::rules::{self, Environment};
+use assay_spirv_lower::tile::lower;
+use assay_spirv_rules::rules::{self, Environment};
 use assay_suite::{Case, NoDevice, RunPath, all};
 
 /// The cases of the quick budget.

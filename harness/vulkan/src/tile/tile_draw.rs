@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use assay_spirv::Module;
-use assay_spirv::lower::fragment::locations;
+use assay_spirv_lower::fragment::locations;
 
 use super::pass_objects::{PassObjects, area, format};
 use super::{AttachmentRole, PassForm, TilePass};

@@ -12,7 +12,7 @@ use crate::devices::LONG;
 use crate::tile::on_the_mock_stack;
 
 /// An array of layers with its sampler, places, and results.
-const GATHER: &str = include_str!("../../../spirv/tests/lower/gather.spvasm");
+const GATHER: &str = include_str!("../../../spirv-lower/tests/lower/gather.spvasm");
 
 fn text(call: &str) -> String {
     let text = GATHER.replace("COMPONENT", "2").replace("OFFSET_X", "-8").replace("OFFSET_Y", "7");

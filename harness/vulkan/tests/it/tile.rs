@@ -15,7 +15,7 @@ use assay_vulkan::{
 
 use crate::environment::with_environment;
 
-const RATE: &str = include_str!("../../../spirv/tests/lower/tile.spvasm");
+const RATE: &str = include_str!("../../../spirv-lower/tests/lower/tile.spvasm");
 pub(crate) const WIDTH: u32 = 200;
 pub(crate) const HEIGHT: u32 = 100;
 
@@ -509,7 +509,10 @@ fn the_layer_agrees_with_the_rules_about_modules() {
                 .replace("OpCapability Shader\n", "OpCapability Shader\nOpCapability ImageQuery\n");
             let words = assay_spirv::assemble(&text).unwrap_or_else(|e| panic!("{rule}: {e}"));
             let module = assay_spirv::Module::parse(words.clone()).unwrap();
-            let broken = assay_spirv::rules::violations(&module, assay_spirv::rules::Environment::of_module(&module));
+            let broken = assay_spirv_rules::rules::violations(
+                &module,
+                assay_spirv_rules::rules::Environment::of_module(&module),
+            );
             if !broken.iter().any(|violation| violation.rule.id.contains(rule)) {
                 ours.push(format!("{rule}: {broken:?}\n"));
             }

@@ -1,7 +1,7 @@
 //! Draws in tile-shading render passes on the mock driver, below the validation layer; see `tile`.
 
 use assay_spirv::reflect::DescriptorKind;
-use assay_spirv::rules::{self, Environment};
+use assay_spirv_rules::rules::{self, Environment};
 use assay_vulkan::{
     AttachmentRole, Device, Error, Mistake, PassForm, PassRecording, TexelFormat, TileAttachment, TileBuffer, TilePass,
     TilePassOutput, TileStep,
@@ -9,7 +9,7 @@ use assay_vulkan::{
 
 use crate::tile::{HEIGHT, LIMIT, R32UI, Shader, WIDTH, ids, image, local_size, on_the_mock_stack, open, pass_with};
 
-const FRAGMENT: &str = include_str!("../../../spirv/tests/lower/fragment.spvasm");
+const FRAGMENT: &str = include_str!("../../../spirv-lower/tests/lower/fragment.spvasm");
 
 fn words(text: &str) -> Vec<u32> {
     assay_spirv::assemble(text).unwrap_or_else(|e| panic!("{e}"))

@@ -110,28 +110,6 @@ const KNOWN: &[KnownCycle] = &[
     },
     KnownCycle {
         crate_name: "spirv",
-        modules: &["lower::bindless::descriptors", "lower::bindless::image_functions"],
-        reason: "a function that reads an image is written with the descriptors that it is called with",
-    },
-    KnownCycle {
-        crate_name: "spirv",
-        modules: &[
-            "reflect::explicit_layout",
-            "rules::capabilities",
-            "rules::facts",
-            "rules::operands::typing",
-            "rules::structure",
-            "rules::type_contents",
-        ],
-        reason: "`Facts` caches what rules derive from them",
-    },
-    KnownCycle {
-        crate_name: "spirv",
-        modules: &["requirements::derive", "requirements::instructions", "requirements::stages"],
-        reason: "methods of `Derivation`, one topic a file",
-    },
-    KnownCycle {
-        crate_name: "spirv",
         modules: &[
             "tables::builtin",
             "tables::capability",

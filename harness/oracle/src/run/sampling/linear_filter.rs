@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::sample::ACCURACY;
 use crate::sample::select::{Choice, LevelChoice, Reach};
 use crate::ty::Fmt;
-use assay_spirv::texture_addressing::FootprintOrigin;
+use assay_texture::FootprintOrigin;
 
 /// Number of rounding errors in a weighted sum of two values, for each axis: three operations, one
 /// of them twice.

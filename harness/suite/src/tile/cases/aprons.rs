@@ -4,7 +4,7 @@ use super::{FRAME, PassSpec, about, bytes_of, texels_of, words_of};
 use crate::Case;
 use assay_exec::{AttachmentRole, ImageAccess, PassForm};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

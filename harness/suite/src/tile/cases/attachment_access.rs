@@ -5,7 +5,7 @@ use super::{PassSpec, about, bytes_of, texels_of, words_of};
 use crate::Case;
 use assay_exec::{AttachmentRole, ImageAccess, PassForm};
 use assay_spirv::tables::ImageFormat as F;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 
 /// WGSL name, format, scalar type, and a flag for four channels.
 pub(super) const FORMATS: [(&str, F, &str, bool); 13] = [

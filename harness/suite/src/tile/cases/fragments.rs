@@ -12,7 +12,7 @@ use crate::tile::shader_text::{Fragment, TileCover};
 use crate::{Case, RunPath};
 use assay_exec::{AttachmentRole, ImageAccess, PassContents, PassForm};
 use assay_spirv::tables::ImageFormat as F;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 
 /// Name, and the flag for a draw that runs for every tile.
 const PLACES: [(&str, bool); 2] = [("tile", true), ("pass", false)];

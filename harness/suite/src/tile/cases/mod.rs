@@ -15,7 +15,7 @@ use crate::{Case, CaseSubject, RunPath};
 use assay_check::CheckError;
 use assay_exec::{AttachmentRole, ImageAccess, PassAttachment, PassBuffer, PassForm, PassStep, StepStage};
 use assay_spirv::tables::ImageFormat;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 use attachment_access::FORMATS;
 
 pub(super) fn all() -> Vec<Case> {

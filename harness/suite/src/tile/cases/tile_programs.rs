@@ -6,7 +6,7 @@ use crate::Case;
 use crate::tile::shader_text::TileCover;
 use assay_exec::{AttachmentRole, ImageAccess, PassForm};
 use assay_spirv::tables::ImageFormat as F;
-use assay_spirv::texture_addressing::TexelFormat;
+use assay_texture::TexelFormat;
 
 /// Number of tiles that buffers have room for, in any grid.
 const TILES: usize = 512;

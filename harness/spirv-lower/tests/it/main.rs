@@ -1,0 +1,8 @@
+//! Tests of the lowering.
+
+mod bindless;
+#[path = "../../../spirv-rules/tests/it/support/corpus.rs"]
+mod corpus;
+mod layout_decorations;
+mod lower;
+mod support;
