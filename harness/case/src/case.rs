@@ -76,7 +76,7 @@ impl Case {
 }
 
 /// Returns the beginning of a case's name, up to the shape.
-pub(crate) fn name_stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
+fn name_stem(prefix: &str, scalar: Scalar, op: Op, shape: Shape) -> String {
     format!("{prefix}.{scalar}.{}.{shape}", op.case_name())
 }
 

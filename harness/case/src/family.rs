@@ -1,7 +1,7 @@
 //! Case families: the TOML files under `cases/`, parsed strictly and expanded into cases.
 
 use crate::CaseError;
-use crate::case::{Case, OperandSource, name_stem, shape_from_name};
+use crate::case::{Case, OperandSource, shape_from_name};
 use crate::shader::takes_source;
 use assay_float::Format;
 use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
@@ -114,45 +114,8 @@ impl ModeLists {
     }
 }
 
-/// Selection of the cases to create.
-pub(crate) enum CaseSelection<'a> {
-    /// All cases; the file is also checked for mistakes.
-    All,
-    /// The cases with these names.
-    Named {
-        names: HashSet<&'a str>,
-        /// Proper prefixes of the names, by components.
-        prefixes: HashSet<&'a str>,
-    },
-}
-
-impl<'a> CaseSelection<'a> {
-    /// Selects the cases with these names.
-    pub(crate) fn named(names: &[&'a str]) -> CaseSelection<'a> {
-        let prefixes = |&name: &&'a str| name.match_indices('.').map(move |(at, _)| &name[..at]);
-        CaseSelection::Named {
-            names: names.iter().copied().collect(),
-            prefixes: names.iter().flat_map(prefixes).collect(),
-        }
-    }
-
-    /// Returns true if a selected name continues after these components.
-    pub(crate) fn continues(&self, beginning: &str) -> bool {
-        match self {
-            CaseSelection::All => true,
-            CaseSelection::Named { prefixes, .. } => prefixes.contains(beginning),
-        }
-    }
-}
-
-/// Parses a family file and expands the selected cases; their names begin with `prefix`.
-pub(crate) fn parse(
-    file: &str,
-    prefix: &str,
-    text: &str,
-    lists: &ModeLists,
-    selection: &CaseSelection<'_>,
-) -> Result<Vec<Case>, CaseError> {
+/// Parses a family file and expands its cases; their names begin with `prefix`.
+pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> Result<Vec<Case>, CaseError> {
     let at = FileContext { file, text };
     let read: FamilyFile = toml::from_str(text).map_err(|e| at.toml_error(&e))?;
     if read.why.get_ref().trim().is_empty() {
@@ -165,7 +128,7 @@ pub(crate) fn parse(
     let (mut cases, mut ends) = (Vec::new(), Vec::new());
     for block in read.cases.get_ref() {
         let axes = Axes::read(&at, block.get_ref(), lists)?;
-        axes.expand(&at, block.get_ref(), prefix, selection, &why, &mut cases)?;
+        axes.expand(&at, block.get_ref(), prefix, &why, &mut cases)?;
         ends.push((cases.len(), block.span()));
     }
     let mut names = HashSet::new();
@@ -244,7 +207,6 @@ impl Axes {
         at: &FileContext<'_>,
         block: &FamilyBlock,
         prefix: &str,
-        selection: &CaseSelection<'_>,
         why: &Arc<str>,
         cases: &mut Vec<Case>,
     ) -> Result<(), CaseError> {
@@ -253,9 +215,6 @@ impl Axes {
         for &op in &self.ops {
             for &scalar in restricted(&self.scalars, Call::scalars(op)) {
                 for &shape in restricted(&self.shapes, Call::shapes(op)) {
-                    if !selection.continues(&name_stem(prefix, scalar, op, shape)) {
-                        continue;
-                    }
                     let froms = Call::sources(op);
                     let froms: Vec<Option<Scalar>> = match froms {
                         [] => vec![None],
@@ -272,11 +231,6 @@ impl Axes {
                     }
                 }
             }
-        }
-        if let CaseSelection::Named { names, .. } = selection {
-            let mut place = 0..;
-            cases.retain(|case| place.next().is_some_and(|at| at < before) || names.contains(case.name.as_str()));
-            return Ok(());
         }
         unused(at, block.scalars.as_deref(), self.scalars.as_deref(), &used.0, "type")?;
         unused(at, block.from.as_deref(), self.from.as_deref(), &used.1, "source type")?;
@@ -427,7 +381,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<Case>, String> {
         let lists =
             ModeLists::parse("modes.toml", "[strict]\nwhy = 'x'\nmodes = ['DenormPreserve+RoundingModeRTE']").unwrap();
-        parse("mine.toml", "mine", text, &lists, &CaseSelection::All).map_err(|error| error.to_string())
+        parse("mine.toml", "mine", text, &lists).map_err(|error| error.to_string())
     }
 
     #[test]

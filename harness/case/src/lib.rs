@@ -26,7 +26,7 @@ pub use shader::{CaseShader, ShaderError, Specialization};
 
 use assay_files::input;
 use assay_precision::Op;
-use family::{CaseSelection, ModeLists};
+use family::ModeLists;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -47,29 +47,12 @@ pub fn load() -> Result<Vec<Case>, CaseError> {
     for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
         let prefix = prefix(path);
         let file = format!("cases/{path}");
-        for case in family::parse(&file, &prefix, text, &lists, &CaseSelection::All)? {
+        for case in family::parse(&file, &prefix, text, &lists)? {
             if let Some(home) = homes.insert(case.name.clone(), path) {
                 let what = format!("`{}` comes out of cases/{home} as well", case.name);
                 return Err(CaseError::Malformed { file, line: 1, what });
             }
             cases.push(case);
-        }
-    }
-    Ok(cases)
-}
-
-/// Returns the cases of [`load`] with the given names, in its order. Most other cases are not
-/// created.
-///
-/// # Errors
-/// An embedded file is malformed, which a test excludes.
-pub fn load_named(names: &[&str]) -> Result<Vec<Case>, CaseError> {
-    let (lists, wanted) = (mode_lists()?, CaseSelection::named(names));
-    let mut cases = Vec::new();
-    for (path, text) in FILES.iter().filter(|(path, _)| *path != MODES) {
-        let prefix = prefix(path);
-        if wanted.continues(&prefix) {
-            cases.extend(family::parse(&format!("cases/{path}"), &prefix, text, &lists, &wanted)?);
         }
     }
     Ok(cases)
@@ -90,7 +73,7 @@ pub fn load_file(path: &Path) -> Result<Vec<Case>, CaseError> {
         .map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
     let stem = path.file_stem().map_or("case".into(), |stem| stem.to_string_lossy().to_ascii_lowercase());
     let prefix = stem.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
-    family::parse(&file, &prefix, &text, &mode_lists()?, &CaseSelection::All)
+    family::parse(&file, &prefix, &text, &mode_lists()?)
 }
 
 /// Returns the instructions of the precision table that no case can run, with the reasons.

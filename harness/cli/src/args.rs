@@ -6,6 +6,7 @@ use crate::{
     worker,
 };
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
 /// Checks GPU drivers bit by bit against the results that the Vulkan specification permits.
 #[derive(Debug, Parser)]
@@ -99,6 +100,12 @@ pub(crate) enum Command {
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands into a folder
+    #[command(after_help = "Example: assay man ~/.local/share/man/man1 && man assay-check")]
+    Man {
+        /// The folder, which must exist.
+        folder: PathBuf,
     },
 }
 

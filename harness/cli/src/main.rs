@@ -13,6 +13,7 @@ mod fuzz;
 mod history;
 mod inspect;
 mod lab_lists;
+mod man;
 mod merge;
 mod output_file;
 mod report;
@@ -83,6 +84,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "assay", &mut script);
             print(&script)
         }
+        Command::Man { folder } => man::write_pages(Cli::command(), &folder),
     }
 }
 

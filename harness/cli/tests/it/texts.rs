@@ -85,6 +85,7 @@ fn help_of_every_command() {
         "table",
         "coverage",
         "completions",
+        "man",
     ] {
         let help = session(dir.path(), &[], &[format!("{command} --help").trim_start()]);
         let name = if command.is_empty() { "assay" } else { command };

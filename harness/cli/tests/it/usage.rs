@@ -106,6 +106,22 @@ fn completions_exist_for_every_shell() {
     }
 }
 
+#[test]
+fn every_command_of_the_help_has_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = assay(&["man", folder.path().to_str().unwrap()]);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
+    let page = |name: &str| std::fs::read_to_string(folder.path().join(format!("{name}.1"))).unwrap();
+    assert!(page("assay").contains("assay\\-check(1)"), "{}", page("assay"));
+    assert!(page("assay-check").contains("\\-\\-workgroups"), "{}", page("assay-check"));
+    assert!(page("assay-history-add").contains("assay history add"), "{}", page("assay-history-add"));
+    assert!(!folder.path().join("assay-worker.1").exists());
+    let nowhere = folder.path().join("none");
+    let refused = assay(&["man", nowhere.to_str().unwrap()]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("none"), "{refused:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_and_a_closed_pipe_is_not() {
