@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 /// Domain in which formulas are evaluated (an abstract domain in the sense of abstract
 /// interpretation). [`IntervalEvaluator`](crate::interval_eval::IntervalEvaluator) gives certified
-/// ranges, [`SimdEvaluator`](crate::simd::SimdEvaluator) inner approximations for many inputs at
+/// ranges, [`SimdEvaluator`](crate::bulk::simd::SimdEvaluator) inner approximations for many inputs at
 /// once.
 pub(crate) trait Evaluator {
     /// Results that an operation may return.

@@ -17,26 +17,24 @@
 //! 4. `set_extension` is the union over all members of operand sets, computed without visiting
 //!    each. `formula_domain` is for operands that are results themselves, with which a formula may
 //!    be rearranged.
-//! 5. `filter` is a floating-point filter for bulk results, and `checker` uses it.
+//! 5. `bulk` checks many results at once, with a floating-point filter in front of the certified
+//!    evaluation. Nothing else uses it.
 //!
 //! Real numbers are certified enclosures ([`assay_float::Enclosure`]), evaluated with increasing
 //! precision until every comparison is decided (Ziv's strategy, [`assay_float::decide`]).
 
 mod accuracy;
 mod bound;
+mod bulk;
 mod call;
 mod call_rule;
-mod check_counts;
-mod checker;
 mod classify;
-mod column;
 mod derivation;
 mod discrete_op;
 mod display;
 mod environment;
 mod evaluate;
 mod evaluator;
-mod filter;
 mod float8;
 mod formula;
 mod formula_domain;
@@ -51,7 +49,6 @@ mod nearest_names;
 mod op;
 mod operand_region;
 mod pack;
-mod profile;
 mod range_bounds;
 mod rank_interval;
 mod real_op;
@@ -61,7 +58,6 @@ pub mod relaxed;
 mod result_slot;
 mod set_extension;
 mod signature;
-mod simd;
 mod special_values;
 mod specification;
 mod sum_of_products;
@@ -71,11 +67,9 @@ mod undefined_operands;
 mod wgsl;
 
 pub use bound::Division;
+pub use bulk::{CheckCounts, Checker, Column, Observation, Profile, RegionCount};
 pub use call::{Call, CallError};
-pub use check_counts::{CheckCounts, Observation, RegionCount};
-pub use checker::Checker;
 pub use classify::FailureClass;
-pub use column::Column;
 pub use derivation::Step;
 pub use environment::{Environment, Flush};
 pub use formula_domain::ExpressionDomain;
@@ -84,7 +78,6 @@ pub use modes::{Denormals, FastMath, Modes, ModesError, Rounding};
 pub use nearest_names::nearest;
 pub use op::UnknownOp;
 pub use operand_region::OperandRegion;
-pub use profile::Profile;
 pub use reference::{Explanation, Judgement, Lenient, Permitted, Reference, Verdict};
 pub use set_extension::{Effort, Operand, SetResult, Tightness};
 pub use specification::Specification;

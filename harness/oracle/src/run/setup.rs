@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
             aliases: AliasedObjects::default(),
             orders: OpenOrders::default(),
             tangles: Tangles::default(),
-            repetition: Repetition::default(),
+            repetition: Repetition::new(program),
             group: [0; 3],
             place: 0,
             here: Place { instruction: InstructionIndex(0), line: None },

@@ -400,6 +400,13 @@ fn a_repeated_state_is_an_endless_loop() {
     let memory = "loop { d[i]++; if d[i] > 20000u { break; } }";
     let ends = outcome(memory, &limits);
     assert_eq!((ends.fault_count, word(&ends, 0, 0).permits(20001)), (0, Some(true)));
+    // Another workgroup may set what an atomic waits for.
+    let text = "@group(0) @binding(0) var<storage, read_write> d: atomic<u32>;
+        @compute @workgroup_size(1) fn main() { loop { if atomicLoad(&d) == 9u { break; } } }";
+    let program = assay_oracle::Program::new(&wgsl(text), "main", &Default::default()).expect("a program");
+    let bindings = std::collections::BTreeMap::from([(assay_oracle::Slot::new(0, 0), words(&[1]))]);
+    let waits = program.run(&assay_oracle::Dispatch { bindings, ..Default::default() }, &limits).expect("runs");
+    assert_eq!(waits.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Endless]);
     // A counter of 32 bits takes longer than the limit: that is not a proof.
     let gives_up = outcome("var k = 0u; loop { k++; if k == 0u { break; } d[i] = 1u; }", &limits);
     assert_eq!(gives_up.faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(), [FaultKind::Endless]);

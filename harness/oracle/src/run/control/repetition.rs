@@ -1,6 +1,8 @@
 //! Detection of loops that certainly never end.
 //!
-//! A workgroup runs deterministically, so it never ends once a state repeats. Cycles are found as by
+//! The interpreter is deterministic, so a workgroup never ends once a state repeats. No other order
+//! of its invocations ends it either: without atomics, a loop that another invocation could end has a
+//! data race. Cycles are found as by
 //! Brent ("An improved Monte Carlo factorization algorithm", BIT 20, 1980): one state is saved, and
 //! replaced each time that the number of executed blocks has doubled, until a later state equals it.
 //!
@@ -10,12 +12,14 @@
 //! # Limits
 //!
 //! Only states of exact bits are compared: not while an invocation has taken both sides of an
-//! undecided branch, and not where a register is more than its bits. Shaders whose subgroup
-//! operations depend on how invocations converged are left out, because that is part of their state.
-//! Such loops, and those with too much memory to copy, end at the limits of
-//! [`Limits`](crate::Limits).
+//! undecided branch, and not where a register is more than its bits. Shaders with atomics are left
+//! out, because other invocations may change what a loop waits for, and so are those whose subgroup
+//! operations depend on how invocations converged, which is part of their state. Such loops, and
+//! those with too much memory to copy, end at the limits of [`Limits`](crate::Limits).
 
+use crate::inst::Inst;
 use crate::memory::Object;
+use crate::program::Program;
 use crate::run::Run;
 
 /// Blocks that a workgroup executes before its states are compared.
@@ -43,6 +47,8 @@ struct SavedState {
 /// Search for a repeated state.
 #[derive(Debug, Default)]
 pub(crate) struct Repetition {
+    /// Set if a repeated state proves that the program does not end.
+    applies: bool,
     /// Number of calls so far.
     calls: u64,
     saved: Option<SavedState>,
@@ -51,6 +57,11 @@ pub(crate) struct Repetition {
 }
 
 impl Repetition {
+    pub(in crate::run) fn new(program: &Program) -> Repetition {
+        let has_atomics = program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
+        Repetition { applies: !has_atomics && !program.tangled, ..Repetition::default() }
+    }
+
     /// Begins a call, and returns its number.
     pub(super) fn enter(&mut self) -> u64 {
         self.calls += 1;
@@ -66,7 +77,7 @@ impl Repetition {
 
     /// Begins a workgroup.
     pub(in crate::run) fn begin_group(&mut self) {
-        *self = Repetition { calls: self.calls, ..Repetition::default() };
+        (self.saved, self.save_at) = (None, 0);
     }
 }
 
@@ -74,7 +85,7 @@ impl Run<'_> {
     /// Returns true if the workgroup was in its present state before: `lanes` execute a block, and
     /// others wait.
     pub(super) fn is_repetition(&mut self, (call, block): (u64, u32), lanes: &[u32], waiting: &Waiting) -> bool {
-        if self.work.group.blocks < FIRST_COMPARED || self.program.tangled || self.forks.in_use > 0 {
+        if self.work.group.blocks < FIRST_COMPARED || !self.repetition.applies || self.forks.in_use > 0 {
             return false;
         }
         if let Some(saved) = &mut self.repetition.saved

@@ -51,10 +51,10 @@ use super::{
 use crate::{
     Op, Rounding, Scalar, Specification,
     bound::divisor_exponent,
+    bulk::simd::arithmetic::{LANES, LaneValues, SLACK, flag, greatest, least, power_of_two, vectorised},
     discrete_op::{DiscreteOp, Relation},
     real_op::{Bound, RealOp},
     result_slot::{ResultRule, ResultSlot},
-    simd::arithmetic::{LANES, LaneValues, SLACK, flag, greatest, least, power_of_two, vectorised},
 };
 use assay_float::{F16, f64_kernels};
 

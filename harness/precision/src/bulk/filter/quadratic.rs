@@ -62,14 +62,14 @@ use super::{
 };
 use crate::{
     Op,
-    discrete_op::DiscreteOp,
-    result_slot::ResultRule,
-    simd::{
+    bulk::simd::{
         LaneBounds,
         arithmetic::{LANES, power_of_two, vectorised},
         inner_bound,
         unary::{FillLanes, UnaryOutcome, UnaryVisitor},
     },
+    discrete_op::DiscreteOp,
+    result_slot::ResultRule,
 };
 
 /// Groups of [`LANES`] operands in one [`OperandBlock`].
@@ -549,7 +549,9 @@ fn are_consecutive(first: u32, operands: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, Modes, Reference, Scalar, Shape, Verdict, derivation::Derivation, simd::arithmetic::LaneValues};
+    use crate::{
+        Call, Modes, Reference, Scalar, Shape, Verdict, bulk::simd::arithmetic::LaneValues, derivation::Derivation,
+    };
     use assay_float::F32;
     use rayon::prelude::*;
 

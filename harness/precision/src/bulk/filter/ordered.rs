@@ -4,12 +4,12 @@
 use super::{CERTAIN, Filter, GroupCounts, MarginRule, SpecialResults, named_operand, visit_discrete};
 use crate::{
     Scalar,
-    result_slot::ResultRule,
-    simd::{
+    bulk::simd::{
         arithmetic::{LANES, vectorised},
         inner_bound,
         unary::{self, UnaryOutcome, UnaryVisitor},
     },
+    result_slot::ResultRule,
 };
 use assay_float::F32;
 

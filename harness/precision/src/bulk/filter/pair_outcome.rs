@@ -1,6 +1,6 @@
 //! Permitted results of pairs of halves, as the filter for pairs takes them.
 
-use crate::simd::arithmetic::{Grid, SLACK, greatest};
+use crate::bulk::simd::arithmetic::{Grid, SLACK, greatest};
 
 /// Permitted results of one pair.
 #[derive(Clone, Copy)]

@@ -15,6 +15,7 @@
 
 use super::pair_outcome::{HalfRounding, PairOutcome};
 use crate::{
+    bulk::simd::arithmetic::{LANES, SLACK, flag, greatest, least, power_of_two},
     derivation::Derivation,
     environment::Environment,
     evaluator::Evaluator,
@@ -22,7 +23,6 @@ use crate::{
     interval_eval::IntervalEvaluator,
     rank_interval::RankInterval,
     real_op::RealOp,
-    simd::arithmetic::{LANES, SLACK, flag, greatest, least, power_of_two},
 };
 use assay_float::{F16, f64_kernels};
 

@@ -3,9 +3,9 @@
 
 use crate::{
     Call, CheckCounts, Column, Observation, Reference, Scalar, Verdict,
-    filter::{BLOCK, Filter, GroupCounts, LaneGroup, OperandBlock},
-    profile::OperandGroup,
-    simd::arithmetic::LANES,
+    bulk::filter::{BLOCK, Filter, GroupCounts, LaneGroup, OperandBlock},
+    bulk::profile::OperandGroup,
+    bulk::simd::arithmetic::LANES,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;

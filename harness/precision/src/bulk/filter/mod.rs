@@ -33,16 +33,16 @@ mod quadratic;
 
 use crate::{
     Column, Op, Rounding, Scalar,
-    discrete_op::{DiscreteOp, Relation},
-    environment::{Environment, Flush},
-    real_op::Bound,
-    result_slot::{ResultRule, ResultSlot},
-    simd::{
+    bulk::simd::{
         LaneBounds, SimdEvaluator,
         arithmetic::{Grid, LANES, LaneValues, SLACK, flag, lanes, vectorised},
         inner_bound,
         unary::{FillLanes, UnaryOutcome, UnaryVisitor},
     },
+    discrete_op::{DiscreteOp, Relation},
+    environment::{Environment, Flush},
+    real_op::Bound,
+    result_slot::{ResultRule, ResultSlot},
 };
 use assay_float::{F16, F32};
 use pow::PowTables;
