@@ -51,7 +51,10 @@ impl Language {
 
     /// Returns true if an installed program compiles it.
     pub fn is_external(self) -> bool {
-        matches!(self, Language::Glsl | Language::Hlsl | Language::Slang)
+        match self {
+            Language::Glsl | Language::Hlsl | Language::Slang => true,
+            Language::Wgsl | Language::SpirvText | Language::SpirvWords => false,
+        }
     }
 }
 

@@ -79,11 +79,13 @@ impl ShaderSource {
         options.must_apply_to(language).map_err(refused)?;
         let text = match language {
             Language::SpirvText | Language::SpirvWords => std::str::from_utf8(bytes).ok(),
-            _ => Some(std::str::from_utf8(bytes).map_err(|error| {
-                let at = error.valid_up_to();
-                let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
-                refused(format!("line {line}: byte {at} is not valid UTF-8"))
-            })?),
+            Language::Wgsl | Language::Glsl | Language::Hlsl | Language::Slang => {
+                Some(std::str::from_utf8(bytes).map_err(|error| {
+                    let at = error.valid_up_to();
+                    let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+                    refused(format!("line {line}: byte {at} is not valid UTF-8"))
+                })?)
+            }
         };
         let (mut overrides, mut compiler) = (Vec::new(), None);
         let source = match (language, text) {
@@ -96,7 +98,10 @@ impl ShaderSource {
                 compiler = Some(compiled.run);
                 ModuleSource::from_words(compiled.words)
             }
-            _ => ModuleSource::read_for(bytes, options.target_env),
+            (Language::SpirvText | Language::SpirvWords, _)
+            | (Language::Wgsl | Language::Glsl | Language::Hlsl | Language::Slang, None) => {
+                ModuleSource::read_for(bytes, options.target_env)
+            }
         };
         let source = source.map_err(|error| refused(error.to_string()))?;
         let text = text.map(str::to_owned);

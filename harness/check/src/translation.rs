@@ -23,7 +23,9 @@ pub fn load_translation(path: &Path, this: &Check<'_>, options: &Options) -> Res
             compile.specs = common(&given(this, options), &overrides);
         }
         Language::SpirvWords => {}
-        _ => compile.target_env = this.shader.target_env,
+        Language::SpirvText | Language::Glsl | Language::Hlsl | Language::Slang => {
+            compile.target_env = this.shader.target_env;
+        }
     }
     ShaderSource::load(path, &compile)
 }

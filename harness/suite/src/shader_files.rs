@@ -2,12 +2,15 @@
 
 use crate::Case;
 use crate::shader_file::{ENDINGS, ShaderFile};
-use assay_check::{CaseFile, CheckError, CompileOptions, SequenceSession, ShaderSource};
+use assay_check::{CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Endings of scripts, which contain shaders.
+const SCRIPTS: [&str; 2] = ["amber", "vkscript"];
 
 /// Ending of case files.
 const CASE_FILE: &str = "toml";
@@ -141,6 +144,7 @@ fn is_compute_glsl(file: &Path) -> bool {
 /// cannot be read, or because another program compiles it. Its check then names the reason.
 fn compiled(file: &Path) -> Option<ShaderSource> {
     let ending = file.extension().and_then(|ending| ending.to_str());
-    matches!(ending, Some("wgsl" | "spv" | "spvasm"))
-        .then(|| ShaderSource::load(file, &CompileOptions::default()).ok())?
+    let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending));
+    let is_external = Language::detect(&file.display().to_string(), &[]).is_external();
+    (!is_script && !is_external).then(|| ShaderSource::load(file, &CompileOptions::default()).ok())?
 }

@@ -1,6 +1,7 @@
 //! Tests that the table is complete and current, and accounts for every place in the documents.
 
 use assay_coverage::{Document, RowStatus, documents, fingerprint, text_units};
+use assay_precision::Op;
 use assay_testkit::skip;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +35,37 @@ fn statement_names_are_unique_and_no_place_is_listed_both_with_and_without_a_sta
         }
         assert!(!nothing.why.is_empty());
     }
+}
+
+/// Instructions that no statement names, because the documents state no precision for them.
+const WITHOUT_STATEMENT: &[&str] = &[
+    "OpGroupNonUniformFAdd",
+    "OpGroupNonUniformFMul",
+    "SAbs",
+    "SSign",
+    "UMin",
+    "SMin",
+    "UMax",
+    "SMax",
+    "UClamp",
+    "SClamp",
+    "PackDouble2x32",
+    "UnpackDouble2x32",
+    "FindILsb",
+    "FindSMsb",
+    "FindUMsb",
+    "InterpolateAtCentroid",
+    "InterpolateAtSample",
+    "InterpolateAtOffset",
+];
+
+#[test]
+fn every_instruction_of_the_precision_table_has_a_statement() {
+    let documents = documents().unwrap_or_else(|error| panic!("{error}"));
+    let stated: BTreeSet<&str> =
+        documents.iter().flat_map(|document| &document.statements).flat_map(|s| &s.ops).map(String::as_str).collect();
+    let without: Vec<&str> = Op::ALL.iter().map(|op| op.name()).filter(|name| !stated.contains(name)).collect();
+    assert_eq!(without, WITHOUT_STATEMENT, "add the instruction to the `ops` of its statement in precision.toml");
 }
 
 #[test]
