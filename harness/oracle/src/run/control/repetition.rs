@@ -45,7 +45,7 @@ struct SavedState {
 }
 
 /// Search for a repeated state.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Repetition {
     /// Set if a repeated state proves that the program does not end.
     applies: bool,
@@ -54,12 +54,17 @@ pub(crate) struct Repetition {
     saved: Option<SavedState>,
     /// Number of executed blocks from which another state is saved.
     save_at: u64,
+    /// Only states of calls with smaller numbers are saved: those of the callers of a call that has
+    /// ended. Otherwise each of many short calls would save the state again.
+    save_below: u64,
 }
 
 impl Repetition {
+    /// Creates the search for a program.
     pub(in crate::run) fn new(program: &Program) -> Repetition {
         let has_atomics = program.code.iter().any(|inst| matches!(inst, Inst::Atomic { .. }));
-        Repetition { applies: !has_atomics && !program.tangled, ..Repetition::default() }
+        let applies = !has_atomics && !program.tangled;
+        Repetition { applies, calls: 0, saved: None, save_at: 0, save_below: u64::MAX }
     }
 
     /// Begins a call, and returns its number.
@@ -71,13 +76,13 @@ impl Repetition {
     /// Ends a call. A state inside it cannot repeat; one of its caller is saved instead.
     pub(super) fn leave(&mut self, call: u64) {
         if self.saved.as_ref().is_some_and(|saved| saved.call == call) {
-            (self.saved, self.save_at) = (None, 0);
+            (self.saved, self.save_at, self.save_below) = (None, 0, call);
         }
     }
 
     /// Begins a workgroup.
     pub(in crate::run) fn begin_group(&mut self) {
-        (self.saved, self.save_at) = (None, 0);
+        (self.saved, self.save_at, self.save_below) = (None, 0, u64::MAX);
     }
 }
 
@@ -102,8 +107,8 @@ impl Run<'_> {
                 }
             }
         }
-        if self.work.group.blocks >= self.repetition.save_at {
-            self.repetition.save_at = 2 * self.work.group.blocks;
+        if self.work.group.blocks >= self.repetition.save_at && call < self.repetition.save_below {
+            (self.repetition.save_at, self.repetition.save_below) = (2 * self.work.group.blocks, u64::MAX);
             self.repetition.saved = self.saved_state((call, block), lanes, waiting);
         }
         false
