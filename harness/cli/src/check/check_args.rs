@@ -313,23 +313,27 @@ impl CheckArgs {
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
     }
 
+    /// Checks that no option of a single shader is given, apart from those in `suitable`. `content`
+    /// says what the file is; `advice` ends the message.
+    pub(super) fn refuse_unsuitable(&self, content: &str, suitable: &[&str], advice: &str) -> Result<(), Failure> {
+        let mut unfit = self.shader_options();
+        unfit.retain(|option| !suitable.contains(option));
+        if unfit.is_empty() {
+            return Ok(());
+        }
+        let apply = plural(unfit.len(), "applies", "apply");
+        let (file, unfit) = (self.file.display(), unfit.join(", "));
+        Err(usage(format!("{file} is {content}, but {unfit} {apply} to a single shader only{advice}")))
+    }
+
     /// Returns the arguments of the run of a folder of shaders or of a family of precision cases, with
     /// the same options.
     ///
     /// # Errors
     /// Options of a single shader are given, apart from those in `suitable`.
     pub(super) fn run_args(&self, content: &str, suitable: &[&str]) -> Result<RunArgs, Failure> {
-        let file = self.file.display();
-        let mut unfit = self.shader_options();
-        unfit.retain(|option| !suitable.contains(option));
-        if !unfit.is_empty() {
-            let apply = plural(unfit.len(), "applies", "apply");
-            let unfit = unfit.join(", ");
-            return Err(usage(format!(
-                "{file} is {content}, but {unfit} {apply} to a single shader only; `assay run --help` lists the options of \
-                 runs (--seed, --workers, --resume and others)"
-            )));
-        }
+        let advice = "; `assay run --help` lists the options of runs (--seed, --workers, --resume and others)";
+        self.refuse_unsuitable(content, suitable, advice)?;
         let ExecutionArgs { device, api, timeout, validation, via, isolate } = &self.execution;
         // The separator tells a folder from a group of cases.
         let path = if self.file.is_dir() { self.file.join("") } else { self.file.clone() };

@@ -14,7 +14,6 @@ use crate::{
     note, print_summary,
 };
 use assay_check::{SequenceSession, remove_bundles};
-use assay_reports::plural;
 
 /// Options of a single shader that apply to a sequence, too.
 const SUITABLE: [&str; 10] = [
@@ -33,13 +32,7 @@ const SUITABLE: [&str; 10] = [
 /// Checks a sequence on the chosen devices.
 pub(super) fn check(mut session: SequenceSession, args: &CheckArgs) -> Result<u8, Failure> {
     let file = args.file.display();
-    let mut unfit = args.shader_options();
-    unfit.retain(|option| !SUITABLE.contains(option));
-    if !unfit.is_empty() {
-        let apply = plural(unfit.len(), "applies", "apply");
-        let unfit = unfit.join(", ");
-        return Err(usage(format!("{file} is a sequence of dispatches, but {unfit} {apply} to a single shader only")));
-    }
+    args.refuse_unsuitable("a sequence of dispatches", &SUITABLE, "")?;
     if args.execution.api.is_some_and(|api| api != Api::Vulkan) {
         return Err(usage(format!("{file} is a sequence of dispatches, which requires --api vulkan")));
     }
