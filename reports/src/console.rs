@@ -7,9 +7,12 @@ use crate::{
     case_table::CaseNotes,
     cause_text,
     causes::CauseCollector,
-    check_text, counted, group_digits,
+    check_text, counted,
+    end_reports::END_REPORTS,
+    group_digits,
     humanize::share,
     margin, plural, reason_of,
+    result_file::{DEVICE, PAGE, RESULTS},
     scalar_types::{describe, parse_types, result_type, value},
     seconds,
     summary_table::{self, SummaryTable, TableRow, style},
@@ -294,11 +297,8 @@ impl Console {
             writeln!(out, "waiver   {waiver}")?;
         }
         if let Some(folder) = &self.options.folder {
-            writeln!(
-                out,
-                "written  {}: report.html, causes.json, results.jsonl, results.csv, failures.csv, junit.xml, device.json",
-                folder.display()
-            )?;
+            let reports = END_REPORTS.map(|report| report.name).join(", ");
+            writeln!(out, "written  {}: {PAGE}, {RESULTS}, {reports}, {DEVICE}", folder.display())?;
         }
         writeln!(out)
     }

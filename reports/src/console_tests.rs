@@ -35,7 +35,7 @@ results  260,000 checked from 262,144 inputs (65,536 of them as constants in sha
 NotSupported
         1  shaderDenormPreserveFloat32 is false
 time     12.0 s; summed over cases: build 0.50 s, device 4.5 s, check 6.5 s on 2 cores, overlap 0.75 s, 40.0 k results/s per core
-written  out: report.html, causes.json, results.jsonl, results.csv, failures.csv, junit.xml, device.json
+written  out: report.html, results.jsonl, causes.json, results.csv, failures.csv, junit.xml, device.json
 
 causes of the failures
 Exp2: moderate operands, FewUlp, 2 of 4 cases, f32

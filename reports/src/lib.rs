@@ -4,8 +4,8 @@
 //!
 //! * [`Console`]: failing cases as they finish, a summary table, and a verdict in the last line.
 //! * [`Progress`]: a progress bar on stderr if that is a terminal, else a line every half minute.
-//! * [`ResultDirWriter`]: the result directory: `device.json`, `results.jsonl`, `results.csv`,
-//!   `failures.csv`, `junit.xml`.
+//! * [`ResultDirWriter`]: the result directory, with the journal `results.jsonl` and the reports
+//!   written when the run ends.
 //! * [`Tally`]: counts and the outcome of the run, from which the exit code follows.
 //!
 //! A lab's lists ([`Expectations`]: baseline, flakes, waivers) give every result a second status,
@@ -18,6 +18,7 @@ mod check_text;
 mod console;
 pub mod deqp;
 pub mod diff;
+mod end_reports;
 mod expectations;
 pub mod history;
 pub mod html;
@@ -29,6 +30,7 @@ mod name_arena;
 mod progress;
 mod read;
 mod result_dir;
+mod result_file;
 mod scalar_types;
 mod shared_reporter;
 mod summary_table;
@@ -38,6 +40,7 @@ mod waiver;
 pub use assay_events::group_digits;
 pub use check_text::text as check_text;
 pub use console::{Console, ConsoleOptions};
+pub use end_reports::result_file_names;
 pub use expectations::{Assessment, Expectations, Standing};
 pub use humanize::{InputCount, counted, margin, plural, seconds};
 pub use journal::Journal;

@@ -8,12 +8,11 @@ use crate::{
     causes::{CauseCollector, CauseSet, Causes, Failure},
     counted,
     deqp::{DeqpStatus, TestStatus, plain},
-    group_digits, journal, junit, plural,
+    end_reports::{EndedRun, result_file_names, write_end_reports},
+    group_digits, journal, plural,
     read::{LocatedLine, ReadError, ResultDir},
-    result_dir::{
-        self, CAUSES, DEVICE, FAILURES_CSV, JUNIT, MISSING, PARTIAL, RESULTS, RESULTS_CSV, SKIPPED, STANDINGS,
-        StandingLine, with_partial,
-    },
+    result_dir::{MISSING, SKIPPED, StandingLine},
+    result_file::{DEVICE, PARTIAL, RESULTS, STANDINGS, with_partial, write_whole},
 };
 use assay_case::Partition;
 use assay_events::{DeviceInfo, Event, RunInfo, RunPart, Status};
@@ -138,7 +137,7 @@ pub fn merge(parts: &[ResultDir], out: &Path, partial: bool) -> Result<MergeSumm
         return Err(MergeError::Out { path: out.to_owned(), what: "already holds results" });
     }
     let own = OwnedFiles::new(out);
-    let names = || with_partial([RESULTS, RESULTS_CSV, FAILURES_CSV, CAUSES, JUNIT, STANDINGS, DEVICE]);
+    let names = || with_partial(result_file_names());
     let unwritable = |source| MergeError::Write { path: out.to_owned(), source };
     own.check(names()).map_err(unwritable)?;
     for part in &parts[1..] {
@@ -383,7 +382,7 @@ fn write(parts: &[ResultDir], entries: &[ResultEntry], causes: &Causes, out: &Pa
 fn write_device(device: &DeviceInfo, out: &Path) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(device)?;
     text.push('\n');
-    result_dir::write_whole(out, DEVICE, |out| out.write_all(text.as_bytes()))
+    write_whole(out, DEVICE, |out| out.write_all(text.as_bytes()))
 }
 
 /// Writes `results.jsonl` with unchanged lines.
@@ -436,23 +435,6 @@ fn write_others(
     out: &Path,
 ) -> Result<(), MergeError> {
     let failed = |source| MergeError::Write { path: out.to_owned(), source };
-    let mut rows: Vec<String> = Vec::with_capacity(entries.len());
-    for part in parts {
-        rows.extend(part.rows()?.unwrap_or_default().lines().map(str::to_owned));
-    }
-    // Sort by name like deqp-runner; on the whole line a comma would sort before characters of a
-    // longer name.
-    rows.sort_unstable_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
-    rows.dedup();
-    let failing = rows.iter().filter(|row| {
-        let word = row.split(',').nth(1).and_then(|word| word.parse::<DeqpStatus>().ok());
-        word.is_some_and(|word| !word.is_success())
-    });
-    let failures: String = failing.filter_map(|row| row.rsplit_once(',')).map(|(row, _)| format!("{row}\n")).collect();
-    result_dir::write_whole(out, RESULTS_CSV, |out| rows.iter().try_for_each(|row| writeln!(out, "{row}")))
-        .map_err(failed)?;
-    result_dir::write_whole(out, FAILURES_CSV, |out| out.write_all(failures.as_bytes())).map_err(failed)?;
-
     let mut standings: Vec<StandingLine> = Vec::new();
     for part in parts {
         standings.extend(part.standings()?.into_values());
@@ -482,22 +464,23 @@ fn write_others(
     // Cases without a result have rows, too.
     let names = entries.iter().map(|entry| &entry.name);
     let renamed: BTreeSet<String> = names.filter(|name| plain(name) != **name).map(|name| plain(name)).collect();
-    for row in &rows {
-        let mut fields = row.split(',');
-        let (Some(name), Some(Ok(word))) = (fields.next(), fields.next().map(str::parse)) else { continue };
-        if !renamed.contains(name) {
-            case_table.without_result(name, word, if word == DeqpStatus::Missing { MISSING } else { SKIPPED });
+    for part in parts {
+        for row in part.rows()?.unwrap_or_default().lines() {
+            let mut fields = row.split(',');
+            let (Some(name), Some(Ok(word))) = (fields.next(), fields.next().map(str::parse)) else { continue };
+            if !renamed.contains(name) {
+                case_table.without_result(name, word, if word == DeqpStatus::Missing { MISSING } else { SKIPPED });
+            }
         }
     }
-    result_dir::write_causes(out, causes).map_err(failed)?;
-    result_dir::write_whole(out, JUNIT, |out| junit::write(out, run, causes, || case_table.rows())).map_err(failed)?;
+    write_end_reports(out, &EndedRun { run, cases: &case_table, causes }).map_err(failed)?;
     if parts.iter().any(|part| part.path.join(STANDINGS).exists()) {
         let mut text = String::new();
         for line in &standings {
             text += &serde_json::to_string(line).map_err(|error| failed(error.into()))?;
             text.push('\n');
         }
-        result_dir::write_whole(out, STANDINGS, |out| out.write_all(text.as_bytes())).map_err(failed)?;
+        write_whole(out, STANDINGS, |out| out.write_all(text.as_bytes())).map_err(failed)?;
     }
     Ok(())
 }
@@ -563,7 +546,7 @@ mod tests {
         assert_eq!((result_dir.run.cases, result_dir.run.part.as_ref()), (9, None), "a whole run again");
         let names = result_dir.results(|line| line.brief.name.to_string()).unwrap();
         assert!(names.is_sorted() && names.len() == 9);
-        let csv = fs::read_to_string(whole.join(FAILURES_CSV)).unwrap();
+        let csv = fs::read_to_string(whole.join("failures.csv")).unwrap();
         assert_eq!(csv, "p.f32.2,Fail\np.f32.5,Fail\np.f32.8,Fail\n");
         assert_eq!(ResultDir::open(&ab).unwrap().run.part.unwrap().of, ["slice:1/3", "slice:2/3"]);
     }
@@ -609,7 +592,7 @@ mod tests {
         let two = part(2, [case("p.c", Status::Pass), cut]);
         // A part without cases is valid.
         let three = part(3, [case("p.x", Status::Pass), case("p.y", Status::Pass)]);
-        assert_eq!(fs::read_to_string(three.join(RESULTS_CSV)).unwrap().lines().count(), 2);
+        assert_eq!(fs::read_to_string(three.join("results.csv")).unwrap().lines().count(), 2);
         let parts = open(&[&one, &two, &three]);
         let refused = merge(&parts, &dir.path().join("whole"), false).unwrap_err().to_string();
         assert!(refused.contains("has results of 1 of 2 planned cases") && !refused.contains("slice"), "{refused}");
@@ -618,9 +601,9 @@ mod tests {
         let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
         let rows = "p.a,Pass,1.5\np.b_c,Pass,1.5\np.c,Pass,1.5\np.d,Missing,0\nq.fails,UnexpectedImprovement(Skip),0\n\
                     q.skipped,Skip,0\n";
-        assert_eq!(read(RESULTS_CSV), rows);
-        assert_eq!(read(FAILURES_CSV), "p.d,Missing\nq.fails,UnexpectedImprovement(Skip)\n");
-        let junit = read(JUNIT);
+        assert_eq!(read("results.csv"), rows);
+        assert_eq!(read("failures.csv"), "p.d,Missing\nq.fails,UnexpectedImprovement(Skip)\n");
+        let junit = read("junit.xml");
         let root = r#"tests="6" failures="1" errors="1""#;
         assert!(junit.contains(root) && junit.contains("on the list of skips"), "{junit}");
         let names = read(STANDINGS);

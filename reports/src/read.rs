@@ -6,7 +6,9 @@
 use crate::causes::Failure;
 use crate::expectations::is_cut_short;
 use crate::journal;
-use crate::result_dir::{PARTIAL, RESULTS, RESULTS_CSV, STANDINGS, StandingLine, WAIVERS_LEFT};
+use crate::end_reports::RESULTS_CSV;
+use crate::result_dir::StandingLine;
+use crate::result_file::{PARTIAL, RESULTS, STANDINGS, WAIVERS_LEFT};
 use assay_events::{CheckResult, Event, Profile, RunInfo, SCHEMA, Status, Writes};
 use assay_files::input;
 use rayon::prelude::*;

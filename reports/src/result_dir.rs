@@ -4,9 +4,7 @@
 //! |---|---|---|
 //! | `device.json` | at the start | [`assay_events::DeviceInfo`] |
 //! | `results.jsonl` | during the run | one event per line, see below |
-//! | `results.csv`, `failures.csv` | at the end | statuses in deqp-runner's format |
-//! | `causes.json` | at the end | failures grouped by cause: [`assay_events::CauseList`] |
-//! | `junit.xml` | at the end | results for CI systems |
+//! | [`crate::end_reports`] | at the end | reports on all cases |
 //! | `pictures/CASE.png` | during the run | failing images: expected, got, difference |
 //! | `standings.jsonl` | at the end | [`Standing`]s other than an expected Pass |
 //! | `waivers.txt` | at the end | a line for each waiver that was not needed |
@@ -26,43 +24,24 @@
 
 use crate::{
     case_table::{CaseNotes, CaseTable},
-    causes::{CauseCollector, CauseSet, Causes},
+    causes::{CauseCollector, CauseSet},
     deqp::{DeqpStatus, TestStatus},
+    end_reports::{EndedRun, result_file_names, write_end_reports},
     expectations::{Assessment, Expectations, Standing, WaiverUse},
     journal::{self, CleanJournal, Journal},
-    junit,
     read::ReadError,
+    result_file::{DEVICE, PARTIAL, PartialFile, RESULTS, STANDINGS, WAIVERS_LEFT, with_partial, write_whole},
 };
-use assay_events::{CauseList, Event, Example, Picture, Reporter, RunInfo, SCHEMA};
+use assay_events::{Event, Example, Picture, Reporter, RunInfo};
 use assay_files::{OwnedFiles, remove_stale_temporaries};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, BufWriter, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     rc::Rc,
     time::{Duration, Instant},
 };
-
-pub(crate) const DEVICE: &str = "device.json";
-pub(crate) const RESULTS: &str = "results.jsonl";
-pub(crate) const RESULTS_CSV: &str = "results.csv";
-pub(crate) const FAILURES_CSV: &str = "failures.csv";
-pub(crate) const JUNIT: &str = "junit.xml";
-pub(crate) const CAUSES: &str = "causes.json";
-pub(crate) const STANDINGS: &str = "standings.jsonl";
-pub(crate) const WAIVERS_LEFT: &str = "waivers.txt";
-/// The page. The command line writes it; it is removed together with the results that it shows.
-pub(crate) const PAGE: &str = "report.html";
-pub(crate) const PARTIAL: &str = ".partial";
-
-/// Fixed file names of a run.
-const FILES: [&str; 9] = [RESULTS, RESULTS_CSV, FAILURES_CSV, CAUSES, JUNIT, STANDINGS, WAIVERS_LEFT, PAGE, DEVICE];
-
-/// Returns each name with and without the suffix of an unfinished file.
-pub(crate) fn with_partial<'a>(names: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = String> {
-    names.into_iter().flat_map(|name| [name.to_owned(), format!("{name}{PARTIAL}")])
-}
 
 /// Reason of a planned case without a result.
 pub(crate) const MISSING: &str = "no result: the run ended before this case";
@@ -148,7 +127,7 @@ impl ResultDirWriter {
     /// that a run needs.
     pub fn create(path: impl Into<PathBuf>) -> Result<ResultDirWriter, ResultDirError> {
         let folder = ResultDirWriter::open(path.into())?;
-        folder.must_be_free(FILES)?;
+        folder.must_be_free(result_file_names())?;
         Ok(folder)
     }
 
@@ -199,7 +178,7 @@ impl ResultDirWriter {
         let folder = ResultDirWriter::open(path)?;
         let (journal, clean) = Journal::open(&folder.path)?;
         // The lines of the journal prove that Assay wrote it.
-        folder.must_be_free(FILES.into_iter().filter(|name| *name != RESULTS))?;
+        folder.must_be_free(result_file_names().filter(|name| *name != RESULTS))?;
         let (continued, written) = (Some(clean), journal.kept_results);
         Ok((ResultDirWriter { continued, written, ..folder }, journal))
     }
@@ -232,9 +211,9 @@ impl ResultDirWriter {
             with_partial([RESULTS]).try_for_each(|name| self.own.adopt(&name))?;
             self.results = Some(journal.place()?);
             let kept = [RESULTS, DEVICE];
-            self.own.remove(with_partial(FILES.into_iter().filter(|name| !kept.contains(name))))?;
+            self.own.remove(with_partial(result_file_names().filter(|name| !kept.contains(name))))?;
         } else {
-            self.own.remove(with_partial(FILES))?;
+            self.own.remove(with_partial(result_file_names()))?;
             self.own.remove_folder(PICTURE_FOLDER)?;
         }
         if let Event::RunStarted(run) = event {
@@ -289,13 +268,9 @@ impl ResultDirWriter {
             file.sync_all()?;
             fs::rename(self.path.join(format!("{RESULTS}{PARTIAL}")), self.path.join(RESULTS))?;
             self.without_result()?;
-            let case_table = &self.case_table;
-            write_whole(&self.path, RESULTS_CSV, |out| case_table.write_results(out))?;
-            write_whole(&self.path, FAILURES_CSV, |out| case_table.write_failures(out))?;
-            let causes = self.causes.causes();
-            write_causes(&self.path, &causes)?;
             if let Some(run) = &self.run {
-                write_whole(&self.path, JUNIT, |out| junit::write(out, run, &causes, || case_table.rows()))?;
+                let ended = EndedRun { run, cases: &self.case_table, causes: &self.causes.causes() };
+                write_end_reports(&self.path, &ended)?;
             }
             match self.standings.take() {
                 Some(standings) => standings.finish()?,
@@ -359,39 +334,6 @@ impl ResultDirWriter {
     }
 }
 
-/// A file that has a temporary name until it is complete.
-#[derive(Debug)]
-pub(crate) struct PartialFile {
-    partial: PathBuf,
-    path: PathBuf,
-    pub(crate) out: BufWriter<File>,
-}
-
-impl PartialFile {
-    /// Creates the temporary file after recording it as Assay's.
-    pub(crate) fn create(folder: &Path, name: &str) -> io::Result<PartialFile> {
-        let own = OwnedFiles::new(folder);
-        own.claim(with_partial([name]))?;
-        let name_of_partial = format!("{name}{PARTIAL}");
-        let out = BufWriter::with_capacity(1 << 16, own.create(&name_of_partial)?);
-        let partial = folder.join(name_of_partial);
-        Ok(PartialFile { partial, path: folder.join(name), out })
-    }
-
-    /// Renames the file to its final name.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
-        let written = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
-        match written.and_then(|()| fs::rename(&self.partial, &self.path)) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                // Report the original error rather than one from the clean-up.
-                _ = fs::remove_file(&self.partial);
-                Err(error)
-            }
-        }
-    }
-}
-
 /// Locks a directory for the lifetime of the returned handle.
 fn lock(path: &Path) -> Result<File, ResultDirError> {
     let failed = |source| ResultDirError::Write { path: path.to_owned(), source };
@@ -403,31 +345,6 @@ fn lock(path: &Path) -> Result<File, ResultDirError> {
         // runs.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(folder),
         Err(TryLockError::Error(error)) => Err(failed(error)),
-    }
-}
-
-/// Writes `causes.json`.
-pub(crate) fn write_causes(folder: &Path, causes: &Causes) -> io::Result<()> {
-    let list = CauseList { schema: SCHEMA, causes: causes.list.clone() };
-    write_whole(folder, CAUSES, |out| {
-        serde_json::to_writer_pretty(&mut *out, &list)?;
-        writeln!(out)
-    })
-}
-
-/// Writes a file under a temporary name and renames it.
-pub(crate) fn write_whole(
-    folder: &Path,
-    name: &str,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut file = PartialFile::create(folder, name)?;
-    match write(&mut file.out) {
-        Ok(()) => file.finish(),
-        Err(error) => {
-            _ = fs::remove_file(&file.partial);
-            Err(error)
-        }
     }
 }
 
@@ -522,7 +439,7 @@ mod tests {
         assert_eq!(first.schema, assay_events::SCHEMA);
         let device = fs::read_to_string(folder.path().join(DEVICE)).unwrap();
         assert_eq!(serde_json::from_str::<assay_events::DeviceInfo>(&device).unwrap(), first.device);
-        assert_eq!(fs::read_to_string(folder.path().join(FAILURES_CSV)).unwrap(), "p.b,Fail\n");
+        assert_eq!(fs::read_to_string(folder.path().join("failures.csv")).unwrap(), "p.b,Fail\n");
     }
 
     #[test]
@@ -598,10 +515,10 @@ mod tests {
         // A file that appears during the run.
         let mut folder = ResultDirWriter::create(dir.path()).unwrap();
         folder.event(&events()[0]).unwrap();
-        fs::write(dir.path().join(JUNIT), "theirs").unwrap();
+        fs::write(dir.path().join("junit.xml"), "theirs").unwrap();
         let error = events()[1..].iter().find_map(|event| folder.event(event).err()).unwrap().to_string();
         assert!(error.contains("junit.xml is in the way"), "{error}");
-        assert_eq!(fs::read_to_string(dir.path().join(JUNIT)).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(dir.path().join("junit.xml")).unwrap(), "theirs");
     }
 
     #[test]
@@ -700,8 +617,8 @@ mod tests {
         }
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         let rows = "p.a,UnexpectedImprovement(Pass),1.5\np.b,ExpectedFail,1.5\np.c,Missing,0\np.d,Skip,0\n";
-        assert_eq!(read(RESULTS_CSV), rows);
-        assert_eq!(read(FAILURES_CSV), "p.a,UnexpectedImprovement(Pass)\np.c,Missing\n");
+        assert_eq!(read("results.csv"), rows);
+        assert_eq!(read("failures.csv"), "p.a,UnexpectedImprovement(Pass)\np.c,Missing\n");
         let standings: Vec<StandingLine> =
             read(STANDINGS).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let standings: Vec<_> = standings.iter().map(|line| (line.name.as_str(), line.standing)).collect();
@@ -714,7 +631,7 @@ mod tests {
                 ("p.d", Standing::Expected)
             ]
         );
-        assert!(read(JUNIT).contains("on the list of skips"));
+        assert!(read("junit.xml").contains("on the list of skips"));
     }
 
     #[test]
@@ -774,7 +691,7 @@ mod tests {
         let lines: Vec<StandingLine> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let lines: Vec<_> = lines.iter().map(|line| (line.name.as_str(), line.standing, line.word.as_str())).collect();
         assert_eq!(lines, [("p.b", Standing::Flaky, "Flake"), (name.as_str(), Standing::Flaky, "Flake")]);
-        assert!(fs::read_to_string(dir.path().join(RESULTS_CSV)).unwrap().contains("p.b,Flake,"));
+        assert!(fs::read_to_string(dir.path().join("results.csv")).unwrap().contains("p.b,Flake,"));
     }
 
     #[test]

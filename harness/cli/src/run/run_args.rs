@@ -28,6 +28,7 @@ The result folder contains:
   junit.xml        for CI systems
   report.html      one page with everything, for people
   standings.jsonl  each case's status against the baseline, flakes and waivers
+  waivers.txt      waivers that were not needed
   device.json      the device, its driver and their properties
 
 Statuses:
@@ -293,6 +294,13 @@ mod tests {
         use clap::FromArgMatches;
         let matches = RunArgs::augment_args(clap::Command::new("run")).try_get_matches_from([&["run"], line].concat());
         RunArgs::from_arg_matches(&matches.expect("valid options")).expect("valid options")
+    }
+
+    #[test]
+    fn the_help_names_every_file_of_a_result_folder() {
+        for name in assay_reports::result_file_names() {
+            assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
+        }
     }
 
     #[test]
