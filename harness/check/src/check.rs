@@ -334,8 +334,16 @@ impl<'a> Check<'a> {
         CheckResult { status, reason: Some(reason), ..self.blank() }
     }
 
-    /// Writes a bundle of the round that ended the device: the one that the reason names, otherwise
-    /// the first without a result. It has inputs but no outputs.
+    /// Returns the round that ended the device: the one that the reason names, otherwise the first
+    /// without a result.
+    pub(crate) fn ended_round(&self, result: &CheckResult) -> u32 {
+        let named = result.reason.as_deref().and_then(|reason| reason.split_once(ROUND_PREFIX));
+        let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+        let round = digits.and_then(|digits| digits.parse().ok());
+        round.unwrap_or(result.rounds_checked + result.unjudged.len() as u32).min(self.setup.rounds - 1)
+    }
+
+    /// Writes a bundle of the round that ended the device. It has inputs but no outputs.
     ///
     /// # Errors
     /// The directory cannot be written.
@@ -345,12 +353,7 @@ impl<'a> Check<'a> {
         result: &CheckResult,
         device: &DeviceInfo,
     ) -> Result<(), CheckError> {
-        let named = result.reason.as_deref().and_then(|reason| reason.split_once(ROUND_PREFIX));
-        let digits = named.map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-        let round = digits
-            .and_then(|digits| digits.parse().ok())
-            .unwrap_or(result.rounds_checked + result.unjudged.len() as u32);
-        let dispatch = self.setup.dispatch(round.min(self.setup.rounds - 1))?;
+        let dispatch = self.setup.dispatch(self.ended_round(result))?;
         let (dispatch, outcome, output) = (&dispatch, &Outcome::default(), &BTreeMap::new());
         let BundleDestination { folder, command, mutation } = *to;
         let contents = bundle::BundleData { check: self, result, device, dispatch, outcome, output, command, mutation };

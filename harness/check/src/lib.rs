@@ -80,7 +80,7 @@ pub use nesting::{control_flow_too_deep, with_deep_stack};
 pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
 pub use parameter_search::{ChosenParameters, search_parameters};
 pub use picture::approximate;
-pub use reduce::{Reduction, ReductionLimits, reduce};
+pub use reduce::{Reduction, ReductionLimits, RunIsolated, reduce};
 pub use sequence::{
     Action, Comparator, DataLayout, DataScalar, ElementCondition, MemoryBinding, NamedMemory, RequiredSubgroupSize,
     Sequence, SequenceDispatch, SequencePush, SequenceRequest, SequenceSession, Step, Tolerance,

@@ -4,10 +4,11 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
+use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
-    MutatingTarget, Mutation, Options, PlantedError, Reduction, ReductionLimits, ShaderSource, bundle, reduce,
-    search_parameters,
+    MutatingTarget, Mutation, Options, PlantedError, Reduction, ReductionLimits, RunIsolated, ShaderSource, bundle,
+    reduce, search_parameters,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::Target;
@@ -273,13 +274,47 @@ impl CheckSession {
         if self.diagnosis.reduce && failed {
             preliminary(&result);
             let note = match reduce(check, &result, target, REDUCTION_EFFORT) {
-                Ok(reduced) => self.note_of_reduction(check, &reduced, target, output)?,
+                Ok(reduced) => {
+                    let write = |small: &Check<'_>, to: &BundleDestination<'_>| {
+                        small.write_bundle(to, &reduced.result, target)
+                    };
+                    self.note_of_reduction(check, &reduced, output, &write)?
+                }
                 // A failure that cannot be reduced is still reported.
                 Err(error) => format!("not reduced: {error}"),
             };
             result.notes.push(note);
         }
         Ok(result)
+    }
+
+    /// Reduces the shader, if this is requested, after the driver ended early. `run` checks each
+    /// candidate in a process of its own.
+    ///
+    /// # Errors
+    /// Files cannot be written.
+    pub fn reduce_end(
+        &self,
+        check: &Check<'_>,
+        result: &mut CheckResult,
+        (device, run): (&DeviceInfo, RunIsolated<'_>),
+        output: SessionOutput<'_>,
+    ) -> Result<(), CheckError> {
+        // The module that the device receives has the planted error, the candidates would not.
+        if !self.diagnosis.reduce || !ended_early(result) || self.mutation.is_some() {
+            return Ok(());
+        }
+        let note = match reduce_end(check, result, run, REDUCTION_EFFORT) {
+            Ok(reduced) => {
+                let write = |small: &Check<'_>, to: &BundleDestination<'_>| {
+                    small.write_failure_bundle(to, &reduced.result, device)
+                };
+                self.note_of_reduction(check, &reduced, output, &write)?
+            }
+            Err(error) => format!("not reduced: {error}"),
+        };
+        result.notes.push(note);
+        Ok(())
     }
 
     /// Completes the result that a process or a target reported: adds the notes of the session, and
@@ -303,9 +338,8 @@ impl CheckSession {
             remove_bundles(folder)?;
         }
         let bundle = folder.join(BUNDLE_FOLDER);
-        let ended = matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost);
         // The driver ended before the bundle was written, or no element could be compared.
-        if ended || (result.status == Status::Fail && !bundle.exists()) {
+        if ended_early(result) || (result.status == Status::Fail && !bundle.exists()) {
             check.write_failure_bundle(&self.destination(&bundle, output), result, device)?;
         }
         self.write_case(&folder.join(CASE_FOLDER), result)
@@ -348,8 +382,8 @@ impl CheckSession {
         &self,
         check: &Check<'_>,
         reduced: &Reduction,
-        target: &dyn Target,
         output: SessionOutput<'_>,
+        write: &dyn Fn(&Check<'_>, &BundleDestination<'_>) -> Result<(), CheckError>,
     ) -> Result<String, CheckError> {
         let [before, after] = reduced.instructions;
         let [x, y, z] = reduced.result.workgroups;
@@ -372,9 +406,14 @@ impl CheckSession {
         let mutation = self.mutation.as_ref().map(planted).transpose()?;
         let folder = folder.join(REDUCED_FOLDER);
         let to = BundleDestination { folder: &folder, command: output.command, mutation: mutation.as_ref() };
-        small.write_bundle(&to, &reduced.result, target)?;
+        write(&small, &to)?;
         Ok(note + &format!("; bundle in {}", folder.display()))
     }
+}
+
+/// Returns true if the driver ended before it gave results.
+fn ended_early(result: &CheckResult) -> bool {
+    matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost)
 }
 
 /// Adds the line of the case file to an error.

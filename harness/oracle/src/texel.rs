@@ -165,17 +165,21 @@ impl Texel {
 
     /// The value of a channel in the shader: exact bits, or either neighbour.
     ///
-    /// `lenient`: with a relative error of [`ACCURACY`] in addition, and zero for denormal numbers
-    /// of formats with fewer than 32 bits.
+    /// `lenient`: with an error of [`ACCURACY`] in addition, and zero for denormal numbers of
+    /// formats with fewer than 32 bits. The text does not say what the accuracy of a normalised
+    /// number is relative to: its value, or the range of the format. Hardware that filters in 16-bit
+    /// fixed point repeats the bits of shorter channels, which is accurate relative to the range. An
+    /// error of half a step would make two codes equal.
     pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> ChannelValue {
         let (_, width) = self.channels[channel];
-        let float = |x: f64, exact: bool| {
+        // `steps`: number of steps from 0 to 1; `range`: length of the format's range.
+        let float = |x: f64, exact: bool, (steps, range): (f64, f64)| {
             let (lo, hi) = RoundedReal::exact(x).neighbours(Fmt::F32);
             if exact {
                 return ChannelValue::exact(assay_float::F32.bits(lo));
             }
             let (lo, hi) = if lenient {
-                let error = x.abs() * ACCURACY;
+                let error = (range * ACCURACY).min(0.499 / steps).max(x.abs() * ACCURACY);
                 (
                     RoundedReal::exact(x - error).neighbours(Fmt::F32).1,
                     RoundedReal::exact(x + error).neighbours(Fmt::F32).0,
@@ -191,12 +195,12 @@ impl Texel {
             Coding::Unorm => {
                 let top = mask(width) as f64;
                 let x = bits as f64 / top;
-                float(x, bits == 0 || bits == mask(width))
+                float(x, bits == 0 || bits == mask(width), (top, 1.0))
             }
             Coding::Snorm => {
                 let top = mask(width - 1) as f64;
                 let x = (signed as f64 / top).max(-1.0);
-                float(x, signed == 0 || x.abs() == 1.0)
+                float(x, signed == 0 || x.abs() == 1.0, (top, 2.0))
             }
             Coding::Float if width == 32 => ChannelValue::exact(bits),
             Coding::Float => half(bits, lenient),
@@ -331,6 +335,27 @@ mod tests {
         let small = Texel::of(ImageFormat::R11fG11fB10f).expect("known");
         assert_eq!(small.read(0, 0b01111 << 6, false).bits, u64::from(1f32.to_bits()));
         assert_eq!(small.read(2, 0b10000 << 5, false).bits, u64::from(2f32.to_bits()));
+    }
+
+    /// A GPU that expands channels to 16 bits by repeating their bits returned these numbers.
+    #[test]
+    fn expansion_to_16_bits_is_permitted_leniently() {
+        for (format, code, got) in [
+            (ImageFormat::R8Snorm, 60, 0x3ef1_e1e4u32),
+            (ImageFormat::Rgb10A2, 478, 0x3eef_3aef),
+            (ImageFormat::Rgb10A2, 1, 0x3a80_0080),
+        ] {
+            let texel = Texel::of(format).expect("known");
+            for (lenient, permitted) in [(false, false), (true, true)] {
+                let found = texel.read(0, code, lenient);
+                let floats = found.value.floats(found.bits, Fmt::F32).expect("a set");
+                let holds = floats.set().contains(assay_float::F32, u64::from(got));
+                assert_eq!(holds, permitted, "{format:?} {code} {lenient}");
+                let next = texel.read(0, code + 1, lenient);
+                let next = next.value.floats(next.bits, Fmt::F32).expect("a set");
+                assert!(floats.hi < next.lo, "codes stay apart");
+            }
+        }
     }
 
     /// Every code converts to its number and back; a number between two neighbours gives both.

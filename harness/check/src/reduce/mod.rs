@@ -3,7 +3,9 @@
 //!
 //! A candidate is accepted if it is legal, the oracle can interpret it without undefined behaviour,
 //! and it fails as before: a trace blames the same instruction, and an element is wrong in the same
-//! way. So a reduction does not drift to another failure.
+//! way. So a reduction does not drift to another failure. A driver that ends early (a crash, a
+//! timeout, a lost device) must end in the same way; each candidate then runs in a process of its
+//! own.
 //!
 //! Steps, repeated until the shader shrinks no more:
 //!
@@ -27,7 +29,7 @@ use crate::options::{BindingSource, Options};
 use crate::{BindingName, CheckError, ShaderSource};
 use assay_events::{CheckResult, Status};
 use assay_exec::Target;
-use assay_oracle::Limits;
+use assay_oracle::{Dispatch, Limits};
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, InstructionIndex, Section};
@@ -68,11 +70,20 @@ pub struct ReductionLimits {
 
 /// Signature of a failure, which a reduction preserves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct FailureSignature {
-    /// First blamed instruction, if a trace names one.
-    blamed: Option<BlamedInstruction>,
-    /// Failure class of the first element.
-    class: String,
+enum FailureSignature {
+    /// Results that are not permitted.
+    Results {
+        /// First blamed instruction, if a trace names one.
+        blamed: Option<BlamedInstruction>,
+        /// Failure class of the first element.
+        class: String,
+    },
+    /// An early end of the driver.
+    Ended {
+        status: Status,
+        /// Start of the reason, without the call: `its process was ended by SIGSEGV`.
+        how: String,
+    },
 }
 
 /// Identity of a blamed instruction across modules.
@@ -91,38 +102,56 @@ impl BlamedInstruction {
 }
 
 impl FailureSignature {
-    fn of(module: &Module, result: &CheckResult) -> Option<FailureSignature> {
+    fn of_results(module: &Module, result: &CheckResult) -> Option<FailureSignature> {
         let first = result.mismatches.iter().find(|m| m.is_against_the_specification())?;
         let blamed =
             result.blamed.first().map(|b| BlamedInstruction::of(module.instruction(InstructionIndex(b.instruction))));
-        Some(FailureSignature { blamed, class: first.class.clone() })
+        Some(FailureSignature::Results { blamed, class: first.class.clone() })
+    }
+
+    fn of_end(result: &CheckResult) -> FailureSignature {
+        let reason = result.reason.as_deref().unwrap_or_default();
+        let how = reason.split(',').next().unwrap_or_default().to_owned();
+        FailureSignature::Ended { status: result.status, how }
     }
 
     /// Returns whether a smaller shader fails in the same way: the instruction is among those
-    /// blamed, and the class among those of the elements.
+    /// blamed, and the class among those of the elements; or the driver ended in the same way.
     fn holds(&self, module: &Module, result: &CheckResult) -> bool {
-        let blamed = |of| {
-            result
-                .blamed
-                .iter()
-                .any(|b| BlamedInstruction::of(module.instruction(InstructionIndex(b.instruction))) == of)
-        };
-        result.status == Status::Fail
-            && self.blamed.is_none_or(blamed)
-            && result.mismatches.iter().any(|m| m.class == self.class)
+        match self {
+            FailureSignature::Results { blamed, class } => {
+                let is_blamed = |of: BlamedInstruction| {
+                    result
+                        .blamed
+                        .iter()
+                        .any(|b| BlamedInstruction::of(module.instruction(InstructionIndex(b.instruction))) == of)
+                };
+                result.status == Status::Fail
+                    && blamed.is_none_or(is_blamed)
+                    && result.mismatches.iter().any(|m| m.class == *class)
+            }
+            FailureSignature::Ended { .. } => *self == FailureSignature::of_end(result),
+        }
     }
 
     /// Returns the id of the blamed instruction's result.
     fn result_id(&self) -> Option<u32> {
-        match self.blamed? {
-            BlamedInstruction::WithResult(id) => Some(id),
-            BlamedInstruction::WithoutResult(_) => None,
+        match self {
+            FailureSignature::Results { blamed: Some(BlamedInstruction::WithResult(id)), .. } => Some(*id),
+            FailureSignature::Results { .. } | FailureSignature::Ended { .. } => None,
         }
     }
 }
 
+/// Runs a candidate, whose trace may cover only the instruction with the given result. `None`: it
+/// cannot be checked.
+type RunCandidate<'a> = &'a dyn Fn(&ShaderSource, &Options, Option<u32>) -> Option<CheckResult>;
+
+/// Checks a shader in a process of its own. `None`: it cannot be checked.
+pub type RunIsolated<'a> = &'a dyn Fn(&ShaderSource, &Options) -> Option<CheckResult>;
+
 struct Reducer<'a> {
-    target: &'a dyn Target,
+    run: RunCandidate<'a>,
     signature: FailureSignature,
     /// Result id of the only instruction that traces record; `None` if they record all.
     only: Option<u32>,
@@ -141,8 +170,8 @@ struct Candidate {
     result: CheckResult,
 }
 
-/// Reduces a failure within limits. It stops after a candidate that does not finish or loses the
-/// device, because later results of the device may not be valid.
+/// Reduces wrong results within limits. It stops after a candidate that does not finish or loses
+/// the device, because later results of the device may not be valid.
 ///
 /// # Errors
 /// No element is against the specification, or the failing round does not fail again.
@@ -152,24 +181,48 @@ pub fn reduce(
     target: &dyn Target,
     effort: ReductionLimits,
 ) -> Result<Reduction, CheckError> {
-    let module = &check.shader.source.module;
-    let signature = FailureSignature::of(module, result)
+    let signature = FailureSignature::of_results(&check.shader.source.module, result)
         .ok_or_else(|| CheckError::option("nothing to reduce: the specification permits every element"))?;
-    let options = fixed_options(check, result, target)?;
+    let round = result.mismatches.first().map_or(0, |m| m.round);
+    let options = fixed_options(check, result, &check.dispatch(round, target)?)?;
+    let run = |shader: &ShaderSource, options: &Options, only| run_on(target, shader, options, only);
+    reduce_with(check, options, signature, &run, effort)
+}
+
+/// Reduces a shader with which the driver ended early, within limits.
+///
+/// # Errors
+/// The driver does not end in the same way again.
+pub fn reduce_end(
+    check: &Check<'_>,
+    result: &CheckResult,
+    run: RunIsolated<'_>,
+    effort: ReductionLimits,
+) -> Result<Reduction, CheckError> {
+    let options = fixed_options(check, result, &check.setup.dispatch(check.ended_round(result))?)?;
+    let run = |shader: &ShaderSource, options: &Options, _| run(shader, options);
+    reduce_with(check, options, FailureSignature::of_end(result), &run, effort)
+}
+
+fn reduce_with(
+    check: &Check<'_>,
+    options: Options,
+    signature: FailureSignature,
+    run: RunCandidate<'_>,
+    effort: ReductionLimits,
+) -> Result<Reduction, CheckError> {
+    let module = &check.shader.source.module;
     let name = format!("{}-reduced.spv", check.shader.name);
     let gone = || CheckError::option("nothing to reduce: the failing round does not fail in the same way again");
+    let holds = |c: &Candidate| signature.holds(&c.shader.source.module, &c.result);
+    let first = |only| candidate(&name, module.words(), &options, run, only).filter(holds);
     // A variant that records one instruction compiles much faster, but may not fail as the full one
     // does.
-    let run = |only| match run(&name, module.words(), &options, target, only) {
-        CandidateOutcome::Fails(candidate) => Some(*candidate),
-        CandidateOutcome::Rejected | CandidateOutcome::Aborted(_) => None,
-    };
-    let holds = |c: &Candidate| signature.holds(&c.shader.source.module, &c.result);
-    let one = signature.result_id().and_then(|id| run(Some(id)).filter(holds));
-    let (only, first) = if one.is_some() { (signature.result_id(), one) } else { (None, run(None).filter(holds)) };
+    let one = signature.result_id().and_then(|id| first(Some(id)));
+    let (only, first) = if one.is_some() { (signature.result_id(), one) } else { (None, first(None)) };
     let before = instruction_count(module);
     let (best, started) = (first.ok_or_else(gone)?, Instant::now());
-    let mut reducer = Reducer { target, only, best, signature, name, tried: 1, effort, started, lost: None };
+    let mut reducer = Reducer { run, only, best, signature, name, tried: 1, effort, started, lost: None };
     reducer.shrink_dispatch();
     loop {
         let size_before = instruction_count(reducer.module());
@@ -195,10 +248,8 @@ pub fn reduce(
     Ok(Reduction { shader, options, result, instructions, tried, stopped })
 }
 
-/// Returns the failing round as options: one round with the same bytes.
-fn fixed_options(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -> Result<Options, CheckError> {
-    let round = result.mismatches.first().map_or(0, |m| m.round);
-    let dispatch = check.dispatch(round, target)?;
+/// Returns options with which a check has one round, that of the dispatch, with the same bytes.
+fn fixed_options(check: &Check<'_>, result: &CheckResult, dispatch: &Dispatch) -> Result<Options, CheckError> {
     let mut options = Options {
         rules: check.setup.rules,
         entry: Some(check.setup.entry.clone()),
@@ -227,7 +278,7 @@ fn fixed_options(check: &Check<'_>, result: &CheckResult, target: &dyn Target) -
         options.inputs.push((to.parse()?, BindingSource::Bytes(data.to_vec())));
     }
     if !dispatch.push_constants.is_empty() {
-        options.push = Some(BindingSource::Bytes(dispatch.push_constants));
+        options.push = Some(BindingSource::Bytes(dispatch.push_constants.clone()));
     }
     Ok(options)
 }
@@ -240,43 +291,42 @@ fn limits(check: &Check<'_>, result: &CheckResult) -> Limits {
     Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
 }
 
-/// Outcome of a candidate.
-enum CandidateOutcome {
-    /// It fails. The trace may cover one instruction only.
-    Fails(Box<Candidate>),
-    /// It must not be run, or does not fail.
-    Rejected,
-    /// It did not finish, or lost the device, for this reason.
-    Aborted(String),
+/// Runs a candidate. `None`: it must not be run.
+fn candidate(
+    name: &str,
+    words: &[u32],
+    options: &Options,
+    run: RunCandidate<'_>,
+    only: Option<u32>,
+) -> Option<Candidate> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let shader = ShaderSource::read(name, &bytes).ok()?;
+    let options = fit_options(&shader, options)?;
+    let result = run(&shader, &options, only)?;
+    Some(Candidate { shader, options, result })
 }
 
-fn run(name: &str, words: &[u32], options: &Options, target: &dyn Target, only: Option<u32>) -> CandidateOutcome {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let Ok(shader) = ShaderSource::read(name, &bytes) else { return CandidateOutcome::Rejected };
-    let Some(options) = fit_options(&shader, options) else { return CandidateOutcome::Rejected };
-    let result = {
-        let Ok(check) = Check::new(&shader, &options) else { return CandidateOutcome::Rejected };
-        let is_shared =
-            |i: Instruction| i.op == Some(Op::Variable) && i.operand(0) == Some(StorageClass::Workgroup as u32);
-        let shares = shader.source.module.instructions().any(is_shared);
-        let clear = || shares.then(|| target.clear_workgroup_memory());
-        clear();
-        let Ok(mut result) = check.run(target) else { return CandidateOutcome::Rejected };
-        match result.status {
-            Status::Fail => {}
-            Status::Timeout | Status::DeviceLost => {
-                return CandidateOutcome::Aborted(format!("a candidate ended with {:?}", result.status));
-            }
-            _ => return CandidateOutcome::Rejected,
-        }
+/// Checks and traces a candidate on a target. The trace may cover one instruction only.
+fn run_on(
+    target: &dyn Target,
+    shader: &ShaderSource,
+    options: &Options,
+    only: Option<u32>,
+) -> Option<CheckResult> {
+    let check = Check::new(shader, options).ok()?;
+    let is_shared = |i: Instruction| i.op == Some(Op::Variable) && i.operand(0) == Some(StorageClass::Workgroup as u32);
+    let shares = shader.source.module.instructions().any(is_shared);
+    let clear = || shares.then(|| target.clear_workgroup_memory());
+    clear();
+    let mut result = check.run(target).ok()?;
+    if result.status == Status::Fail {
         clear();
         match only {
             Some(id) => check.explain_only(&mut result, target, id),
             None => check.explain(&mut result, target, false),
         }
-        result
-    };
-    CandidateOutcome::Fails(Box::new(Candidate { shader, options, result }))
+    }
+    Some(result)
 }
 
 /// Returns the options without those for bindings that no longer exist.
@@ -324,17 +374,17 @@ impl Reducer<'_> {
 
     fn run_candidate(&mut self, words: &[u32], options: &Options) -> bool {
         self.tried += 1;
-        match run(&self.name, words, options, self.target, self.only) {
-            CandidateOutcome::Fails(found) if self.signature.holds(&found.shader.source.module, &found.result) => {
-                self.best = *found;
-                true
-            }
-            CandidateOutcome::Fails(_) | CandidateOutcome::Rejected => false,
-            CandidateOutcome::Aborted(why) => {
-                self.lost = Some(why);
-                false
-            }
+        let Some(found) = candidate(&self.name, words, options, self.run, self.only) else { return false };
+        if self.signature.holds(&found.shader.source.module, &found.result) {
+            self.best = found;
+            return true;
         }
+        // In a process of its own, a candidate does not affect the next ones.
+        let shares_device = matches!(self.signature, FailureSignature::Results { .. });
+        if shares_device && matches!(found.result.status, Status::Timeout | Status::DeviceLost) {
+            self.lost = Some(format!("a candidate ended with {:?}", found.result.status));
+        }
+        false
     }
 
     /// Traces all instructions of the result, if it still fails as before.

@@ -100,8 +100,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "trace")]
     pub(super) no_trace: bool,
 
-    /// Reduce a failing shader for up to five minutes while the same instruction fails in the same
-    /// way, and bundle the result
+    /// Reduce a failing shader for up to five minutes while the same instruction fails, or the
+    /// driver ends, in the same way, and bundle the result
     #[arg(long)]
     pub(super) reduce: bool,
 

@@ -12,7 +12,7 @@ use crate::{
     exit::{self, Failure, WithCode},
     report::write_run_page,
 };
-use assay_check::{Attribution, Check, SessionOutput};
+use assay_check::{Attribution, Check, Options, SessionOutput, ShaderSource};
 use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA};
 use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
 use jiff::Timestamp;
@@ -44,7 +44,7 @@ pub(super) fn check_on(
     let output = SessionOutput { folder, command: &command };
     let selected = SelectedDevice { selector: selected.selector.clone(), wgpu: api == Api::Wgpu };
     let (device, mut result) = match execution.isolate {
-        Isolate::Yes => isolated_check::run(subject, (execution.settings(), &execution.via), selected, output)?,
+        Isolate::Yes => isolated_check::run(subject, (execution.settings(), &execution.via), selected.clone(), output)?,
         Isolate::No => {
             let target = execution.settings().target(&selected)?;
             let result = match subject {
@@ -60,7 +60,15 @@ pub(super) fn check_on(
         }
     };
     match &mut result {
-        Some(result) => subject.conclude(result, &device, output)?,
+        Some(result) => {
+            subject.conclude(result, &device, output)?;
+            if let (Isolate::Yes, Subject::Shader(session, check)) = (execution.isolate, subject) {
+                let run = |shader: &ShaderSource, options: &Options| {
+                    isolated_check::run_candidate(shader, options, (execution.settings(), &execution.via), &selected)
+                };
+                session.reduce_end(check, result, (&device, &run), output)?;
+            }
+        }
         None => folder.map_or(Ok(()), assay_check::remove_bundles)?,
     }
     let code = report(subject, &device, result.as_ref(), output, started)?;

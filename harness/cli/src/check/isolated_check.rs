@@ -14,7 +14,9 @@ use crate::{
     run::{self, INTERRUPTED},
     spinner::spinner,
 };
-use assay_check::{Attribution, Check, CheckSession, SequenceSession, SessionOutput, SessionRequest, SubjectRequest};
+use assay_check::{
+    Attribution, Check, CheckSession, Options, SequenceSession, SessionOutput, SessionRequest, ShaderSource, SubjectRequest,
+};
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
 use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task, WorkerLimits};
@@ -98,6 +100,23 @@ pub(super) fn run(
     bar.finish_and_clear();
     ran.map_err(run::failure)?;
     Ok((device, result))
+}
+
+/// Checks a candidate of a reduction in a worker of its own. `None`: it cannot be checked, or the
+/// check was interrupted.
+pub(super) fn run_candidate(
+    shader: &ShaderSource,
+    options: &Options,
+    on: (DeviceSettings, &ViaArgs),
+    selected: &SelectedDevice,
+) -> Option<CheckResult> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return None;
+    }
+    let session = CheckSession::new(ShaderSource::from_compiled(shader.compiled()).ok()?, options.clone());
+    let check = session.check().ok()?;
+    let output = SessionOutput { folder: None, command: &[] };
+    run(Subject::Shader(&session, &check), on, selected.clone(), output).ok()?.1
 }
 
 /// Message of the spinner before the first failure.
