@@ -7,7 +7,7 @@
 
 use crate::{
     read::ReadError,
-    result_dir::{PARTIAL, RESULTS},
+    result_file::{PARTIAL, RESULTS},
 };
 use assay_events::{Event, RunInfo, SCHEMA};
 use assay_files::{create_temporary, input};
