@@ -193,7 +193,7 @@ pub fn reduce(
 ///
 /// # Errors
 /// The driver does not end in the same way again.
-pub fn reduce_end(
+pub(crate) fn reduce_end(
     check: &Check<'_>,
     result: &CheckResult,
     run: RunIsolated<'_>,
