@@ -119,7 +119,7 @@ impl FloatSet {
     /// All members, ascending by bits; `None` if there are more than [`ALTERNATIVES`] or a NaN.
     pub(crate) fn few(&self) -> Option<Vec<u64>> {
         let (lo, hi) = self.hull()?;
-        if self.nan || (self.exact.is_none() && !self.zeros && hi - lo >= ALTERNATIVES as i64) {
+        if self.nan || (self.exact.is_none() && !self.zeros && hi.abs_diff(lo) >= ALTERNATIVES as u64) {
             return None;
         }
         let set = self.set();

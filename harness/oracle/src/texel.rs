@@ -168,18 +168,18 @@ impl Texel {
     /// `lenient`: with an error of [`ACCURACY`] in addition, and zero for denormal numbers of
     /// formats with fewer than 32 bits. The text does not say what the accuracy of a normalised
     /// number is relative to: its value, or the range of the format. Hardware that filters in 16-bit
-    /// fixed point repeats the bits of shorter channels, which is accurate relative to the range. An
-    /// error of half a step would make two codes equal.
+    /// fixed point repeats the bits of shorter channels, with an error of up to 1.53e-5, which is
+    /// about 1 part in 10^5 of the range. An error of half a step would make two codes equal.
     pub(crate) fn read(&self, channel: usize, bits: u64, lenient: bool) -> ChannelValue {
         let (_, width) = self.channels[channel];
-        // `steps`: number of steps from 0 to 1; `range`: length of the format's range.
-        let float = |x: f64, exact: bool, (steps, range): (f64, f64)| {
+        // `steps`: number of steps from 0 to 1.
+        let float = |x: f64, exact: bool, steps: f64| {
             let (lo, hi) = RoundedReal::exact(x).neighbours(Fmt::F32);
             if exact {
                 return ChannelValue::exact(assay_float::F32.bits(lo));
             }
             let (lo, hi) = if lenient {
-                let error = (range * ACCURACY).min(0.499 / steps).max(x.abs() * ACCURACY);
+                let error = (2.0 * ACCURACY).min(0.499 / steps).max(x.abs() * ACCURACY);
                 (
                     RoundedReal::exact(x - error).neighbours(Fmt::F32).1,
                     RoundedReal::exact(x + error).neighbours(Fmt::F32).0,
@@ -195,12 +195,12 @@ impl Texel {
             Coding::Unorm => {
                 let top = mask(width) as f64;
                 let x = bits as f64 / top;
-                float(x, bits == 0 || bits == mask(width), (top, 1.0))
+                float(x, bits == 0 || bits == mask(width), top)
             }
             Coding::Snorm => {
                 let top = mask(width - 1) as f64;
                 let x = (signed as f64 / top).max(-1.0);
-                float(x, signed == 0 || x.abs() == 1.0, (top, 2.0))
+                float(x, signed == 0 || x.abs() == 1.0, top)
             }
             Coding::Float if width == 32 => ChannelValue::exact(bits),
             Coding::Float => half(bits, lenient),
@@ -343,6 +343,7 @@ mod tests {
         for (format, code, got) in [
             (ImageFormat::R8Snorm, 60, 0x3ef1_e1e4u32),
             (ImageFormat::Rgb10A2, 478, 0x3eef_3aef),
+            (ImageFormat::Rgb10A2, 142, 0x3e0e_208e),
             (ImageFormat::Rgb10A2, 1, 0x3a80_0080),
         ] {
             let texel = Texel::of(format).expect("known");

@@ -37,7 +37,7 @@ impl IntervalSet {
     const MAX_INTERVALS: usize = 16;
 
     /// Greatest number of members that are evaluated one by one.
-    const MAX_MEMBERS: i64 = 12;
+    const MAX_MEMBERS: u64 = 12;
 
     /// Least interval that contains all members.
     pub(crate) fn hull(&self) -> RankInterval {
@@ -52,13 +52,13 @@ impl IntervalSet {
         let mut intervals: SmallVec<[RankInterval; 2]> = SmallVec::new();
         for interval in sorted {
             match intervals.last_mut() {
-                Some(last) if interval.lo <= last.hi + 1 => last.hi = last.hi.max(interval.hi),
+                Some(last) if interval.lo <= last.hi.saturating_add(1) => last.hi = last.hi.max(interval.hi),
                 _ => intervals.push(interval),
             }
         }
         while intervals.len() > IntervalSet::MAX_INTERVALS {
-            let nearest =
-                (1..intervals.len()).min_by_key(|&i| intervals[i].lo - intervals[i - 1].hi).expect("several intervals");
+            let gap = |i: usize| intervals[i].lo.abs_diff(intervals[i - 1].hi);
+            let nearest = (1..intervals.len()).min_by_key(|&i| gap(i)).expect("several intervals");
             intervals[nearest - 1].hi = intervals[nearest].hi;
             intervals.remove(nearest);
         }
@@ -68,9 +68,7 @@ impl IntervalSet {
     /// The same set with each member as an interval of its own, if there are few. Results may lie
     /// farther apart than their operands, and the values between them are not members.
     fn members(&self) -> IntervalSet {
-        let more = |count: i64, interval: &RankInterval| {
-            count.saturating_add(interval.hi.saturating_sub(interval.lo)).saturating_add(1)
-        };
+        let more = |count: u64, interval: &RankInterval| count.saturating_add(interval.width()).saturating_add(1);
         if self.intervals.iter().fold(0, more) > IntervalSet::MAX_MEMBERS {
             return self.clone();
         }
@@ -463,5 +461,26 @@ impl Operation for InheritedOperation<'_> {
 
     fn cover(&self, operands: &[RankInterval], finely: bool) -> Result<RankInterval, Stop> {
         self.formula.cover(operands, self.env, finely)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_float::F64;
+
+    /// The gap between the ends of binary64 exceeds the greatest rank; it must not be closed first.
+    #[test]
+    fn the_closest_intervals_are_joined() {
+        let end = F64.infinity();
+        let points = (0..IntervalSet::MAX_INTERVALS as i64).map(|i| RankInterval::point(end - 10 * i));
+        let set = IntervalSet::union(points.chain([RankInterval::point(-1 - end)]));
+        assert_eq!(set.intervals.len(), IntervalSet::MAX_INTERVALS);
+        assert_eq!(set.intervals[0], RankInterval::point(-1 - end));
+        assert!(set.intervals.iter().all(|interval| interval.width() <= 10));
+        let all = RankInterval { lo: -1 - end, hi: end };
+        let [low, high] = all.halves();
+        assert_eq!((low.lo, low.hi + 1, high.hi), (all.lo, high.lo, all.hi));
+        assert!(low.width().abs_diff(high.width()) <= 1);
     }
 }

@@ -111,7 +111,7 @@ fn search(
     let mut complete = true;
     while let Some(current) = boxes.pop() {
         // Spans of one or two values consist of their corners.
-        let Some(widest) = widest(&current).filter(|&w| current[w].hi - current[w].lo > 1) else { continue };
+        let Some(widest) = widest(&current).filter(|&w| current[w].width() > 1) else { continue };
         let cover = match operation.cover(&current, finely) {
             // The halves may have a cover.
             Err(Stop::Undecided) if budget > 0 => RankInterval { lo: Rank::MIN, hi: Rank::MAX },
@@ -127,9 +127,7 @@ fn search(
             continue;
         }
         budget -= 1;
-        let RankInterval { lo, hi } = current[widest];
-        let middle = lo + (hi - lo) / 2;
-        for half in [RankInterval { lo, hi: middle }, RankInterval { lo: middle + 1, hi }] {
+        for half in current[widest].halves() {
             let mut part = current.clone();
             part[widest] = half;
             found = found.hull(corners(&part, |point| operation.point(point))?);
@@ -165,7 +163,7 @@ pub(crate) fn corners(
 
 /// Index of the operand with the most values. `None` if each has only one.
 fn widest(operands: &[RankInterval]) -> Option<usize> {
-    let (index, interval) = operands.iter().enumerate().max_by_key(|(_, s)| s.hi - s.lo)?;
+    let (index, interval) = operands.iter().enumerate().max_by_key(|(_, s)| s.width())?;
     (interval.lo != interval.hi).then_some(index)
 }
 

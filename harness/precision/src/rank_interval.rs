@@ -32,6 +32,17 @@ impl RankInterval {
         RankInterval { lo: rank, hi: rank }
     }
 
+    /// Number of values after the first. In binary64 it can exceed the greatest [`Rank`].
+    pub(crate) fn width(self) -> u64 {
+        self.hi.abs_diff(self.lo)
+    }
+
+    /// Splits an interval of at least two values in the middle.
+    pub(crate) fn halves(self) -> [RankInterval; 2] {
+        let middle = self.lo.saturating_add_unsigned(self.width() / 2);
+        [RankInterval { hi: middle, ..self }, RankInterval { lo: middle + 1, ..self }]
+    }
+
     /// Both zeros.
     pub(crate) const ZERO: RankInterval = RankInterval { lo: -1, hi: 0 };
 

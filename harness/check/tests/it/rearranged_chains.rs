@@ -1,7 +1,8 @@
 //! Tests of chains of operations that drivers rearrange across instructions that do not compute.
 
-use crate::support::{on_each_driver, wgsl};
-use assay_check::{Check, Options};
+use crate::support::{SyntheticTarget, on_each_driver, wgsl};
+use assay_check::{Check, Options, ShaderSource};
+use assay_testkit::Shader;
 use assay_events::Status;
 
 /// These drivers compute `x * 0.1 + x * 2` as `x * (0.1 + 2)`, whatever the first product passes
@@ -46,4 +47,27 @@ fn rearranged_chains_are_permitted_on_every_driver() {
             );
         });
     }
+}
+
+/// A product that overflows binary64 has an infinite bound, whose rounding is not determined.
+#[test]
+fn rounding_of_an_overflowing_product_is_undetermined() {
+    let shader = Shader {
+        head: "OpCapability Float64\n%glsl = OpExtInstImport \"GLSL.std.450\"",
+        inputs: &[("%id", "LocalInvocationIndex")],
+        buffers: &[("%data", "%ublocks")],
+        declared: "%double = OpTypeFloat 64\n%large = OpConstant %double 1e200",
+        body: "%zero_or_more = OpConvertUToF %double %id
+            %x = OpFAdd %double %large %zero_or_more
+            %square = OpFMul %double %x %x
+            %rounded = OpExtInst %double %glsl Round %square
+            %single = OpFConvert %float %rounded
+            %word = OpBitcast %uint %single
+            %to = OpAccessChain %puint %data %zero %id
+            OpStore %to %word",
+        ..Shader::default()
+    };
+    let shader = ShaderSource::read("test.spvasm", shader.text().as_bytes()).unwrap();
+    let result = Check::new(&shader, &Options::default()).unwrap().run(&SyntheticTarget::default()).unwrap();
+    assert_eq!((result.status, result.elements_checked), (Status::Undetermined, 0), "{:?}", result.reason);
 }

@@ -1,8 +1,11 @@
 //! Tests of reduction.
 
 use crate::support::{SyntheticTarget, on_each_driver, wgsl};
-use assay_check::{BindingSource, Check, MutatingTarget, Mutation, Options, ReductionLimits, ShaderSource, reduce};
-use assay_events::{DeviceInfo, Status};
+use assay_check::{
+    BindingSource, Check, CheckSession, Diagnosis, MutatingTarget, Mutation, Options, ReductionLimits, SessionOutput,
+    ShaderSource, bundle, reduce,
+};
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::Robustness;
 use assay_spirv_rules::requirements::DeviceCaps;
@@ -176,6 +179,43 @@ fn a_reduction_stops_after_a_candidate_that_hangs() {
     assert_eq!(reduced.result.status, Status::Fail);
     let none = reduce(&check, &result, &HangingTarget { target, left: Cell::new(0) }, effort(500));
     assert!(none.unwrap_err().to_string().contains("nothing to reduce"));
+}
+
+/// A compiler that crashes on a division, and in another way on a shader without a multiplication.
+fn crashing_device(shader: &ShaderSource, options: &Options) -> Option<CheckResult> {
+    let check = Check::new(shader, options).ok()?;
+    let result = check.run(&SyntheticTarget::default()).ok()?;
+    let text = shader.source.disassemble().ok()?;
+    let crash = |signal: &str| {
+        check.not_run(Status::Crash, format!("its process was ended by {signal}, while running round 0"))
+    };
+    Some(match (text.contains("OpUDiv"), text.contains("OpIMul")) {
+        (true, true) => crash("SIGSEGV"),
+        (_, false) => crash("SIGABRT"),
+        (false, true) => result,
+    })
+}
+
+#[test]
+fn a_shader_that_crashes_the_driver_is_reduced() {
+    let shader = wgsl(SHADER);
+    let mut session = CheckSession::new(shader, Options::default());
+    let check = session.check().unwrap();
+    let mut result = crashing_device(&check.shader, &session.options).expect("a result");
+    let folder = tempfile::tempdir().unwrap();
+    let output = SessionOutput { folder: Some(folder.path()), command: &[] };
+    let device = (&DeviceInfo::default(), &crashing_device as _);
+    session.reduce_end(&check, &mut result, device, output).unwrap();
+    assert_eq!(result.notes, [] as [String; 0], "nobody asked for it");
+    drop(check);
+    session.diagnosis = Diagnosis { reduce: true, ..Diagnosis::default() };
+    let check = session.check().unwrap();
+    session.reduce_end(&check, &mut result, device, output).unwrap();
+    assert!(result.notes[0].starts_with("reduced from "), "{:?}", result.notes);
+    let reduced = bundle::read(&folder.path().join("reduced"), None).unwrap();
+    let text = reduced.shader.source.disassemble().unwrap();
+    assert!(text.contains("OpUDiv") && text.contains("OpIMul") && !text.contains("OpPhi"), "{text}");
+    assert_eq!(crashing_device(&reduced.shader, &reduced.options).expect("a result").reason, result.reason);
 }
 
 #[test]

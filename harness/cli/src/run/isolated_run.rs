@@ -82,8 +82,9 @@ pub(crate) fn failure(error: IsolateError) -> Failure {
 ///
 /// A software driver compiles a pipeline on one core while its process does nothing else. Small
 /// cases spend nearly all their time there, so the quick budget gets a worker per core, as far as
-/// memory allows. A real device gets one worker, and so do larger budgets, whose cases keep the
-/// cores busy checking results.
+/// memory allows. The compiler of a real device takes a core, too, and a worker waits for it, so
+/// half as many workers share the device there. Larger budgets get one, because their cases keep
+/// the cores busy checking results.
 fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
     if !args.via.via.is_empty() {
         return args.via.via.len();
@@ -91,11 +92,15 @@ fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
     let fitting = installed_memory().map_or(1, |bytes| usize::try_from(bytes / WORKER_MEMORY).unwrap_or(usize::MAX));
     match args.budget {
         Budget::Quick if device.kind == "cpu" => jobs.min(fitting).max(1),
-        Budget::Quick | Budget::Sampled | Budget::Exhaustive => 1,
+        Budget::Quick => (jobs / 2).min(fitting).clamp(1, WORKERS_OF_A_GPU),
+        Budget::Sampled | Budget::Exhaustive => 1,
     }
 }
 
-/// Memory reserved for a worker with a software driver, in bytes: several times its usual need.
+/// Largest number of workers that share a real device without `--workers`.
+const WORKERS_OF_A_GPU: usize = 8;
+
+/// Memory reserved for a worker, in bytes: several times the usual need of a software driver.
 const WORKER_MEMORY: u64 = 1 << 30;
 
 /// Returns the launch configuration of workers, with the run's settings.

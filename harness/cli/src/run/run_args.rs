@@ -102,7 +102,8 @@ pub(crate) struct RunArgs {
 
     /// Concurrent worker processes per device
     ///
-    /// [default: 1; with --via one per prefix; with the quick budget on a software driver, as many as --jobs]
+    /// [default: 1; with --via one per prefix; with the quick budget as many as --jobs on a software
+    /// driver, half of that, at most 8, on a GPU]
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     pub(crate) workers: Option<u16>,
 

@@ -362,8 +362,9 @@ fn ranges_of(column: &Column, lane: usize, fmt: Fmt) -> Option<Ranges> {
 /// results of an operation that is computed as written need not be neighbours. Results of
 /// rearrangements may also lie between them.
 fn split_members(parts: SmallVec<[Ranges; 3]>) -> SmallVec<[Ranges; 3]> {
-    let members = |operand: &Ranges| operand.iter().map(|(lo, hi)| hi - lo + 1).fold(0i64, i64::saturating_add);
-    if parts.iter().map(members).fold(1i64, i64::saturating_mul) > CHOICES as i64 {
+    let members = |(lo, hi): &(Rank, Rank)| hi.abs_diff(*lo).saturating_add(1);
+    let members = |operand: &Ranges| operand.iter().map(members).fold(0, u64::saturating_add);
+    if parts.iter().map(members).fold(1, u64::saturating_mul) > CHOICES as u64 {
         return parts;
     }
     let single = |operand: Ranges| operand.iter().flat_map(|(lo, hi)| *lo..=*hi).map(|rank| (rank, rank)).collect();

@@ -168,8 +168,8 @@ impl SetEvaluation<'_> {
         let mut budget = budget;
         while let Some(current) = boxes.pop_front() {
             let (widest, interval) =
-                current.iter().copied().enumerate().max_by_key(|(_, s)| s.hi - s.lo).expect("an operand");
-            if interval.hi - interval.lo <= 1 && found.is_some() {
+                current.iter().copied().enumerate().max_by_key(|(_, s)| s.width()).expect("an operand");
+            if interval.width() <= 1 && found.is_some() {
                 continue;
             }
             let cover = cover(&current);
@@ -189,9 +189,7 @@ impl SetEvaluation<'_> {
                 continue;
             }
             budget -= 1;
-            let middle = interval.lo + (interval.hi - interval.lo) / 2;
-            for half in [RankInterval { lo: interval.lo, hi: middle }, RankInterval { lo: middle + 1, hi: interval.hi }]
-            {
+            for half in interval.halves() {
                 let mut part = current.clone();
                 part[widest] = half;
                 if let Some(known) = found {

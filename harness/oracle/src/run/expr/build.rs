@@ -180,7 +180,9 @@ impl Run<'_> {
             true => return None,
         };
         let computed = range(column, lane, fmt)?;
-        let (lo, hi) = (bound.lo - off * bound.lo.abs(), bound.hi + off * bound.hi.abs());
+        // An infinite bound has no error; `off * inf` may be NaN.
+        let error = |bound: f64| if bound.is_finite() { off * bound.abs() } else { 0.0 };
+        let (lo, hi) = (bound.lo - error(bound.lo), bound.hi + error(bound.hi));
         let exactly = (neighbours_of(fmt, lo).0, neighbours_of(fmt, hi).1);
         let all = (computed.0.min(exactly.0), computed.1.max(exactly.1));
         (all != computed).then_some(all)
