@@ -2,7 +2,7 @@
 
 use crate::second_method::environment::permitted;
 use assay_float::{Format, Set};
-use assay_precision::{Call, Modes, Op, Permitted, Scalar, Shape};
+use assay_precision::{Call, Modes, Op, Permitted, Reference, Scalar, Shape};
 
 /// Environments: each mode alone, the common combinations, and the flags of float_controls2.
 pub(crate) const MODES: &[&[&str]] = &[
@@ -46,6 +46,19 @@ pub(crate) fn share(full: usize) -> usize {
     if std::env::var_os("ASSAY_FULL").is_some() { full } else { full.div_ceil(8) }
 }
 
+/// A call, with its row of the table prepared for many evaluations.
+pub(crate) struct Prepared {
+    pub(crate) call: Call,
+    reference: Reference,
+}
+
+impl Prepared {
+    pub(crate) fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Prepared {
+        let call = Call::new(op, scalar, shape, from, modes).unwrap();
+        Prepared { reference: call.reference(), call }
+    }
+}
+
 /// Result of a comparison.
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -55,16 +68,15 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Compares every result slot of a call on some operands.
-    pub(crate) fn compare(&mut self, call: &Call, operands: &[u64]) {
-        let reference = call.reference();
+    pub(crate) fn compare(&mut self, Prepared { call, reference }: &Prepared, operands: &[u64]) {
         for slot in 0..call.result_slots().count() {
             self.same(call, slot, operands, false, &reference.permitted(slot, operands).usual);
         }
     }
 
     /// Compares both readings of the one result slot of a call, for which this method has both.
-    pub(crate) fn compare_readings(&mut self, call: &Call, operands: &[u64]) {
-        let Permitted { usual, lenient } = call.reference().permitted(0, operands);
+    pub(crate) fn compare_readings(&mut self, Prepared { call, reference }: &Prepared, operands: &[u64]) {
+        let Permitted { usual, lenient } = reference.permitted(0, operands);
         self.same(call, 0, operands, false, &usual);
         self.same(call, 0, operands, true, &lenient.map_or(usual, |lenient| lenient.set));
     }
@@ -105,6 +117,6 @@ pub(crate) fn show(set: &Set) -> String {
 }
 
 /// A scalar call.
-pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> Call {
-    Call::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names)).unwrap()
+pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> Prepared {
+    Prepared::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names))
 }
