@@ -47,15 +47,15 @@ pub(crate) fn share(full: usize) -> usize {
 }
 
 /// A call, with its row of the table prepared for many evaluations.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedCall {
     pub(crate) call: Call,
     reference: Reference,
 }
 
-impl Prepared {
-    pub(crate) fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> Prepared {
+impl PreparedCall {
+    pub(crate) fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> PreparedCall {
         let call = Call::new(op, scalar, shape, from, modes).unwrap();
-        Prepared { reference: call.reference(), call }
+        PreparedCall { reference: call.reference(), call }
     }
 }
 
@@ -63,19 +63,21 @@ impl Prepared {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) compared: u64,
+    /// Compared sets that require something.
+    pub(crate) required: u64,
     pub(crate) differences: Vec<String>,
 }
 
 impl Tally {
     /// Compares every result slot of a call on some operands.
-    pub(crate) fn compare(&mut self, Prepared { call, reference }: &Prepared, operands: &[u64]) {
+    pub(crate) fn compare(&mut self, PreparedCall { call, reference }: &PreparedCall, operands: &[u64]) {
         for slot in 0..call.result_slots().count() {
             self.same(call, slot, operands, false, &reference.permitted(slot, operands).usual);
         }
     }
 
     /// Compares both readings of the one result slot of a call, for which this method has both.
-    pub(crate) fn compare_readings(&mut self, Prepared { call, reference }: &Prepared, operands: &[u64]) {
+    pub(crate) fn compare_readings(&mut self, PreparedCall { call, reference }: &PreparedCall, operands: &[u64]) {
         let Permitted { usual, lenient } = reference.permitted(0, operands);
         self.same(call, 0, operands, false, &usual);
         self.same(call, 0, operands, true, &lenient.map_or(usual, |lenient| lenient.set));
@@ -84,6 +86,7 @@ impl Tally {
     fn same(&mut self, call: &Call, slot: usize, operands: &[u64], lenient: bool, theirs: &Set) {
         let Some(ours) = permitted(call, slot, operands, lenient) else { panic!("no rule for {}", call.op) };
         self.compared += 1;
+        self.required += u64::from(!theirs.is_anything());
         if ours != *theirs {
             self.differences.push(format!(
                 "{} {:?} from {:?} {} slot {slot} {}{}: second method {}, reference {}",
@@ -117,6 +120,6 @@ pub(crate) fn show(set: &Set) -> String {
 }
 
 /// A scalar call.
-pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> Prepared {
-    Prepared::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names))
+pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> PreparedCall {
+    PreparedCall::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names))
 }

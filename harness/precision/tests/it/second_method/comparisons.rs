@@ -1,7 +1,7 @@
 //! Comparisons of each instruction with the table: the types, shapes, environments and operands.
 
 use crate::second_method::{
-    compare::{MODES, Prepared, Tally, modes, share, stride},
+    compare::{MODES, PreparedCall, Tally, modes, share, stride},
     samples::{Random, known_values},
 };
 use assay_float::{BF16, F16, F32, F64, Format};
@@ -96,19 +96,21 @@ impl Comparison {
         let mut tally = Tally::default();
         let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (op as u64) << 32 ^ u64::from(scalar.width()));
         for (k, names) in self.modes.iter().enumerate() {
-            let call = Prepared::new(op, scalar, self.shape, from, modes(names));
+            let call = PreparedCall::new(op, scalar, self.shape, from, modes(names));
             match self.operands {
                 Operands::All(every) => compare_all(&mut tally, &call, k, stride(every)),
                 Operands::Samples(count) => compare_samples(&mut tally, &call, &mut random, k, share(count)),
             }
         }
+        let is_required = tally.required > 0;
         tally.done(&format!("{op} {scalar} {}", self.shape));
+        assert_eq!(is_required, self.test != Test::UnstatedPrecision, "{op}: something is required");
     }
 }
 
 /// Compares all 16-bit values of the operand from the `first`-th on, and always the ends and special
 /// values of halves.
-fn compare_all(tally: &mut Tally, prepared: &Prepared, first: usize, step: usize) {
+fn compare_all(tally: &mut Tally, prepared: &PreparedCall, first: usize, step: usize) {
     let is_word = prepared.call.operand_slots().next().is_some_and(|slot| slot.width() == 32);
     // An odd factor permutes the 16-bit values.
     let operand = |x: u64| if is_word { x | ((x * 0x9e37 + 1) & 0xffff) << 16 } else { x };
@@ -120,7 +122,7 @@ fn compare_all(tally: &mut Tally, prepared: &Prepared, first: usize, step: usize
 
 /// Compares pairs of known values from the `first`-th on, if there are at most two operands, and
 /// `count` random operands.
-fn compare_samples(tally: &mut Tally, prepared: &Prepared, random: &mut Random, first: usize, count: usize) {
+fn compare_samples(tally: &mut Tally, prepared: &PreparedCall, random: &mut Random, first: usize, count: usize) {
     let slots: Vec<Scalar> = prepared.call.operand_slots().collect();
     let known: Vec<Vec<u64>> = slots.iter().map(|&slot| known_values(slot)).collect();
     let mut compare = |x: &[u64]| match prepared.call.op {
@@ -138,7 +140,13 @@ fn compare_samples(tally: &mut Tally, prepared: &Prepared, random: &mut Random, 
     }
     for _ in 0..count {
         let operands = slots.iter().zip(&known).map(|(&slot, known)| random.operand(slot, known));
-        compare(&operands.collect::<Vec<u64>>());
+        let mut operands: Vec<u64> = operands.collect();
+        compare(&operands);
+        // An exchange asks for equal integers.
+        if let ([first, _, third], Scalar::Int { .. }) = (&mut operands[..], slots[0]) {
+            *third = *first;
+            compare(&operands);
+        }
     }
 }
 
@@ -158,14 +166,16 @@ pub(crate) fn comparisons(op: Op) -> Vec<Comparison> {
     let vectors = Test::SamplesOfVectorsAndMatrices;
     match op {
         FNegate | FAbs | FSign | Round | RoundEven | Trunc | Floor | Ceil | Fract | Modf | ModfStruct | Frexp
-        | FrexpStruct | IsNan | IsInf => vec![Test::HalvesOfDiscreteInstructions.all(half, 127)],
+        | FrexpStruct | IsNan | IsInf => {
+            vec![Test::HalvesOfDiscreteInstructions.all(half, 127), Test::SamplesOfArithmetic.floats(&[F32, F64], 60)]
+        }
         Exp | Exp2 | Log | Log2 | Sin | Cos | Atan => {
             vec![Test::HalvesOfFunctionsWithAStatedBound.all(half, 997), functions.floats(&[F32], 60)]
         }
         InverseSqrt => {
             vec![Test::HalvesOfFunctionsWithAStatedBound.all(half, 997), functions.floats(&[F32, F64], 60)]
         }
-        Radians | Degrees => vec![Test::HalvesOfShortFormulas.all(half, 509)],
+        Radians | Degrees => vec![Test::HalvesOfShortFormulas.all(half, 509), functions.floats(&[F32], 20)],
         Sqrt => vec![Test::HalvesOfShortFormulas.all(half, 509), functions.floats(&[F32, F64], 20)],
         Length | Normalize => {
             vec![Test::HalvesOfShortFormulas.all(half, 509), vectors.floats(&[F16, F32], 20).shaped(PAIR).in_modes(4)]
@@ -176,9 +186,9 @@ pub(crate) fn comparisons(op: Op) -> Vec<Comparison> {
         Asinh | Acosh | Atanh => {
             vec![Test::HalvesOfInverseHyperbolicFunctions.all(half, 16381), functions.floats(&[F32], 20).in_modes(4)]
         }
-        Asin | Acos => vec![Test::HalvesOfLongFormulas.all(half, 16381), functions.floats(&[F32], 20).in_modes(4)],
-        Tanh => vec![Test::HalvesOfLongFormulas.all(half, 16381)],
-        Tan => vec![functions.floats(&[F32], 20).in_modes(4)],
+        Tan | Asin | Acos | Tanh => {
+            vec![Test::HalvesOfLongFormulas.all(half, 16381), functions.floats(&[F32], 20).in_modes(4)]
+        }
         FRem | FMod | FMix => vec![functions.floats(IEEE, 20).in_modes(8)],
         SmoothStep => vec![functions.floats(&[F16, F32], 20)],
         Atan2 => vec![functions.floats(&[F16, F32], 20).in_modes(4)],
@@ -209,7 +219,7 @@ pub(crate) fn comparisons(op: Op) -> Vec<Comparison> {
         | FOrdGreaterThanEqual
         | FUnordGreaterThanEqual => vec![Test::SamplesOfArithmetic.floats(IEEE, 60)],
         DPdx | DPdy | DPdxFine | DPdyFine | DPdxCoarse | DPdyCoarse | Fwidth | FwidthFine | FwidthCoarse => {
-            vec![Test::SamplesOfArithmetic.floats(&[F32], 60)]
+            vec![Test::SamplesOfArithmetic.floats(&[F32], 200)]
         }
         GroupNonUniformAllEqual
         | GroupNonUniformFMin
@@ -240,7 +250,7 @@ pub(crate) fn comparisons(op: Op) -> Vec<Comparison> {
         Ldexp => vec![Test::SamplesOfConversions.floats(IEEE, 60).in_modes(5)],
         SAbs | SSign => {
             let short = Scalar::Int { width: 16, signed: true };
-            vec![Test::Integers.all(short, 127), Test::Integers.samples(types, 60)]
+            vec![Test::Integers.all(short, 19), Test::Integers.samples(types, 60)]
         }
         UMin
         | SMin
@@ -252,12 +262,13 @@ pub(crate) fn comparisons(op: Op) -> Vec<Comparison> {
         | FindSMsb
         | FindUMsb
         | AtomicCompareExchange
-        | AtomicCompareExchangeWeak => vec![Test::Integers.samples(types, 60)],
+        | AtomicCompareExchangeWeak => vec![Test::Integers.samples(types, 400)],
         PackSnorm4x8 | PackUnorm4x8 | PackSnorm2x16 | PackUnorm2x16 | PackHalf2x16 | PackDouble2x32
         | UnpackDouble2x32 => vec![Test::PackedWords.samples(types, 200)],
-        UnpackSnorm4x8 | UnpackUnorm4x8 | UnpackSnorm2x16 | UnpackUnorm2x16 | UnpackHalf2x16 => {
+        UnpackSnorm4x8 | UnpackUnorm4x8 | UnpackSnorm2x16 | UnpackUnorm2x16 => {
             vec![Test::PackedWords.all(Scalar::Float(F32), 127)]
         }
+        UnpackHalf2x16 => vec![Test::PackedWords.all(Scalar::Float(F32), 19)],
         GroupNonUniformFAdd
         | GroupNonUniformFMul
         | InterpolateAtCentroid

@@ -26,32 +26,10 @@ pub(crate) fn rule(call: &Call, slot: usize, v: &[Value]) -> Option<Outcome> {
     let result = match call.op {
         Op::SAbs if x[0] >= 0 => x[0],
         Op::SAbs => -x[0],
-        Op::SSign if x[0] > 0 => 1,
-        Op::SSign => {
-            if x[0] == 0 {
-                0
-            } else {
-                -1
-            }
-        }
-        Op::SMin | Op::UMin => {
-            if x[1] < x[0] {
-                x[1]
-            } else {
-                x[0]
-            }
-        }
-        Op::SMax | Op::UMax => {
-            if x[0] < x[1] {
-                x[1]
-            } else {
-                x[0]
-            }
-        }
-        Op::SClamp | Op::UClamp => {
-            let greater = if x[0] < x[1] { x[1] } else { x[0] };
-            if x[2] < greater { x[2] } else { greater }
-        }
+        Op::SSign => x[0].signum(),
+        Op::SMin | Op::UMin => x[0].min(x[1]),
+        Op::SMax | Op::UMax => x[0].max(x[1]),
+        Op::SClamp | Op::UClamp => x[0].max(x[1]).min(x[2]),
         Op::FindILsb => (0..width).find(|k| bits[0] >> k & 1 == 1).map_or(-1, i128::from),
         Op::FindUMsb => (0..width).rev().find(|k| bits[0] >> k & 1 == 1).map_or(-1, i128::from),
         // Of negative numbers the most significant 0-bit.
@@ -59,18 +37,11 @@ pub(crate) fn rule(call: &Call, slot: usize, v: &[Value]) -> Option<Outcome> {
             let wanted = u64::from(x[0] >= 0);
             (0..width).rev().find(|k| bits[0] >> k & 1 == wanted).map_or(-1, i128::from)
         }
-        // "If Value is the same for all": of booleans.
         Op::SubgroupAllEqualKHR => i128::from(x[0] == x[1]),
         // The original value, and the new one: Value if the original equals Comparator.
         // OpAtomicCompareExchangeWeak "has the same semantics".
         Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak if slot == 0 => x[0],
-        Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => {
-            if x[0] == x[2] {
-                x[1]
-            } else {
-                x[0]
-            }
-        }
+        Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => x[usize::from(x[0] == x[2])],
         _ => return None,
     };
     let mask = match call.results[0].scalar {

@@ -7,8 +7,9 @@
 //! formula that the laws reach, real functions are `astro-float`'s at 192 bits and more, and
 //! everything else is exact integer arithmetic.
 //!
-//! `ASSAY_FULL=1 cargo test -p assay-precision --release second_method` evaluates every
-//! input of the half-precision unary instructions rather than some.
+//! `comparisons.rs` has the comparisons of each instruction.
+//! `ASSAY_FULL=1 cargo test -p assay-precision --release second_method` takes every input of 16 bits
+//! rather than some.
 
 mod arithmetic;
 mod compare;
@@ -33,7 +34,7 @@ mod values;
 
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
 use assay_precision::{Modes, Op, Scalar, Shape};
-use compare::{MODES, Prepared, Tally, scalar, share, stride};
+use compare::{MODES, PreparedCall, Tally, scalar, share, stride};
 use comparisons::{Comparison, Test, comparisons};
 use num::{Rat, infinity};
 use samples::Random;
@@ -155,10 +156,10 @@ fn exact_cases_are_decided() {
 }
 
 /// Conversions to float8 in every environment, decorated and undecorated.
-fn to_float8(op: Op, to: Format, from: Scalar) -> Vec<Prepared> {
+fn to_float8(op: Op, to: Format, from: Scalar) -> Vec<PreparedCall> {
     let modes = MODES.iter().map(|names| compare::modes(names));
     let both = modes.flat_map(|modes| [false, true].map(|saturated| Modes { saturated, ..modes }));
-    both.map(|modes| Prepared::new(op, Scalar::Float(to), Shape::Scalar, Some(from), modes)).collect()
+    both.map(|modes| PreparedCall::new(op, Scalar::Float(to), Shape::Scalar, Some(from), modes)).collect()
 }
 
 /// Every operand in some environments (in all with `ASSAY_FULL`), whose number is coprime to the
@@ -254,7 +255,7 @@ fn samples_of_dot_products_of_bfloat16() {
     let mut tally = Tally::default();
     for n in [2, 3, 4] {
         for names in MODES {
-            let call = Prepared::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(n), None, compare::modes(names));
+            let call = PreparedCall::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(n), None, compare::modes(names));
             for _ in 0..share(if n == 2 { 4_000 } else { 400 }) {
                 let mut x: Vec<u64> = (0..2 * n).map(|_| random.float(BF16, &known)).collect();
                 if random.below(4) == 0 {
