@@ -28,7 +28,8 @@ fn rounded(env: Env, q: &Rat, zero: Zeros) -> Outcome {
 pub(crate) fn core(op: Op, env: Env, flags: Flags, v: &[Value]) -> Option<Outcome> {
     let number = |k: usize| v[k].number();
     Some(match op {
-        Op::FAdd => sum(env, number(0), number(1)),
+        // The value that the atomic instruction leaves in memory.
+        Op::FAdd | Op::AtomicFAddEXT => sum(env, number(0), number(1)),
         Op::FSub => {
             let (i, negative) = number(1);
             sum(env, number(0), (-i, !negative))
@@ -42,9 +43,25 @@ pub(crate) fn core(op: Op, env: Env, flags: Flags, v: &[Value]) -> Option<Outcom
             let (i, negative) = number(0);
             sum(env, number(1), (-i, !negative))
         }
+        Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => width(env, number(0), number(1), number(2)),
         Op::FmaKHR => fused(env, number(0), number(1), number(2)),
         _ => return None,
     })
+}
+
+/// "The sum of the absolute values of OpDPdx and OpDPdy", correctly rounded as a whole.
+fn width(env: Env, here: (Index, bool), beside: (Index, bool), below: (Index, bool)) -> Outcome {
+    let infinite_here = env.is_infinite(here.0);
+    let neighbours = [beside.0, below.0];
+    if infinite_here && neighbours.contains(&here.0) {
+        return nan();
+    }
+    if infinite_here || neighbours.iter().any(|&i| env.is_infinite(i)) {
+        return infinite(env, false);
+    }
+    let value = |i: Index| Rat::value(env.f, i);
+    let sum = neighbours.iter().fold(Rat::int(0), |sum, &i| sum.plus(&value(i).minus(&value(here.0)).abs()));
+    rounded(env, &sum, Zeros::one(false))
 }
 
 /// Sign of an exact zero that is a sum. IEEE 754 gives the common sign, otherwise +0, except when

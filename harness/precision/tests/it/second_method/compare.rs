@@ -2,7 +2,7 @@
 
 use crate::second_method::environment::permitted;
 use assay_float::{Format, Set};
-use assay_precision::{Call, Modes, Op, Permitted, Scalar, Shape};
+use assay_precision::{Call, Modes, Op, Permitted, Reference, Scalar, Shape};
 
 /// Environments: each mode alone, the common combinations, and the flags of float_controls2.
 pub(crate) const MODES: &[&[&str]] = &[
@@ -46,25 +46,39 @@ pub(crate) fn share(full: usize) -> usize {
     if std::env::var_os("ASSAY_FULL").is_some() { full } else { full.div_ceil(8) }
 }
 
+/// A call, with its row of the table prepared for many evaluations.
+pub(crate) struct PreparedCall {
+    pub(crate) call: Call,
+    reference: Reference,
+}
+
+impl PreparedCall {
+    pub(crate) fn new(op: Op, scalar: Scalar, shape: Shape, from: Option<Scalar>, modes: Modes) -> PreparedCall {
+        let call = Call::new(op, scalar, shape, from, modes).unwrap();
+        PreparedCall { reference: call.reference(), call }
+    }
+}
+
 /// Result of a comparison.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) compared: u64,
+    /// Compared sets that require something.
+    pub(crate) required: u64,
     pub(crate) differences: Vec<String>,
 }
 
 impl Tally {
     /// Compares every result slot of a call on some operands.
-    pub(crate) fn compare(&mut self, call: &Call, operands: &[u64]) {
-        let reference = call.reference();
+    pub(crate) fn compare(&mut self, PreparedCall { call, reference }: &PreparedCall, operands: &[u64]) {
         for slot in 0..call.result_slots().count() {
             self.same(call, slot, operands, false, &reference.permitted(slot, operands).usual);
         }
     }
 
     /// Compares both readings of the one result slot of a call, for which this method has both.
-    pub(crate) fn compare_readings(&mut self, call: &Call, operands: &[u64]) {
-        let Permitted { usual, lenient } = call.reference().permitted(0, operands);
+    pub(crate) fn compare_readings(&mut self, PreparedCall { call, reference }: &PreparedCall, operands: &[u64]) {
+        let Permitted { usual, lenient } = reference.permitted(0, operands);
         self.same(call, 0, operands, false, &usual);
         self.same(call, 0, operands, true, &lenient.map_or(usual, |lenient| lenient.set));
     }
@@ -72,6 +86,7 @@ impl Tally {
     fn same(&mut self, call: &Call, slot: usize, operands: &[u64], lenient: bool, theirs: &Set) {
         let Some(ours) = permitted(call, slot, operands, lenient) else { panic!("no rule for {}", call.op) };
         self.compared += 1;
+        self.required += u64::from(!theirs.is_anything());
         if ours != *theirs {
             self.differences.push(format!(
                 "{} {:?} from {:?} {} slot {slot} {}{}: second method {}, reference {}",
@@ -105,6 +120,6 @@ pub(crate) fn show(set: &Set) -> String {
 }
 
 /// A scalar call.
-pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> Call {
-    Call::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names)).unwrap()
+pub(crate) fn scalar(op: Op, f: Format, names: &[&str]) -> PreparedCall {
+    PreparedCall::new(op, Scalar::Float(f), Shape::Scalar, None, modes(names))
 }

@@ -10,7 +10,7 @@ use crate::second_method::{
     values::Zeros,
 };
 use assay_float::{F16, F32, F64, Format, Set};
-use assay_precision::{Call, Denormals, FastMath, Rounding, Scalar};
+use assay_precision::{Call, Denormals, FastMath, Op, Rounding, Scalar};
 
 /// Treatment of special values by the flags.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +75,21 @@ fn ieee_754(f: Format) -> bool {
 /// Permitted set of a result slot in the usual reading, or for bfloat16 and float8 in the lenient
 /// one. `None` if this method has no rule.
 pub(crate) fn permitted(call: &Call, slot: usize, operands: &[u64], lenient: bool) -> Option<Set> {
+    if call.op == Op::UnpackDouble2x32 {
+        // "The bit-level representation of v is preserved."
+        return Some(Set::point((operands[0] >> (32 * slot) & 0xffff_ffff).cast_signed()));
+    }
+    if !call.op.name().starts_with("Pack") {
+        return own(call, slot, operands, lenient);
+    }
+    // The parts of the word are one result: if one of them is undefined, so is the word.
+    let parts = (0..call.results[0].len()).map(|part| own(call, part, operands, lenient));
+    let mut parts = parts.collect::<Option<Vec<Set>>>()?;
+    Some(if parts.iter().any(Set::is_anything) { Set::anything() } else { parts.swap_remove(slot) })
+}
+
+/// Permitted set of a result slot by its own operands.
+fn own(call: &Call, slot: usize, operands: &[u64], lenient: bool) -> Option<Set> {
     let flags = Flags::of(call, lenient);
     let preserve = call.modes.denormals == Denormals::Preserve;
     let kept = preserve && lists::preserve_binds(call.op);
@@ -112,7 +127,7 @@ pub(crate) fn permitted(call: &Call, slot: usize, operands: &[u64], lenient: boo
         let declared = f.is_none_or(ieee_754);
         let rounding = if declared { call.modes.rounding } else { Rounding::Undeclared };
         let env = f.map(|f| Env { f, flush: !(preserve && declared), rounding, not_inf: flags.not_inf });
-        let outcome = rule(call, slot, env, flags, &values)?;
+        let outcome = rule(call, slot, env, flags, &values, &reading)?;
         let set = match (outcome, format) {
             (Outcome::Anything, _) => Set::anything(),
             (Outcome::Bits(set), _) => set,

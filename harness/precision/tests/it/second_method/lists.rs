@@ -2,7 +2,8 @@
 
 use assay_precision::Op::{self, *};
 
-/// Arithmetic and comparisons that both denormal lists and the list of `SignedZeroInfNanPreserve` name.
+/// Arithmetic that both denormal lists and the list of `SignedZeroInfNanPreserve` name. The published
+/// form of the latter lacks the float atomics, which its source names under a misspelt condition.
 const COMMON: &[Op] = &[
     FNegate,
     FAdd,

@@ -1,4 +1,4 @@
-//! Minima, maxima, clamps and steps.
+//! Minima, maxima, clamps and steps, also of the values of a subgroup and in memory.
 
 use crate::second_method::{
     environment::Value,
@@ -35,8 +35,26 @@ fn combine(a: &Choice, b: Operand, greater: bool, quiet: bool) -> Choice {
     a.iter().flat_map(|&a| extreme(a, b, greater, quiet)).collect()
 }
 
-/// Instructions that return one of their operands, and `Step`.
-pub(crate) fn choice(op: Op, env: Env, v: &[Value]) -> Option<Outcome> {
+/// Lesser or greater of two operands without an order of the two zeros, the number out of a number
+/// and a NaN.
+fn unordered_extreme(a: Operand, b: Operand, greater: bool) -> Choice {
+    match (a, b) {
+        (Some((0, _)), Some((0, _))) => vec![a, b],
+        _ => extreme(a, b, greater, true),
+    }
+}
+
+/// Value that SPV_EXT_shader_atomic_float_min_max leaves in memory: "min(x, qNaN) = min(qNaN, x) = x",
+/// "min(x, sNaN) = min(sNaN, x) = NaN or x", "min(-0, +0) = min(+0, -0) = +0 or -0".
+fn atomic_extreme(a: Operand, b: Operand, greater: bool, is_signalling: bool) -> Choice {
+    let mut choice = unordered_extreme(a, b, greater);
+    choice.extend(is_signalling.then_some(None));
+    choice
+}
+
+/// Instructions that return one of their operands, and `Step`. The operands' bits tell signalling
+/// NaNs.
+pub(crate) fn choice(op: Op, slot: usize, env: Env, v: &[Value], bits: &[u64]) -> Option<Outcome> {
     let operand = |k: usize| match v[k] {
         Value::Nan => None,
         number => Some(number.number()),
@@ -49,6 +67,21 @@ pub(crate) fn choice(op: Op, env: Env, v: &[Value]) -> Option<Outcome> {
         }
         Op::FMin | Op::NMin => extreme(operand(0), operand(1), false, op == Op::NMin),
         Op::FMax | Op::NMax => extreme(operand(0), operand(1), true, op == Op::NMax),
+        // "If for any two Values one of them is a NaN, the other is chosen. If all Value(s) that are
+        // used by the current invocation are NaN, then the result is an undefined value."
+        Op::GroupNonUniformFMin | Op::GroupNonUniformFMax => {
+            if v.iter().all(|v| *v == Value::Nan) {
+                return Some(Outcome::Anything);
+            }
+            unordered_extreme(operand(0), operand(1), op == Op::GroupNonUniformFMax)
+        }
+        // "The instruction's result is the Original Value".
+        Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT if slot == 0 => vec![operand(0)],
+        Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
+            let is_quiet = |bits: u64| bits >> (env.f.fraction_bits - 1) & 1 == 1;
+            let is_signalling = v.iter().zip(bits).any(|(v, &bits)| *v == Value::Nan && !is_quiet(bits));
+            atomic_extreme(operand(0), operand(1), op == Op::AtomicFMaxEXT, is_signalling)
+        }
         Op::FClamp | Op::NClamp => {
             if let (Some(lo), Some(hi)) = (operand(1), operand(2))
                 && hi.0 < lo.0

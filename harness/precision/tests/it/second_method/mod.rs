@@ -7,11 +7,13 @@
 //! formula that the laws reach, real functions are `astro-float`'s at 192 bits and more, and
 //! everything else is exact integer arithmetic.
 //!
-//! `ASSAY_FULL=1 cargo test -p assay-precision --release second_method` evaluates every
-//! input of the half-precision unary instructions rather than some.
+//! `comparisons.rs` has the comparisons of each instruction.
+//! `ASSAY_FULL=1 cargo test -p assay-precision --release second_method` takes every input of 16 bits
+//! rather than some.
 
 mod arithmetic;
 mod compare;
+mod comparisons;
 mod conditional;
 mod conversions;
 mod environment;
@@ -19,9 +21,11 @@ mod float8;
 mod formulas;
 mod functions;
 mod inherited;
+mod integers;
 mod lists;
 mod minmax;
 mod num;
+mod packing;
 mod rewrite;
 mod rules;
 mod samples;
@@ -29,64 +33,104 @@ mod steps;
 mod values;
 
 use assay_float::{BF16, F8_E4M3, F8_E5M2, F16, F32, F64, Format};
-use assay_precision::{Call, Modes, Op, Scalar, Shape};
-use compare::{MODES, Tally, scalar, share, stride};
-use num::infinity;
+use assay_precision::{Modes, Op, Scalar, Shape};
+use compare::{MODES, PreparedCall, Tally, scalar, share, stride};
+use comparisons::{Comparison, Test, comparisons};
+use num::{Rat, infinity};
 use samples::Random;
 
-/// All inputs of unary half-precision instructions, or every `every`-th of them in a plain run.
-fn halves(ops: &[Op], every: usize) {
-    for &op in ops {
-        let mut tally = Tally::default();
-        for (k, names) in MODES.iter().enumerate() {
-            let call = scalar(op, F16, names);
-            let step = stride(every);
-            if step == 1 {
-                (0..0x1_0000).for_each(|x| tally.compare(&call, &[x]));
-                continue;
-            }
-            // Another selection for every mode, always with the ends and the special values.
-            let some = (k % step..0x1_0000).step_by(step).map(|x| x as u64);
-            for x in some.chain([0, 1, 0x3ff, 0x400, 0x3c00, 0x7bff, 0x7c00, 0x7c01, 0x7e00]) {
-                tally.compare(&call, &[x]);
-                tally.compare(&call, &[x ^ 0x8000]);
+/// Makes the comparisons of a test.
+fn run(test: Test) {
+    for &op in Op::ALL {
+        for comparison in comparisons(op).into_iter().filter(|c| c.test == test) {
+            for &scalar in &comparison.scalars {
+                let sources = comparison.sources.iter().filter(|&&from| from != scalar).map(|&from| Some(from));
+                let sources = if comparison.sources.is_empty() { vec![None] } else { sources.collect() };
+                sources.into_iter().for_each(|from| comparison.make(op, scalar, from));
             }
         }
-        tally.done(op.name());
     }
 }
 
 #[test]
 fn halves_of_discrete_instructions() {
-    let ops = [Op::FNegate, Op::FAbs, Op::FSign, Op::Round, Op::RoundEven, Op::Trunc, Op::Floor, Op::Ceil, Op::Fract];
-    halves(&ops, 127);
-    halves(&[Op::Modf, Op::ModfStruct, Op::Frexp, Op::FrexpStruct, Op::IsNan, Op::IsInf], 127);
+    run(Test::HalvesOfDiscreteInstructions);
 }
 
 #[test]
 fn halves_of_functions_with_a_stated_bound() {
-    halves(&[Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::InverseSqrt, Op::Sin, Op::Cos, Op::Atan], 997);
+    run(Test::HalvesOfFunctionsWithAStatedBound);
 }
 
 #[test]
 fn halves_of_short_formulas() {
-    halves(&[Op::Radians, Op::Degrees, Op::Sqrt, Op::Length, Op::Normalize], 509);
+    run(Test::HalvesOfShortFormulas);
 }
 
 #[test]
 fn halves_of_hyperbolic_functions() {
-    halves(&[Op::Sinh, Op::Cosh], 16381);
+    run(Test::HalvesOfHyperbolicFunctions);
 }
 
 #[test]
 fn halves_of_inverse_hyperbolic_functions() {
-    halves(&[Op::Asinh, Op::Acosh, Op::Atanh], 16381);
+    run(Test::HalvesOfInverseHyperbolicFunctions);
 }
 
 #[test]
 fn halves_of_long_formulas() {
-    halves(&[Op::Asin, Op::Acos], 16381);
-    halves(&[Op::Tanh], 16381);
+    run(Test::HalvesOfLongFormulas);
+}
+
+#[test]
+fn instructions_on_integers() {
+    run(Test::Integers);
+}
+
+#[test]
+fn packed_words() {
+    run(Test::PackedWords);
+}
+
+#[test]
+fn samples_of_arithmetic() {
+    run(Test::SamplesOfArithmetic);
+}
+
+#[test]
+fn samples_of_conversions() {
+    run(Test::SamplesOfConversions);
+}
+
+#[test]
+fn samples_across_invocations() {
+    run(Test::SamplesAcrossInvocations);
+}
+
+#[test]
+fn samples_of_functions_and_formulas_of_scalars() {
+    run(Test::SamplesOfFunctionsAndFormulasOfScalars);
+}
+
+#[test]
+fn samples_of_vectors_and_matrices() {
+    run(Test::SamplesOfVectorsAndMatrices);
+}
+
+#[test]
+fn nothing_is_required_without_a_stated_precision() {
+    run(Test::UnstatedPrecision);
+}
+
+/// Each comparison is also made by the test that it names.
+#[test]
+fn every_instruction_is_compared() {
+    for &op in Op::ALL {
+        assert!(!comparisons(op).is_empty(), "{op} is compared by nothing; add it to `comparisons`");
+        for Comparison { test, .. } in comparisons(op) {
+            assert!(include_str!("mod.rs").contains(&format!("\n    run(Test::{test:?});")), "no test runs {test:?}");
+        }
+    }
 }
 
 /// A formula with a single value, at an irrational distance from the exact result on both sides,
@@ -111,76 +155,11 @@ fn exact_cases_are_decided() {
     }
 }
 
-/// Pairs of special values if there are at most two operands, and random operands of several kinds.
-fn sampled(op: Op, f: Format, shape: Shape, from: Option<Scalar>, count: usize, modes: &[&[&str]]) {
-    let mut tally = Tally::default();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (op as u64) << 32 ^ u64::from(f.width));
-    for names in modes {
-        let call = Call::new(op, Scalar::Float(f), shape, from, compare::modes(names)).unwrap();
-        let slots: Vec<Scalar> = call.operand_slots().collect();
-        let known: Vec<Vec<u64>> =
-            slots.iter().map(|s| s.format().map_or_else(|| samples::integers(*s), samples::specials)).collect();
-        if slots.len() <= 2 {
-            // A part of the pairs in a plain run; the number of special values is coprime to
-            // eleven.
-            let every = if slots.len() == 1 { 1 } else { stride(11) };
-            let seconds: &[u64] = known.get(1).map_or(&[0], Vec::as_slice);
-            let pairs = known[0].iter().flat_map(|&a| seconds.iter().map(move |&b| [a, b]));
-            pairs.step_by(every).for_each(|pair| tally.compare(&call, &pair[..slots.len()]));
-        }
-        for _ in 0..share(count) {
-            let x: Vec<u64> = slots
-                .iter()
-                .zip(&known)
-                .map(|(s, known)| match s.format() {
-                    Some(f) => random.operand(f, known),
-                    None => random.pick(known),
-                })
-                .collect();
-            match op {
-                Op::SmoothStep => tally.compare_readings(&call, &x),
-                _ => tally.compare(&call, &x),
-            }
-        }
-    }
-    tally.done(&format!("{op} {} {shape}", f.name));
-}
-
-#[test]
-fn samples_of_arithmetic() {
-    let ops = [Op::FAdd, Op::FSub, Op::FMul, Op::FDiv, Op::FmaKHR, Op::FMin, Op::FMax, Op::NMin, Op::NMax];
-    let more = [Op::FClamp, Op::NClamp, Op::Step, Op::FOrdLessThan, Op::FUnordEqual, Op::FUnordNotEqual, Op::Fma];
-    for &op in ops.iter().chain(&more) {
-        for f in [F16, F32, F64] {
-            sampled(op, f, Shape::Scalar, None, 60, MODES);
-        }
-    }
-    sampled(Op::DPdx, F32, Shape::Scalar, None, 60, MODES);
-}
-
-#[test]
-fn samples_of_conversions() {
-    let float = Scalar::Float;
-    let int = |width, signed| Scalar::Int { width, signed };
-    for (to, from) in [(F16, F32), (F16, F64), (F32, F64), (F32, F16), (BF16, F32), (F32, BF16), (F64, F32)] {
-        sampled(Op::FConvert, to, Shape::Scalar, Some(float(from)), 100, MODES);
-    }
-    sampled(Op::QuantizeToF16, F32, Shape::Scalar, None, 100, MODES);
-    for to in [F16, BF16, F32, F64] {
-        sampled(Op::ConvertSToF, to, Shape::Scalar, Some(int(32, true)), 20, &MODES[..5]);
-        sampled(Op::ConvertSToF, to, Shape::Scalar, Some(int(64, true)), 20, &MODES[..5]);
-        sampled(Op::ConvertUToF, to, Shape::Scalar, Some(int(64, false)), 20, &MODES[..5]);
-    }
-    for to in [F16, F32, F64] {
-        sampled(Op::Ldexp, to, Shape::Scalar, None, 60, &MODES[..5]);
-    }
-}
-
 /// Conversions to float8 in every environment, decorated and undecorated.
-fn to_float8(op: Op, to: Format, from: Scalar) -> Vec<Call> {
+fn to_float8(op: Op, to: Format, from: Scalar) -> Vec<PreparedCall> {
     let modes = MODES.iter().map(|names| compare::modes(names));
     let both = modes.flat_map(|modes| [false, true].map(|saturated| Modes { saturated, ..modes }));
-    both.map(|modes| Call::new(op, Scalar::Float(to), Shape::Scalar, Some(from), modes).unwrap()).collect()
+    both.map(|modes| PreparedCall::new(op, Scalar::Float(to), Shape::Scalar, Some(from), modes)).collect()
 }
 
 /// Every operand in some environments (in all with `ASSAY_FULL`), whose number is coprime to the
@@ -231,7 +210,7 @@ fn boundaries_of_float8() {
             [(Op::ConvertSToF, 8, true), (Op::ConvertSToF, 32, true), (Op::ConvertUToF, 64, false)]
         {
             let int = Scalar::Int { width, signed };
-            let mut operands = samples::integers(int);
+            let mut operands = samples::integers(width);
             operands.extend([447, 448, 449, 463, 464, 465, 479, 480, 481, 57_344, 61_440, 65_535, 65_536]);
             operands.retain(|&x| width == 64 || x >> width == 0);
             for call in to_float8(op, to, int) {
@@ -239,6 +218,32 @@ fn boundaries_of_float8() {
             }
         }
         tally.done(&format!("{} from {} and integers", to.name, other.name));
+    }
+}
+
+/// The neighbours of each number in the middle between two normalised integers.
+#[test]
+fn boundaries_of_packed_integers() {
+    for (op, width, largest) in [
+        (Op::PackSnorm4x8, 8, 127),
+        (Op::PackUnorm4x8, 8, 255),
+        (Op::PackSnorm2x16, 16, 32_767),
+        (Op::PackUnorm2x16, 16, 65_535),
+    ] {
+        let mut tally = Tally::default();
+        let step = stride(if width == 8 { 11 } else { 997 });
+        for (k, names) in MODES.iter().enumerate() {
+            let call = scalar(op, F32, names);
+            for n in (k % step..largest as usize).step_by(step) {
+                let middle = Rat::scaled(2 * n as i64 + 1, -1).over(&Rat::int(largest)).down(F32).cast_unsigned();
+                let near = [middle - 1, middle, middle + 1, middle + 2];
+                for operands in near.chunks(32 / width) {
+                    tally.compare(&call, operands);
+                    tally.compare(&call, &operands.iter().map(|x| x | F32.sign_mask()).collect::<Vec<_>>());
+                }
+            }
+        }
+        tally.done(op.name());
     }
 }
 
@@ -250,9 +255,9 @@ fn samples_of_dot_products_of_bfloat16() {
     let mut tally = Tally::default();
     for n in [2, 3, 4] {
         for names in MODES {
-            let call = Call::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(n), None, compare::modes(names)).unwrap();
+            let call = PreparedCall::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(n), None, compare::modes(names));
             for _ in 0..share(if n == 2 { 4_000 } else { 400 }) {
-                let mut x: Vec<u64> = (0..2 * n).map(|_| random.operand(BF16, &known)).collect();
+                let mut x: Vec<u64> = (0..2 * n).map(|_| random.float(BF16, &known)).collect();
                 if random.below(4) == 0 {
                     // Products that nearly cancel.
                     (x[1], x[n as usize + 1]) = (x[0] ^ 0x8000, x[n as usize].wrapping_add(random.below(3)));
@@ -262,47 +267,4 @@ fn samples_of_dot_products_of_bfloat16() {
         }
     }
     tally.done("OpDot of bfloat16");
-}
-
-#[test]
-fn samples_of_functions_and_formulas_of_scalars() {
-    for op in [Op::FRem, Op::FMod, Op::FMix] {
-        for f in [F16, F32, F64] {
-            sampled(op, f, Shape::Scalar, None, 20, &MODES[..8]);
-        }
-    }
-    for f in [F16, F32] {
-        sampled(Op::SmoothStep, f, Shape::Scalar, None, 20, MODES);
-        sampled(Op::Atan2, f, Shape::Scalar, None, 20, &MODES[..4]);
-        sampled(Op::Pow, f, Shape::Scalar, None, 6, &MODES[..2]);
-    }
-    for op in [Op::Exp, Op::Exp2, Op::Log, Op::Log2, Op::Sin, Op::Cos, Op::Atan] {
-        sampled(op, F32, Shape::Scalar, None, 60, MODES);
-    }
-    for op in [Op::Tan, Op::Asin, Op::Acos, Op::Sinh, Op::Cosh, Op::Asinh, Op::Acosh, Op::Atanh] {
-        sampled(op, F32, Shape::Scalar, None, 20, &MODES[..4]);
-    }
-    for f in [F32, F64] {
-        sampled(Op::InverseSqrt, f, Shape::Scalar, None, 60, MODES);
-        sampled(Op::Sqrt, f, Shape::Scalar, None, 20, MODES);
-    }
-}
-
-#[test]
-fn samples_of_vectors_and_matrices() {
-    let pair = Shape::Vector(2);
-    for f in [F16, F32] {
-        for op in [Op::Dot, Op::Distance, Op::Reflect, Op::FaceForward] {
-            sampled(op, f, pair, None, 20, MODES);
-        }
-        sampled(Op::Refract, f, pair, None, 6, &MODES[..8]);
-        sampled(Op::Normalize, f, pair, None, 20, &MODES[..4]);
-        sampled(Op::Length, f, pair, None, 20, &MODES[..4]);
-        sampled(Op::Cross, f, Shape::Vector(3), None, 20, MODES);
-        let matrix = Shape::Matrix { columns: 2, rows: 3 };
-        for op in [Op::MatrixTimesVector, Op::VectorTimesMatrix, Op::MatrixTimesMatrix, Op::OuterProduct] {
-            sampled(op, f, matrix, None, 10, MODES);
-        }
-        sampled(Op::MatrixTimesScalar, f, matrix, None, 10, MODES);
-    }
 }

@@ -5,8 +5,9 @@ use crate::second_method::{
     environment::{Flags, Value},
     formulas,
     functions::Fun,
-    inherited,
+    inherited, integers, minmax,
     num::{Index, Q, Rat, infinity},
+    packing,
     steps::Env,
     values::{Values, Zeros},
 };
@@ -40,7 +41,15 @@ pub(crate) fn defined_for_specials(call: &Call) -> bool {
 fn mixes(op: Op) -> bool {
     matches!(
         op,
-        Op::Dot | Op::Length | Op::Distance | Op::Cross | Op::Normalize | Op::FaceForward | Op::Reflect | Op::Refract
+        Op::PackDouble2x32
+            | Op::Dot
+            | Op::Length
+            | Op::Distance
+            | Op::Cross
+            | Op::Normalize
+            | Op::FaceForward
+            | Op::Reflect
+            | Op::Refract
     )
 }
 
@@ -129,13 +138,40 @@ fn rounded_dot(env: Env, v: &[Value]) -> Option<Outcome> {
     rounded(env, &inherited::exact_dot(a, b), Zeros::BOTH)
 }
 
-/// Rule of a row; `None` if this method has none.
-pub(crate) fn rule(call: &Call, slot: usize, env: Option<Env>, flags: Flags, v: &[Value]) -> Option<Outcome> {
-    if let Some(outcome) = discrete(call, slot, v) {
+/// Returns true if nothing is stated: "GLSL.std.450 extended instructions not listed above and not
+/// defined in terms of the above have implementation-defined precision", and the core table does not
+/// list sums and products over a subgroup.
+fn is_unstated(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Determinant
+            | Op::MatrixInverse
+            | Op::InterpolateAtCentroid
+            | Op::InterpolateAtSample
+            | Op::InterpolateAtOffset
+            | Op::GroupNonUniformFAdd
+            | Op::GroupNonUniformFMul
+    )
+}
+
+/// Rule of a row for operands with these values and bits; `None` if this method has none.
+pub(crate) fn rule(
+    call: &Call,
+    slot: usize,
+    env: Option<Env>,
+    flags: Flags,
+    v: &[Value],
+    bits: &[u64],
+) -> Option<Outcome> {
+    if is_unstated(call.op) {
+        return Some(Outcome::Anything);
+    }
+    if let Some(outcome) = discrete(call, slot, v).or_else(|| integers::rule(call, slot, v)) {
         return Some(outcome);
     }
     let env = env?;
-    if let Some(outcome) = crate::second_method::minmax::choice(call.op, env, v) {
+    let chosen = || minmax::choice(call.op, slot, env, v, bits);
+    if let Some(outcome) = packing::rule(call, slot, env, flags, v).or_else(chosen) {
         return Some(outcome);
     }
     if crate::second_method::float8::is_float8(env.f) {
@@ -181,7 +217,8 @@ fn discrete(call: &Call, slot: usize, v: &[Value]) -> Option<Outcome> {
     match call.op {
         Op::IsNan => bits(u64::from(v[0] == Value::Nan)),
         Op::IsInf => bits(u64::from(v[0] != Value::Nan && v[0].number().0.abs() == infinity(float()))),
-        Op::FOrdEqual => ordered(Ordering::is_eq, false),
+        // "An ordered-and-equal compare is used."
+        Op::FOrdEqual | Op::GroupNonUniformAllEqual => ordered(Ordering::is_eq, false),
         Op::FUnordEqual => ordered(Ordering::is_eq, true),
         Op::FOrdNotEqual => ordered(Ordering::is_ne, false),
         Op::FUnordNotEqual => ordered(Ordering::is_ne, true),

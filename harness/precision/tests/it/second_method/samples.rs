@@ -22,8 +22,16 @@ impl Random {
         from[self.below(from.len() as u64) as usize]
     }
 
+    /// Bits of a type: one of the known values if it is an integer or has 8 bits.
+    pub(crate) fn operand(&mut self, scalar: Scalar, known: &[u64]) -> u64 {
+        match scalar {
+            Scalar::Float(f) if f.width > 8 => self.float(f, known),
+            _ => self.pick(known),
+        }
+    }
+
     /// Bits of a format: any bits, values near one, or special values.
-    pub(crate) fn operand(&mut self, f: Format, specials: &[u64]) -> u64 {
+    pub(crate) fn float(&mut self, f: Format, specials: &[u64]) -> u64 {
         let mask = u64::MAX >> (64 - f.width);
         let sign = (self.next() >> 20 & 1) << (f.width - 1);
         match self.below(8) {
@@ -78,9 +86,18 @@ pub(crate) fn specials(f: Format) -> Vec<u64> {
     positive.iter().flat_map(|&b| [b, b | 1 << (f.width - 1)]).collect()
 }
 
-/// Integers of a type: small ones, powers of two and their neighbours, the ends.
-pub(crate) fn integers(s: Scalar) -> Vec<u64> {
-    let Scalar::Int { width, .. } = s else { return vec![0, 1] };
+/// All values of 8 bits, the booleans, and special values of other types.
+pub(crate) fn known_values(scalar: Scalar) -> Vec<u64> {
+    match scalar {
+        Scalar::Bool => vec![0, 1],
+        _ if scalar.width() == 8 => (0..=0xff).collect(),
+        Scalar::Float(f) => specials(f),
+        Scalar::Int { width, .. } => integers(width),
+    }
+}
+
+/// Integers: small ones, powers of two and their neighbours, the ends.
+pub(crate) fn integers(width: u32) -> Vec<u64> {
     let mask = u64::MAX >> (64 - width);
     let powers = (0..width).flat_map(|k| [(1u64 << k) - 1, 1 << k, (1 << k) + 1]);
     let both = powers.flat_map(|v| [v, v.wrapping_neg(), v.wrapping_mul(0x5_5555), v.wrapping_mul(0x0010_0801)]);
