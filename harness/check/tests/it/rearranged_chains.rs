@@ -57,13 +57,14 @@ fn rounding_of_an_overflowing_product_is_undetermined() {
         inputs: &[("%id", "LocalInvocationIndex")],
         buffers: &[("%data", "%ublocks")],
         declared: "%double = OpTypeFloat 64\n%large = OpConstant %double 1e200",
-        body: "%zero_or_more = OpConvertUToF %double %id
+        body: "%i = OpLoad %uint %id
+            %zero_or_more = OpConvertUToF %double %i
             %x = OpFAdd %double %large %zero_or_more
             %square = OpFMul %double %x %x
             %rounded = OpExtInst %double %glsl Round %square
             %single = OpFConvert %float %rounded
             %word = OpBitcast %uint %single
-            %to = OpAccessChain %puint %data %zero %id
+            %to = OpAccessChain %puint %data %zero %i
             OpStore %to %word",
         ..Shader::default()
     };
