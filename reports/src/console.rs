@@ -19,7 +19,8 @@ use crate::{
 };
 use anstyle::{AnsiColor, Style};
 use assay_events::{
-    CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, Reporter, RunInfo, Status, Writes, rerun_command,
+    CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, GrowthStep, Reporter, RunInfo, Status, Writes,
+    rerun_command,
 };
 use indicatif::ProgressBar;
 use std::{
@@ -166,14 +167,16 @@ impl Console {
         let fails = !judged.standing.is_success() && judged.standing != Standing::Missing;
         let added = self.causes.add_event(event, fails);
         // Further cases of a known kind are in the causes at the end.
-        let shown = !earlier && (self.options.verbose || fails && added.is_none_or(|added| added.is_new));
+        let hunted = !case.growth.is_empty() && !self.options.quiet;
+        let new = fails && added.is_none_or(|added| added.is_new);
+        let shown = !earlier && (self.options.verbose || hunted || new);
         let line = shown.then(|| {
             let mut line = case_line(case, &self.options, |worst| self.command(case, worst));
             if expectations.has_lists() {
                 let why = judged.why.map_or_else(String::new, |why| format!(": {why}"));
                 line.insert_str(line.len() - 1, &format!("  [{:?}{why}]", judged.standing));
             }
-            line
+            line + &growth(&case.growth)
         });
         if self.options.verbose && case.status != Status::NotSupported {
             self.rows.add(case);
@@ -517,6 +520,23 @@ fn case_line(case: &CaseResult, options: &ConsoleOptions, command: impl Fn(&Exam
     }
     line.push('\n');
     line
+}
+
+/// Returns a line with the growth of the greatest margin during a search: its first steps and the
+/// last one.
+fn growth(steps: &[GrowthStep]) -> String {
+    const SHOWN: usize = 6;
+    let Some((last, earlier)) = steps.split_last() else { return String::new() };
+    let step = |step: &GrowthStep| {
+        let margin = step.margin.map_or_else(String::new, margin);
+        format!("{margin} after {}", group_digits(step.inputs))
+    };
+    let mut shown: Vec<String> = earlier.iter().take(SHOWN - 1).map(step).collect();
+    if earlier.len() >= SHOWN {
+        shown.push("..".to_owned());
+    }
+    shown.push(step(last));
+    format!("                 greatest margin {} inputs\n", shown.join(", "))
 }
 
 /// Prints the failing cases of a table row in full. `command` returns the command for an example.

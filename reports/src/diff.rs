@@ -23,7 +23,7 @@ pub struct ComparedRun {
     pub version: String,
     /// Start time, RFC 3339.
     pub started: String,
-    /// Budget: `quick`, `sampled` or `exhaustive`.
+    /// Budget: `quick`, `sampled`, `exhaustive` or `hunt`.
     pub budget: String,
     /// Seed of the inputs.
     pub seed: u64,

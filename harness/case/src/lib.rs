@@ -18,7 +18,7 @@ pub use case::{Case, OperandSource};
 pub use columns::Columns;
 pub use error::CaseError;
 pub use inputs::{
-    Budget, InputRange, Inputs, MemoryValues, Mixture, RangeError, UnknownBudget, position, possible_inputs,
+    Budget, Hunt, InputRange, Inputs, MemoryValues, Mixture, RangeError, UnknownBudget, position, possible_inputs,
 };
 pub use name_filter::{NameFilter, NameFilters};
 pub use partition::{Division, Partition, PartitionError, stable_hash};

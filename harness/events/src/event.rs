@@ -172,6 +172,9 @@ pub struct CaseResult {
     /// listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_chunks: Vec<FailedChunk>,
+    /// Growth of the greatest margin during a search for the worst inputs (budget `hunt`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub growth: Vec<GrowthStep>,
     /// Distribution of the errors; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -279,6 +282,7 @@ impl CaseResult {
             worst: None,
             classes: Vec::new(),
             failed_chunks: Vec::new(),
+            growth: Vec::new(),
             profile: None,
             picture: None,
             seed,
@@ -287,6 +291,19 @@ impl CaseResult {
             times: Times::default(),
         }
     }
+}
+
+/// A step of the growth of the greatest margin.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct GrowthStep {
+    /// Number of inputs run until then.
+    pub inputs: u64,
+    /// The margin; `inf` if a failing result has none.
+    #[serde(with = "margin")]
+    #[schemars(with = "Option<margin::Json>")]
+    pub margin: Option<f64>,
+    /// Operands in hexadecimal.
+    pub operands: Vec<String>,
 }
 
 /// Distribution of the errors of a case.
@@ -368,7 +385,7 @@ pub struct RunInfo {
     pub specification: String,
     /// The device.
     pub device: DeviceInfo,
-    /// `quick`, `sampled`, `exhaustive`, or [`CHECK_BUDGET`].
+    /// `quick`, `sampled`, `exhaustive`, `hunt`, or [`CHECK_BUDGET`].
     pub budget: String,
     /// The seed.
     pub seed: u64,

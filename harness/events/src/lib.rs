@@ -22,7 +22,7 @@ pub use check_result::{
 };
 pub use digit_groups::group_digits;
 pub use event::{
-    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, Profile, RegionCount,
+    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, GrowthStep, Profile, RegionCount,
     Repeat, RepeatRun, RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times,
     WGSL_SPECIFICATION,
 };

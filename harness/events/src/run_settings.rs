@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct RunSettings {
     /// Case filters, shaders and folders; empty for all built-in cases.
     pub filters: Vec<String>,
-    /// `quick`, `sampled` or `exhaustive`.
+    /// `quick`, `sampled`, `exhaustive` or `hunt`.
     pub budget: String,
     /// Selector of the device.
     pub device: Option<String>,
@@ -22,6 +22,8 @@ pub struct RunSettings {
     pub timeout: f64,
     /// Seed of the sampled inputs.
     pub seed: u64,
+    /// Time limit of the search for the worst inputs of a case, in seconds.
+    pub time: Option<f64>,
     /// Range of the first operand.
     pub range: Option<String>,
     /// Part of the cases: `hash:2/4`.
@@ -74,6 +76,7 @@ impl Default for RunSettings {
             api: "vulkan".to_owned(),
             timeout: 60.0,
             seed: 0,
+            time: None,
             range: None,
             partition: None,
             path: None,

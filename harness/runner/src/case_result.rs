@@ -2,7 +2,7 @@
 
 use crate::case_request::example_call;
 use assay_case::{Case, InputRange, possible_inputs};
-use assay_events::{CaseResult, ClassCount, Example, FailedChunk, Profile, RegionCount, Status, Times};
+use assay_events::{CaseResult, ClassCount, Example, FailedChunk, GrowthStep, Profile, RegionCount, Status, Times};
 use assay_exec::ExecError;
 use assay_precision::{CheckCounts, FailureClass, Observation, Reference, Scalar, Specification, Verdict};
 use std::collections::BTreeMap;
@@ -21,9 +21,25 @@ pub(crate) struct CaseSummary<'a> {
     pub(crate) undefined: u64,
     /// The part of the possible inputs that was planned, in words.
     pub(crate) coverage: String,
+    /// The search for the worst inputs, if there was one.
+    pub(crate) hunt: Option<&'a HuntSummary>,
     pub(crate) possible: String,
     pub(crate) seed: u64,
     pub(crate) times: Times,
+}
+
+/// Summary of a search for the worst inputs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HuntSummary {
+    /// Number of starting rows.
+    pub(crate) starts: u64,
+    pub(crate) generations: u64,
+    /// Number of inputs that the search has learned from.
+    pub(crate) inputs: u64,
+    /// Growth of the greatest margin.
+    pub(crate) growth: Vec<GrowthStep>,
+    /// False if the run was interrupted.
+    pub(crate) is_complete: bool,
 }
 
 /// Number of failing chunks that a result names: enough to reproduce the failure, few enough to
@@ -92,14 +108,19 @@ pub fn not_run(case: &Case, status: Status, reason: String, (seed, range): (u64,
 
 /// Returns the result of a case that was run completely or in part.
 pub(crate) fn result(case: &Case, ended: CaseSummary<'_>) -> CaseResult {
-    let CaseSummary { counts, failing, failure, planned, undefined, mut coverage, possible, seed, times } = ended;
+    let CaseSummary { counts, failing, failure, mut planned, undefined, mut coverage, hunt, possible, seed, times } = ended;
     let count = |verdict| counts.verdicts.get(&verdict).copied().unwrap_or(0);
     let scalars_unchecked = count(Verdict::Unchecked);
     let scalars_checked = count(Verdict::Pass) + count(Verdict::QualityWarning) + count(Verdict::Fail);
     if undefined > 0 {
         coverage += &format!("; {undefined} of undefined behaviour left out");
     }
-    let missing = planned - undefined - counts.inputs;
+    if let Some(hunt) = hunt {
+        planned = undefined + counts.inputs;
+        coverage = format!("hunt: {} starts, then {} generations", hunt.starts, hunt.generations);
+    }
+    let is_cut_short = hunt.is_some_and(|hunt| !hunt.is_complete);
+    let missing = planned.saturating_sub(undefined + counts.inputs);
     let partial = (missing > 0).then(|| format!("ended after {} of {} inputs", counts.inputs, planned - undefined));
     if let Some(partial) = &partial {
         coverage += &format!("; {partial}");
@@ -139,7 +160,8 @@ pub(crate) fn result(case: &Case, ended: CaseSummary<'_>) -> CaseResult {
         classes: classes.collect(),
         failed_chunks: failed_chunks(failing),
         profile: profile(case, counts),
-        partial: missing > 0 && failure.is_none(),
+        growth: hunt.map(|hunt| hunt.growth.clone()).unwrap_or_default(),
+        partial: (missing > 0 || is_cut_short) && failure.is_none(),
         times,
         ..not_run(case, status, String::new(), (seed, None))
     }

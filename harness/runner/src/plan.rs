@@ -3,6 +3,7 @@
 use assay_case::{Budget, Case, InputRange, NameFilters, Partition, RangeError, stable_hash};
 use assay_events::{DeviceInfo, RunInfo, RunPart, RunSettings, SCHEMA};
 use assay_exec::Executor;
+use std::time::Duration;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// Restriction of the first operand's values.
     pub range: Option<InputRange>,
+    /// Time limit of the search for the worst inputs of a case.
+    pub time: Option<Duration>,
     /// The part of the cases to run, if not all of them.
     pub partition: Option<Partition>,
     /// Number of threads that check and build.

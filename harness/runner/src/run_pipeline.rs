@@ -11,10 +11,12 @@
 //! [`BUILDS_AHEAD`] prepared cases wait for the device and at most [`CHUNKS_IN_FLIGHT`] chunks of a
 //! case for the checkers, which bounds memory.
 
-use crate::case_result::{CaseSummary, ChunkFailures, not_run, result};
+mod hunt;
+
+use crate::case_result::{CaseSummary, ChunkFailures, HuntSummary, not_run, result};
 use crate::panic_message;
 use crate::{Plan, RunOptions};
-use assay_case::{Case, Columns, Inputs, OperandSource};
+use assay_case::{Budget, Case, Columns, Hunt, Inputs, OperandSource};
 use assay_events::{CaseResult, Status, Times};
 use assay_exec::{ExecError, Executor, PreparedCase};
 use assay_precision::{CheckCounts, Checker};
@@ -155,6 +157,8 @@ struct ComputedChunk {
     number: u64,
     operands: Columns,
     results: Columns,
+    /// Margins of the rows, which a hunt needs.
+    margins: Option<Mutex<Vec<f32>>>,
     case: Arc<RunningCase>,
 }
 
@@ -177,6 +181,10 @@ struct CaseProgress {
     failure: Option<ExecError>,
     /// Free columns for further chunks.
     free: Vec<(Columns, Columns)>,
+    /// Checked chunks of a hunt.
+    scored: Vec<ComputedChunk>,
+    /// Summary of a hunt.
+    hunt: Option<HuntSummary>,
     /// Number of checks in progress or queued.
     checking: usize,
     /// Set once the device is done with the case.
@@ -328,42 +336,36 @@ impl SharedRun<'_> {
         let mut made = 0;
         let chosen = self.plan.cases[index].chunks.as_deref();
         let chunks = chosen.map_or(inputs.chunks(), |chosen| chosen.len() as u64);
-        for place in 0..chunks {
-            let chunk = chosen.map_or(place, |chosen| chosen[place as usize]);
-            if self.is_ending() {
-                break;
-            }
-            if place > 0 && case.source != OperandSource::Buffer || generation != self.generation.load(Ordering::SeqCst)
-            {
-                let started = Instant::now();
-                prepared = self.prepare(case, inputs, chunk);
-                times.build += started.elapsed().as_secs_f64();
-            }
-            let (mut operands, mut results) = self.columns(&running, &mut made);
-            inputs.fill(chunk, &mut operands);
-            lock(&running.state).undefined += inputs.rows_of(chunk) - operands.rows() as u64;
-            if operands.rows() == 0 {
-                lock(&running.state).free.push((operands, results));
-                continue;
-            }
-            let before = lock(&self.checking).read();
-            let ran = match &mut prepared {
-                Ok(prepared) => prepared.run(&operands, &mut results),
-                Err(failure) => Err(failure.clone()),
-            };
-            let checked = (lock(&self.checking).read() - before).as_secs_f64();
-            match ran {
-                Ok(took) => {
-                    times.device += took.as_secs_f64();
-                    // The device can report less time than the wait for it took.
-                    times.overlap += checked.min(took.as_secs_f64());
+        let hunts = self.options.budget == Budget::Hunt && case.source == OperandSource::Buffer && chosen.is_none();
+        if let Some(hunt) = hunts.then(|| Hunt::new(inputs)).flatten() {
+            failure = self.hunt(&running, hunt, &mut prepared, &mut times).err();
+        } else {
+            for place in 0..chunks {
+                let chunk = chosen.map_or(place, |chosen| chosen[place as usize]);
+                if self.is_ending() {
+                    break;
                 }
-                Err(error) => {
+                if place > 0 && case.source != OperandSource::Buffer
+                    || generation != self.generation.load(Ordering::SeqCst)
+                {
+                    let started = Instant::now();
+                    prepared = self.prepare(case, inputs, chunk);
+                    times.build += started.elapsed().as_secs_f64();
+                }
+                let (mut operands, mut results) = self.columns(&running, &mut made);
+                inputs.fill(chunk, &mut operands);
+                lock(&running.state).undefined += inputs.rows_of(chunk) - operands.rows() as u64;
+                if operands.rows() == 0 {
+                    lock(&running.state).free.push((operands, results));
+                    continue;
+                }
+                if let Err(error) = self.run_on_device(&mut prepared, &operands, &mut results, &mut times) {
                     failure = Some(error);
                     break;
                 }
+                let case = Arc::clone(&running);
+                self.hand_over(ComputedChunk { number: chunk, operands, results, margins: None, case });
             }
-            self.hand_over(ComputedChunk { number: chunk, operands, results, case: Arc::clone(&running) });
         }
         let mut state = lock(&running.state);
         state.run = true;
@@ -377,6 +379,26 @@ impl SharedRun<'_> {
             self.finish(&running, &mut state, sender);
         }
         failure
+    }
+
+    /// Runs a chunk on the device.
+    fn run_on_device(
+        &self,
+        prepared: &mut Result<Box<dyn PreparedCase>, ExecError>,
+        operands: &Columns,
+        results: &mut Columns,
+        times: &mut Times,
+    ) -> Result<(), ExecError> {
+        let before = lock(&self.checking).read();
+        let took = match prepared {
+            Ok(prepared) => prepared.run(operands, results)?,
+            Err(failure) => return Err(failure.clone()),
+        };
+        let checked = (lock(&self.checking).read() - before).as_secs_f64();
+        times.device += took.as_secs_f64();
+        // The device can report less time than the wait for it took.
+        times.overlap += checked.min(took.as_secs_f64());
+        Ok(())
     }
 
     /// Returns columns for the next chunk: new ones for the first few, then free ones.
@@ -424,19 +446,26 @@ impl SharedRun<'_> {
         let checked = catch_unwind(AssertUnwindSafe(|| {
             let mut counts = lock(&running.state).counts.next();
             if let Some((_, checker)) = checker {
-                checker.check(&chunk.operands.columns(start, end), &chunk.results.columns(start, end), &mut counts);
+                let (operands, results) = (chunk.operands.columns(start, end), chunk.results.columns(start, end));
+                checker.check(&operands, &results, &mut counts);
+                if let Some(margins) = &chunk.margins {
+                    let mut found = vec![0.0; end - start];
+                    checker.margins(&operands, &results, &mut found);
+                    lock(margins)[start..end].copy_from_slice(&found);
+                }
             }
             counts
         }));
         lock(&self.checking).end();
         let took = started.elapsed().as_secs_f64();
-        let number = chunk.number;
+        let (number, hunts) = (chunk.number, chunk.margins.is_some());
         let freed = Arc::into_inner(chunk);
         let mut state = lock(&running.state);
         match checked {
             Ok(counts) => {
                 state.counts.merge(&counts);
-                if counts.failing_inputs > 0 {
+                // The rows of a hunt depend on the device, so its chunks cannot be run alone.
+                if counts.failing_inputs > 0 && !hunts {
                     state.failing.entry(number).or_default().add(&counts);
                 }
             }
@@ -446,10 +475,15 @@ impl SharedRun<'_> {
         }
         state.times.check += took;
         state.checking -= 1;
-        if let Some(ComputedChunk { operands, results, .. }) = freed {
-            state.free.push((operands, results));
-            let inputs = self.planned(running.index, &running.inputs);
+        if let Some(chunk) = freed {
             let done = state.counts.inputs + state.undefined;
+            let inputs = if hunts {
+                state.scored.push(chunk);
+                self.expected_of_hunt(running.started.elapsed(), done)
+            } else {
+                state.free.push((chunk.operands, chunk.results));
+                self.planned(running.index, &running.inputs)
+            };
             if done < inputs {
                 _ = sender.send(Message::Progress { index: running.index, done, inputs });
             }
@@ -476,6 +510,7 @@ impl SharedRun<'_> {
                 planned: self.planned(running.index, inputs),
                 undefined: state.undefined,
                 coverage: inputs.coverage(),
+                hunt: state.hunt.as_ref(),
                 possible: inputs.possible().to_owned(),
                 seed: self.options.seed,
                 times: state.times,

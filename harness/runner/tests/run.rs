@@ -105,6 +105,7 @@ fn add(row: &[u64]) -> u64 {
 
 fn options(budget: Budget) -> RunOptions {
     RunOptions {
+        time: None,
         budget,
         seed: 0,
         range: None,

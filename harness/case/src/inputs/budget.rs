@@ -14,17 +14,19 @@ pub enum Budget {
     Sampled,
     /// All inputs up to 2^32; of more, 2^28 are sampled.
     Exhaustive,
+    /// All inputs up to 2^24; of more, a [`Hunt`](crate::Hunt) searches for the greatest errors.
+    Hunt,
 }
 
 impl Budget {
     /// Every budget, smallest first.
-    pub const ALL: [Budget; 3] = [Budget::Quick, Budget::Sampled, Budget::Exhaustive];
+    pub const ALL: [Budget; 4] = [Budget::Quick, Budget::Sampled, Budget::Exhaustive, Budget::Hunt];
 
     /// Returns the largest number of inputs that are run completely.
     pub(crate) const fn complete(self) -> u64 {
         match self {
             Budget::Quick => 1 << 11,
-            Budget::Sampled => 1 << 24,
+            Budget::Sampled | Budget::Hunt => 1 << 24,
             Budget::Exhaustive => 1 << 32,
         }
     }
@@ -37,6 +39,8 @@ impl Budget {
             Budget::Quick => (1 << 11) / results.next_power_of_two() as u64,
             Budget::Sampled => 1 << 24,
             Budget::Exhaustive => 1 << 28,
+            // The rows from which a hunt starts.
+            Budget::Hunt => 1 << 15,
         }
     }
 
@@ -46,6 +50,7 @@ impl Budget {
             Budget::Quick => 2 * self.sample(results),
             Budget::Sampled => 1 << 20,
             Budget::Exhaustive => 1 << 22,
+            Budget::Hunt => 1 << 14,
         }
     }
 
@@ -54,17 +59,18 @@ impl Budget {
     pub(crate) const fn constants(self) -> u64 {
         match self {
             Budget::Quick => 64,
-            Budget::Sampled => 1 << 10,
+            Budget::Sampled | Budget::Hunt => 1 << 10,
             Budget::Exhaustive => 1 << 14,
         }
     }
 
-    /// Returns `quick`, `sampled` or `exhaustive`.
+    /// Returns `quick`, `sampled`, `exhaustive` or `hunt`.
     pub const fn name(self) -> &'static str {
         match self {
             Budget::Quick => "quick",
             Budget::Sampled => "sampled",
             Budget::Exhaustive => "exhaustive",
+            Budget::Hunt => "hunt",
         }
     }
 }
@@ -77,7 +83,7 @@ impl fmt::Display for Budget {
 
 /// A name that is not a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown budget `{0}`: expected quick, sampled or exhaustive")]
+#[error("unknown budget `{0}`: expected quick, sampled, exhaustive or hunt")]
 pub struct UnknownBudget(String);
 
 impl FromStr for Budget {

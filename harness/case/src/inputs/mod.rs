@@ -1,6 +1,7 @@
 //! Choice of the inputs of a case.
 
 mod budget;
+mod hunt;
 mod input_range;
 mod memory_values;
 mod random_rows;
@@ -8,6 +9,7 @@ mod rng;
 mod special_values;
 
 pub use budget::{Budget, UnknownBudget};
+pub use hunt::Hunt;
 pub use input_range::{InputRange, RangeError, position};
 pub use memory_values::{MemoryValues, Mixture};
 
@@ -241,9 +243,8 @@ impl Inputs {
             self.fill_enumerated(start, end, columns);
             return;
         }
-        let specials: [&SpecialValues; MAX_SLOTS] =
-            std::array::from_fn(|slot| &self.specials[self.specials_of.get(slot).copied().unwrap_or(0)]);
-        let (specials, mut row) = (&specials[..self.slots.len()], [0; MAX_SLOTS]);
+        let (specials, mut row) = (self.specials_of_slots(), [0; MAX_SLOTS]);
+        let specials = &specials[..self.slots.len()];
         let row = &mut row[..self.slots.len()];
         let mut rows = 0;
         for index in start..end {
@@ -280,6 +281,11 @@ impl Inputs {
         }
         columns.set_rows((end - start) as usize);
         columns.pad();
+    }
+
+    /// Returns the special values of each slot, and arbitrary ones for slots that do not exist.
+    fn specials_of_slots(&self) -> [&SpecialValues; MAX_SLOTS] {
+        std::array::from_fn(|slot| &self.specials[self.specials_of.get(slot).copied().unwrap_or(0)])
     }
 
     fn core(&self, slot: usize) -> &[u64] {

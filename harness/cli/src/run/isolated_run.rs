@@ -21,7 +21,7 @@ fn batch(args: &RunArgs, planned_run: &PlannedRun) -> usize {
         Budget::Quick if !args.via.via.is_empty() && planned_run.has_shaders() => 16,
         Budget::Quick => 256,
         Budget::Sampled => 16,
-        Budget::Exhaustive => 2,
+        Budget::Exhaustive | Budget::Hunt => 2,
     }
 }
 
@@ -93,7 +93,7 @@ fn default_workers(args: &RunArgs, device: &DeviceInfo, jobs: usize) -> usize {
     match args.budget {
         Budget::Quick if device.kind == "cpu" => jobs.min(fitting).max(1),
         Budget::Quick => (jobs / 2).min(fitting).clamp(1, WORKERS_OF_A_GPU),
-        Budget::Sampled | Budget::Exhaustive => 1,
+        Budget::Sampled | Budget::Exhaustive | Budget::Hunt => 1,
     }
 }
 

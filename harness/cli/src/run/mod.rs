@@ -19,6 +19,7 @@ use crate::{
     note, result_folders,
 };
 use anyhow::Context;
+use assay_case::Budget;
 use assay_exec::{Executor, Target};
 use assay_reports::{Journal, ResultDirWriter};
 use assay_spirv_rules::requirements::DeviceCaps;
@@ -79,6 +80,9 @@ fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
     }
     if args.validation && args.api != Api::Vulkan {
         return Err(usage("--validation requires --api vulkan: wgpu does not run under the validation layer"));
+    }
+    if args.time.is_some() && args.budget != Budget::Hunt {
+        return Err(usage(format!("--time is the length of a search; it requires --budget hunt, not {}", args.budget)));
     }
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
         return multi_device::run(args);

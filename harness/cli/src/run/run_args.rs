@@ -9,7 +9,7 @@ use assay_events::RunSettings;
 use assay_runner::RunOptions;
 use assay_suite::{ProgramSettings, RunPath};
 use clap::{Args, ValueEnum};
-use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
+use std::{num::NonZero, path::PathBuf, str::FromStr, thread, time::Duration};
 
 /// End of `assay run --help`.
 pub(crate) const HELP: &str = "\
@@ -45,7 +45,8 @@ Examples:
   assay run 'precision.f32.exp2.*' --budget exhaustive -v
   assay run precision.f16 --device lavapipe --out lavapipe
   assay run 'precision.f32.*' --api both --out both
-  assay run precision.f32.log2 --budget sampled --range 0.5..2";
+  assay run precision.f32.log2 --budget sampled --range 0.5..2
+  assay run precision.f64.pow.scalar.default --budget hunt --time 60";
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
@@ -56,8 +57,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) compile: CompileArgs,
 
-    /// Number of inputs: quick (the whole audit in minutes), sampled (2^24 per case) or exhaustive
-    /// (up to all 2^32)
+    /// Number of inputs: quick (the whole audit in minutes), sampled (2^24 per case), exhaustive (up
+    /// to all 2^32), or hunt (a search for the worst ones)
     #[arg(long, default_value = "quick", hide_possible_values = true)]
     pub(crate) budget: Budget,
 
@@ -129,6 +130,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
 
+    /// Search for the worst inputs of each case for this time, in seconds
+    ///
+    /// Needs --budget hunt [default: 2^24 inputs]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(crate) time: Option<f64>,
+
     /// Restrict the first operand to a range of values, ends included
     #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
     pub(crate) range: Option<InputRange>,
@@ -176,6 +183,7 @@ impl RunArgs {
             api: self.api.name().to_owned(),
             timeout: self.timeout,
             seed: self.seed,
+            time: self.time,
             range: text(self.range.as_ref().map(|range| range as _)),
             partition: text(self.partition.as_ref().map(|partition| partition as _)),
             path: text(self.path.as_ref().map(|path| path as _)),
@@ -234,6 +242,7 @@ impl RunArgs {
             memory: settings.memory,
             timeout: settings.timeout,
             seed: settings.seed,
+            time: settings.time,
             range: optional("range", settings.range)?,
             partition: optional("partition", settings.partition)?,
             lists: ListsArgs { exclude, caselist, skips, flakes, baseline, waivers },
@@ -255,6 +264,7 @@ impl RunArgs {
             budget: self.budget,
             seed: self.seed,
             range: self.range.clone(),
+            time: self.time.map(Duration::from_secs_f64),
             partition: self.partition,
             jobs: self.threads(),
             command,
@@ -323,6 +333,7 @@ mod tests {
             "--memory=64",
             "--timeout=2.5",
             "--seed=18446744073709551615",
+            "--time=1.5",
             "--range=-inf..-0x1p-126",
             "--partition=hash:2/3",
             "--path=lowered",

@@ -29,7 +29,7 @@ fn errors_in_arguments_exit_with_2_and_name_the_expected_value() {
     for (arguments, said) in [
         (&[][..], "Usage: assay"),
         (&["rum"], "run"),
-        (&["run", "--budget", "huge"], "expected quick, sampled or exhaustive"),
+        (&["run", "--budget", "huge"], "expected quick, sampled, exhaustive or hunt"),
         (&["run", "--range", "1"], "expected LO..HI"),
         (&["run", "--range", "-0x1p3..one"], "`one`"),
         (&["run", "--jobs", "0"], "--jobs"),

@@ -82,6 +82,43 @@ impl Checker {
         self.find_worst(&columns, &worst, counts);
     }
 
+    /// Writes the greatest margin of the results of each invocation: negative where nothing is
+    /// required of them, infinite where a failing one has no margin. A margin of passing results may
+    /// be a little too great.
+    ///
+    /// # Panics
+    /// As [`Checker::check`], and if the length of `margins` is wrong.
+    pub fn margins(&self, operands: &[Column<'_>], results: &[Column<'_>], margins: &mut [f32]) {
+        let columns = Columns { operands, results, len: margins.len() };
+        assert!(operands.iter().chain(results).all(|c| c.len() == columns.len), "columns of one length");
+        for (group, margins) in margins.chunks_mut(LANES).enumerate() {
+            let start = group * LANES;
+            margins.fill(-1.0);
+            for (slot, filter) in self.filters.iter().enumerate() {
+                let outcome = filter.as_ref().and_then(|s| s.least_margins(&columns.group(s, slot, start)));
+                for (lane, margin) in margins.iter_mut().enumerate() {
+                    let found = match &outcome {
+                        Some(outcome) if outcome.passes(lane) => Some(outcome.margins[lane].abs()),
+                        Some(outcome) if outcome.is_unchecked(lane) => None,
+                        _ => self.certified_margin(&columns, slot, start + lane),
+                    };
+                    *margin = found.map_or(*margin, |found| margin.max(found as f32));
+                }
+            }
+        }
+    }
+
+    /// Margin of one result by the certified evaluation; `None` if nothing is required of it.
+    fn certified_margin(&self, columns: &Columns<'_>, slot: usize, index: usize) -> Option<f64> {
+        let (x, got) = columns.row(slot, index);
+        let judgement = self.reference.judge(slot, &x, got);
+        match judgement.verdict {
+            Verdict::Unchecked => None,
+            Verdict::Fail => Some(judgement.margin.unwrap_or(f64::INFINITY)),
+            Verdict::Pass | Verdict::QualityWarning => Some(judgement.margin.unwrap_or(0.0)),
+        }
+    }
+
     /// Quadratic filter for the operands from `first` on, if they form a block of an ordered
     /// sweep.
     fn block(&self, columns: &Columns<'_>, first: usize) -> Option<OperandBlock<'_>> {
