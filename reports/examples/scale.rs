@@ -148,6 +148,7 @@ fn case(i: usize, more: f64) -> CaseResult {
         worst: Some(example),
         classes: if fails { vec![class] } else { Vec::new() },
         failed_chunks: Vec::new(),
+        growth: Vec::new(),
         profile: (i.is_multiple_of(4)).then(|| Profile {
             operand: "f32".to_owned(),
             worst: (0..128).map(|k| (k % 3 > 0).then_some(0.37)).collect(),

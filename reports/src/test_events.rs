@@ -114,6 +114,7 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
         } else {
             Vec::new()
         },
+        growth: Vec::new(),
         profile: None,
         picture: None,
         seed: 0,

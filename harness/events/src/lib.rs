@@ -22,8 +22,8 @@ pub use check_result::{
 };
 pub use digit_groups::group_digits;
 pub use event::{
-    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, GrowthStep, Profile, RegionCount,
-    Repeat, RepeatRun, RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times,
+    CHECK_BUDGET, CaseEnd, CaseResult, ClassCount, DeviceInfo, Event, Example, FailedChunk, GrowthStep, Profile,
+    RegionCount, Repeat, RepeatRun, RepeatVerdict, Reporter, RunInfo, RunPart, SCHEMA, SPECIFICATION, Status, Times,
     WGSL_SPECIFICATION,
 };
 pub use example_call::ExampleCall;

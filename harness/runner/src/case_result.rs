@@ -108,7 +108,8 @@ pub fn not_run(case: &Case, status: Status, reason: String, (seed, range): (u64,
 
 /// Returns the result of a case that was run completely or in part.
 pub(crate) fn result(case: &Case, ended: CaseSummary<'_>) -> CaseResult {
-    let CaseSummary { counts, failing, failure, mut planned, undefined, mut coverage, hunt, possible, seed, times } = ended;
+    let CaseSummary { counts, failing, failure, mut planned, undefined, mut coverage, hunt, possible, seed, times } =
+        ended;
     let count = |verdict| counts.verdicts.get(&verdict).copied().unwrap_or(0);
     let scalars_unchecked = count(Verdict::Unchecked);
     let scalars_checked = count(Verdict::Pass) + count(Verdict::QualityWarning) + count(Verdict::Fail);

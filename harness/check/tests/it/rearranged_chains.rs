@@ -2,9 +2,9 @@
 
 use crate::support::{on_each_driver, wgsl};
 use assay_check::{Check, Options, ShaderSource};
-use assay_testkit::Shader;
 use assay_events::Status;
 use assay_exec::Target;
+use assay_testkit::Shader;
 
 /// These drivers compute `x * 0.1 + x * 2` as `x * (0.1 + 2)`, whatever the first product passes
 /// through.

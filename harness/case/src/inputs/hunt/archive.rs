@@ -1,6 +1,6 @@
 //! Archive of the worst rows of each cell of the operand space.
 
-use super::{Row, Rng};
+use super::{Rng, Row};
 use assay_precision::{Call, Scalar};
 use std::collections::HashMap;
 

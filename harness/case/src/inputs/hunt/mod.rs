@@ -127,13 +127,15 @@ mod tests {
             let mut hunt = Hunt::new(&inputs).expect("too many to run them all");
             let mut columns = inputs.operand_columns();
             let chunks = inputs.chunks();
-            (0..chunks + 3).map(|generation| {
-                hunt.fill(generation, &mut columns);
-                let found = rows(&columns);
-                let margins: Vec<f32> = found.iter().map(|row| (row[0] ^ row[1]) as f32).collect();
-                hunt.learn(&columns, &margins);
-                found
-            }).collect::<Vec<_>>()
+            (0..chunks + 3)
+                .map(|generation| {
+                    hunt.fill(generation, &mut columns);
+                    let found = rows(&columns);
+                    let margins: Vec<f32> = found.iter().map(|row| (row[0] ^ row[1]) as f32).collect();
+                    hunt.learn(&columns, &margins);
+                    found
+                })
+                .collect::<Vec<_>>()
         };
         let (first, again, other) = (generations(1), generations(1), generations(2));
         assert!(first == again && first != other);

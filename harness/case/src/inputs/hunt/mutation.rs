@@ -1,6 +1,6 @@
 //! Mutations of rows.
 
-use super::{Row, Rng, SpecialValues};
+use super::{Rng, Row, SpecialValues};
 use crate::inputs::random_rows::scalar_bits;
 use assay_float::Format;
 use assay_precision::Scalar;
