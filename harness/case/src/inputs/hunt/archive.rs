@@ -10,6 +10,9 @@ const CELLS: usize = 1 << 14;
 /// Number of rows with the greatest margins of all cells.
 const TOP: usize = 64;
 
+/// Number of leading bits of a single operand that distinguish its cells.
+const LEADING_BITS: u32 = 12;
+
 /// Rows that compete to become a parent.
 const COMPETITORS: usize = 4;
 
@@ -74,8 +77,12 @@ impl Archive {
 }
 
 /// Cell of a row: for each operand its magnitude relative to the one before it, and its sign. The
-/// first operand, and operands of other types, count by themselves.
+/// first operand, and operands of other types, count by themselves. A single scalar has cells of
+/// equal leading bits.
 fn cell(slots: &[Scalar], call: &Call, row: &Row) -> u64 {
+    if let ([scalar], [bits]) = (slots, &row[..]) {
+        return bits >> scalar.width().saturating_sub(LEADING_BITS);
+    }
     let (mut cell, mut start) = (0u64, 0);
     let mut previous: Option<(Scalar, i64)> = None;
     for operand in &call.operands {

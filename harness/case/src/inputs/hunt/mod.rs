@@ -3,7 +3,7 @@
 //! The search is MAP-Elites (Mouret and Clune, "Illuminating search spaces by mapping elites",
 //! 2015): an archive keeps the worst row of each cell of the operand space, a cell being the
 //! magnitudes of the operands and the distances between them. Each generation consists of mutated
-//! rows of the archive and a share of new rows. The starting rows are those of the sampling budgets:
+//! rows of the archive and a share of new rows; none is run twice. The starting rows are those of the sampling budgets:
 //! special values, and related operands.
 //!
 //! The margin guides the search. An error that no neighbouring input foreshadows is found by chance
@@ -11,10 +11,12 @@
 
 mod archive;
 mod mutation;
+mod seen_rows;
 
 use super::{Inputs, MAX_SLOTS, RowOrigins, random_rows, rng::Rng, special_values::SpecialValues};
 use crate::Columns;
 use archive::Archive;
+use seen_rows::SeenRows;
 use smallvec::SmallVec;
 
 /// Operands of an input.
@@ -25,6 +27,7 @@ type Row = SmallVec<[u64; 8]>;
 pub struct Hunt<'a> {
     inputs: &'a Inputs,
     archive: Archive,
+    seen: SeenRows,
 }
 
 /// Part of a generation that consists of new rows: one in this many.
@@ -38,11 +41,12 @@ impl<'a> Hunt<'a> {
     /// or are restricted to a range.
     pub fn new(inputs: &'a Inputs) -> Option<Hunt<'a>> {
         let sampled = matches!(inputs.origins, RowOrigins::Sample { .. }) && inputs.range.is_none();
-        sampled.then(|| Hunt { inputs, archive: Archive::default() })
+        sampled.then(|| Hunt { inputs, archive: Archive::default(), seen: SeenRows::new() })
     }
 
     /// Writes the rows of a generation: the first ones are the chunks of the inputs, the others
-    /// derive from what the search has learned. Rows with undefined behaviour are left out.
+    /// derive from what the search has learned. Known rows and rows with undefined behaviour are left
+    /// out.
     pub fn fill(&mut self, generation: u64, columns: &mut Columns) {
         if generation < self.inputs.chunks() || self.archive.is_empty() {
             self.inputs.fill(generation % self.inputs.chunks(), columns);
@@ -62,7 +66,8 @@ impl<'a> Hunt<'a> {
                 let other = self.archive.pick(&mut rng);
                 mutation::mutate(&self.inputs.slots, specials, other, &mut rng, &mut row);
             }
-            if self.inputs.has_undefined_rows && !self.inputs.call.is_defined(&row) {
+            let undefined = self.inputs.has_undefined_rows && !self.inputs.call.is_defined(&row);
+            if undefined || !self.seen.insert(&row) {
                 continue;
             }
             columns.set_row(rows, &row);
@@ -77,6 +82,7 @@ impl<'a> Hunt<'a> {
         let mut row: Row = SmallVec::from_elem(0, self.inputs.slots.len());
         for (index, &margin) in margins.iter().enumerate().filter(|(_, margin)| **margin >= 0.0) {
             operands.row(index, &mut row);
+            self.seen.insert(&row);
             self.archive.offer(&self.inputs.slots, &self.inputs.call, &row, margin);
         }
     }
