@@ -11,6 +11,13 @@ use std::time::Duration;
 
 type Compute = fn(&[u64]) -> u64;
 
+/// Adds, wrongly where both operands have at least twelve ones at the top of their mantissas: for one
+/// pair in 2^24.
+fn add_wrongly(row: &[u64]) -> u64 {
+    let ones = |bits: u64| (bits as u32) << 9 >> 20 == 0xfff;
+    add(row) ^ u64::from(ones(row[0]) && ones(row[1])) << 4
+}
+
 /// A device that computes one result for each row with a closure, and fails on request.
 #[derive(Default)]
 struct FakeDevice {
@@ -384,4 +391,42 @@ fn the_parts_of_a_plan_are_the_plan() {
         assert!(selections.iter().all(|s| s == &selections[0]), "parts know that they belong together");
         assert!(parts.iter().all(|p| p.part.as_ref().unwrap().cases == all.len()));
     }
+}
+
+#[test]
+fn a_hunt_finds_a_rare_error_and_says_how_the_margin_grew() {
+    const ADD: &str = "precision.f32.fadd.scalar.default";
+    let hunted = || {
+        let (_, results) = ran(&FakeDevice::computing(add_wrongly), &[ADD], Budget::Hunt);
+        results.into_iter().find(|result| result.name == ADD).expect("a result")
+    };
+    let found = hunted();
+    assert_eq!((found.status, found.partial), (Status::Fail, false), "{:?}", found.reason);
+    assert!(found.coverage.starts_with("hunt: "), "{}", found.coverage);
+    assert!(found.inputs_tested > 1 << 23 && found.failing_inputs > 0, "{found:?}");
+    assert!(found.failed_chunks.is_empty(), "its rows cannot be run alone");
+    let margins: Vec<f64> = found.growth.iter().filter_map(|step| step.margin).collect();
+    assert!(margins.is_sorted() && margins.last().is_some_and(|last| *last > 1.0), "{:?}", found.growth);
+    // The search is deterministic, whatever the order of the checks.
+    let again = hunted();
+    assert_eq!((again.growth, again.failing_inputs), (found.growth, found.failing_inputs));
+    let (_, results) = ran(&FakeDevice::computing(add), &[ADD], Budget::Hunt);
+    assert_eq!(results[0].status, Status::Pass, "{:?}", results[0].reason);
+}
+
+#[test]
+fn a_hunt_ends_with_its_time_and_with_an_interruption() {
+    const ADD: &str = "precision.f32.fadd.scalar.default";
+    let device = FakeDevice::computing(add);
+    let options = RunOptions { time: Some(Duration::from_millis(200)), ..options(Budget::Hunt) };
+    let plan = planned(&device, &[ADD], &options);
+    let hunt = |interrupted| {
+        let log = Log::default();
+        run(&plan, &device, &options, &mut [Box::new(log.clone())], &AtomicBool::new(interrupted)).unwrap();
+        results(&log)
+    };
+    let found = hunt(false);
+    assert!(found[0].inputs_tested >= 1 << 15 && found[0].inputs_tested < 1 << 24, "{}", found[0].inputs_tested);
+    assert!(!found[0].partial && found[0].status == Status::Pass);
+    assert!(hunt(true).is_empty());
 }

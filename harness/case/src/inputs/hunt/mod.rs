@@ -30,6 +30,9 @@ pub struct Hunt<'a> {
     seen: SeenRows,
 }
 
+/// Mutations that are tried until a row is defined and was not run before.
+const ATTEMPTS: usize = 4;
+
 /// Part of a generation that consists of new rows: one in this many.
 const NEW_ROWS: u64 = 8;
 
@@ -63,15 +66,19 @@ impl<'a> Hunt<'a> {
                 random_rows::row(&self.inputs.call, &self.inputs.slots, specials, &mut rng, &mut row);
             } else {
                 row.copy_from_slice(self.archive.pick(&mut rng));
-                let other = self.archive.pick(&mut rng);
-                mutation::mutate(&self.inputs.slots, specials, other, &mut rng, &mut row);
             }
-            let undefined = self.inputs.has_undefined_rows && !self.inputs.call.is_defined(&row);
-            if undefined || !self.seen.insert(&row) {
-                continue;
+            let is_usable = (0..ATTEMPTS).any(|attempt| {
+                if attempt > 0 || index % NEW_ROWS != 0 {
+                    let other = self.archive.pick(&mut rng);
+                    mutation::mutate(&self.inputs.slots, specials, other, &mut rng, &mut row);
+                }
+                let is_defined = !self.inputs.has_undefined_rows || self.inputs.call.is_defined(&row);
+                is_defined && self.seen.insert(&row)
+            });
+            if is_usable {
+                columns.set_row(rows, &row);
+                rows += 1;
             }
-            columns.set_row(rows, &row);
-            rows += 1;
         }
         columns.set_rows(rows);
         columns.pad();
