@@ -41,9 +41,9 @@ mod tests {
     #[test]
     fn rows_are_new_once() {
         let mut seen = SeenRows::new();
-        let rows = || (0..100_000u64).map(|at| -> Row { smallvec![at, at ^ 5] });
+        let rows = || (0..100_000u64).map(|at| -> Row { smallvec![at, at + 1] });
         assert!(rows().filter(|row| seen.insert(row)).count() > 99_990);
         assert!(!rows().any(|row| seen.insert(&row)));
-        assert!(seen.insert(&smallvec![5, 0]), "the order counts");
+        assert!(seen.insert(&smallvec![6, 5]), "the order counts");
     }
 }
