@@ -9,7 +9,7 @@ use assay_check::{CaseFile, SequenceSession};
 use assay_files::input;
 use assay_fuzz::ProgramRange;
 use assay_reports::{counted, plural};
-use assay_runner::{Selectable, must_match};
+use assay_runner::{PlanError, Selectable, must_match};
 use assay_suite::{AnyCase, Case as Program, ShaderFile, ShaderFiles};
 use clap::Args;
 use std::{
@@ -142,7 +142,13 @@ pub(crate) fn random_program(name: &str) -> Option<Program> {
 /// A filter matches no case.
 pub(crate) fn filters(patterns: &[String], cases: &[AnyCase]) -> Result<NameFilters, Failure> {
     let filters = NameFilters::new(patterns);
-    must_match(&filters, cases).code(exit::NOTHING)?;
+    must_match(&filters, cases).map_err(|error| match &error {
+        PlanError::NoMatch { filter, .. } if Path::new(filter).is_dir() => Failure {
+            code: exit::NOTHING,
+            error: anyhow::anyhow!("no case matches `{filter}`; to check the shaders in this folder, write `{filter}/`"),
+        },
+        _ => Failure { code: exit::NOTHING, error: error.into() },
+    })?;
     Ok(filters)
 }
 

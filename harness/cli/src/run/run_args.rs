@@ -46,7 +46,7 @@ Examples:
   assay run precision.f16 --device lavapipe --out lavapipe
   assay run 'precision.f32.*' --api both --out both
   assay run precision.f32.log2 --budget sampled --range 0.5..2
-  assay run precision.f64.pow.scalar.default --budget hunt --time 60";
+  assay run precision.f64.fdiv.scalar.default --budget hunt --time 60";
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {

@@ -1,6 +1,7 @@
 //! Errors in the arguments: messages and exit codes.
 
 use crate::support::{assay, assay_with};
+use std::process::Command;
 
 #[test]
 fn help_and_version_are_not_errors() {
@@ -30,6 +31,7 @@ fn errors_in_arguments_exit_with_2_and_name_the_expected_value() {
         (&[][..], "Usage: assay"),
         (&["rum"], "run"),
         (&["run", "--budget", "huge"], "expected quick, sampled, exhaustive or hunt"),
+        (&["run", "--time", "5"], "it requires --budget hunt, not quick"),
         (&["run", "--range", "1"], "expected LO..HI"),
         (&["run", "--range", "-0x1p3..one"], "`one`"),
         (&["run", "--jobs", "0"], "--jobs"),
@@ -53,6 +55,17 @@ fn errors_in_arguments_exit_with_2_and_name_the_expected_value() {
         assert!(output.stderr.contains(said), "{arguments:?}: {}", output.stderr);
         assert_eq!(output.stdout, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn a_folder_without_a_slash_is_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("kernels");
+    std::fs::create_dir(&folder).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_assay")).args(["list", "kernels"]).current_dir(dir.path()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("to check the shaders in this folder, write `kernels/`"), "{stderr}");
 }
 
 #[test]
