@@ -70,7 +70,8 @@ fn rounding_of_an_overflowing_product_is_undetermined() {
         ..Shader::default()
     };
     let shader = ShaderSource::read("test.spvasm", shader.text().as_bytes()).unwrap();
-    let check = Check::new(&shader, &Options::default()).unwrap();
+    let options = Options { rounds: 1, groups: Some([1; 3]), ..Options::default() };
+    let check = Check::new(&shader, &options).unwrap();
     on_each_driver(|target| {
         let result = check.run(target).unwrap();
         let has_doubles = target.capabilities().features.contains("shaderFloat64");
