@@ -145,7 +145,9 @@ pub(crate) fn filters(patterns: &[String], cases: &[AnyCase]) -> Result<NameFilt
     must_match(&filters, cases).map_err(|error| match &error {
         PlanError::NoMatch { filter, .. } if Path::new(filter).is_dir() => Failure {
             code: exit::NOTHING,
-            error: anyhow::anyhow!("no case matches `{filter}`; to check the shaders in this folder, write `{filter}/`"),
+            error: anyhow::anyhow!(
+                "no case matches `{filter}`; to check the shaders in this folder, write `{filter}/`"
+            ),
         },
         _ => Failure { code: exit::NOTHING, error: error.into() },
     })?;

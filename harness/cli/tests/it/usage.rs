@@ -62,7 +62,8 @@ fn a_folder_without_a_slash_is_explained() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("kernels");
     std::fs::create_dir(&folder).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_assay")).args(["list", "kernels"]).current_dir(dir.path()).output().unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_assay")).args(["list", "kernels"]).current_dir(dir.path()).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("to check the shaders in this folder, write `kernels/`"), "{stderr}");
