@@ -30,6 +30,9 @@ impl SharedRun<'_> {
         while !self.is_ending() && !self.is_hunt_over(running.started, inputs) {
             let (mut operands, mut results) = self.columns(running, &mut made);
             hunt.fill(generation, &mut operands);
+            if operands.rows() == 0 {
+                break;
+            }
             inputs += operands.rows() as u64;
             self.run_on_device(prepared, &operands, &mut results, times)?;
             let margins = Some(Mutex::new(vec![0.0; operands.rows()]));

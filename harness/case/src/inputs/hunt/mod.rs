@@ -3,8 +3,8 @@
 //! The search is MAP-Elites (Mouret and Clune, "Illuminating search spaces by mapping elites",
 //! 2015): an archive keeps the worst row of each cell of the operand space, a cell being the
 //! magnitudes of the operands and the distances between them. Each generation consists of mutated
-//! rows of the archive and a share of new rows; none is run twice. The starting rows are those of the sampling budgets:
-//! special values, and related operands.
+//! rows of the archive and a share of new rows; none is run twice. The starting rows are those of
+//! the sampling budgets: special values, and related operands.
 //!
 //! The margin guides the search. An error that no neighbouring input foreshadows is found by chance
 //! only, although the cells make the chance of rare magnitudes greater than uniform sampling does.
@@ -49,7 +49,7 @@ impl<'a> Hunt<'a> {
 
     /// Writes the rows of a generation: the first ones are the chunks of the inputs, the others
     /// derive from what the search has learned. Known rows and rows with undefined behaviour are left
-    /// out.
+    /// out; no row is left once the search is exhausted.
     pub fn fill(&mut self, generation: u64, columns: &mut Columns) {
         if generation < self.inputs.chunks() || self.archive.is_empty() {
             self.inputs.fill(generation % self.inputs.chunks(), columns);

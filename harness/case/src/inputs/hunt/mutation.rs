@@ -27,7 +27,7 @@ pub(super) fn mutate(slots: &[Scalar], specials: &[&SpecialValues], other: &Row,
 /// Replaces a scalar by a neighbour of another one of the row with the same type.
 fn copy_operand(slots: &[Scalar], slot: usize, rng: &mut Rng, row: &mut Row) {
     let from = rng.below(slots.len() as u64) as usize;
-    if slots[from] != slots[slot] {
+    if slots[from] != slots[slot] || slots[slot] == Scalar::Bool {
         return;
     }
     let mask = u64::MAX >> (64 - slots[slot].width());
