@@ -143,12 +143,15 @@ impl FailureSignature {
     }
 }
 
-/// Runs a candidate, whose trace may cover only the instruction with the given result. `None`: it
-/// cannot be checked.
-type RunCandidate<'a> = &'a dyn Fn(&ShaderSource, &Options, Option<u32>) -> Option<CheckResult>;
+/// Result of a candidate; `None` if it cannot be checked, an error if no further one should be run.
+type CandidateResult<T> = Result<Option<T>, String>;
 
-/// Checks a shader in a process of its own. `None`: it cannot be checked.
-pub type RunIsolated<'a> = &'a dyn Fn(&ShaderSource, &Options) -> Option<CheckResult>;
+/// Runs a candidate, whose trace may cover only the instruction with the given result.
+type RunCandidate<'a> = &'a dyn Fn(&ShaderSource, &Options, Option<u32>) -> CandidateResult<CheckResult>;
+
+/// Checks a shader in a process of its own. `None`: it cannot be checked. An error is the reason for
+/// ending the reduction.
+pub type RunIsolated<'a> = &'a dyn Fn(&ShaderSource, &Options) -> Result<Option<CheckResult>, String>;
 
 struct Reducer<'a> {
     run: RunCandidate<'a>,
@@ -160,7 +163,7 @@ struct Reducer<'a> {
     tried: usize,
     effort: ReductionLimits,
     started: Instant,
-    /// Reason if the last candidate ended the device.
+    /// Reason for which no further candidate can be run.
     lost: Option<String>,
 }
 
@@ -185,7 +188,7 @@ pub fn reduce(
         .ok_or_else(|| CheckError::option("nothing to reduce: the specification permits every element"))?;
     let round = result.mismatches.first().map_or(0, |m| m.round);
     let options = fixed_options(check, result, &check.dispatch(round, target)?)?;
-    let run = |shader: &ShaderSource, options: &Options, only| run_on(target, shader, options, only);
+    let run = |shader: &ShaderSource, options: &Options, only| Ok(run_on(target, shader, options, only));
     reduce_with(check, options, signature, &run, effort)
 }
 
@@ -215,11 +218,14 @@ fn reduce_with(
     let name = format!("{}-reduced.spv", check.shader.name);
     let gone = || CheckError::option("nothing to reduce: the failing round does not fail in the same way again");
     let holds = |c: &Candidate| signature.holds(&c.shader.source.module, &c.result);
-    let first = |only| candidate(&name, module.words(), &options, run, only).filter(holds);
+    let first = |only| {
+        let found = candidate(&name, module.words(), &options, run, only).map_err(CheckError::option)?;
+        Ok::<_, CheckError>(found.filter(holds))
+    };
     // A variant that records one instruction compiles much faster, but may not fail as the full one
     // does.
-    let one = signature.result_id().and_then(|id| first(Some(id)));
-    let (only, first) = if one.is_some() { (signature.result_id(), one) } else { (None, first(None)) };
+    let one = signature.result_id().map(|id| first(Some(id))).transpose()?.flatten();
+    let (only, first) = if one.is_some() { (signature.result_id(), one) } else { (None, first(None)?) };
     let before = instruction_count(module);
     let (best, started) = (first.ok_or_else(gone)?, Instant::now());
     let mut reducer = Reducer { run, only, best, signature, name, tried: 1, effort, started, lost: None };
@@ -291,19 +297,19 @@ fn limits(check: &Check<'_>, result: &CheckResult) -> Limits {
     Limits { blocks_per_group: limits.blocks_per_group.min(most), ..limits }
 }
 
-/// Runs a candidate. `None`: it must not be run.
+/// Runs a candidate.
 fn candidate(
     name: &str,
     words: &[u32],
     options: &Options,
     run: RunCandidate<'_>,
     only: Option<u32>,
-) -> Option<Candidate> {
+) -> CandidateResult<Candidate> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let shader = ShaderSource::read(name, &bytes).ok()?;
-    let options = fit_options(&shader, options)?;
+    let Ok(shader) = ShaderSource::read(name, &bytes) else { return Ok(None) };
+    let Some(options) = fit_options(&shader, options) else { return Ok(None) };
     let result = run(&shader, &options, only)?;
-    Some(Candidate { shader, options, result })
+    Ok(result.map(|result| Candidate { shader, options, result }))
 }
 
 /// Checks and traces a candidate on a target. The trace may cover one instruction only.
@@ -369,7 +375,14 @@ impl Reducer<'_> {
 
     fn run_candidate(&mut self, words: &[u32], options: &Options) -> bool {
         self.tried += 1;
-        let Some(found) = candidate(&self.name, words, options, self.run, self.only) else { return false };
+        let found = match candidate(&self.name, words, options, self.run, self.only) {
+            Ok(Some(found)) => found,
+            Ok(None) => return false,
+            Err(reason) => {
+                self.lost = Some(reason);
+                return false;
+            }
+        };
         if self.signature.holds(&found.shader.source.module, &found.result) {
             self.best = found;
             return true;

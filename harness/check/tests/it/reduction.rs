@@ -182,18 +182,18 @@ fn a_reduction_stops_after_a_candidate_that_hangs() {
 }
 
 /// A compiler that crashes on a division, and in another way on a shader without a multiplication.
-fn crashing_device(shader: &ShaderSource, options: &Options) -> Option<CheckResult> {
-    let check = Check::new(shader, options).ok()?;
-    let result = check.run(&SyntheticTarget::default()).ok()?;
-    let text = shader.source.disassemble().ok()?;
+fn crashing_device(shader: &ShaderSource, options: &Options) -> Result<Option<CheckResult>, String> {
+    let Ok(check) = Check::new(shader, options) else { return Ok(None) };
+    let Ok(result) = check.run(&SyntheticTarget::default()) else { return Ok(None) };
+    let text = shader.source.disassemble().map_err(|error| error.to_string())?;
     let crash = |signal: &str| {
         check.not_run(Status::Crash, format!("its process was ended by {signal}, while running round 0"))
     };
-    Some(match (text.contains("OpUDiv"), text.contains("OpIMul")) {
+    Ok(Some(match (text.contains("OpUDiv"), text.contains("OpIMul")) {
         (true, true) => crash("SIGSEGV"),
         (_, false) => crash("SIGABRT"),
         (false, true) => result,
-    })
+    }))
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_shader_that_crashes_the_driver_is_reduced() {
     let shader = wgsl(SHADER);
     let mut session = CheckSession::new(shader, Options::default());
     let check = session.check().unwrap();
-    let mut result = crashing_device(&check.shader, &session.options).expect("a result");
+    let mut result = crashing_device(&check.shader, &session.options).unwrap().expect("a result");
     let folder = tempfile::tempdir().unwrap();
     let output = SessionOutput { folder: Some(folder.path()), command: &[] };
     let device = (&DeviceInfo::default(), &crashing_device as _);
@@ -215,7 +215,26 @@ fn a_shader_that_crashes_the_driver_is_reduced() {
     let reduced = bundle::read(&folder.path().join("reduced"), None).unwrap();
     let text = reduced.shader.source.disassemble().unwrap();
     assert!(text.contains("OpUDiv") && text.contains("OpIMul") && !text.contains("OpPhi"), "{text}");
-    assert_eq!(crashing_device(&reduced.shader, &reduced.options).expect("a result").reason, result.reason);
+    assert_eq!(crashing_device(&reduced.shader, &reduced.options).unwrap().expect("a result").reason, result.reason);
+}
+
+#[test]
+fn an_interrupted_reduction_keeps_what_it_has() {
+    let mut session = CheckSession::new(wgsl(SHADER), Options::default());
+    session.diagnosis = Diagnosis { reduce: true, ..Diagnosis::default() };
+    let check = session.check().unwrap();
+    let mut result = crashing_device(&check.shader, &session.options).unwrap().expect("a result");
+    let left = Cell::new(20);
+    let run = |shader: &ShaderSource, options: &Options| {
+        left.set(left.get() - 1);
+        if left.get() == 0 { Err("it was interrupted".to_owned()) } else { crashing_device(shader, options) }
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let output = SessionOutput { folder: Some(folder.path()), command: &[] };
+    session.reduce_end(&check, &mut result, (&DeviceInfo::default(), &run), output).unwrap();
+    assert_eq!(left.get(), 0, "nothing runs afterwards");
+    assert!(result.notes[0].contains("the reduction stopped early: it was interrupted"), "{:?}", result.notes);
+    assert!(bundle::read(&folder.path().join("reduced"), None).is_ok());
 }
 
 #[test]

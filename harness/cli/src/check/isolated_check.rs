@@ -103,21 +103,25 @@ pub(super) fn run(
     Ok((device, result))
 }
 
-/// Checks a candidate of a reduction in a worker of its own. `None`: it cannot be checked, or the
-/// check was interrupted.
+/// Checks a candidate of a reduction in a worker of its own. `None`: it cannot be checked.
+///
+/// # Errors
+/// The user interrupted the process.
 pub(super) fn run_candidate(
     shader: &ShaderSource,
     options: &Options,
     on: (DeviceSettings, &ViaArgs),
     selected: &SelectedDevice,
-) -> Option<CheckResult> {
-    if INTERRUPTED.load(Ordering::Relaxed) {
-        return None;
-    }
-    let session = CheckSession::new(ShaderSource::from_compiled(shader.compiled()).ok()?, options.clone());
-    let check = session.check().ok()?;
+) -> Result<Option<CheckResult>, String> {
+    let Ok(shader) = ShaderSource::from_compiled(shader.compiled()) else { return Ok(None) };
+    let session = CheckSession::new(shader, options.clone());
+    let Ok(check) = session.check() else { return Ok(None) };
     let output = SessionOutput { folder: None, command: &[] };
-    run(Subject::Shader(&session, &check), on, selected.clone(), output).ok()?.1
+    let ran = run(Subject::Shader(&session, &check), on, selected.clone(), output);
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        return Err("it was interrupted".to_owned());
+    }
+    Ok(ran.ok().and_then(|(_, result)| result))
 }
 
 /// Message of the spinner before the first failure.

@@ -52,7 +52,11 @@ pub(super) fn write_all(
             note(&format!("only the first {REDUCED} groups of failures are reduced"));
             break;
         }
-        let name = signature.subject.split(' ').next().unwrap_or_default();
+        // Without a wrong instruction the subject is a sentence.
+        let name = match signature.status.as_str() {
+            "Fail" => signature.subject.split(' ').next().unwrap_or_default(),
+            status => status,
+        };
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         let own = folder.join(CAUSES).join(format!("{:02}-{}", number + 1, plain.to_lowercase()));
         let outcome = write_one(&own, campaign, signature, checks)?;
