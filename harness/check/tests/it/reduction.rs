@@ -201,7 +201,7 @@ fn a_shader_that_crashes_the_driver_is_reduced() {
     let shader = wgsl(SHADER);
     let mut session = CheckSession::new(shader, Options::default());
     let check = session.check().unwrap();
-    let mut result = crashing_device(&check.shader, &session.options).unwrap().expect("a result");
+    let mut result = crashing_device(check.shader, &session.options).unwrap().expect("a result");
     let folder = tempfile::tempdir().unwrap();
     let output = SessionOutput { folder: Some(folder.path()), command: &[] };
     let device = (&DeviceInfo::default(), &crashing_device as _);
@@ -223,7 +223,7 @@ fn an_interrupted_reduction_keeps_what_it_has() {
     let mut session = CheckSession::new(wgsl(SHADER), Options::default());
     session.diagnosis = Diagnosis { reduce: true, ..Diagnosis::default() };
     let check = session.check().unwrap();
-    let mut result = crashing_device(&check.shader, &session.options).unwrap().expect("a result");
+    let mut result = crashing_device(check.shader, &session.options).unwrap().expect("a result");
     let left = Cell::new(20);
     let run = |shader: &ShaderSource, options: &Options| {
         left.set(left.get() - 1);
