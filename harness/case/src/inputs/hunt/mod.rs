@@ -124,13 +124,13 @@ mod tests {
             let apart = |at: usize| (row[at] ^ peak[at]).leading_zeros() as f32 - 32.0;
             (apart(0) + apart(1)) / 64.0
         };
-        let found = (0..400).find_map(|generation| {
+        let found = (0..200).any(|generation| {
             hunt.fill(generation, &mut columns);
             let margins: Vec<f32> = rows(&columns).iter().map(error).collect();
             hunt.learn(&columns, &margins);
-            margins.contains(&1.0).then_some(generation)
+            margins.contains(&1.0)
         });
-        assert!(found.is_some_and(|generation| generation < 200), "{found:?}");
+        assert!(found);
     }
 
     #[test]
