@@ -60,6 +60,10 @@ pub struct Environment {
     /// Set in the lenient reading of a variable that a formula names (`t` of `SmoothStep`): each
     /// use may have another value.
     pub separate_uses: bool,
+    /// Set in the lenient reading of `Fmin` and `Fmax` of inherited precision: the ends of the real
+    /// range in which the last operation of a formula must return, rather than the outermost values
+    /// of the format in it.
+    pub real_ends: bool,
     /// Set if the ranges of a formula's operations may be covers instead of exact ranges.
     pub coarse: bool,
 }
@@ -95,6 +99,7 @@ impl Environment {
             flags_stated: modes.fast_math.is_some(),
             zero_unspecified: false,
             separate_uses: false,
+            real_ends: false,
             coarse: false,
         }
     }

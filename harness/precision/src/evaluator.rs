@@ -73,12 +73,27 @@ struct Traversal<'a, A: Evaluator> {
 impl Formula {
     /// Hull of the results of all equivalent formulas.
     pub(crate) fn range<A: Evaluator>(&self, evaluator: &A, operands: &[A::Range]) -> Result<A::Range, Stop> {
-        let memo = RefCell::new(smallvec![None; self.nodes.len()]);
-        Traversal { evaluator, formula: self, operands, memo }.node(self.root)
+        Traversal::new(evaluator, self, operands).node(self.root)
+    }
+
+    /// Results of some nodes of the formula.
+    pub(crate) fn ranges_of<A: Evaluator>(
+        &self,
+        evaluator: &A,
+        operands: &[A::Range],
+        nodes: &[NodeId],
+    ) -> Result<SmallVec<[A::Range; 8]>, Stop> {
+        let traversal = Traversal::new(evaluator, self, operands);
+        nodes.iter().map(|&node| traversal.node(node)).collect()
     }
 }
 
-impl<A: Evaluator> Traversal<'_, A> {
+impl<'a, A: Evaluator> Traversal<'a, A> {
+    fn new(evaluator: &'a A, formula: &'a Formula, operands: &'a [A::Range]) -> Traversal<'a, A> {
+        let memo = RefCell::new(smallvec![None; formula.nodes.len()]);
+        Traversal { evaluator, formula, operands, memo }
+    }
+
     fn node(&self, id: NodeId) -> Result<A::Range, Stop> {
         if let Some(known) = &self.memo.borrow()[id] {
             return Ok(known.clone());

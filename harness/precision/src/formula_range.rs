@@ -4,8 +4,15 @@
 //! and the greatest result of any formula that associativity, commutativity and distributivity make
 //! of the stated one, each operation with the error that its own rule permits, and `E = max(|x -
 //! Fmin|, |x - Fmax|)`. Every value in `[x - E, x + E]` is permitted.
+//!
+//! The rules of the operations "define a range of permitted values", of which `Fmin` and `Fmax` are
+//! the ends. Every operation returns a value of the format, and so the last one does: this is the
+//! usual reading. Its bound in ulp is a range of real numbers, whose ends lie less than one value
+//! farther out: this is the lenient reading ([`Environment::real_ends`]). Intermediate results are
+//! values of the format in both.
 
 use crate::{
+    Specification,
     derivation::Derivation,
     display,
     environment::Environment,
@@ -13,14 +20,45 @@ use crate::{
     interval_eval::{IntervalEvaluator, IntervalSet},
     range_bounds::{RangeQuestion, decide_range, try_decide_range},
     rank_interval::{RankInterval, Stop},
-    real_op::RealOp,
+    real_op::{Bound, RealOp},
     real_range::{PointBound, overflow, within},
 };
-use assay_float::{Dyadic, Enclosure, Function, Rank, Undecided};
+use assay_float::{Dyadic, Enclosure, F64, Function, Rank, Undecided};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
+/// Results of the equivalent formulas.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FormulaRange {
+    /// Their hull in the format.
+    pub(crate) values: RankInterval,
+    /// Ends of the real range of the last operation, in the reading of
+    /// [`Environment::real_ends`]. They are values of binary64 inside the range.
+    ends: Option<[Dyadic; 2]>,
+}
+
 impl Formula {
+    /// Returns true if the last operation has a bound in real numbers, so that the ends of its range
+    /// need not be values of the format. Binary64 has a lenient reading of its own.
+    pub(crate) fn has_real_ends(&self, env: &Environment) -> bool {
+        let Node::Real(real, _) = &self.nodes[self.root] else { return false };
+        let is_rounded = matches!(real.bound(env.specification, env.half_column()), Bound::Rounded | Bound::Either);
+        env.specification == Specification::Vulkan && env.format != F64 && !is_rounded
+    }
+
+    /// Ends of the real range of the last operation.
+    fn real_ends(&self, evaluator: &IntervalEvaluator<'_>, uses: &[IntervalSet]) -> Result<Option<[Dyadic; 2]>, Stop> {
+        let env = evaluator.env;
+        let Node::Real(real, operands) = &self.nodes[self.root] else { return Ok(None) };
+        if !env.real_ends || !self.has_real_ends(env) {
+            return Ok(None);
+        }
+        let operands = self.ranges_of(evaluator, uses, operands)?;
+        let wide = Environment { format: F64, ..*env };
+        let RankInterval { lo, hi } = evaluator.real_in(*real, &operands, &wide)?.hull();
+        Ok(Some([lo, hi].map(|rank| F64.value_of_rank(rank))))
+    }
+
     /// Hull of the results of the equivalent formulas for operands in these intervals, including
     /// infinities.
     fn hull(
@@ -42,7 +80,7 @@ impl Formula {
         operands: &[RankInterval],
         env: &Environment,
         derivation: &Derivation,
-    ) -> Result<RankInterval, Stop> {
+    ) -> Result<FormulaRange, Stop> {
         let found = self.hull(operands, env, derivation)?;
         if found.has_infinity(env.format) {
             return Err(match env.not_inf {
@@ -51,7 +89,10 @@ impl Formula {
             });
         }
         derivation.note(|| format!("{}: F = {}", self.words, display::interval(found, env.format)));
-        Ok(found)
+        let evaluator = IntervalEvaluator { env, derivation: &Derivation::disabled() };
+        let uses: SmallVec<[IntervalSet; 8]> =
+            operands.iter().map(|&interval| evaluator.values_in_use(interval)).collect();
+        Ok(FormulaRange { values: found, ends: self.real_ends(&evaluator, &uses)? })
     }
 
     /// Permitted results for operands with exactly these values; `found` is the hull of the
@@ -59,29 +100,34 @@ impl Formula {
     pub(crate) fn around<R: Enclosure>(
         &self,
         x: &[R],
-        found: RankInterval,
+        found: FormulaRange,
         env: &Environment,
         precision: R::Precision,
         derivation: &Derivation,
     ) -> Result<PointBound<R>, Stop> {
         let exact = self.exact(x, env, precision)?;
         let value = |rank: Rank| R::exact(env.format.value_of_rank(rank), precision);
-        let (least, greatest) = (value(found.lo), value(found.hi));
+        let FormulaRange { values, ends } = found;
+        let (mut least, mut greatest) = (value(values.lo), value(values.hi));
+        if let Some([lo, hi]) = ends.map(|ends| ends.map(|end| R::exact(end, precision))) {
+            (least, greatest) = (least.min(&lo), greatest.max(&hi));
+        }
         let (below, above) = (exact.sub(&least).abs(), exact.sub(&greatest).abs());
         let twice = exact.add(&exact);
         // [x - E, x + E]: the end on the side of the farther extreme is that extreme itself. If F
         // is a single value, the two distances are equal and no precision tells them apart: the
         // value is then the end on its side of x.
-        let least_is_end = match found.is_point() {
+        let least_is_end = match values.is_point() && ends.is_none() {
             true => exact.compare(&least)? == Ordering::Greater,
             false => below.compare(&above)? == Ordering::Greater,
         };
         let (lo, hi, least, greatest) = if least_is_end {
+            // No value lies between an end and the values of the format.
             let greatest = twice.sub(&least);
-            (found.lo, greatest.floor_rank(env.format)?, least, greatest)
+            (values.lo, greatest.floor_rank(env.format)?, least, greatest)
         } else {
             let least = twice.sub(&greatest);
-            (least.ceil_rank(env.format)?, found.hi, least, greatest)
+            (least.ceil_rank(env.format)?, values.hi, least, greatest)
         };
         // A zero represents both zeros.
         let (lo, hi) = (if lo == 0 { -1 } else { lo }, if hi == -1 { 0 } else { hi });
@@ -119,6 +165,13 @@ impl Formula {
             // Only single values show whether it overflows.
             return Ok(RankInterval::all(env.format));
         }
+        // The values next to the hull lie beyond its real ends.
+        let beyond = i64::from(env.real_ends);
+        let values = RankInterval { lo: found.lo - beyond, hi: found.hi + beyond };
+        if values.has_infinity(env.format) {
+            return Ok(RankInterval::all(env.format));
+        }
+        let found = FormulaRange { values, ends: None };
         try_decide_range(&InheritedQuestion { formula: self, operands, found, env, cover: true }, finely)
     }
 
@@ -200,7 +253,7 @@ impl Formula {
 struct InheritedQuestion<'a> {
     formula: &'a Formula,
     operands: &'a [RankInterval],
-    found: RankInterval,
+    found: FormulaRange,
     env: &'a Environment,
     /// Set if the operands are not single values.
     cover: bool,
@@ -217,7 +270,7 @@ impl RangeQuestion for InheritedQuestion<'_> {
             return Ok(formula.around(&x, found, env, precision, &Derivation::disabled())?.interval);
         }
         let exact = formula.exact(&x, env, precision)?;
-        let f: R = found.reals(format, precision);
+        let f: R = found.values.reals(format, precision);
         let mut error = exact.upper().sub(&f.lower()).abs().max(&f.upper().sub(&exact.lower()).abs()).upper();
         if let Some(absolute) = formula.absolute::<R>(precision)? {
             error = error.max(&absolute).upper();

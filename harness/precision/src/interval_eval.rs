@@ -233,6 +233,20 @@ impl IntervalEvaluator<'_> {
         self.flushed(interval.into())
     }
 
+    /// Range of a real operation whose results are in the environment `results`.
+    pub(crate) fn real_in(
+        &self,
+        real: RealOp,
+        operands: &[IntervalSet],
+        results: &Environment,
+    ) -> Result<IntervalSet, Stop> {
+        self.finite(operands)?;
+        let operation = RealOperation { real, env: self.env, results };
+        union_over_intervals(&operands.iter().collect::<SmallVec<[&IntervalSet; 8]>>(), |intervals| {
+            extremes(&operation, intervals, self.budget())
+        })
+    }
+
     /// Stops at an operand that may be infinite: operations with a bound of their own have no
     /// stated precision for it.
     fn finite(&self, operands: &[IntervalSet]) -> Result<(), Stop> {
@@ -286,11 +300,7 @@ impl Evaluator for IntervalEvaluator<'_> {
     }
 
     fn real(&self, real: RealOp, operands: &[IntervalSet]) -> Result<IntervalSet, Stop> {
-        self.finite(operands)?;
-        let operation = RealOperation { real, env: self.env };
-        union_over_intervals(&operands.iter().collect::<SmallVec<[&IntervalSet; 8]>>(), |intervals| {
-            extremes(&operation, intervals, self.budget())
-        })
+        self.real_in(real, operands, self.env)
     }
 
     fn inherited(&self, formula: &Formula, operands: &[IntervalSet]) -> Result<IntervalSet, Stop> {
@@ -386,7 +396,9 @@ impl Evaluator for IntervalEvaluator<'_> {
 /// Operation with a bound of its own inside a formula.
 struct RealOperation<'a> {
     real: RealOp,
+    /// Environment of the operands.
     env: &'a Environment,
+    results: &'a Environment,
 }
 
 /// Question for the range of an operation over intervals: exact for intervals of one value,
@@ -401,9 +413,9 @@ impl RangeQuestion for RealQuestion<'_> {
     type Answer = RankInterval;
 
     fn ask<R: Enclosure>(&self, precision: R::Precision) -> Result<RankInterval, Stop> {
-        let RealOperation { real, env } = *self.operation;
+        let RealOperation { real, env, results } = *self.operation;
         let x: SmallVec<[R; 3]> = self.intervals.iter().map(|s| s.reals(env.format, precision)).collect();
-        if self.cover { real.cover(&x, env, precision) } else { Ok(real.point(&x, env, precision)?.interval) }
+        if self.cover { real.cover(&x, results, precision) } else { Ok(real.point(&x, results, precision)?.interval) }
     }
 }
 

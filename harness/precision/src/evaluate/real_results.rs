@@ -6,6 +6,7 @@ use crate::{
     environment::Environment,
     float8::{self, OverflowPolicy},
     formula::Formula,
+    formula_range::FormulaRange,
     rank_interval::{RankInterval, Stop},
     real_op::RealOp,
     real_range::PointBound,
@@ -191,7 +192,7 @@ struct RealQuery<'a> {
     x: &'a [u64],
     env: Environment,
     /// Formula, and the hull of its results and those of its equivalents.
-    formulas: Option<(&'a Formula, RankInterval)>,
+    formulas: Option<(&'a Formula, FormulaRange)>,
     mark: (usize, usize),
 }
 
