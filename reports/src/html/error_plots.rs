@@ -2,8 +2,8 @@
 
 use super::{
     page_data::{Margin, greater, short},
-    page_rows::TextTable,
 };
+use crate::text_table::TextTable;
 use assay_events::Profile;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -24,7 +24,8 @@ use std::{
 };
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("style.css");
+/// Style of all pages.
+pub(crate) const STYLE: &str = include_str!("style.css");
 const REPORT: &str = include_str!("report.html");
 const SCRIPT: &str = include_str!("report.js");
 
