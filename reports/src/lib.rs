@@ -71,6 +71,8 @@ mod schema_tests;
 #[cfg(test)]
 mod test_browser;
 #[cfg(test)]
+mod test_contrast;
+#[cfg(test)]
 mod test_events;
 #[cfg(test)]
 mod text_tests;

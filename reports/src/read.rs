@@ -4,9 +4,9 @@
 //! by block and parsed on all cores, and only the requested fields are kept.
 
 use crate::causes::Failure;
+use crate::end_reports::RESULTS_CSV;
 use crate::expectations::is_cut_short;
 use crate::journal;
-use crate::end_reports::RESULTS_CSV;
 use crate::result_dir::StandingLine;
 use crate::result_file::{PARTIAL, RESULTS, STANDINGS, WAIVERS_LEFT};
 use assay_events::{CheckResult, Event, Profile, RunInfo, SCHEMA, Status, Writes};

@@ -123,8 +123,16 @@ mod tests {
             let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).unwrap());
             let from = from.and_then(Scalar::from_name);
             let call = Call::new(op, f32, shape, from, modes).unwrap();
-            let case =
-                Case { name: String::new(), call, scalar: f32, from, shape, source, quick: true, family: Arc::from("") };
+            let case = Case {
+                name: String::new(),
+                call,
+                scalar: f32,
+                from,
+                shape,
+                source,
+                quick: true,
+                family: Arc::from(""),
+            };
             case.full_name("precision")
         };
         assert_eq!(

@@ -275,9 +275,8 @@ impl CheckSession {
             preliminary(&result);
             let note = match reduce(check, &result, target, REDUCTION_EFFORT) {
                 Ok(reduced) => {
-                    let write = |small: &Check<'_>, to: &BundleDestination<'_>| {
-                        small.write_bundle(to, &reduced.result, target)
-                    };
+                    let write =
+                        |small: &Check<'_>, to: &BundleDestination<'_>| small.write_bundle(to, &reduced.result, target);
                     self.note_of_reduction(check, &reduced, output, &write)?
                 }
                 // A failure that cannot be reduced is still reported.

@@ -2,8 +2,8 @@
 //! those of several commands in `common_args`.
 
 use crate::{
-    atlas, cases, check, coverage, devices, diff, exit, explain, fuzz, history, inspect, lab_lists, merge, report, run, table,
-    worker,
+    atlas, cases, check, coverage, devices, diff, exit, explain, fuzz, history, inspect, lab_lists, merge, report, run,
+    table, worker,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;

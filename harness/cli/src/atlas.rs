@@ -41,21 +41,20 @@ pub(crate) struct AtlasArgs {
 
 /// `assay atlas`: writes the accuracy atlas of several runs.
 pub(crate) fn atlas(args: &AtlasArgs) -> Result<u8, Failure> {
-    let runs =
-        each_run(&args.folders).iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
-    let table = table::precision_table()?;
-    let atlas = Atlas::read(&runs, &table).code(exit::USAGE)?;
+    let runs = each_run(&args.folders).iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
+    let rules = table::rules()?;
+    let atlas = Atlas::read(&runs, &rules.rows).code(exit::USAGE)?;
     if atlas.is_empty() {
         let error = anyhow::anyhow!("no result of a precision case in the folders; run `assay run precision` first");
         return Err(Failure { code: exit::NOTHING, error });
     }
-    atlas.write(&args.out).code(exit::USAGE)?;
-    let [instructions, devices, results] = atlas.counts();
+    let names: Vec<&str> = atlas.instructions().collect();
+    atlas.write(&args.out, &table::with_doubts(rules, &names)?).code(exit::USAGE)?;
     let counts = format!(
         "{} on {}, {}",
-        counted(instructions, "instruction"),
-        counted(devices, "device"),
-        counted(results, "result")
+        counted(names.len(), "instruction"),
+        counted(atlas.devices(), "device"),
+        counted(atlas.results(), "result")
     );
     print(format!("{}: {counts}\n", args.out.join("index.html").display()).as_bytes())
 }

@@ -59,10 +59,16 @@ pub(crate) fn table(args: &TableArgs) -> Result<u8, Failure> {
     crate::print(text.as_bytes())
 }
 
-/// Returns the table of all instructions.
-pub(crate) fn precision_table() -> Result<PrecisionTable, Failure> {
-    let cases = assay_case::load().code(exit::INTERNAL)?;
-    Ok(with_versions(rows(&cases), doubts(&cases)))
+/// Returns the rules of all instructions, without doubts.
+pub(crate) fn rules() -> Result<PrecisionTable, Failure> {
+    Ok(with_versions(rows(&assay_case::load().code(exit::INTERNAL)?), Vec::new()))
+}
+
+/// Adds the doubts of some instructions to rules. To find them takes seconds.
+pub(crate) fn with_doubts(rules: PrecisionTable, instructions: &[&str]) -> Result<PrecisionTable, Failure> {
+    let mut cases = assay_case::load().code(exit::INTERNAL)?;
+    cases.retain(|case| instructions.contains(&case.call.op.name()));
+    Ok(PrecisionTable { doubts: doubts(&cases), ..rules })
 }
 
 fn with_versions(rows: Vec<TableRow>, doubts: Vec<Doubt>) -> PrecisionTable {

@@ -16,9 +16,7 @@ mod rerun_command;
 mod result_picture;
 mod run_settings;
 
-pub use atlas::{
-    ATLAS_SCHEMA, Atlas, AtlasClass, AtlasDevice, AtlasInstruction, AtlasOther, AtlasResult, AtlasRun,
-};
+pub use atlas::{ATLAS_SCHEMA, Atlas, AtlasClass, AtlasDevice, AtlasInstruction, AtlasOther, AtlasResult, AtlasRun};
 pub use cause::{Cause, CauseList, Representative, ScalarCount};
 pub use check_result::{
     BindingWrites, Blame, BlameExample, CheckResult, DerivationStep, Mismatch, UndeterminedElements, UnjudgedRound,

@@ -1,9 +1,8 @@
 //! `atlas.csv`: a line for each result, with the columns of [`HEAD`].
 
-use super::{atlas_data::AtlasData, atlas_json::AtlasWriteError};
+use super::atlas_data::AtlasData;
 use crate::margin;
 use assay_events::{AtlasResult, Example};
-use std::io::{self, Write};
 
 /// Names of the columns.
 const HEAD: [&str; 28] = [
@@ -37,10 +36,14 @@ const HEAD: [&str; 28] = [
     "command",
 ];
 
-/// Writes the results.
-pub(super) fn write(out: &mut dyn Write, data: &AtlasData<'_>) -> io::Result<()> {
-    write_line(out, HEAD.map(str::to_owned))?;
-    Ok(data.each_result::<AtlasWriteError>(|result| Ok(write_line(out, fields(data, result))?))?)
+/// Returns the first line.
+pub(super) fn head() -> String {
+    line_of(HEAD.map(str::to_owned))
+}
+
+/// Returns the line of a result.
+pub(super) fn line(data: &AtlasData<'_>, result: AtlasResult) -> String {
+    line_of(fields(data, result))
 }
 
 fn fields(data: &AtlasData<'_>, result: AtlasResult) -> [String; HEAD.len()] {
@@ -80,13 +83,13 @@ fn fields(data: &AtlasData<'_>, result: AtlasResult) -> [String; HEAD.len()] {
     ]
 }
 
-/// Writes a line as RFC 4180 describes it, with a line feed at its end.
-fn write_line<const N: usize>(out: &mut dyn Write, fields: [String; N]) -> io::Result<()> {
-    let quoted = |field: &String| {
+/// Returns a line as RFC 4180 describes it, with a line feed at its end.
+fn line_of<const N: usize>(fields: [String; N]) -> String {
+    let quoted = |field: String| {
         let plain = !field.contains([',', '"', '\n', '\r']);
-        if plain { field.clone() } else { format!("\"{}\"", field.replace('"', "\"\"")) }
+        if plain { field } else { format!("\"{}\"", field.replace('"', "\"\"")) }
     };
-    writeln!(out, "{}", fields.each_ref().map(quoted).join(","))
+    fields.map(quoted).join(",") + "\n"
 }
 
 #[cfg(test)]
@@ -95,8 +98,7 @@ mod tests {
 
     #[test]
     fn fields_with_commas_and_quotes_are_quoted() {
-        let mut out = Vec::new();
-        write_line(&mut out, ["f32 <- f32, f32".to_owned(), "a \"b\"".to_owned(), "c".to_owned()]).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "\"f32 <- f32, f32\",\"a \"\"b\"\"\",c\n");
+        let line = line_of(["f32 <- f32, f32".to_owned(), "a \"b\"".to_owned(), "c".to_owned()]);
+        assert_eq!(line, "\"f32 <- f32, f32\",\"a \"\"b\"\"\",c\n");
     }
 }

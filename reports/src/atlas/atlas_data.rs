@@ -10,13 +10,14 @@ use crate::{
     text_table::TextTable,
 };
 use assay_events::{
-    AtlasClass, AtlasDevice, AtlasInstruction, AtlasOther, AtlasResult, AtlasRun, CaseResult, Cause, Event, PrecisionTable,
-    Status, rerun_command,
+    AtlasClass, AtlasDevice, AtlasInstruction, AtlasOther, AtlasResult, AtlasRun, CaseResult, Cause, Event, Status,
+    TableRow, rerun_command,
 };
 use rayon::prelude::*;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet, HashMap},
+    io,
     ops::Range,
 };
 
@@ -54,7 +55,6 @@ pub(super) struct StoredResult {
 /// Data of an atlas.
 pub(super) struct AtlasData<'a> {
     dirs: &'a [ResultDir],
-    pub(super) table: &'a PrecisionTable,
     pub(super) devices: Vec<AtlasDevice>,
     pub(super) runs: Vec<AtlasRun>,
     pub(super) instructions: Vec<AtlasInstruction>,
@@ -98,7 +98,8 @@ impl CaseLine {
     /// Returns a finished precision case; `None` for any other line.
     fn of(line: &LocatedLine<'_>) -> Option<CaseLine> {
         let brief = &line.brief;
-        let shape = shape_of(&brief.name, &brief.instruction)?;
+        // The result of a check has no types.
+        let shape = shape_of(&brief.name, &brief.instruction).filter(|_| brief.types.contains(" <- "))?;
         Some(CaseLine {
             shape: shape.to_owned(),
             status: brief.final_status()?,
@@ -117,12 +118,12 @@ impl CaseLine {
 }
 
 impl<'a> AtlasData<'a> {
-    /// Reads the results of runs. Of several results of a case on a device, the one with the most
+    /// Reads the results of runs; `rows` is the precision table. Of several results of a case on a device, the one with the most
     /// inputs is kept; of equal ones the latest.
     ///
     /// # Errors
     /// The results of a run cannot be read, or it has two results of a case.
-    pub(super) fn read(dirs: &'a [ResultDir], table: &'a PrecisionTable) -> Result<AtlasData<'a>, ReadError> {
+    pub(super) fn read(dirs: &'a [ResultDir], rows: &[TableRow]) -> Result<AtlasData<'a>, ReadError> {
         let mut devices: Vec<AtlasDevice> = Vec::new();
         let mut runs = Vec::new();
         let (mut texts, mut results) = (Texts::default(), Vec::new());
@@ -156,7 +157,7 @@ impl<'a> AtlasData<'a> {
         }
         let mut results = best(results, &texts, &runs, dirs)?;
         results.iter().for_each(|result| runs[usize::from(result.run)].shown += 1);
-        let instructions = instructions(&texts, &mut results, table);
+        let instructions = instructions(&texts, &mut results, rows);
         texts.sort(&mut results, &runs);
         let of_instruction = (0..instructions.len() as u32).map(|at| {
             let start = results.partition_point(|result| result.instruction < at);
@@ -164,7 +165,7 @@ impl<'a> AtlasData<'a> {
         });
         let of_instruction = of_instruction.collect();
         let mut data =
-            AtlasData { dirs, table, devices, runs, instructions, results, of_instruction, causes: Vec::new(), texts };
+            AtlasData { dirs, devices, runs, instructions, results, of_instruction, causes: Vec::new(), texts };
         data.causes = data.read_causes()?;
         Ok(data)
     }
@@ -230,32 +231,36 @@ impl<'a> AtlasData<'a> {
     pub(super) fn cases(&self, of: &[&StoredResult]) -> Result<Vec<CaseResult>, ReadError> {
         let mut by_run: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
         of.iter().enumerate().for_each(|(at, result)| by_run.entry(result.run).or_default().push(at));
-        let mut cases: Vec<Option<CaseResult>> = of.iter().map(|_| None).collect();
+        let mut cases: Vec<(usize, CaseResult)> = Vec::with_capacity(of.len());
         for (run, places) in by_run {
             let lines: Vec<LineRange> = places.iter().map(|&at| of[at].place).collect();
-            for (at, event) in places.into_iter().zip(self.dirs[usize::from(run)].read_events(&lines)?) {
-                if let Event::CaseFinished(case) = event {
-                    cases[at] = Some(*case);
-                }
+            let dir = &self.dirs[usize::from(run)];
+            for (at, event) in places.into_iter().zip(dir.read_events(&lines)?) {
+                let Event::CaseFinished(case) = event else {
+                    let source = io::Error::other("it has changed while the atlas was made");
+                    return Err(ReadError::Read { path: dir.file(), source });
+                };
+                cases.push((at, *case));
             }
         }
-        // A line of another kind has no instruction, and is not kept.
-        Ok(cases.into_iter().flatten().collect())
+        cases.sort_unstable_by_key(|(at, _)| *at);
+        Ok(cases.into_iter().map(|(_, case)| case).collect())
     }
 
-    /// Passes each result with its whole case to `put`, in order.
+    /// Applies `take` to each result, whole, and passes the values to `put`, in order.
     ///
     /// # Errors
     /// The results cannot be read, or `put` fails.
-    pub(super) fn each_result<E: From<ReadError>>(
+    pub(super) fn each_result<T: Send>(
         &self,
-        mut put: impl FnMut(AtlasResult) -> Result<(), E>,
-    ) -> Result<(), E> {
+        take: impl Fn(AtlasResult) -> T + Sync,
+        mut put: impl FnMut(T) -> io::Result<()>,
+    ) -> io::Result<()> {
         for batch in self.results.chunks(BATCH) {
-            let cases = self.cases(&batch.iter().collect::<Vec<_>>())?;
-            let whole: Vec<AtlasResult> =
-                batch.par_iter().zip(cases).map(|(result, case)| self.whole(result, case)).collect();
-            whole.into_iter().try_for_each(&mut put)?;
+            let cases = self.cases(&batch.iter().collect::<Vec<_>>()).map_err(io::Error::other)?;
+            let taken: Vec<T> =
+                batch.par_iter().zip(cases).map(|(result, case)| take(self.whole(result, case))).collect();
+            taken.into_iter().try_for_each(&mut put)?;
         }
         Ok(())
     }
@@ -417,9 +422,9 @@ fn best(
 
 /// Returns the instructions that have results, in the order of the table, and numbers the results
 /// accordingly. Instructions that the table does not have follow by name.
-fn instructions(texts: &Texts, results: &mut [StoredResult], table: &PrecisionTable) -> Vec<AtlasInstruction> {
+fn instructions(texts: &Texts, results: &mut [StoredResult], rows: &[TableRow]) -> Vec<AtlasInstruction> {
     let mut places: HashMap<&str, (usize, &str)> = HashMap::new();
-    for (place, row) in table.rows.iter().enumerate() {
+    for (place, row) in rows.iter().enumerate() {
         places.entry(&row.instruction).or_insert((place, &row.family));
     }
     let used: BTreeSet<u32> = results.iter().map(|result| result.instruction).collect();

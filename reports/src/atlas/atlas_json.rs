@@ -1,8 +1,7 @@
 //! `atlas.json`, written result by result.
 
 use super::atlas_data::AtlasData;
-use crate::read::ReadError;
-use assay_events::{ATLAS_SCHEMA, AtlasDevice, AtlasInstruction, AtlasRun};
+use assay_events::{ATLAS_SCHEMA, AtlasDevice, AtlasInstruction, AtlasResult, AtlasRun};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -16,8 +15,8 @@ struct Head<'a> {
     instructions: &'a [AtlasInstruction],
 }
 
-/// Writes [`assay_events::Atlas`], a result a line.
-pub(super) fn write(out: &mut dyn Write, data: &AtlasData<'_>) -> io::Result<()> {
+/// Writes the text before the results.
+pub(super) fn write_head(out: &mut dyn Write, data: &AtlasData<'_>) -> io::Result<()> {
     let head = Head {
         schema: ATLAS_SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
@@ -26,33 +25,11 @@ pub(super) fn write(out: &mut dyn Write, data: &AtlasData<'_>) -> io::Result<()>
         instructions: &data.instructions,
     };
     let head = serde_json::to_string(&head)?;
-    write!(out, "{},\"results\":[", head.trim_end_matches('}'))?;
-    let mut separator = "\n";
-    data.each_result::<AtlasWriteError>(|result| {
-        write!(out, "{separator}{}", serde_json::to_string(&result).map_err(io::Error::from)?)?;
-        separator = ",\n";
-        Ok(())
-    })?;
-    writeln!(out, "\n]}}")
+    // The results follow inside the object.
+    write!(out, "{},\"results\":[", head.strip_suffix('}').unwrap_or(&head))
 }
 
-/// Error while results are read and written.
-pub(super) struct AtlasWriteError(io::Error);
-
-impl From<ReadError> for AtlasWriteError {
-    fn from(error: ReadError) -> AtlasWriteError {
-        AtlasWriteError(io::Error::other(error))
-    }
-}
-
-impl From<io::Error> for AtlasWriteError {
-    fn from(error: io::Error) -> AtlasWriteError {
-        AtlasWriteError(error)
-    }
-}
-
-impl From<AtlasWriteError> for io::Error {
-    fn from(error: AtlasWriteError) -> io::Error {
-        error.0
-    }
+/// Returns a result as text.
+pub(super) fn text(result: &AtlasResult) -> io::Result<String> {
+    Ok(serde_json::to_string(result)?)
 }

@@ -74,7 +74,7 @@ impl MarginScale {
 /// Draws the greatest error in each part of the first operand's range.
 pub(super) fn error_curve(profile: &Profile, exceeds: bool) -> Markup {
     const WIDTH: f64 = 760.0;
-    const LEFT: f64 = 56.0;
+    const LEFT: f64 = 66.0;
     const RIGHT: f64 = 14.0;
     let scale = MarginScale { top: 8.0, bottom: 140.0, exceeds };
     let (bottom, span, count) = (scale.bottom, WIDTH - LEFT - RIGHT, profile.worst.len().max(1));
@@ -96,7 +96,8 @@ pub(super) fn error_curve(profile: &Profile, exceeds: bool) -> Markup {
         let ends = axis.map_or_else(String::new, |axis| axis.ends(part, part, count).join(" to "));
         format!("{ends}: margin {}", profile_margin(margin))
     };
-    let excess = profile.worst.iter().enumerate().filter_map(|(part, margin)| Some((part, (*margin).filter(|m| *m > 1.0)?)));
+    let excess =
+        profile.worst.iter().enumerate().filter_map(|(part, margin)| Some((part, (*margin).filter(|m| *m > 1.0)?)));
     html! {
         svg viewBox="0 0 760 182" role="img" aria-label="Greatest error divided by its bound, along the first operand" {
             @for (value, text) in scale.ticks() {
@@ -202,7 +203,10 @@ mod tests {
         assert!(curve.contains("<title>0.0625 to 0.12499999: margin 1.11</title>"), "{curve}");
         assert!(curve.contains(">bound 1</text>") && curve.contains(">1e19</text>"));
         let histogram = histogram(&profile()).into_string();
-        assert!(histogram.contains("<title>1,000 without error</title>") && histogram.contains("<title>5 up to 2^0</title>"));
+        assert!(
+            histogram.contains("<title>1,000 without error</title>")
+                && histogram.contains("<title>5 up to 2^0</title>")
+        );
         assert!(histogram.contains("<title>1 up to 2^1</title>"), "{histogram}");
     }
 }

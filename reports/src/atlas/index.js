@@ -148,6 +148,7 @@ function recall() {
 }
 for (const id of [...choices, 'device', 'notable']) if ($(id)) $(id).addEventListener('change', () => { fill(); remember(); });
 $('filter').addEventListener('input', () => { fill(); remember(); });
-addEventListener('hashchange', recall);
+// A link to a section changes nothing.
+addEventListener('hashchange', () => { if (!document.getElementById(location.hash.slice(1))) recall(); });
 recall();
 document.body.dataset.ready = '1';

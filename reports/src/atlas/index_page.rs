@@ -75,9 +75,10 @@ pub(super) fn index_page(data: &AtlasData<'_>) -> Markup {
     let modes = data.options(|result| data.modes(result));
     let shapes = data.options(|result| data.shape(result));
     let sources = data.options(|result| data.source(result));
-    let columns: BTreeSet<Column> =
-        data.results().iter().map(|result| (data.device(result), result.format)).collect();
-    let columns: Vec<Column> = columns.into_iter().collect();
+    let column = |result: &StoredResult| (data.device(result), result.format);
+    let supported = data.results().iter().filter(|result| result.status != Status::NotSupported).map(column);
+    let columns: Vec<Column> = supported.collect::<BTreeSet<_>>().into_iter().collect();
+    let without: BTreeSet<Column> = data.results().iter().map(column).filter(|of| !columns.contains(of)).collect();
     let json = matrix_json(data, &columns, [&modes, &shapes, &sources]);
     let names: Vec<&str> = data.devices.iter().map(|device| device.name.as_str()).collect();
     let body = html! {
@@ -100,7 +101,7 @@ pub(super) fn index_page(data: &AtlasData<'_>) -> Markup {
                 (controls([("mode", &modes), ("shape", &shapes), ("source", &sources)], &names))
                 (legend())
                 noscript { p { "The colours of the cells need scripts; the pages of the instructions do not." } }
-                (matrix(data, &columns))
+                (matrix(data, &columns, &without))
                 p class="dim" { "Arrow keys move between the cells, Enter opens the page of the instruction." }
             }
             section id="causes" {
@@ -125,9 +126,10 @@ fn matrix_json(data: &AtlasData<'_>, columns: &[Column], [modes, shapes, sources
     let mut entries: BTreeMap<[usize; 6], Entry> = BTreeMap::new();
     for result in data.results() {
         let column = (data.device(result), result.format);
+        let Ok(column) = columns.binary_search(&column) else { continue };
         let key = [
             result.instruction as usize,
-            columns.binary_search(&column).unwrap_or(0),
+            column,
             place(modes, data.modes(result)),
             place(shapes, data.shape(result)),
             place(sources, data.source(result)),
@@ -186,16 +188,18 @@ fn device_verdict(data: &AtlasData<'_>, device: usize) -> Markup {
     };
     let (fails, warns) = (with(&Status::is_failure), with(&|status| status == Status::QualityWarning));
     let rest = with(&|status| !status.is_failure() && status != Status::QualityWarning && status.is_checked()).len();
-    let links = |list: &[usize], formats: bool| html! {
-        @for (place, &at) in list.iter().take(LISTED).enumerate() {
-            @let instruction = &data.instructions[at];
-            @if place > 0 { ", " }
-            a href=(instruction.page) { (instruction.name) }
-            @if formats {
-                " (" (failing[at].iter().map(|&of| FORMATS[usize::from(of)]).collect::<Vec<_>>().join(" ")) ")"
+    let links = |list: &[usize], formats: bool| {
+        html! {
+            @for (place, &at) in list.iter().take(LISTED).enumerate() {
+                @let instruction = &data.instructions[at];
+                @if place > 0 { ", " }
+                a href=(instruction.page) { (instruction.name) }
+                @if formats {
+                    " (" (failing[at].iter().map(|&of| FORMATS[usize::from(of)]).collect::<Vec<_>>().join(" ")) ")"
+                }
             }
+            @if list.len() > LISTED { ", and " (group_digits(list.len() - LISTED)) " more" }
         }
-        @if list.len() > LISTED { ", and " (group_digits(list.len() - LISTED)) " more" }
     };
     let status = match (fails.is_empty(), warns.is_empty()) {
         (false, _) => Status::Fail,
@@ -264,7 +268,12 @@ fn legend() -> Markup {
     }
 }
 
-fn matrix(data: &AtlasData<'_>, columns: &[Column]) -> Markup {
+/// Draws the matrix. `without` are the columns in which no case is supported, which it leaves out.
+fn matrix(data: &AtlasData<'_>, columns: &[Column], without: &BTreeSet<Column>) -> Markup {
+    let unsupported = |device: usize| {
+        let formats = without.iter().filter(|of| of.0 == device).map(|of| FORMATS[usize::from(of.1)]);
+        formats.collect::<Vec<_>>().join(" ")
+    };
     let of_device = |device: usize| columns.iter().filter(|column| column.0 == device).count();
     html! {
         div class="matrix scroll" tabindex="0" role="region" aria-label="Matrix of instructions by device and format" {
@@ -275,7 +284,10 @@ fn matrix(data: &AtlasData<'_>, columns: &[Column]) -> Markup {
                         @for (device, of) in data.devices.iter().enumerate() {
                             @if of_device(device) > 0 {
                                 th colspan=(of_device(device)) scope="colgroup" class="device" data-device=(device) {
-                                    (of.name) br; span class="dim" { (data.driver(device)) }
+                                    (of.name) br; span class="dim" {
+                                        (data.driver(device))
+                                        @if without.iter().any(|of| of.0 == device) { br; "not supported: " (unsupported(device)) }
+                                    }
                                 }
                             }
                         }

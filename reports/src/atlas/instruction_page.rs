@@ -6,11 +6,11 @@ use super::{
     markup::{badge, cause, colour, command, example, page},
 };
 use crate::{
-    InputCount, counted, group_digits, humanize::share, margin, plural, read::ReadError, scalar_types::width, seconds,
+    InputCount, counted, group_digits, humanize::share, margin, plural, read::ReadError, scalar_types::width,
     tally::severity,
 };
 use assay_events::{
-    AtlasDevice, CaseResult, Cause, DeviceInfo, Doubt, PermittedText, Profile, Status, TableRow,
+    AtlasDevice, CaseResult, Cause, DeviceInfo, Doubt, PermittedText, PrecisionTable, Profile, Status, TableRow,
 };
 use maud::{Markup, html};
 use std::collections::BTreeMap;
@@ -22,13 +22,13 @@ const RANGES: usize = 8;
 ///
 /// # Errors
 /// The results of a run cannot be read.
-pub(super) fn instruction_page(data: &AtlasData<'_>, at: usize) -> Result<Markup, ReadError> {
+pub(super) fn instruction_page(data: &AtlasData<'_>, table: &PrecisionTable, at: usize) -> Result<Markup, ReadError> {
     let instruction = &data.instructions[at];
     let sections = sections(data, at)?;
     let verdicts = verdicts(data, at)?;
-    let rows: Vec<&TableRow> = data.table.rows.iter().filter(|row| row.instruction == instruction.name).collect();
+    let rows: Vec<&TableRow> = table.rows.iter().filter(|row| row.instruction == instruction.name).collect();
     let doubts: Vec<&Doubt> =
-        data.table.doubts.iter().filter(|doubt| doubt.instructions.contains(&instruction.name)).collect();
+        table.doubts.iter().filter(|doubt| doubt.instructions.contains(&instruction.name)).collect();
     let many = sections.len() > 6;
     let body = html! {
         header {
@@ -144,7 +144,7 @@ fn rules(rows: &[&TableRow], wgsl: bool) -> Markup {
     for row in rows {
         let types = format!("{} <- {}", row.results.join(", "), row.operands.join(", "));
         let same = |(other, _): &&mut (&TableRow, Vec<String>)| {
-            (&other.rule, &other.lists, &other.wgsl) == (&row.rule, &row.lists, &row.wgsl)
+            (&other.rule, &other.lists) == (&row.rule, &row.lists) && (!wgsl || other.wgsl == row.wgsl)
         };
         match blocks.iter_mut().find(same) {
             Some((_, known)) => known.push(types),
@@ -240,9 +240,7 @@ fn complexity(data: &AtlasData<'_>, result: &StoredResult) -> (usize, bool, usiz
 }
 
 fn section_block(data: &AtlasData<'_>, section: &Section<'_>, many: bool) -> Markup {
-    let notable = |result: &&&StoredResult| {
-        result.status.is_failure() || result.status == Status::QualityWarning
-    };
+    let notable = |result: &&&StoredResult| result.status.is_failure() || result.status == Status::QualityWarning;
     let is_notable = section.results.iter().any(|result| notable(&result));
     let profiles = section.simplest.iter().flatten().filter_map(|(_, case)| plotted(case));
     let exceeds = profiles.flat_map(|profile| &profile.worst).flatten().any(|margin| *margin > 1.0);
@@ -275,6 +273,14 @@ fn plotted(case: &CaseResult) -> Option<&Profile> {
 
 fn card(data: &AtlasData<'_>, device: usize, result: &StoredResult, case: &CaseResult, exceeds: bool) -> Markup {
     let run = &data.runs[usize::from(result.run)];
+    if case.status == Status::NotSupported {
+        return html! {
+            article class="card" style=(colour(case.status)) {
+                h4 { (data.devices[device].name) " " span class="dim" { (data.driver(device)) } }
+                p { (badge(case.status)) " " (case.reason.as_deref().unwrap_or_default()) }
+            }
+        };
+    }
     let ranges = plotted(case).map(excess_ranges).unwrap_or_default();
     html! {
         article class="card" style=(colour(case.status)) {
@@ -317,7 +323,7 @@ fn card(data: &AtlasData<'_>, device: usize, result: &StoredResult, case: &CaseR
             (command(&data.rerun(result)))
             p class="dim" {
                 "From " code { (run.folder) } ", budget " (run.budget) ", " (run.started.get(..10).unwrap_or(&run.started))
-                ", Assay " (run.version) ", " (run.specification) ", " (seconds(case.times.wall)) "."
+                ", Assay " (run.version) ", " (run.specification) "."
                 @if !result.others.is_empty() {
                     " Chosen for its number of inputs; also run in "
                     @for (at, other) in result.others.iter().enumerate() {

@@ -80,7 +80,7 @@ pub(super) fn example(example: &Example, types: &str) -> Markup {
     let component = results.len() > 1 && example.scalar.is_none();
     html! {
         table class="examples" {
-            thead { tr { th { "operands" } th { "got" } th { "permitted" } th { "margin" } } }
+            thead { tr { th { "operands" } th { "got" } th { "permitted" } @if example.margin.is_some() { th { "margin" } } } }
             tbody {
                 tr {
                     td class="mono" data-head="operands" { (describe(&example.operands, &operands)) }
@@ -95,7 +95,7 @@ pub(super) fn example(example: &Example, types: &str) -> Markup {
                         }
                         @if example.permitted.is_empty() { "nothing" }
                     }
-                    td class="mono" data-head="margin" { (example.margin.map_or_else(String::new, margin)) }
+                    @if let Some(greatest) = example.margin { td class="mono" data-head="margin" { (margin(greatest)) } }
                 }
             }
         }
@@ -120,5 +120,26 @@ pub(super) fn cause(cause: &Cause, page: Option<&str>, rerun: &str) -> Markup {
             }
             (command(rerun))
         }
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn signs_tell_every_status_apart() {
+        let statuses = [
+            Status::Pass,
+            Status::QualityWarning,
+            Status::Fail,
+            Status::NotSupported,
+            Status::Crash,
+            Status::Timeout,
+            Status::DeviceLost,
+            Status::InternalError,
+            Status::Undetermined,
+        ];
+        assert_eq!(BTreeSet::from(statuses.map(sign)).len(), statuses.len());
     }
 }

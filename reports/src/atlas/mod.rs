@@ -10,7 +10,7 @@
 //! | `instructions/NAME.html` | a page for each instruction |
 //! | `atlas.json` | [`assay_events::Atlas`] |
 //! | `atlas.csv` | the same results without plots, a line for each |
-//! | `table.json` | [`PrecisionTable`]: rules and doubts |
+//! | `table.json` | [`PrecisionTable`]: rules, and doubts of these instructions |
 //! | `style.css` | style of all pages |
 //!
 //! Links are relative, and nothing is loaded from elsewhere, so that the site works from a disk and
@@ -28,19 +28,19 @@ mod instruction_page;
 mod markup;
 mod operand_axis;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::{
     html::STYLE,
     read::{ReadError, ResultDir},
     result_file::{with_partial, write_whole},
 };
-use assay_events::PrecisionTable;
+use assay_events::{PrecisionTable, TableRow};
 use assay_files::OwnedFiles;
 use atlas_data::{AtlasData, PAGE_FOLDER};
 use std::{
     fs,
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -67,23 +67,17 @@ pub enum AtlasError {
     },
 }
 
-impl From<io::Error> for AtlasError {
-    /// Wraps an error of a file whose name the error has.
-    fn from(source: io::Error) -> AtlasError {
-        AtlasError::Write { path: PathBuf::new(), source }
-    }
-}
-
 /// An atlas that has been read.
 pub struct Atlas<'a>(AtlasData<'a>);
 
 impl<'a> Atlas<'a> {
-    /// Reads the results of runs.
+    /// Reads the results of runs; `rows` is the precision table, which gives the instructions their
+    /// order.
     ///
     /// # Errors
     /// The results of a run cannot be read, or it has two results of a case.
-    pub fn read(runs: &'a [ResultDir], table: &'a PrecisionTable) -> Result<Atlas<'a>, AtlasError> {
-        Ok(Atlas(AtlasData::read(runs, table)?))
+    pub fn read(runs: &'a [ResultDir], rows: &[TableRow]) -> Result<Atlas<'a>, AtlasError> {
+        Ok(Atlas(AtlasData::read(runs, rows)?))
     }
 
     /// Returns true if no run has a result of a precision case.
@@ -91,19 +85,29 @@ impl<'a> Atlas<'a> {
         self.0.results().is_empty()
     }
 
-    /// Returns the numbers of instructions, devices and results.
-    pub fn counts(&self) -> [usize; 3] {
-        [self.0.instructions.len(), self.0.devices.len(), self.0.results().len()]
+    /// Returns the names of the instructions.
+    pub fn instructions(&self) -> impl Iterator<Item = &str> {
+        self.0.instructions.iter().map(|instruction| instruction.name.as_str())
     }
 
-    /// Writes the site into a folder, which is created if necessary. Each file gets its name when it
+    /// Returns the number of devices.
+    pub fn devices(&self) -> usize {
+        self.0.devices.len()
+    }
+
+    /// Returns the number of results.
+    pub fn results(&self) -> usize {
+        self.0.results().len()
+    }
+
+    /// Writes the site into a folder, with the rules and doubts of `table`, which is created if necessary. Each file gets its name when it
     /// is complete, `index.html` last. Pages of an earlier atlas that this one does not have are
     /// removed.
     ///
     /// # Errors
     /// The folder cannot be written to, or has files that Assay did not write; then nothing is
     /// written. Or the results cannot be read again.
-    pub fn write(&self, site: &Path) -> Result<(), AtlasError> {
+    pub fn write(&self, site: &Path, table: &PrecisionTable) -> Result<(), AtlasError> {
         let failed = |source| AtlasError::Write { path: site.to_owned(), source };
         let own = OwnedFiles::new(site);
         let pages: Vec<&str> = self.0.instructions.iter().map(|instruction| instruction.page.as_str()).collect();
@@ -113,18 +117,34 @@ impl<'a> Atlas<'a> {
         own.claim([format!("{PAGE_FOLDER}/")]).map_err(failed)?;
         fs::create_dir_all(site.join(PAGE_FOLDER)).map_err(failed)?;
         own.claim(names()).map_err(failed)?;
-        let text = |name: &str, text: &str| write_whole(site, name, |out| out.write_all(text.as_bytes())).map_err(failed);
+        let text =
+            |name: &str, text: &str| write_whole(site, name, |out| out.write_all(text.as_bytes())).map_err(failed);
         text("style.css", &format!("{STYLE}{ATLAS_STYLE}"))?;
-        let table = serde_json::to_string_pretty(self.0.table).map_err(|error| failed(error.into()))?;
-        text("table.json", &(table + "\n"))?;
+        let rules = serde_json::to_string_pretty(table).map_err(|error| failed(error.into()))?;
+        text("table.json", &(rules + "\n"))?;
         for (at, page) in pages.iter().enumerate() {
-            text(page, &instruction_page::instruction_page(&self.0, at)?.into_string())?;
+            text(page, &instruction_page::instruction_page(&self.0, table, at)?.into_string())?;
         }
-        write_whole(site, "atlas.json", |out| atlas_json::write(out, &self.0)).map_err(failed)?;
-        write_whole(site, "atlas.csv", |out| atlas_csv::write(out, &self.0)).map_err(failed)?;
+        write_whole(site, "atlas.json", |json| write_whole(site, "atlas.csv", |csv| self.write_data(json, csv)))
+            .map_err(failed)?;
         text(INDEX, &index_page::index_page(&self.0).into_string())?;
         let stale = own.recorded_in(PAGE_FOLDER).map_err(failed)?;
         let shown: Vec<String> = names().collect();
         own.remove(stale.iter().filter(|name| !shown.contains(name))).map_err(failed)
+    }
+
+    /// Writes `atlas.json` and `atlas.csv`, for which each result is read once.
+    fn write_data(&self, json: &mut dyn Write, csv: &mut dyn Write) -> io::Result<()> {
+        atlas_json::write_head(json, &self.0)?;
+        csv.write_all(atlas_csv::head().as_bytes())?;
+        let lines = |result| Ok((atlas_json::text(&result)?, atlas_csv::line(&self.0, result)));
+        let mut separator = "\n";
+        self.0.each_result(lines, |lines: io::Result<(String, String)>| {
+            let (result, line) = lines?;
+            write!(json, "{separator}{result}")?;
+            separator = ",\n";
+            csv.write_all(line.as_bytes())
+        })?;
+        writeln!(json, "\n]}}")
     }
 }

@@ -131,8 +131,7 @@ mod tests {
             assert!(ticks.windows(2).all(|pair| pair[1].0 - pair[0].0 > 0.04), "{name}: {ticks:?}");
             assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.0)), "{name}: {ticks:?}");
         }
-        let texts: Vec<String> =
-            OperandAxis::new("f32").unwrap().ticks().into_iter().map(|(_, text)| text).collect();
+        let texts: Vec<String> = OperandAxis::new("f32").unwrap().ticks().into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["-inf", "-1e19", "-1", "-1e-19", "0", "1e-19", "1", "1e19", "inf"]);
     }
 }

@@ -307,12 +307,7 @@ fn candidate(
 }
 
 /// Checks and traces a candidate on a target. The trace may cover one instruction only.
-fn run_on(
-    target: &dyn Target,
-    shader: &ShaderSource,
-    options: &Options,
-    only: Option<u32>,
-) -> Option<CheckResult> {
+fn run_on(target: &dyn Target, shader: &ShaderSource, options: &Options, only: Option<u32>) -> Option<CheckResult> {
     let check = Check::new(shader, options).ok()?;
     let is_shared = |i: Instruction| i.op == Some(Op::Variable) && i.operand(0) == Some(StorageClass::Workgroup as u32);
     let shares = shader.source.module.instructions().any(is_shared);

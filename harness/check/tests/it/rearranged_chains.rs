@@ -2,8 +2,8 @@
 
 use crate::support::{SyntheticTarget, on_each_driver, wgsl};
 use assay_check::{Check, Options, ShaderSource};
-use assay_testkit::Shader;
 use assay_events::Status;
+use assay_testkit::Shader;
 
 /// These drivers compute `x * 0.1 + x * 2` as `x * (0.1 + 2)`, whatever the first product passes
 /// through.

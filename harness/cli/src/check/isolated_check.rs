@@ -15,7 +15,8 @@ use crate::{
     spinner::spinner,
 };
 use assay_check::{
-    Attribution, Check, CheckSession, Options, SequenceSession, SessionOutput, SessionRequest, ShaderSource, SubjectRequest,
+    Attribution, Check, CheckSession, Options, SequenceSession, SessionOutput, SessionRequest, ShaderSource,
+    SubjectRequest,
 };
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
