@@ -5,7 +5,7 @@ use crate::{
     counted, group_digits,
     humanize::share,
     margin,
-    scalar_types::{describe, parse_types, result_type, value},
+    scalar_types::{describe, parse_types, permitted_texts, result_type, value},
     summary_table::style,
 };
 use anstyle::Style;
@@ -136,12 +136,7 @@ pub(crate) fn severity(cause: &Cause) -> String {
 pub(crate) fn example_line(example: &Example, types: &str) -> String {
     let (results, operands) = parse_types(types);
     let slot = result_type(example, types);
-    let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
-        ("nan", _) => "any NaN".to_owned(),
-        (_, true) => value(slot, lo),
-        (_, false) => format!("{} .. {}", value(slot, lo), value(slot, hi)),
-    };
-    let permitted: Vec<String> = example.permitted.iter().map(range).collect();
+    let permitted = permitted_texts(example, types);
     let permitted = if permitted.is_empty() { "nothing".to_owned() } else { permitted.join(" or ") };
     let component = if results.len() > 1 && example.scalar.is_none() {
         format!(" component {}", example.slot)

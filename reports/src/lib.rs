@@ -11,6 +11,7 @@
 //! A lab's lists ([`Expectations`]: baseline, flakes, waivers) give every result a second status,
 //! its [`Standing`].
 
+pub mod atlas;
 mod case_table;
 mod cause_text;
 mod causes;
@@ -35,6 +36,7 @@ mod scalar_types;
 mod shared_reporter;
 mod summary_table;
 mod tally;
+mod text_table;
 mod waiver;
 
 pub use assay_events::group_digits;
@@ -68,6 +70,8 @@ pub(crate) fn name_family(name: &str) -> &str {
 mod schema_tests;
 #[cfg(test)]
 mod test_browser;
+#[cfg(test)]
+mod test_contrast;
 #[cfg(test)]
 mod test_events;
 #[cfg(test)]

@@ -133,6 +133,8 @@ pub(crate) struct ResultLine<'a> {
     pub(crate) source: Cow<'a, str>,
     #[serde(borrow, default)]
     pub(crate) path: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) coverage: Cow<'a, str>,
     #[serde(default)]
     pub(crate) inputs_tested: u64,
     #[serde(default)]

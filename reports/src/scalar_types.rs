@@ -47,6 +47,17 @@ pub(crate) fn result_type(example: &Example, types: &str) -> ScalarType {
     .unwrap_or(ScalarType::Plain)
 }
 
+/// Returns the ranges of permitted results of an example as text, lowest value first.
+pub(crate) fn permitted_texts(example: &Example, types: &str) -> Vec<String> {
+    let slot = result_type(example, types);
+    let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
+        ("nan", _) => "any NaN".to_owned(),
+        (_, true) => value(slot, lo),
+        (_, false) => format!("{} .. {}", value(slot, lo), value(slot, hi)),
+    };
+    example.permitted.iter().map(range).collect()
+}
+
 /// Parses the types of a case, `vec2<f32> <- vec2<f32>, f32`, into the scalars of results and
 /// operands.
 pub fn parse_types(types: &str) -> (Vec<ScalarType>, Vec<ScalarType>) {

@@ -1,16 +1,17 @@
 //! Tests of the schemas in `reports/schema`, published for other readers of `results.jsonl`,
-//! `causes.json` and `assay table --json`.
+//! `causes.json`, `atlas.json` and `assay table --json`.
 
 use crate::{
     causes::CauseCollector,
     test_events::{case, run},
 };
-use assay_events::{CauseList, Event, PrecisionTable, SCHEMA, Status};
+use assay_events::{Atlas, CauseList, Event, PrecisionTable, SCHEMA, Status};
 use serde_json::Value;
 use std::fs;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/results.schema.json");
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/table.schema.json");
+const ATLAS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/atlas.schema.json");
 const CAUSES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/causes.schema.json");
 
 /// Validates a value against a schema, for the keywords that occur in the schemas of events.
@@ -76,6 +77,7 @@ fn check(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
 fn the_published_schema_is_that_of_the_events() {
     must_be_published(PATH, &schemars::schema_for!(Event));
     must_be_published(CAUSES, &schemars::schema_for!(CauseList));
+    must_be_published(ATLAS, &schemars::schema_for!(Atlas));
     must_be_published(TABLE, &schemars::schema_for!(PrecisionTable));
 }
 
@@ -108,6 +110,20 @@ fn causes_are_valid_and_damaged_ones_are_not() {
     assert_eq!(serde_json::from_value::<CauseList>(value.clone()).unwrap(), list);
     let mut damaged = value;
     damaged["causes"][1]["status"] = "Fine".into();
+    assert!(check(&damaged, &schema, &schema).is_err());
+}
+
+#[test]
+fn an_atlas_is_valid_and_a_damaged_one_is_not() {
+    let schema: Value = serde_json::from_str(&fs::read_to_string(ATLAS).unwrap()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(crate::atlas::tests::site(dir.path()).join("atlas.json")).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    check(&value, &schema, &schema).unwrap();
+    let atlas: Atlas = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_value(&atlas).unwrap(), value);
+    let mut damaged = value;
+    damaged["results"][0]["status"] = "Fine".into();
     assert!(check(&damaged, &schema, &schema).is_err());
 }
 

@@ -10,6 +10,21 @@ pub(crate) struct BrowsedPage {
     pub(crate) console: Vec<String>,
 }
 
+impl BrowsedPage {
+    /// Returns the lines that the checks of [`with_checks`] wrote into an element `checks`.
+    pub(crate) fn checks(&self) -> Vec<String> {
+        let (_, rest) = self.document.split_once("<pre id=\"checks\">").expect("the checks ran");
+        let text = rest.split_once("</pre>").unwrap().0;
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").lines().map(str::to_owned).collect()
+    }
+}
+
+/// Appends a script to a page.
+pub(crate) fn with_checks(html: &str, script: &str) -> String {
+    let end = html.rfind("</body>").unwrap();
+    format!("{}<script>{script}</script>\n{}", &html[..end], &html[end..])
+}
+
 /// Opens a file at an address, `#case=..` or empty. `None`, with a message, without Chromium: a
 /// test then ends, but fails where all test programs are expected.
 pub(crate) fn browse(page: &Path, address: &str, options: &[&str]) -> Option<BrowsedPage> {

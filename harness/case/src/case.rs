@@ -54,8 +54,8 @@ pub struct Case {
     pub source: OperandSource,
     /// Set if the quick budget includes it even if no filter names it.
     pub quick: bool,
-    /// The purpose of its family.
-    pub why: Arc<str>,
+    /// Name of its family: that of the file, without the extension.
+    pub family: Arc<str>,
 }
 
 impl Case {
@@ -123,8 +123,16 @@ mod tests {
             let modes = modes.iter().fold(Modes::default(), |m, name| m.with(name).unwrap());
             let from = from.and_then(Scalar::from_name);
             let call = Call::new(op, f32, shape, from, modes).unwrap();
-            let case =
-                Case { name: String::new(), call, scalar: f32, from, shape, source, quick: true, why: Arc::from("") };
+            let case = Case {
+                name: String::new(),
+                call,
+                scalar: f32,
+                from,
+                shape,
+                source,
+                quick: true,
+                family: Arc::from(""),
+            };
             case.full_name("precision")
         };
         assert_eq!(

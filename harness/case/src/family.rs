@@ -8,6 +8,7 @@ use assay_precision::{Call, Modes, ModesError, Op, Scalar, Shape, nearest};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use toml::Spanned;
 
@@ -124,11 +125,11 @@ pub(crate) fn parse(file: &str, prefix: &str, text: &str, lists: &ModeLists) -> 
     if read.cases.get_ref().is_empty() {
         return Err(at.error(&read.cases.span(), "`cases` is empty: a family has at least one block of cases".into()));
     }
-    let why: Arc<str> = read.why.get_ref().trim().into();
+    let family: Arc<str> = Path::new(file).file_stem().map_or("".into(), |stem| stem.to_string_lossy().into());
     let (mut cases, mut ends) = (Vec::new(), Vec::new());
     for block in read.cases.get_ref() {
         let axes = Axes::read(&at, block.get_ref(), lists)?;
-        axes.expand(&at, block.get_ref(), prefix, &why, &mut cases)?;
+        axes.expand(&at, block.get_ref(), prefix, &family, &mut cases)?;
         ends.push((cases.len(), block.span()));
     }
     let mut names = HashSet::new();
@@ -207,7 +208,7 @@ impl Axes {
         at: &FileContext<'_>,
         block: &FamilyBlock,
         prefix: &str,
-        why: &Arc<str>,
+        family: &Arc<str>,
         cases: &mut Vec<Case>,
     ) -> Result<(), CaseError> {
         let before = cases.len();
@@ -227,7 +228,7 @@ impl Axes {
                         used.0.insert(scalar);
                         used.1.extend(from);
                         used.2.insert(shape);
-                        self.expand_call(prefix, why, (scalar, shape, from), &call, cases);
+                        self.expand_call(prefix, family, (scalar, shape, from), &call, cases);
                     }
                 }
             }
@@ -247,7 +248,7 @@ impl Axes {
     fn expand_call(
         &self,
         prefix: &str,
-        why: &Arc<str>,
+        family: &Arc<str>,
         (scalar, shape, from): (Scalar, Shape, Option<Scalar>),
         call: &Call,
         cases: &mut Vec<Case>,
@@ -255,8 +256,8 @@ impl Axes {
         for &modes in self.modes.iter().filter(|modes| applies(modes, call)) {
             for &source in self.sources.iter().filter(|&&source| takes_source(call.op, source)) {
                 let call = Call { modes, ..call.clone() };
-                let why = Arc::clone(why);
-                let mut case = Case { name: String::new(), call, scalar, from, shape, source, quick: true, why };
+                let family = Arc::clone(family);
+                let mut case = Case { name: String::new(), call, scalar, from, shape, source, quick: true, family };
                 case.name = case.full_name(prefix);
                 case.quick = self.quick.as_ref().is_none_or(|parts| parts.iter().any(|part| part.includes(&case)));
                 cases.push(case);
@@ -395,7 +396,7 @@ mod tests {
         assert_eq!(names[..2], ["mine.f32.exp2.scalar.default", "mine.f32.exp2.scalar.default.constant"]);
         assert!(names.contains(&"mine.f32.convertstof.vec3.denorm_preserve_and_rounding_mode_rte.from_i16.constant"));
         assert_eq!(cases.iter().filter(|case| case.quick).count(), 4);
-        assert!(cases.iter().all(|case| &*case.why == "a test"));
+        assert!(cases.iter().all(|case| &*case.family == "mine"));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! those of several commands in `common_args`.
 
 use crate::{
-    cases, check, coverage, devices, diff, exit, explain, fuzz, history, inspect, lab_lists, merge, report, run, table,
-    worker,
+    atlas, cases, check, coverage, devices, diff, exit, explain, fuzz, history, inspect, lab_lists, merge, report, run,
+    table, worker,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -79,6 +79,12 @@ pub(crate) enum Command {
     /// Write the HTML report of one or more result folders
     #[command(after_help = report::REPORT_HELP)]
     Report(report::ReportArgs),
+    /// Write the accuracy atlas of one or more result folders, a static web site
+    #[command(
+        after_help = "See `assay atlas --help` for the contents of the site.",
+        after_long_help = atlas::HELP
+    )]
+    Atlas(atlas::AtlasArgs),
     /// Record runs in a database and show how statuses and margins changed
     #[command(after_help = history::HISTORY_HELP)]
     History {

@@ -1,6 +1,7 @@
 //! The `assay` binary: parses arguments, runs a command, and returns an exit code.
 
 mod args;
+mod atlas;
 mod cases;
 mod check;
 mod common_args;
@@ -76,6 +77,7 @@ fn dispatch(command: Command) -> Result<u8, Failure> {
         Command::Table(args) => table::table(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Report(args) => report::report(&args),
+        Command::Atlas(args) => atlas::atlas(&args),
         Command::History { command } => history::history(&command),
         Command::Merge(args) => merge::merge(&args),
         Command::Diff(args) => diff::diff(&args),

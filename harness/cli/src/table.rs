@@ -50,9 +50,7 @@ pub(crate) fn table(args: &TableArgs) -> Result<u8, Failure> {
     let rows = if args.doubts { Vec::new() } else { rows(&cases) };
     let doubts = if args.doubts || args.json { doubts(&cases) } else { Vec::new() };
     let text = if args.json {
-        let (vulkan, wgsl) = (SPECIFICATION.to_owned(), WGSL_SPECIFICATION.to_owned());
-        let table = PrecisionTable { schema: TABLE_SCHEMA, vulkan, wgsl, rows, doubts };
-        serde_json::to_string_pretty(&table).code(exit::INTERNAL)? + "\n"
+        serde_json::to_string_pretty(&with_versions(rows, doubts)).code(exit::INTERNAL)? + "\n"
     } else if args.doubts {
         doubts_text(&doubts)
     } else {
@@ -61,28 +59,47 @@ pub(crate) fn table(args: &TableArgs) -> Result<u8, Failure> {
     crate::print(text.as_bytes())
 }
 
+/// Returns the rules of all instructions, without doubts.
+pub(crate) fn rules() -> Result<PrecisionTable, Failure> {
+    Ok(with_versions(rows(&assay_case::load().code(exit::INTERNAL)?), Vec::new()))
+}
+
+/// Adds the doubts of some instructions to rules. To find them takes seconds.
+pub(crate) fn with_doubts(rules: PrecisionTable, instructions: &[&str]) -> Result<PrecisionTable, Failure> {
+    let mut cases = assay_case::load().code(exit::INTERNAL)?;
+    cases.retain(|case| instructions.contains(&case.call.op.name()));
+    Ok(PrecisionTable { doubts: doubts(&cases), ..rules })
+}
+
+fn with_versions(rows: Vec<TableRow>, doubts: Vec<Doubt>) -> PrecisionTable {
+    let (vulkan, wgsl) = (SPECIFICATION.to_owned(), WGSL_SPECIFICATION.to_owned());
+    PrecisionTable { schema: TABLE_SCHEMA, vulkan, wgsl, rows, doubts }
+}
+
 /// Returns a row for each instruction on each combination of types that the cases test without
 /// execution modes.
 fn rows(cases: &[Case]) -> Vec<TableRow> {
     let mut seen = BTreeSet::new();
     let mut rows = Vec::new();
-    for call in cases.iter().map(|case| &case.call) {
-        let row = row(call);
-        if call.modes == Modes::default()
-            && seen.insert((row.instruction.clone(), row.operands.clone(), row.results.clone()))
-        {
-            rows.push(row);
+    for case in cases.iter().filter(|case| case.call.modes == Modes::default()) {
+        if seen.insert((case.call.op.name(), types(&case.call.operands), types(&case.call.results))) {
+            rows.push(row(case));
         }
     }
     rows
 }
 
-fn row(call: &Call) -> TableRow {
-    let texts = |types: &[assay_precision::Type]| types.iter().map(ToString::to_string).collect();
+fn types(types: &[assay_precision::Type]) -> Vec<String> {
+    types.iter().map(ToString::to_string).collect()
+}
+
+fn row(case: &Case) -> TableRow {
+    let call = &case.call;
     TableRow {
         instruction: call.op.name().to_owned(),
-        operands: texts(&call.operands),
-        results: texts(&call.results),
+        family: case.family.to_string(),
+        operands: types(&call.operands),
+        results: types(&call.results),
         rule: call.rule(),
         clause: call.clause().to_owned(),
         lists: call.lists().into_iter().map(str::to_owned).collect(),

@@ -311,10 +311,11 @@ pub struct GrowthStep {
 pub struct Profile {
     /// The type of the first operand: `f32`.
     pub operand: String,
-    /// The largest error divided by its bound in each 128th of the first operand's bit patterns, to
+    /// The largest error divided by its bound in equal parts of the first operand's bit patterns, to
     /// three digits and at most 1e9; `null` if there is none. The patterns are in the order of
     /// their values; floats are ordered from negative NaNs over -inf .. -0 and +0 .. +inf to
-    /// positive NaNs.
+    /// positive NaNs. Their number is a power of two: 512 for `f32`, `bf16` (each sign and binade)
+    /// and `f64`, 128 for other types and in results of earlier versions of Assay.
     pub worst: Vec<Option<f64>>,
     /// Numbers of results by error divided by its bound: no error, up to 2^-10, 2^-9, .. 2^7, and
     /// more. Of ordered sweeps one result in 128 is counted.

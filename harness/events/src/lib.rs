@@ -4,6 +4,7 @@
 //! processes hold the same events as JSON lines; [`SCHEMA`] is their version. The crate depends on
 //! no device and no report.
 
+mod atlas;
 mod cause;
 mod check_result;
 pub mod class_names;
@@ -15,6 +16,7 @@ mod rerun_command;
 mod result_picture;
 mod run_settings;
 
+pub use atlas::{ATLAS_SCHEMA, Atlas, AtlasClass, AtlasDevice, AtlasInstruction, AtlasOther, AtlasResult, AtlasRun};
 pub use cause::{Cause, CauseList, Representative, ScalarCount};
 pub use check_result::{
     BindingWrites, Blame, BlameExample, CheckResult, DerivationStep, Mismatch, UndeterminedElements, UnjudgedRound,

@@ -27,6 +27,8 @@ pub struct PrecisionTable {
 pub struct TableRow {
     /// Instruction in SPIR-V's spelling: `OpFAdd`, `Exp2`.
     pub instruction: String,
+    /// Family of the cases that test it: `arithmetic`.
+    pub family: String,
     /// Operand types: `f32`, `vec4<f16>`.
     pub operands: Vec<String>,
     /// Result types.

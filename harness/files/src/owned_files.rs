@@ -85,6 +85,15 @@ impl OwnedFiles {
         if files.len() == before { Ok(()) } else { self.write(files) }
     }
 
+    /// Returns the names of the recorded files of the directory `name/`.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn recorded_in(&self, name: &str) -> io::Result<Vec<String>> {
+        let inside = format!("{name}/");
+        Ok(self.files()?.into_iter().filter(|file| file.starts_with(&inside) && *file != inside).collect())
+    }
+
     /// Removes the recorded files of the directory `name/`, and the directory itself if it is
     /// recorded and then empty.
     ///

@@ -38,7 +38,7 @@ impl CaseRequest {
         let call = Call::new(op, scalar, shape, from, Modes::default()).map_err(|error| format!("{name}: {error}"))?;
         let specification = if wgsl { Specification::Wgsl } else { call.specification };
         let call = Call { modes, specification, ..call };
-        Ok(Case { name, call, scalar, from, shape, source, quick: true, why: "".into() })
+        Ok(Case { name, call, scalar, from, shape, source, quick: true, family: "".into() })
     }
 }
 

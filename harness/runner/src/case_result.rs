@@ -179,7 +179,7 @@ fn profile(case: &Case, counts: &CheckCounts) -> Option<Profile> {
     };
     Some(Profile {
         operand: first.to_string(),
-        worst: counts.profile.worst().map(|margin| margin.map(digits)).collect(),
+        worst: counts.profile.worst(first).map(|margin| margin.map(digits)).collect(),
         errors: counts.profile.errors().to_vec(),
     })
 }

@@ -3,7 +3,7 @@
 use super::Page;
 use crate::{
     ResultDir,
-    test_browser::{BrowsedPage, browse},
+    test_browser::{browse, with_checks},
     test_events::{case, folder, run},
 };
 use assay_events::{CaseResult, Event, Status};
@@ -39,16 +39,7 @@ fn write_page(results: &Path, page: &Path, checks: &str) {
         .unwrap()
         .write(&mut html)
         .unwrap();
-    let html = String::from_utf8(html).unwrap();
-    let end = html.rfind("</body>").unwrap();
-    fs::write(page, format!("{}<script>{checks}</script>\n{}", &html[..end], &html[end..])).unwrap();
-}
-
-/// Returns the lines that the checks wrote.
-fn report(page: &BrowsedPage) -> Vec<String> {
-    let (_, rest) = page.document.split_once("<pre id=\"checks\">").expect("the checks ran");
-    let text = rest.split_once("</pre>").unwrap().0;
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").lines().map(str::to_owned).collect()
+    fs::write(page, with_checks(&String::from_utf8(html).unwrap(), checks)).unwrap();
 }
 
 #[test]
@@ -58,7 +49,7 @@ fn the_page_works_in_a_browser() {
     write_page(&folder(&dir.path().join("run"), &cases()), &page, CHECKS);
     let address = "#case=p.f32.exp2.3&filter=exp2";
     let Some(browsed) = browse(&page, address, &["--virtual-time-budget=60000"]) else { return };
-    let report = report(&browsed);
+    let report = browsed.checks();
     let failed: Vec<&String> = report.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty() && report.len() > 20, "{report:#?}");
     assert_eq!(browsed.console, [""; 0], "no message on the console");
@@ -101,7 +92,7 @@ fn a_page_of_100000_cases_shows_its_first_row_soon() {
     write_page(&results, &page, checks);
     // Without a budget of virtual time, `performance.now` is the real time since the page was opened.
     let Some(browsed) = browse(&page, "", &[]) else { return };
-    let report = report(&browsed);
+    let report = browsed.checks();
     let (rows, time) = report[0].split_once(' ').unwrap();
     let (rows, seconds): (usize, f64) = (rows.parse().unwrap(), time.parse::<f64>().unwrap() / 1e3);
     assert!((10..200).contains(&rows), "{rows} rows are in the document");

@@ -9,7 +9,7 @@ use crate::{
     causes::Causes,
     describe,
     read::{ReadError, ResultDir},
-    scalar_types::{parse_types, result_type, value},
+    scalar_types::{parse_types, permitted_texts, result_type, value},
 };
 use assay_events::{CaseResult, Event, Example, Profile, Status};
 use rayon::prelude::*;
@@ -142,15 +142,10 @@ pub(super) fn shown(types: &str, example: &Example, derive: Derive<'_>, derived:
     let slot = result_type(example, types);
     let of_several = results.len() > 1 && example.scalar.is_none();
     let component = if of_several { format!("component {}: ", example.slot) } else { String::new() };
-    let range = |[lo, hi]: &[String; 2]| match (lo.as_str(), lo == hi) {
-        ("nan", _) => "any NaN".to_owned(),
-        (_, true) => value(slot, lo),
-        (_, false) => format!("{} .. {}", value(slot, lo), value(slot, hi)),
-    };
     ExampleJson {
         operands: describe(&example.operands, &operands),
         got: format!("{component}{}", value(slot, &example.got)),
-        permitted: example.permitted.iter().map(range).collect(),
+        permitted: permitted_texts(example, types),
         margin: Margin(example.margin.map(short)),
         explain: example.explain_command(),
         derivation: if derived { derive(example) } else { None },

@@ -1,9 +1,7 @@
 //! Error plots: the errors of all cases of an instruction on a device.
 
-use super::{
-    page_data::{Margin, greater, short},
-    page_rows::TextTable,
-};
+use super::page_data::{Margin, greater, short};
+use crate::text_table::TextTable;
 use assay_events::Profile;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -24,7 +24,8 @@ use std::{
 };
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("style.css");
+/// Style of all pages.
+pub(crate) const STYLE: &str = include_str!("style.css");
 const REPORT: &str = include_str!("report.html");
 const SCRIPT: &str = include_str!("report.js");
 
@@ -175,7 +176,10 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_events::{case, folder};
+    use crate::{
+        test_contrast::{colour, contrast, schemes},
+        test_events::{case, folder},
+    };
     use assay_events::{CaseResult, Status};
     use serde_json::Value;
 
@@ -244,31 +248,10 @@ mod tests {
         assert!(error.contains("results.jsonl") && error.contains("`p.a`"), "{error}");
     }
 
-    /// Relative luminance and contrast as defined by WCAG 2.2.
-    fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
-        let linear = |value: u8| match f64::from(value) / 255.0 {
-            low if low <= 0.040_45 => low / 12.92,
-            high => ((high + 0.055) / 1.055).powf(2.4),
-        };
-        let luminance = |[r, g, b]: [u8; 3]| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-        let (a, b) = (luminance(a), luminance(b));
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
-    }
-
     #[test]
     fn texts_and_graphics_have_enough_contrast_in_both_schemes() {
-        let schemes: Vec<&str> = STYLE.split("color-scheme: dark)").collect();
-        assert_eq!(schemes.len(), 2);
-        for scheme in schemes {
-            let colour = |name: &str| {
-                let (_, rest) = scheme.split_once(&format!("--{name}: #")).expect(name);
-                let digits = rest.split_once(';').unwrap().0;
-                let each = |at: usize| match digits.len() {
-                    3 => u8::from_str_radix(&digits[at..=at].repeat(2), 16).unwrap(),
-                    _ => u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap(),
-                };
-                [0, 1, 2].map(each)
-            };
+        for scheme in schemes(STYLE) {
+            let colour = |name: &str| colour(scheme, name);
             let statuses = page_rows::STATUSES.map(|status| format!("{status:?}"));
             let texts = ["fg", "dim", "accent"].into_iter().chain(statuses.iter().map(String::as_str));
             for (name, least) in texts.map(|name| (name, 4.5)).chain([("edge", 3.0)]) {
@@ -278,7 +261,6 @@ mod tests {
                 }
             }
         }
-        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
     }
 
     #[test]

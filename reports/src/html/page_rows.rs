@@ -6,10 +6,10 @@ use crate::{
     causes::{CauseCollector, CauseSet, Failure},
     read::{LineRange, ReadError, ResultDir},
     suite,
+    text_table::TextTable,
 };
 use assay_events::{Profile, Status};
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// Statuses in listing order, worst last.
 pub(super) const STATUSES: [Status; 9] = [
@@ -35,25 +35,6 @@ pub(super) const STANDINGS: [Option<Standing>; 8] = [
     Some(Standing::Flaky),
     Some(Standing::Regression),
 ];
-
-/// Interned strings.
-#[derive(Default)]
-pub(super) struct TextTable {
-    known: HashMap<String, u32>,
-    pub(super) list: Vec<String>,
-}
-
-impl TextTable {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.known.get(text) {
-            return number;
-        }
-        let number = self.list.len() as u32;
-        self.known.insert(text.to_owned(), number);
-        self.list.push(text.to_owned());
-        number
-    }
-}
 
 /// A case; strings are interned.
 pub(super) struct PageRow {

@@ -397,6 +397,7 @@ function svg(tag, attributes, text) {
   if (text != null) node.textContent = text;
   return node;
 }
+// Positions in 128ths of the axis.
 const TICKS = { f16: [['-inf', 3.98], ['-1', 33.98], ['0', 64], ['1', 94], ['inf', 124]], f32: [['-inf', .5], ['-1', 32.5], ['0', 64], ['1', 95.5], ['inf', 127.5]], f64: [['-inf', 0], ['-1', 32], ['0', 64], ['1', 96], ['inf', 127.9]] };
 function plot(profile, operand) {
   const W = 440, H = 166, L = 48, top = 6, bottom = 130, wide = 256, LOW = -10;
@@ -417,7 +418,7 @@ function plot(profile, operand) {
     root.append(bar);
   });
   root.append(svg('line', { class: 'limit', x1: L, x2: L + wide, y1: y(1), y2: y(1) }));
-  for (const [text, at] of TICKS[operand] || [['least', 2], ['greatest', worst.length - 6]]) root.append(svg('text', { x: L + at * step, y: bottom + 14, 'text-anchor': 'middle' }, text));
+  for (const [text, at] of TICKS[operand] || [['least', 2], ['greatest', 122]]) root.append(svg('text', { x: L + at * wide / 128, y: bottom + 14, 'text-anchor': 'middle' }, text));
   const bins = profile.errors, most = Math.max(...bins, 1), X = L + wide + 28, step2 = (W - X - 4) / bins.length;
   const height = n => n ? Math.max(1.5, (bottom - top) * Math.log2(1 + n) / Math.log2(1 + most)) : 0;
   bins.forEach((n, k) => {

@@ -1,4 +1,4 @@
-//! Commands on result folders: merge, diff, report and history. The tests write the folders
+//! Commands on result folders: merge, diff, report, atlas and history. The tests write the folders
 //! themselves and need no device.
 
 use crate::support::{Output, assay};
@@ -191,6 +191,7 @@ fn damaged_folders_are_refused_without_output() {
             &["diff", &good, bad, "--html", &out],
             &["report", bad, &good, "--out", &out],
             &["history", "add", &good, bad, "--db", &out],
+            &["atlas", &good, bad, "--out", &out],
         ] {
             let output = assay(arguments);
             assert!(output.code == 2 && output.stderr.contains(what), "{arguments:?}: {output:?}");
@@ -245,6 +246,29 @@ fn a_folder_of_schema_1_has_the_report_of_a_new_one() {
         assert!(page.contains(options), "{page}");
     }
     assert_eq!(assay(&["diff", text(&old), text(&new)]).code, 0);
+}
+
+#[test]
+fn an_atlas_shows_precision_cases_and_refuses_folders_of_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = "precision.f32.exp2.scalar.default";
+    let run = folder(&dir.path().join("run"), None, &cases(&[(name, "Fail", 3.0), ("suite.a", "Pass", 0.5)]));
+    let site = dir.path().join("site");
+    let output = assay(&["atlas", text(&run), "--out", text(&site)]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stdout.ends_with("index.html: 1 instruction on 1 device, 1 result\n"), "{}", output.stdout);
+    let page = fs::read_to_string(site.join("instructions/exp2.html")).unwrap();
+    // The rule comes from the precision table, for types that it has.
+    assert!(page.contains("3 + 2 * |x| ULP") && page.contains("exponential") && page.contains("a driver 1.0"));
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("atlas.csv"), "mine").unwrap();
+    let refused = assay(&["atlas", text(&run), "--out", text(&other)]);
+    assert!(refused.code == 2 && refused.stderr.contains("atlas.csv is in the way"), "{}", refused.stderr);
+    let none = folder(&dir.path().join("none"), None, &cases(&[("suite.a", "Pass", 0.5)]));
+    let refused = assay(&["atlas", text(&none), "--out", text(&dir.path().join("nothing"))]);
+    assert!(refused.code == 3 && refused.stderr.contains("no result of a precision case"), "{}", refused.stderr);
+    assert!(!dir.path().join("nothing").exists());
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn help_of_every_command() {
         "inspect",
         "explain",
         "report",
+        "atlas",
         "diff",
         "merge",
         "history",

@@ -25,18 +25,28 @@ impl Default for Profile {
 const NONE: f32 = -1.0;
 
 impl Profile {
-    /// Number of buckets along the first operand. Each covers equally many bit patterns, in the
-    /// order of the values: negative NaNs first, then -inf, .. -0, +0, .. +inf, NaN; integers from
-    /// the least to the greatest.
-    pub const BUCKETS: usize = 128;
+    /// Greatest number of buckets along the first operand.
+    const BUCKETS: usize = 512;
+
+    /// Returns the number of buckets along a first operand of this type. Each covers equally many
+    /// bit patterns, in the order of the values: negative NaNs first, then -inf, .. -0, +0, .. +inf,
+    /// NaN; integers from the least to the greatest.
+    ///
+    /// A float has a bucket for each sign and binade, but at least 128 and at most 512 buckets:
+    /// 512 for `f32` and `bf16`, for `f64` 512 of eight binades, for `f16` two in each binade. Other
+    /// types have 128.
+    pub fn buckets(scalar: Scalar) -> usize {
+        let binades = scalar.format().map_or(0, |format| 2 << format.exponent_bits);
+        binades.clamp(128, Profile::BUCKETS)
+    }
 
     /// Number of bins of the distribution: no error; then margins up to 2^-10, 2^-9, .. 2^7; then
     /// all greater ones.
     pub const BINS: usize = 20;
 
-    /// Greatest margin in each bucket; `None` for an empty bucket.
-    pub fn worst(&self) -> impl Iterator<Item = Option<f32>> {
-        self.worst.iter().map(|&margin| (margin >= 0.0).then_some(margin))
+    /// Greatest margin in each bucket of a first operand of this type; `None` for an empty bucket.
+    pub fn worst(&self, scalar: Scalar) -> impl Iterator<Item = Option<f32>> {
+        self.worst[..Profile::buckets(scalar)].iter().map(|&margin| (margin >= 0.0).then_some(margin))
     }
 
     /// Number of results in each bin. In an ordered sweep, where neighbours have similar errors,
@@ -150,9 +160,8 @@ fn bucket(scalar: Scalar, bits: u64) -> usize {
         Scalar::Int { signed: true, .. } => bits ^ sign,
         Scalar::Int { signed: false, .. } | Scalar::Bool => bits,
     };
-    let buckets = Profile::BUCKETS.trailing_zeros();
-    let index = if width >= buckets { ordered >> (width - buckets) } else { ordered << (buckets - width) };
-    (index as usize).min(Profile::BUCKETS - 1)
+    let buckets = Profile::buckets(scalar);
+    ((ordered >> (width - buckets.trailing_zeros())) as usize).min(buckets - 1)
 }
 
 /// Bin of a margin.
@@ -181,14 +190,18 @@ mod tests {
         let values = [f32::NEG_INFINITY, -1e30, -1.0, -1e-30, -0.0, 0.0, 1e-30, 1.0, 1e30, f32::INFINITY];
         let buckets: Vec<usize> = values.iter().map(|v| bucket(f32, v.to_bits().into())).collect();
         assert!(buckets.is_sorted(), "{buckets:?}");
-        assert_eq!((buckets[4], buckets[5]), (63, 64));
-        assert_eq!([bucket(f32, 0xffff_ffff), bucket(f32, 0x7fff_ffff)], [0, 127]);
+        assert_eq!((buckets[4], buckets[5]), (255, 256));
+        assert_eq!([bucket(f32, 0xffff_ffff), bucket(f32, 0x7fff_ffff)], [0, 511]);
+        // Each binade of f32 has a bucket.
+        assert_eq!([1.0f32, 1.999, 2.0].map(|v| bucket(f32, v.to_bits().into())), [383, 383, 384]);
         assert_eq!([bucket(scalar("i8"), 0x80), bucket(scalar("i8"), 0), bucket(scalar("u8"), 0xff)], [0, 64, 127]);
         assert_eq!(
             [bucket(scalar("f64"), 0), bucket(scalar("u64"), u64::MAX), bucket(scalar("f16"), 0)],
-            [64, 127, 64]
+            [256, 127, 64]
         );
-        assert!(bucket(scalar("bool"), 1) < Profile::BUCKETS);
+        assert!(bucket(scalar("bool"), 1) < 128);
+        let counts = ["f16", "bf16", "f32", "f64", "f8e4m3", "i32"].map(|name| Profile::buckets(scalar(name)));
+        assert_eq!(counts, [128, 512, 512, 512, 128, 128]);
     }
 
     #[test]
@@ -209,13 +222,13 @@ mod tests {
         whole.add_group(f32, lanes(Column::Words(&operands), 128), |lane| margins[lane], 3.0);
         assert_eq!(whole.errors().iter().sum::<u64>(), 1, "a sweep is sampled");
         let at = bucket(f32, 0x3f80_0000);
-        assert_eq!(whole.worst().nth(at), Some(Some(3.0)));
+        assert_eq!(whole.worst(f32).nth(at), Some(Some(3.0)));
         // Out of order, each operand has its own bucket and all count.
         let operands: Vec<u32> = [1.0f32, -1.0, 0.0].iter().map(|v| v.to_bits()).collect();
         other.add_group(f32, lanes(Column::Words(&operands), 3), |lane| [0.5, 7.0, -1.0][lane], 7.0);
         whole.merge(&other);
-        assert_eq!(whole.worst().nth(bucket(f32, u64::from((-1f32).to_bits()))), Some(Some(7.0)));
-        assert_eq!(whole.worst().flatten().count(), 2, "a lane without a margin leaves no trace");
+        assert_eq!(whole.worst(f32).nth(bucket(f32, u64::from((-1f32).to_bits()))), Some(Some(7.0)));
+        assert_eq!(whole.worst(f32).flatten().count(), 2, "a lane without a margin leaves no trace");
         assert_eq!(whole.errors().iter().sum::<u64>(), 3);
         assert!(!whole.is_empty());
         whole.add(f32, 0, f64::NAN);
