@@ -356,7 +356,7 @@ impl Texts {
     }
 
     /// Sorts results by instruction, format, types, shape, device, modes and source.
-    fn sort(&self, results: &mut Vec<StoredResult>, runs: &[AtlasRun]) {
+    fn sort(&self, results: &mut [StoredResult], runs: &[AtlasRun]) {
         let key = |result: &StoredResult| {
             let shape = self.shapes.get(result.shape);
             let modes = self.modes.get(result.modes);

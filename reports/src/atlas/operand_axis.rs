@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(f32.ends(part, part, 512), ["0.0625", "0.12499999"]);
         assert_eq!(f32.ends(511 - part, 511 - part, 512), ["-0.12499999", "-0.0625"]);
         assert_eq!(f32.ends(0, 511, 512), ["-NaN", "NaN"]);
-        assert_eq!(OperandAxis::new("i16").unwrap().ends(0, 0, 128), ["-32768", "-32513"]);
+        assert_eq!(OperandAxis::new("i16").unwrap().ends(0, 0, 128), ["-32768", "-32257"]);
         assert_eq!(OperandAxis::new("u64").unwrap().ends(0, 127, 128)[1], u64::MAX.to_string());
         assert!(OperandAxis::new("bool").is_none() && OperandAxis::new("i7").is_none());
     }
