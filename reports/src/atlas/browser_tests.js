@@ -44,6 +44,9 @@
     await wait();
     same('a wrong address shows what it can', [shown().length, texts('OpFAdd')], [3, ['·', '0.87', '·']]);
 
+    const formats = document.querySelector('#cells thead tr:nth-child(2) th');
+    same('the formats stick below the devices', getComputedStyle(formats).top, document.querySelector('#cells thead tr').offsetHeight + 'px');
+
     // The keyboard.
     same('one cell is in the tab order', document.querySelectorAll('#cells a[tabindex="0"]').length, 1);
     document.querySelector('#cells a[tabindex="0"]').focus();

@@ -96,8 +96,13 @@ function fill() {
   document.querySelectorAll('#cells tbody').forEach(body => { body.hidden = ![...body.querySelectorAll('tr[data-row]')].some(row => !row.hidden); });
   document.querySelectorAll('#cells [data-device]').forEach(cell => { cell.hidden = device !== '-1' && cell.dataset.device !== device; });
   $('shown').textContent = shown + ' of ' + counted(rows.length, 'instruction');
+  stick();
   enter();
 }
+
+// The second row of the head sticks below the first, whose height depends on the names of the devices.
+const stick = () => $('cells').style.setProperty('--head', document.querySelector('#cells thead tr').offsetHeight + 'px');
+addEventListener('resize', stick);
 
 // One cell is in the tab order; arrow keys move to others.
 let current = null;
