@@ -246,7 +246,12 @@ pub fn write(folder: &Path, contents: &BundleData<'_>) -> Result<(), CheckError>
         inputs,
         images,
         samplers,
-        buffers: check.setup.buffers.iter().map(|(name, form)| (name.clone(), form.to_string())).collect(),
+        buffers: check
+            .setup
+            .buffers
+            .iter()
+            .map(|(name, form)| (name.clone(), form.by_name(module).to_string()))
+            .collect(),
         addresses: check.setup.addresses.iter().map(AddressWord::text).collect(),
         push,
         patience: check.limits.patience(),

@@ -146,7 +146,9 @@ impl<'a> CheckRun<'a> {
         }
         check.must_fill_subgroups(self.target)?;
         if !check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
-            let result = CheckResult { reason: Some(status::NO_OUTPUT.to_owned()), ..self.result };
+            let writes = check.setup.writes_by_address;
+            let reason = if writes { status::UNKNOWN_ADDRESSES } else { status::NO_OUTPUT };
+            let result = CheckResult { reason: Some(reason.to_owned()), ..self.result };
             return Ok(FinishedRun { result, output: Some(BTreeMap::new()) });
         }
         check.must_fit(self.target)?;

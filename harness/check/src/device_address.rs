@@ -5,13 +5,17 @@
 //! words, and the oracle interprets the shader with the same addresses. Only a dispatch without
 //! faults runs on the device.
 
-use crate::memory_layout::write_bits;
+use crate::memory_layout::{runtime_stride, size_with_elements, write_bits};
 use crate::{BindingName, CheckError};
-use assay_exec::{Descriptor, addressed_slot};
+use assay_exec::Descriptor;
 use assay_oracle::{Dispatch, Resource, Slot};
-use assay_spirv::reflect::{DescriptorKind, Member, TypeLayout};
+use assay_spirv::Module;
+use assay_spirv::module::{Type, TypeId};
+use assay_spirv::reflect::explicit_layout::pointees;
+use assay_spirv::reflect::{Layouts, Member, TypeLayout, decoration};
+use assay_spirv::tables::{Decoration, StorageClass};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,13 +26,37 @@ const ADDRESS_BYTES: u64 = 8;
 /// Largest number of records in such a buffer, so that sizes do not overflow.
 const MAX_RECORDS: u64 = 1 << 40;
 
-/// Type of a buffer without a descriptor: a number of records, each a structure of scalars with the
-/// layout of C. As text: `16*u32,f64` or, with names, `16*value:f32,next:u64`.
+/// Type of a buffer without a descriptor. As text:
+///
+/// * `16*u32,f64` or, with names, `16*value:f32,next:u64`: a number of records, each a structure of
+///   scalars with the layout of C;
+/// * `16*%Nodes`: a type of the module behind physical pointers, by its debug name or its id, with 16
+///   elements in its run-time array, or 16 records of it if it has none;
+/// * `%Node`: one record of such a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressedBuffer {
-    records: u64,
+    /// Number of records or elements; `None` for one record of a type of the module.
+    records: Option<u64>,
+    record: RecordType,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum RecordType {
     /// Name and type of each scalar.
-    scalars: Vec<(Option<String>, String)>,
+    Scalars(Vec<(Option<String>, String)>),
+    /// Debug name or raw id of a type of the module.
+    OfModule(String),
+}
+
+/// Layout of a buffer without a descriptor.
+#[derive(Clone, Debug)]
+pub(crate) struct AddressedLayout {
+    pub(crate) block: Arc<TypeLayout>,
+    /// Raw id of its type, if that is one of the module.
+    pub(crate) pointee: Option<u32>,
+    /// Set if the block is an array of records of that type.
+    pub(crate) has_records: bool,
+    pub(crate) bytes: u64,
 }
 
 impl FromStr for AddressedBuffer {
@@ -38,12 +66,18 @@ impl FromStr for AddressedBuffer {
         let wrong = |what: &str| {
             CheckError::option(format!(
                 "`{text}`: {what}; expected COUNT*TYPE,TYPE,.. with types i8 to i64, u8 to u64 and f16 to f64, or \
-                 NAME:TYPE for each: `16*value:f32,next:u64`"
+                 NAME:TYPE for each: `16*value:f32,next:u64`; or a type of the module: `%Node`, `16*%Node`"
             ))
         };
+        if let Some(name) = text.trim().strip_prefix('%') {
+            return Ok(AddressedBuffer { records: None, record: RecordType::OfModule(name.to_owned()) });
+        }
         let (records, scalars) = text.split_once('*').ok_or_else(|| wrong("missing `*`"))?;
         let records = records.trim().parse().ok().filter(|n| (1..=MAX_RECORDS).contains(n));
-        let records = records.ok_or_else(|| wrong("the count is not a positive number"))?;
+        let records = Some(records.ok_or_else(|| wrong("the count is not a positive number"))?);
+        if let Some(name) = scalars.trim().strip_prefix('%') {
+            return Ok(AddressedBuffer { records, record: RecordType::OfModule(name.to_owned()) });
+        }
         let mut found = Vec::new();
         for scalar in scalars.split(',') {
             let (name, ty) = scalar.split_once(':').map_or((None, scalar), |(name, ty)| (Some(name.trim()), ty));
@@ -54,59 +88,168 @@ impl FromStr for AddressedBuffer {
             }
             found.push((name.map(str::to_owned), ty.to_owned()));
         }
-        Ok(AddressedBuffer { records, scalars: found })
+        Ok(AddressedBuffer { records, record: RecordType::Scalars(found) })
     }
 }
 
 impl fmt::Display for AddressedBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.records.map_or(Ok(()), |records| write!(f, "{records}*"))?;
         let scalar = |(name, ty): &(Option<String>, String)| match name {
             Some(name) => format!("{name}:{ty}"),
             None => ty.clone(),
         };
-        write!(f, "{}*{}", self.records, self.scalars.iter().map(scalar).collect::<Vec<_>>().join(","))
+        match &self.record {
+            RecordType::Scalars(scalars) => f.write_str(&scalars.iter().map(scalar).collect::<Vec<_>>().join(",")),
+            RecordType::OfModule(name) => write!(f, "%{name}"),
+        }
     }
 }
 
 impl AddressedBuffer {
-    /// Returns the layout of the buffer, and its size in bytes.
-    fn layout(&self) -> (TypeLayout, u64) {
-        let (mut members, mut end, mut align) = (Vec::new(), 0u64, 1);
-        for (name, ty) in &self.scalars {
-            let Some(shape) = scalar_shape(ty) else { continue };
-            let bytes = shape.size();
-            let offset = end.next_multiple_of(bytes);
-            (end, align) = (offset + bytes, bytes.max(align));
-            members.push(Member { name: name.clone(), offset: Some(offset as u32), shape: Arc::new(shape) });
-        }
-        let stride = end.next_multiple_of(align);
-        let record = match &members[..] {
-            [Member { name: None, shape, .. }] => shape.clone(),
-            _ => Arc::new(TypeLayout::structure(None, members)),
-        };
-        let array = TypeLayout::Array { element: record, count: None, stride: Some(stride as u32) };
-        (array, stride.saturating_mul(self.records))
+    /// Returns a buffer of a type of the module, given as raw id.
+    pub(crate) fn of_type(module: &Module, pointee: u32, records: Option<u64>) -> AddressedBuffer {
+        AddressedBuffer { records, record: RecordType::OfModule(pointee.to_string()) }.by_name(module)
     }
 
-    /// Returns the buffer as a descriptor in the slot [`addressed_slot`]`(index)`; `index` is its
-    /// position in `Options::buffers`.
-    pub(crate) fn descriptor(&self, index: u32, name: &str) -> Descriptor {
-        let (block, bytes) = self.layout();
-        Descriptor {
-            slot: addressed_slot(index),
-            name: Some(name.to_owned()),
-            kind: DescriptorKind::StorageBuffer,
-            block: Some(Arc::new(block)),
-            texels: None,
-            compares_depth: false,
-            may_be_written: true,
-            bytes,
+    /// Returns the buffer with the debug name of its type in place of the id, if the name is unique.
+    /// Ids change if the text of a module is assembled.
+    pub(crate) fn by_name(&self, module: &Module) -> AddressedBuffer {
+        let RecordType::OfModule(id) = &self.record else { return self.clone() };
+        let name = id.parse().ok().and_then(|id| module.names().of(id)).filter(|name| is_name(name));
+        match name.filter(|name| module_types(module, name).len() == 1) {
+            Some(name) => AddressedBuffer { record: RecordType::OfModule(name), ..self.clone() },
+            None => self.clone(),
+        }
+    }
+
+    /// Returns the buffer with the id of its type in place of the debug name, which a reduction may
+    /// remove.
+    pub(crate) fn by_id(&self, module: &Module) -> AddressedBuffer {
+        match &self.record {
+            RecordType::OfModule(name) => match module_types(module, name)[..] {
+                [id] => AddressedBuffer { record: RecordType::OfModule(id.to_string()), ..self.clone() },
+                _ => self.clone(),
+            },
+            RecordType::Scalars(_) => self.clone(),
+        }
+    }
+
+    /// Returns the buffer with another number of records or elements, if it has a number.
+    pub(crate) fn with_records(&self, records: u64) -> AddressedBuffer {
+        AddressedBuffer { records: self.records.map(|_| records), ..self.clone() }
+    }
+
+    /// Returns the layout of the buffer.
+    ///
+    /// # Errors
+    /// The module has no such type; a phrase.
+    pub(crate) fn layout(&self, module: &Module) -> Result<AddressedLayout, String> {
+        match &self.record {
+            RecordType::Scalars(scalars) => {
+                let (block, stride) = scalar_records(scalars);
+                let bytes = stride.saturating_mul(self.records.unwrap_or(1));
+                Ok(AddressedLayout { block: Arc::new(block), pointee: None, has_records: true, bytes })
+            }
+            RecordType::OfModule(name) => {
+                let pointee = match module_types(module, name)[..] {
+                    [pointee] => pointee,
+                    [] => {
+                        let known: Vec<String> =
+                            physical_pointees(module).map(|ty| module.names().display(ty)).collect();
+                        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                        return Err(format!(
+                            "no physical pointer points to a type `%{name}`; types behind pointers: {known}"
+                        ));
+                    }
+                    _ => return Err(format!("several types are named `%{name}`; give the id")),
+                };
+                let block = pointee_layout(module, pointee);
+                let has_records = self.records.is_some() && runtime_stride(&block).is_none();
+                let (block, bytes) = match (self.records, runtime_stride(&block)) {
+                    (Some(elements), Some(_)) => {
+                        let bytes = size_with_elements(&block, elements);
+                        (block, bytes)
+                    }
+                    (Some(records), None) => {
+                        let stride = record_stride(module, pointee, &block);
+                        let array = TypeLayout::Array { element: block, count: None, stride: Some(stride) };
+                        (Arc::new(array), u64::from(stride).saturating_mul(records))
+                    }
+                    (None, None) => {
+                        let bytes = block.padded_size();
+                        (block, bytes)
+                    }
+                    (None, Some(_)) => {
+                        return Err(format!("`%{name}` ends with a run-time array; give its length: `16*%{name}`"));
+                    }
+                };
+                Ok(AddressedLayout { block, pointee: Some(pointee), has_records, bytes: bytes.max(4) })
+            }
         }
     }
 }
 
-/// Returns whether a text can be the name of a buffer or of a scalar.
-pub(crate) fn is_name(text: &str) -> bool {
+/// Returns an array of records that are laid out as in C, and the size of one.
+fn scalar_records(scalars: &[(Option<String>, String)]) -> (TypeLayout, u64) {
+    let (mut members, mut end, mut align) = (Vec::new(), 0u64, 1);
+    for (name, ty) in scalars {
+        let Some(shape) = scalar_shape(ty) else { continue };
+        let bytes = shape.size();
+        let offset = end.next_multiple_of(bytes);
+        (end, align) = (offset + bytes, bytes.max(align));
+        members.push(Member { name: name.clone(), offset: Some(offset as u32), shape: Arc::new(shape) });
+    }
+    let stride = end.next_multiple_of(align);
+    let record = match &members[..] {
+        [Member { name: None, shape, .. }] => shape.clone(),
+        _ => Arc::new(TypeLayout::structure(None, members)),
+    };
+    (TypeLayout::Array { element: record, count: None, stride: Some(stride as u32) }, stride)
+}
+
+/// Returns the types behind physical pointers, as raw ids.
+fn physical_pointees(module: &Module) -> impl Iterator<Item = u32> {
+    let all: BTreeSet<TypeId> = pointees(module, |class| class == StorageClass::PhysicalStorageBuffer).collect();
+    all.into_iter().filter_map(|ty| module.type_definition(ty).result())
+}
+
+/// Returns the types behind physical pointers that a debug name or an id selects, as raw ids.
+fn module_types(module: &Module, name: &str) -> Vec<u32> {
+    let id: Option<u32> = name.parse().ok();
+    let is_named = |ty: &u32| id.map_or_else(|| module.names().of(*ty).as_deref() == Some(name), |id| id == *ty);
+    physical_pointees(module).filter(is_named).collect()
+}
+
+/// Returns the layout of a type, given as raw id.
+pub(crate) fn pointee_layout(module: &Module, pointee: u32) -> Arc<TypeLayout> {
+    let ty = module.type_declared(pointee);
+    ty.map_or_else(|| Arc::new(TypeLayout::Opaque), |ty| Layouts::new(module).type_layout(ty))
+}
+
+/// Returns the distance of records in bytes: the stride of the pointers to them, or the padded size.
+pub(crate) fn record_stride(module: &Module, pointee: u32, layout: &TypeLayout) -> u32 {
+    let is_pointer = |ty: &Type| {
+        matches!(ty, Type::Pointer { class: StorageClass::PhysicalStorageBuffer, pointee: Some(to) }
+            if module.type_definition(*to).result() == Some(pointee))
+    };
+    let pointers = module.types().filter(|(_, ty)| is_pointer(ty));
+    let mut strides = pointers
+        .filter_map(|(ty, _)| decoration(module, module.type_definition(ty).result()?, Decoration::ArrayStride));
+    let padded = layout.padded_size().next_multiple_of(layout.base_alignment().max(1));
+    strides.next().unwrap_or(u32::try_from(padded).unwrap_or(u32::MAX)).max(1)
+}
+
+/// Returns whether a text can be the name of a buffer: names of a variable and members, with a point
+/// between them.
+pub(crate) fn is_buffer_name(text: &str) -> bool {
+    let (first, rest) = text.split_once('.').unwrap_or((text, "0"));
+    let mut parts = rest.split('.');
+    is_name(first) && parts.all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+/// Returns whether a text can be the name of a scalar.
+fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -128,7 +271,7 @@ fn scalar_shape(ty: &str) -> Option<TypeLayout> {
 pub struct AddressWord {
     /// Location of the word: a binding or buffer; `None` for the push constants.
     pub(crate) place: Option<BindingName>,
-    offset: u64,
+    pub(crate) offset: u64,
     /// Buffer whose address it holds.
     pub(crate) buffer: String,
     /// Offset into that buffer in bytes.
@@ -172,6 +315,13 @@ impl AddressWord {
         Ok(AddressWord { place, offset, buffer: buffer.to_owned(), into })
     }
 
+    /// Returns the word at an offset of a binding or buffer, or of the push constants, with the address
+    /// of a byte of a buffer, or null.
+    pub(crate) fn new(place: Option<BindingName>, offset: u64, to: Option<(&str, u64)>) -> AddressWord {
+        let (buffer, into) = to.unwrap_or((NULL, 0));
+        AddressWord { place, offset, buffer: buffer.to_owned(), into }
+    }
+
     /// Returns location and value in the form of [`AddressWord::parse`].
     pub fn text(&self) -> (String, String) {
         let place = self.place.as_ref().map_or(PUSH.to_owned(), ToString::to_string);
@@ -192,6 +342,12 @@ pub(crate) struct ResolvedWord {
 }
 
 impl ResolvedWord {
+    /// Returns the buffer that contains the word, `None` for the push constants, its offset, and the
+    /// buffer whose address it holds.
+    pub(crate) fn parts(&self) -> (Option<Slot>, u64, Option<Slot>) {
+        (self.place, self.offset, self.to)
+    }
+
     /// Returns whether the word contains the byte at an offset.
     pub(crate) fn covers(&self, place: Option<Slot>, offset: u64) -> bool {
         self.place == place && (self.offset..self.offset + ADDRESS_BYTES).contains(&offset)

@@ -1,6 +1,6 @@
 //! Setup of a dispatch: entry point, interface, and the inputs of every round.
 
-use crate::device_address::{self, ResolvedWord, is_name};
+use crate::device_address::ResolvedWord;
 use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
@@ -48,16 +48,23 @@ pub struct DispatchSetup {
     samplers: BTreeMap<Slot, Sampler>,
     push_source: Option<BindingSource>,
     /// Values of single scalars, from the options.
-    values: Vec<ParameterValue>,
+    pub(crate) values: Vec<ParameterValue>,
     /// Notes on options that have no effect.
     pub(crate) notes: Vec<String>,
-    /// Buffers without a descriptor, from the options.
+    /// Buffers without a descriptor, from the options or derived.
     pub(crate) buffers: Vec<(String, AddressedBuffer)>,
-    /// Words that hold device addresses, from the options.
+    /// Words that hold device addresses, from the options or derived.
     pub(crate) addresses: Vec<AddressWord>,
-    words: Vec<ResolvedWord>,
+    /// Addresses in resolved form.
+    pub(crate) words: Vec<ResolvedWord>,
+    /// Types behind the addresses of each buffer without a descriptor, as raw ids.
+    pub(crate) pointees: BTreeMap<Slot, BTreeSet<u32>>,
+    /// Set if the shader writes through physical pointers.
+    pub(crate) writes_by_address: bool,
+    /// Set if buffers were derived.
+    pub(crate) has_derived: bool,
     /// Size of all descriptors in bytes, at most [`MAX_BYTES`].
-    bytes: u64,
+    pub(crate) bytes: u64,
     seed: u64,
 }
 
@@ -101,6 +108,8 @@ impl DispatchSetup {
         let local = entry.workgroup_size.map_or([1; 3], |size| size.size);
         let groups = options.groups.unwrap_or_else(|| default_groups(local));
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
+        let usage = static_uses(module).into_iter().find(|usage| usage.name == entry.name);
+        let written = usage.map(|usage| WrittenResources::find(module, &usage));
         let mut setup = DispatchSetup {
             rules: options.rules,
             wgsl: options.rules == Specification::Wgsl && shader.wgsl().is_some(),
@@ -116,9 +125,12 @@ impl DispatchSetup {
             push_source: options.push.clone(),
             values: Vec::new(),
             notes: Vec::new(),
-            buffers: options.buffers.clone(),
-            addresses: options.addresses.clone(),
+            buffers: Vec::new(),
+            addresses: Vec::new(),
             words: Vec::new(),
+            pointees: BTreeMap::new(),
+            writes_by_address: written.as_ref().is_none_or(|written| !written.pointees.is_empty()),
+            has_derived: false,
             bytes: 0,
             seed: options.seed,
         };
@@ -130,15 +142,14 @@ impl DispatchSetup {
             let usage = BindingUsage { invocations, filtered, compared: compared.contains(&binding.variable) };
             setup.add(module, binding, options, usage)?;
         }
-        let usage = static_uses(module).into_iter().find(|usage| usage.name == entry.name);
-        let changed = usage.map(|usage| WrittenResources::find(module, &usage));
         for descriptor in &mut setup.descriptors {
-            descriptor.may_be_written = changed.as_ref().is_none_or(|changed| changed.may_contain(descriptor.slot));
+            descriptor.may_be_written = written.as_ref().is_none_or(|written| written.may_contain(descriptor.slot));
             let named = |b: &&Binding| (b.set, b.binding) == (descriptor.slot.set, descriptor.slot.binding);
             let variables = entry.bindings.iter().filter(named).map(|b| b.variable);
             descriptor.compares_depth = variables.into_iter().any(|variable| compared.contains(&variable));
         }
-        setup.add_buffers(options)?;
+        setup.add_push_values(options)?;
+        setup.add_buffers(options, module, written.as_ref())?;
         setup.add_inputs(options, module)?;
         setup.add_image_configs(options)?;
         Ok(setup)
@@ -273,7 +284,7 @@ impl DispatchSetup {
 
     /// Checks that all bindings fit in the limit if this one has this size. `already` is its size in
     /// the sum so far.
-    fn must_fit(&self, label: &str, bytes: u64, already: u64) -> Result<(), CheckError> {
+    pub(crate) fn must_fit(&self, label: &str, bytes: u64, already: u64) -> Result<(), CheckError> {
         let others = self.bytes - already;
         if bytes <= MAX_BYTES - others {
             return Ok(());
@@ -284,62 +295,30 @@ impl DispatchSetup {
         )))
     }
 
-    /// Adds the buffers that have no descriptor.
-    fn add_buffers(&mut self, options: &Options) -> Result<(), CheckError> {
-        for (index, (name, form)) in (0..).zip(&options.buffers) {
-            if !is_name(name)
-                || [device_address::NULL, device_address::PUSH].contains(&name.as_str())
-                || self.descriptors.iter().any(|d| d.name.as_ref() == Some(name))
-            {
-                let what = format!(
-                    "buffer `{name}`: the name must consist of letters, digits and `_`, and must differ from other \
-                     buffers and variables"
-                );
-                return Err(CheckError::entry("buffer", name, what));
-            }
-            let descriptor = form.descriptor(index, name);
-            self.must_fit(&descriptor.label(), descriptor.bytes, 0)?;
-            self.bytes += descriptor.bytes;
-            self.descriptors.push(descriptor);
-        }
+    /// Adds the values of single push constants.
+    fn add_push_values(&mut self, options: &Options) -> Result<(), CheckError> {
         if (options.push.is_some() || !options.push_values.is_empty()) && self.push.is_none() {
             return Err(CheckError::option("the shader has no push constants; remove their contents (--push)"));
         }
         if let Some(push) = &self.push {
             must_be_walkable("the push constants", push)?;
         }
-        let push = self.push.as_ref().map(|push| push.size().next_multiple_of(4));
         for (path, text) in &options.push_values {
-            let Some((block, bytes)) = self.push.as_deref().zip(push) else { break };
+            let Some((block, bytes)) = self.push.as_deref().zip(self.push_bytes()) else { break };
             let found = parameter::values_at(MemoryContents::Block(block), bytes, None, (path, text));
             let found = found.map_err(|what| CheckError::entry("push", path, format!("push constants: {what}")))?;
             self.values.extend(found);
         }
-        self.words = device_address::resolve(&options.addresses, &self.descriptors, push)?;
         Ok(())
     }
 
-    /// Puts the device addresses of buffers into a dispatch: into the words that hold them, and
-    /// into the buffers.
-    pub fn put_addresses(&self, addresses: &BTreeMap<Slot, u64>, dispatch: &mut Dispatch) {
-        device_address::put_addresses(&self.words, addresses, dispatch);
-    }
-
-    /// Returns the name of a descriptor for options and files.
-    pub(crate) fn name_of(&self, slot: Slot) -> String {
-        let pointed = self.descriptors.iter().find(|d| d.slot == slot && d.is_addressed());
-        let name = pointed.and_then(|d| d.name.clone());
-        name.unwrap_or_else(|| format!("{}.{}[{}]", slot.set, slot.binding, slot.element))
-    }
-
-    /// Returns whether there are buffers without a descriptor, so that inputs depend on device
-    /// addresses.
-    pub fn has_addressed(&self) -> bool {
-        self.descriptors.iter().any(Descriptor::is_addressed)
+    /// Returns the size of the push constants, if there are any.
+    pub(crate) fn push_bytes(&self) -> Option<u64> {
+        self.push.as_ref().map(|push| push.size().next_multiple_of(4))
     }
 
     /// Returns the number of invocations along x, y and z.
-    fn size(&self) -> [u32; 3] {
+    pub(crate) fn size(&self) -> [u32; 3] {
         std::array::from_fn(|axis| self.local[axis].saturating_mul(self.groups[axis]))
     }
 
@@ -430,7 +409,7 @@ impl DispatchSetup {
     ///
     /// # Errors
     /// The buffer has no such scalar, or the source is not a number of its type.
-    fn parameter_values(
+    pub(crate) fn parameter_values(
         &self,
         name: &BindingName,
         source: &BindingSource,
@@ -590,7 +569,7 @@ impl DispatchSetup {
 
 /// Checks that a block, with one element of a run-time array, is not too large to walk over in
 /// bytes and in parts.
-fn must_be_walkable(label: &str, block: &TypeLayout) -> Result<(), CheckError> {
+pub(crate) fn must_be_walkable(label: &str, block: &TypeLayout) -> Result<(), CheckError> {
     let name = match block {
         TypeLayout::Struct { name: Some(name), .. } => format!("structure '{name}'"),
         _ => "type".to_owned(),
@@ -616,7 +595,7 @@ fn unused_binding(module: &Module, to: &BindingName) -> Option<String> {
 }
 
 /// Returns the size of a binding's input, if the input has a size of its own.
-fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64> {
+pub(crate) fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> Option<u64> {
     match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
         BindingSource::File(path) => input::regular_file_length(path).ok(),
         BindingSource::Bytes(bytes) => Some(bytes.len() as u64),

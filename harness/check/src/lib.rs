@@ -6,6 +6,8 @@
 //! * [`Check`]: rounds on a [`Target`](assay_exec::Target), each compared with the oracle,
 //!   element by element.
 
+mod address_flow;
+mod address_setup;
 mod amber;
 mod atomic_failures;
 mod base_variable;
@@ -18,6 +20,7 @@ mod check_run;
 mod compare;
 mod compile_options;
 mod composite_types;
+mod derived_buffers;
 mod device_address;
 mod dispatch_setup;
 mod equivalence;

@@ -6,7 +6,8 @@
 //! buffers and small read-only storage buffers, the lengths of run-time arrays, and the number of
 //! workgroups. It interprets each candidate and keeps the best ([`Score`]):
 //!
-//! 1. buffers of integers from which a faulty index was computed hold 0, 1, 2, ..;
+//! 1. buffers of integers from which a faulty index was computed hold 0, 1, 2, ..; or an aligned offset,
+//!    if an address was computed from them;
 //! 2. all parameters have one value, from a ladder of sizes;
 //! 3. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from some;
@@ -76,6 +77,10 @@ const ENOUGH: u64 = 2;
 
 /// Contents of a buffer whose integers serve as indices: 0, 1, 2, ..
 const INDEX: &str = "index";
+
+/// Contents of a buffer from whose integers addresses are computed: indices, an offset that is aligned
+/// for every type, and none.
+const OFFSETS: [&str; 3] = [INDEX, "16", "0"];
 
 /// Rounds with which a candidate is interpreted.
 const ROUNDS: u32 = 2;
@@ -279,7 +284,8 @@ fn provenance(check: &Check<'_>, sources: &FaultSources, Parameter { slot, eleme
         Some(slot) => setup.descriptors.iter().find(|d| d.slot == *slot).and_then(|d| d.block.as_deref()),
     };
     let module = &check.shader.source.module;
-    block.map_or(Provenance::Unknown, |block| sources.of(module, *slot, block, element.offset))
+    let memory = (*slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
+    block.map_or(Provenance::Unknown, |block| sources.of(module, memory, block, element.offset))
 }
 
 /// Returns the integers and floats that the options leave open.
@@ -376,7 +382,8 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Gives buffers whose integers a faulty index was computed from the contents 0, 1, 2, ..
+    /// Gives buffers whose integers a faulty index was computed from the contents 0, 1, 2, ..; and
+    /// those from which a faulty address was computed also an aligned offset.
     fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let mut tried: Vec<String> = Vec::new();
         while let Some(at) = best.faulty {
@@ -388,11 +395,15 @@ impl Search<'_> {
                     && self.is_operand(&sources, d)
             };
             let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
-            let mut chosen = best.chosen.clone();
-            chosen.inputs.push((name.clone(), INDEX.to_owned()));
+            let contents = if best.faults.first() == Some(&FaultKind::Pointer) { &OFFSETS[..] } else { &OFFSETS[..1] };
+            let before = best.chosen.clone();
+            for source in contents {
+                let mut chosen = before.clone();
+                chosen.inputs.push((name.clone(), (*source).to_owned()));
+                let candidate = self.candidate(chosen)?;
+                best = better(best, candidate);
+            }
             tried.push(name);
-            let candidate = self.candidate(chosen)?;
-            best = better(best, candidate);
         }
         Ok(best)
     }
@@ -401,7 +412,8 @@ impl Search<'_> {
     fn is_operand(&self, sources: &FaultSources, d: &Descriptor) -> bool {
         let Some(block) = d.block.as_deref().filter(|block| runtime_stride(block).is_some()) else { return false };
         let module = &self.check.shader.source.module;
-        sources.of(module, Some(d.slot), block, size_with_elements(block, 0)) == Provenance::Operand
+        let memory = (Some(d.slot), &*self.check.setup.pointees_of(d.slot));
+        sources.of(module, memory, block, size_with_elements(block, 0)) == Provenance::Operand
     }
 
     /// Coordinate descent: changes one parameter at a time while that improves the score.
@@ -570,7 +582,8 @@ impl Search<'_> {
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 candidate.reach = outcome.reach;
                 candidate.image_reach = outcome.image_reach;
-                let collides = |kind| matches!(kind, &FaultKind::DataRace | &FaultKind::OutOfBounds);
+                let collides =
+                    |kind| matches!(kind, &FaultKind::DataRace | &FaultKind::OutOfBounds | &FaultKind::Pointer);
                 self.collides |= candidate.faults.iter().any(collides);
                 break;
             }
@@ -631,6 +644,9 @@ fn holds_parameters(d: &Descriptor) -> bool {
 
 /// Returns the name of a binding on the command line.
 fn binding_name(d: &Descriptor) -> String {
+    if let Some(name) = d.name.as_ref().filter(|_| d.is_addressed()) {
+        return name.clone();
+    }
     let Slot { set, binding, element } = d.slot;
     let array = if element == 0 { String::new() } else { format!("[{element}]") };
     format!("{set}.{binding}{array}")

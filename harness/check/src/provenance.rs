@@ -8,9 +8,10 @@
 //! * Control dependence is coarse: a fault depends on the condition of every branch in the function
 //!   that contains it, at a lower rank ([`Provenance::Control`]).
 //!
-//! It does not follow values through memory of buffers, nor physical pointers.
+//! It does not follow values through memory of buffers. Memory behind a physical pointer is known by
+//! the type of its pointee.
 
-use crate::base_variable::{base_variable, slot_of};
+use crate::base_variable::{pointer_base, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, InstructionIndex};
@@ -30,13 +31,30 @@ pub(crate) enum Provenance {
     Unknown,
 }
 
+/// Memory outside the shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ExternalMemory {
+    /// Variable of the push constants or of a binding.
+    Variable(u32),
+    /// Memory behind physical pointers to this type, as raw id.
+    Pointee(u32),
+}
+
 /// Memory that a value is loaded from. A buffer without a known path counts whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct LoadedFrom {
-    /// Variable of the push constants or of a binding.
-    variable: u32,
-    /// Constant indices from the beginning of the block to the first that is not constant.
-    path: Vec<u64>,
+pub(crate) struct LoadedFrom {
+    pub(crate) memory: ExternalMemory,
+    /// Indices from the beginning of the block; `None` for an index that is not constant.
+    pub(crate) path: Vec<Option<u64>>,
+}
+
+/// Slice of a value.
+#[derive(Debug, Default)]
+pub(crate) struct Slice {
+    /// Memory that the value is computed from.
+    pub(crate) sources: BTreeSet<LoadedFrom>,
+    /// Ids that it is computed from, including itself.
+    pub(crate) ids: BTreeSet<u32>,
 }
 
 /// Dependences of a fault.
@@ -83,7 +101,10 @@ impl<'a> DataFlow<'a> {
     }
 
     fn store(&mut self, pointer: u32, value: u32) {
-        self.stores.entry(self.base(pointer)).or_default().push(value);
+        let base = self.base(pointer);
+        if physical_pointee(self.module, base).is_none() {
+            self.stores.entry(base).or_default().push(value);
+        }
     }
 
     fn call(&mut self, callee: u32, arguments: &[u32]) {
@@ -118,7 +139,8 @@ impl<'a> DataFlow<'a> {
             Some(Op::ImageWrite) => faulty.operands().iter().take(2).copied().collect(),
             _ => used(module, faulty),
         };
-        FaultSources { operand: self.slice(operands), control: self.slice(conditions) }
+        let sources = |values| self.slice(values, used).sources;
+        FaultSources { operand: sources(operands), control: sources(conditions) }
     }
 
     /// Returns the conditions of the branches among some instructions.
@@ -128,11 +150,12 @@ impl<'a> DataFlow<'a> {
         branches.filter_map(|i| i.operand(0)).collect()
     }
 
-    /// Returns the memory that values are computed from.
-    fn slice(&self, values: Vec<u32>) -> BTreeSet<LoadedFrom> {
-        let (mut open, mut seen, mut found) = (values, BTreeSet::new(), BTreeSet::new());
+    /// Returns the slice of values. `operands` returns the values on which the result of an
+    /// instruction depends.
+    pub(crate) fn slice(&self, values: Vec<u32>, operands: fn(&Module, Instruction<'_>) -> Vec<u32>) -> Slice {
+        let (mut open, mut slice) = (values, Slice::default());
         while let Some(id) = open.pop() {
-            let Some(definition) = self.module.definition_of(id).filter(|_| seen.insert(id)) else { continue };
+            let Some(definition) = self.module.definition_of(id).filter(|_| slice.ids.insert(id)) else { continue };
             if definition.op == Some(Op::Variable) && self.loaded_from(id).is_some() {
                 continue;
             }
@@ -151,29 +174,57 @@ impl<'a> DataFlow<'a> {
             if definition.op == Some(Op::Load)
                 && let Some(from) = definition.operand(0).and_then(|pointer| self.loaded_from(pointer))
             {
-                found.insert(from);
+                slice.sources.insert(from);
             }
-            open.extend(used(self.module, definition));
+            open.extend(operands(self.module, definition));
         }
-        found
+        slice
     }
 
-    /// Returns the memory of a push constant or binding that a pointer refers to.
+    /// Returns the memory of a push constant, binding or physical pointer that a pointer refers to.
     fn loaded_from(&self, pointer: u32) -> Option<LoadedFrom> {
-        let (variable, ids) = base_variable(self.module, pointer)?;
-        let (class, _) = self.module.pointer(self.module.type_of(variable)?)?;
+        let base = pointer_base(self.module, pointer)?;
+        let (class, pointee) = self.module.pointer(self.module.type_of(base.id)?)?;
+        let is_variable = self.module.definition_of(base.id)?.op == Some(Op::Variable) && !base.selects;
+        let memory = match class {
+            StorageClass::PhysicalStorageBuffer => {
+                ExternalMemory::Pointee(self.module.type_definition(pointee?).result()?)
+            }
+            StorageClass::PushConstant | StorageClass::Uniform | StorageClass::StorageBuffer if is_variable => {
+                ExternalMemory::Variable(base.id)
+            }
+            _ => return None,
+        };
         let index = |id: &u32| self.module.constant_int(*id).and_then(|n| u64::try_from(n).ok());
-        matches!(class, StorageClass::PushConstant | StorageClass::Uniform | StorageClass::StorageBuffer)
-            .then(|| LoadedFrom { variable, path: ids.iter().map_while(index).collect() })
+        Some(LoadedFrom { memory, path: base.indices.iter().map(index).collect() })
+    }
+}
+
+/// Returns the raw id of the type behind a physical pointer.
+pub(crate) fn physical_pointee(module: &Module, pointer: u32) -> Option<u32> {
+    match module.pointer(module.type_of(pointer)?)? {
+        (StorageClass::PhysicalStorageBuffer, Some(pointee)) => module.type_definition(pointee).result(),
+        _ => None,
     }
 }
 
 impl FaultSources {
     /// Returns how a fault depends on a scalar at an offset of the push constants or of a buffer.
-    pub(crate) fn of(&self, module: &Module, slot: Option<Slot>, block: &TypeLayout, offset: u64) -> Provenance {
-        let covers = |from: &LoadedFrom| {
-            slot_of(module, from.variable) == slot.map(|slot| Slot { element: 0, ..slot })
-                && byte_range(block, &from.path).contains(&offset)
+    /// `pointees` are the types behind the physical pointers that lead to the buffer, as raw ids.
+    pub(crate) fn of(
+        &self,
+        module: &Module,
+        (slot, pointees): (Option<Slot>, &[u32]),
+        block: &TypeLayout,
+        offset: u64,
+    ) -> Provenance {
+        let covers = |from: &LoadedFrom| match from.memory {
+            ExternalMemory::Variable(variable) => {
+                slot_of(module, variable) == slot.map(|slot| Slot { element: 0, ..slot })
+                    && byte_range(block, &from.path).contains(&offset)
+            }
+            // A pointer may lead to any record of the buffer.
+            ExternalMemory::Pointee(pointee) => pointees.contains(&pointee),
         };
         match () {
             () if self.operand.iter().any(covers) => Provenance::Operand,
@@ -191,9 +242,9 @@ fn used(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
 }
 
 /// Returns the bytes of a block to which constant indices lead.
-fn byte_range(block: &TypeLayout, path: &[u64]) -> Range<u64> {
+fn byte_range(block: &TypeLayout, path: &[Option<u64>]) -> Range<u64> {
     let (mut at, mut layout) = (0, block);
-    for &index in path {
+    for index in path.iter().map_while(|index| *index) {
         let (stride, part) = match layout {
             TypeLayout::Struct { members, .. } => {
                 let Some(member) = members.get(index as usize) else { break };
@@ -294,7 +345,7 @@ mod tests {
         let sources = flow.sources(last_store.index);
         let reflection = Reflection::new(&module);
         let block = reflection.entry_points[0].push_constants.as_deref().unwrap();
-        let of = |offset| sources.of(&module, None, block, offset);
+        let of = |offset| sources.of(&module, (None, &[]), block, offset);
         assert_eq!([of(0), of(4), of(8)], [Provenance::Operand, Provenance::Control, Provenance::Unknown]);
     }
 }

@@ -28,7 +28,8 @@ pub const BUNDLE_FOLDER: &str = "bundle";
 /// Subdirectory of a result directory for the bundle of a reduced failure.
 const REDUCED_FOLDER: &str = "reduced";
 
-/// Subdirectory of a result directory for the case file with the parameters that a search chose.
+/// Subdirectory of a result directory for the case file with the parameters that a search chose and
+/// the buffers that were derived.
 const CASE_FOLDER: &str = "case";
 
 /// Steps after a failure.
@@ -341,7 +342,7 @@ impl CheckSession {
         if ended_early(result) || (result.status == Status::Fail && !bundle.exists()) {
             check.write_failure_bundle(&self.destination(&bundle, output), result, device)?;
         }
-        self.write_case(&folder.join(CASE_FOLDER), result)
+        self.write_case(check, &folder.join(CASE_FOLDER), result)
     }
 
     /// Notes the planted error, and the instructions to try if no checked element shows it.
@@ -364,12 +365,19 @@ impl CheckSession {
         BundleDestination { folder, command: output.command, mutation: self.mutation.as_ref() }
     }
 
-    /// Writes a case file with the parameters that a search chose, if it did, in place of that of an
-    /// earlier check.
-    fn write_case(&self, folder: &Path, result: &mut CheckResult) -> Result<(), CheckError> {
+    /// Writes a case file with the parameters that a search chose and the buffers that were derived,
+    /// if there are any, in place of that of an earlier check.
+    fn write_case(&self, check: &Check<'_>, folder: &Path, result: &mut CheckResult) -> Result<(), CheckError> {
         bundle::remove(folder)?;
-        let Some(chosen) = &self.chosen else { return Ok(()) };
-        if let Some(file) = write_case(folder, &self.shader, &self.options, &chosen.note())? {
+        let setup = &check.setup;
+        let why = match &self.chosen {
+            Some(chosen) => chosen.note(),
+            None if setup.has_derived => "memory behind device addresses follows from the shader".to_owned(),
+            None => return Ok(()),
+        };
+        let (buffers, addresses) = (setup.buffers.clone(), setup.addresses.clone());
+        let options = Options { buffers, addresses, ..self.options.clone() };
+        if let Some(file) = write_case(folder, &self.shader, &options, &why)? {
             let file = file.display();
             result.notes.push(format!("`assay check {file}` repeats the check with these parameters"));
         }

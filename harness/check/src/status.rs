@@ -8,6 +8,11 @@ use assay_exec::ExecError;
 pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \
                                     there is nothing to check";
 
+/// Reason for a shader whose only output is behind addresses of unknown origin.
+pub(crate) const UNKNOWN_ADDRESSES: &str = "the shader writes only through device addresses, and Assay does not see which words of push constants or buffers \
+     hold them, so there is nothing to check; declare each buffer with --buffer NAME=COUNT*TYPE, and the word that \
+     holds its address with --address PLACE@BYTE=NAME";
+
 /// Remedy: options with which a shader may write more.
 pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
 

@@ -1,5 +1,6 @@
 //! Resources that a shader may write. Only these show results of the shader.
 
+use crate::address_flow::written_pointees;
 use crate::base_variable::{base_variable, slot_of};
 use crate::image_handles::WrittenImages;
 use assay_oracle::Slot;
@@ -14,20 +15,23 @@ pub(crate) struct WrittenResources {
     images: WrittenImages,
     /// `None` if any buffer may be written.
     buffers: Option<BTreeSet<Slot>>,
+    /// Types behind the physical pointers that may be written through, as raw ids.
+    pub(crate) pointees: BTreeSet<u32>,
 }
 
 impl WrittenResources {
     pub(crate) fn find(module: &Module, usage: &EntryPointUses) -> WrittenResources {
-        let functions = usage.functions.iter().filter_map(|f| module.functions().get(*f));
-        let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+        let functions = || usage.functions.iter().filter_map(|f| module.functions().get(*f));
+        let instructions = || functions().flat_map(|f| module.instructions_in(f.instructions.clone()));
+        let pointees = written_pointees(module, instructions());
         let mut buffers = Some(BTreeSet::new());
-        for pointer in instructions.flat_map(|i| written_pointers(module, i)) {
+        for pointer in instructions().flat_map(|i| written_pointers(module, i)) {
             match (base_variable(module, pointer), &mut buffers) {
                 (Some((variable, _)), Some(known)) => known.extend(slot_of(module, variable)),
                 _ => buffers = None,
             }
         }
-        WrittenResources { images: WrittenImages::find(module, usage), buffers }
+        WrittenResources { images: WrittenImages::find(module, usage), buffers, pointees }
     }
 
     /// Returns whether the resource of a descriptor may be written.
@@ -37,7 +41,7 @@ impl WrittenResources {
     }
 }
 
-/// Returns the pointers to buffers among an instruction's operands, unless the instruction only
+/// Returns the pointers to bound buffers among an instruction's operands, unless the instruction only
 /// reads through them or derives other pointers.
 fn written_pointers<'a>(module: &'a Module, i: Instruction<'a>) -> impl Iterator<Item = u32> + use<'a> {
     let reads = matches!(
@@ -46,7 +50,7 @@ fn written_pointers<'a>(module: &'a Module, i: Instruction<'a>) -> impl Iterator
     );
     let buffer = |id: &u32| {
         let class = module.type_of(*id).and_then(|ty| module.pointer(ty)).map(|(class, _)| class);
-        matches!(class, Some(StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PhysicalStorageBuffer))
+        matches!(class, Some(StorageClass::StorageBuffer | StorageClass::Uniform))
     };
     let pointers = if reads { Vec::new() } else { module.id_operands(i) };
     pointers.into_iter().filter(buffer)

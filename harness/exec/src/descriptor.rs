@@ -88,16 +88,17 @@ pub fn addressed_slot(number: u32) -> Slot {
     Slot::new(ADDRESSED_SET, number)
 }
 
-/// Returns distinct addresses for buffers that no device has allocated, far from each other and
-/// from 0.
+/// Returns distinct addresses for buffers that no device has allocated, far from 0 and so far from
+/// each other that an access beyond one buffer does not reach the next.
 pub fn synthetic_addresses<'a>(descriptors: impl IntoIterator<Item = &'a Descriptor>) -> BTreeMap<Slot, u64> {
     const FIRST: u64 = 1 << 32;
     const ALIGN: u64 = 1 << 12;
+    const APART: u64 = 1 << 32;
     let mut next = FIRST;
     let addressed = descriptors.into_iter().filter(|d| d.is_addressed());
     let place = |d: &Descriptor| {
         let here = next;
-        next = (here + d.bytes).next_multiple_of(ALIGN) + ALIGN;
+        next = (here + d.bytes).next_multiple_of(ALIGN) + APART;
         (d.slot, here)
     };
     addressed.map(place).collect()

@@ -22,7 +22,7 @@ pub struct Outcome {
     /// first one of each instruction.
     pub benign_races: Vec<Fault>,
     /// End of the faulty accesses beyond each buffer and texel buffer, in bytes: the size with which
-    /// these would be in bounds.
+    /// these would be in bounds. An access by address counts for the last buffer that begins before it.
     pub reach: BTreeMap<Slot, u64>,
     /// Size of the first mip level with which the faulty accesses to each image would be in bounds,
     /// in texels along each axis. Accesses to other levels, to missing layers, and at negative

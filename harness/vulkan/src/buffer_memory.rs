@@ -38,7 +38,10 @@ impl Buffer {
         // From here on, dropping `buffer` cleans up.
         let mut buffer = Self { device: device.clone(), raw, allocation: None, bytes };
         // SAFETY: a live buffer of this device.
-        let requirements = unsafe { device.raw.get_buffer_memory_requirements(raw) };
+        let mut requirements = unsafe { device.raw.get_buffer_memory_requirements(raw) };
+        if apart > 0 {
+            requirements.alignment = requirements.alignment.max(ADDRESS_ALIGNMENT);
+        }
         let allocation = device
             .allocator()
             .allocate(&AllocationCreateDesc {
@@ -115,6 +118,10 @@ impl Drop for Buffer {
 
 /// Unused bytes after an addressable buffer; more than one access of a shader covers.
 const APART: u64 = 256;
+
+/// Alignment of addressable buffers in their memory. Shaders may state an alignment of pointers that
+/// is larger than that of the buffer.
+const ADDRESS_ALIGNMENT: u64 = 4096;
 
 fn whole_words(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(4)

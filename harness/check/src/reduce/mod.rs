@@ -256,13 +256,14 @@ fn reduce_with(
 
 /// Returns options with which a check has one round, that of the dispatch, with the same bytes.
 fn fixed_options(check: &Check<'_>, result: &CheckResult, dispatch: &Dispatch) -> Result<Options, CheckError> {
+    let (module, buffers) = (&check.shader.source.module, check.setup.buffers.iter());
     let mut options = Options {
         rules: check.setup.rules,
         entry: Some(check.setup.entry.clone()),
         groups: Some(check.setup.groups),
         specs: check.setup.specs.iter().map(|s| (s.id.to_string(), format!("0x{:x}", s.bits))).collect(),
         rounds: 1,
-        buffers: check.setup.buffers.clone(),
+        buffers: buffers.map(|(name, form)| (name.clone(), form.by_id(module))).collect(),
         addresses: check.setup.addresses.clone(),
         robustness: check.robustness,
         subgroups: check.layout.map(BindingName::from),
@@ -333,7 +334,7 @@ fn run_on(target: &dyn Target, shader: &ShaderSource, options: &Options, only: O
 /// Returns the options without those for bindings that no longer exist.
 fn fit_options(shader: &ShaderSource, options: &Options) -> Option<Options> {
     let none = Options { inputs: Vec::new(), samplers: Vec::new(), images: Vec::new(), push: None, ..options.clone() };
-    let free = Options { addresses: Vec::new(), ..none };
+    let free = Options { addresses: Vec::new(), fixed: true, ..none };
     let setup = crate::DispatchSetup::new(shader, &free).ok()?;
     let mut fitting = options.clone();
     let is_there = |to: &BindingName| setup.descriptors.iter().any(|d| to.names(d.slot, d.name.as_deref()));

@@ -67,6 +67,8 @@ pub enum TypeLayout {
     Pointer {
         /// Its storage class.
         class: StorageClass,
+        /// The type that it points to; `None` for an untyped pointer.
+        pointee: Option<TypeId>,
     },
     /// A type without a memory layout, such as an image or a sampler.
     Opaque,
@@ -266,7 +268,7 @@ impl<'a> Layouts<'a> {
                 TypeLayout::Array { element: self.within(element, matrix), count: None, stride: stride() }
             }
             Type::Struct { .. } => self.structure(ty, declared),
-            Type::Pointer { class, .. } => TypeLayout::Pointer { class },
+            Type::Pointer { class, pointee } => TypeLayout::Pointer { class, pointee },
             Type::Void
             | Type::Image(_)
             | Type::Sampler

@@ -261,10 +261,14 @@ impl Run<'_> {
         let after = self.bindings.addresses.partition_point(|(first, ..)| *first <= address);
         let around = after.checked_sub(1).map(|at| self.bindings.addresses[at]);
         if let Some((first, length, number)) = around
-            && address - first + size <= length
             && let Some(object) = self.object_of(number * OBJECT)
         {
-            return Target::At { object, offset: (address - first) as usize };
+            let end = (address - first).saturating_add(size);
+            if end <= length {
+                return Target::At { object, offset: (address - first) as usize };
+            }
+            // Not certain: the address may have been computed from that of another buffer.
+            self.log.note_reach(object, end);
         }
         let rule = named("11819");
         let detail = || format!("{size} bytes at address {address:#x} lie in no buffer that was given ({rule})");
