@@ -23,6 +23,7 @@ use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
 use assay_oracle::{Copies, Dispatch, FaultKind, Outcome, Slot};
 use assay_spirv::module::InstructionIndex;
+use assay_spirv::reflect::Reflection;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -423,7 +424,8 @@ impl<'a> CheckRun<'a> {
             .into_iter()
             .map(|((cause, place), elements)| UndeterminedElements { cause, place, elements })
             .collect();
-        let advice = check.advice(status::TRY);
+        let specs = !Reflection::new(&check.shader.source.module).spec_constants.is_empty();
+        let advice = check.advice(if specs { status::TRY_WITH_SPECS } else { status::TRY });
         (result.status, result.reason) = status::of(&result, failure, hollow, advice.as_deref());
         if let Some(race) = &self.benign_race {
             status::qualify_by_benign_race(&mut result, race);

@@ -440,22 +440,74 @@ pub(crate) fn put_addresses(words: &[ResolvedWord], addresses: &BTreeMap<Slot, u
 mod tests {
     use super::*;
     use crate::memory_layout::{path_text, walk_scalars};
-    use assay_exec::synthetic_addresses;
+    use assay_exec::{addressed_slot, synthetic_addresses};
+    use assay_spirv::reflect::DescriptorKind;
 
     #[test]
     fn records_have_the_layout_of_c() {
         let form: AddressedBuffer = "3*value:f32,next:u64,tag:u8".parse().unwrap();
         assert_eq!(form.to_string(), "3*value:f32,next:u64,tag:u8");
-        let (shape, bytes) = form.layout();
+        let AddressedLayout { block: shape, bytes, .. } = form.layout(&module()).unwrap();
         assert_eq!(bytes, 3 * 24);
         let mut found = Vec::new();
         walk_scalars(&shape, bytes, &mut |element, path| found.push((element.offset, path_text(path))));
         let second: Vec<_> = found.iter().skip(3).take(3).map(|(at, path)| (*at, path.as_str())).collect();
         assert_eq!(second, [(24, "[1].value"), (32, "[1].next"), (40, "[1].tag")]);
-        assert_eq!("4*u32".parse::<AddressedBuffer>().unwrap().layout().1, 16);
+        assert_eq!("4*u32".parse::<AddressedBuffer>().unwrap().layout(&module()).unwrap().bytes, 16);
         for wrong in ["", "u32", "0*u32", "2*", "2*u24", "2*f8", "2*a b:u32", "-1*u32", "99999999999999999999*u8"] {
             assert!(wrong.parse::<AddressedBuffer>().is_err(), "{wrong}");
         }
+    }
+
+    /// Three types behind physical pointers: 3 is a structure with the name Node, 4 one with a run-time
+    /// array, 5 an integer.
+    fn module() -> Module {
+        let text = "OpCapability Shader
+            OpCapability PhysicalStorageBufferAddresses
+            OpMemoryModel PhysicalStorageBuffer64 GLSL450
+            OpName %3 \"Node\"
+            OpMemberDecorate %3 0 Offset 0
+            OpMemberDecorate %3 1 Offset 8
+            OpMemberDecorate %4 0 Offset 0
+            OpMemberDecorate %4 1 Offset 16
+            OpDecorate %6 ArrayStride 16
+            OpDecorate %9 ArrayStride 4
+            %1 = OpTypeFloat 32
+            %2 = OpTypeVector %1 2
+            %3 = OpTypeStruct %1 %2
+            %6 = OpTypeRuntimeArray %2
+            %4 = OpTypeStruct %1 %6
+            %5 = OpTypeInt 32 0
+            %7 = OpTypePointer PhysicalStorageBuffer %3
+            %8 = OpTypePointer PhysicalStorageBuffer %4
+            %9 = OpTypePointer PhysicalStorageBuffer %5";
+        Module::parse(assay_spirv::assemble(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn types_of_the_module_give_exact_layouts() {
+        let module = module();
+        for (text, bytes, elements) in [
+            ("%Node", 16, ".0 .1[0] .1[1]"),
+            ("2*%3", 32, "[0].0 [0].1[0] [0].1[1] [1].0 [1].1[0] [1].1[1]"),
+            ("2*%4", 48, ".0 .1[0][0] .1[0][1] .1[1][0] .1[1][1]"),
+            ("3*%5", 12, "[0] [1] [2]"),
+        ] {
+            let form: AddressedBuffer = text.parse().unwrap();
+            assert_eq!(form.to_string(), text);
+            let layout = form.layout(&module).unwrap();
+            let mut found = Vec::new();
+            walk_scalars(&layout.block, layout.bytes, &mut |_, path| found.push(path_text(path)));
+            assert_eq!((layout.bytes, found.join(" ")), (bytes, elements.to_owned()), "{text}");
+        }
+        for (text, why) in
+            [("%4", "give its length"), ("%Knot", "types behind pointers: %Node, %4, %5"), ("%1", "%Node")]
+        {
+            let error = text.parse::<AddressedBuffer>().unwrap().layout(&module).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+        let form = AddressedBuffer::of_type(&module, 3, Some(2));
+        assert_eq!((form.to_string(), form.by_id(&module).to_string()), ("2*%Node".to_owned(), "2*%3".to_owned()));
     }
 
     #[test]
@@ -474,7 +526,19 @@ mod tests {
 
     #[test]
     fn addresses_are_put_into_their_words() {
-        let descriptor = |index, name: &str| "4*u64".parse::<AddressedBuffer>().unwrap().descriptor(index, name);
+        let descriptor = |index, name: &str| {
+            let layout = "4*u64".parse::<AddressedBuffer>().unwrap().layout(&module()).unwrap();
+            Descriptor {
+                slot: addressed_slot(index),
+                name: Some(name.to_owned()),
+                kind: DescriptorKind::StorageBuffer,
+                block: Some(layout.block),
+                texels: None,
+                compares_depth: false,
+                may_be_written: true,
+                bytes: layout.bytes,
+            }
+        };
         let descriptors = [descriptor(0, "a"), descriptor(1, "b")];
         let given = [AddressWord::parse("push@8", "b+16").unwrap(), AddressWord::parse("a@24", "a").unwrap()];
         let words = resolve(&given, &descriptors, Some(16)).unwrap();

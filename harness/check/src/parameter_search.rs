@@ -35,7 +35,7 @@ use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_precision::Scalar;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::DescriptorKind;
-use assay_spirv::tables::Dim;
+use assay_spirv::tables::{Dim, Op};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -78,9 +78,9 @@ const ENOUGH: u64 = 2;
 /// Contents of a buffer whose integers serve as indices: 0, 1, 2, ..
 const INDEX: &str = "index";
 
-/// Contents of a buffer from whose integers addresses are computed: indices, an offset that is aligned
-/// for every type, and none.
-const OFFSETS: [&str; 3] = [INDEX, "16", "0"];
+/// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
+/// every type, indices, and no offset.
+const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
 
 /// Rounds with which a candidate is interpreted.
 const ROUNDS: u32 = 2;
@@ -395,7 +395,10 @@ impl Search<'_> {
                     && self.is_operand(&sources, d)
             };
             let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
-            let contents = if best.faults.first() == Some(&FaultKind::Pointer) { &OFFSETS[..] } else { &OFFSETS[..1] };
+            let contents = match best.faults.first() {
+                Some(FaultKind::Pointer) if self.computes_addresses() => &OFFSETS[..],
+                _ => &[INDEX][..],
+            };
             let before = best.chosen.clone();
             for source in contents {
                 let mut chosen = before.clone();
@@ -406,6 +409,11 @@ impl Search<'_> {
             tried.push(name);
         }
         Ok(best)
+    }
+
+    /// Returns whether the shader computes pointers from integers.
+    fn computes_addresses(&self) -> bool {
+        self.check.shader.source.module.instructions().any(|i| i.op == Some(Op::ConvertUToPtr))
     }
 
     /// Returns whether a faulty index was computed from the run-time array of a buffer.

@@ -14,6 +14,10 @@ use assay_spirv_rules::inspect::{ModuleSource, Report, ViolationEntry};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
+/// Explanation of `Aligned 0` (<https://github.com/KhronosGroup/glslang/issues/3893>).
+const GLSLANG_ALIGNED: &str = "glslang writes Aligned 0 where it copies a structure behind an address member by \
+                               member; try --target-env vulkan1.2, or glslang from November 2025 on";
+
 /// A shader.
 #[derive(Debug)]
 pub struct ShaderSource {
@@ -175,7 +179,11 @@ impl ShaderSource {
         if report.is_legal() {
             return Ok(report.warnings.iter().map(line).collect());
         }
-        let list = report.violations.iter().map(|v| format!("  {}", line(v)));
+        let mut list: Vec<String> = report.violations.iter().map(|v| format!("  {}", line(v))).collect();
+        let is_unaligned = |v: &ViolationEntry| v.message.starts_with("Aligned 0,");
+        if self.language == Language::Glsl && report.violations.iter().any(is_unaligned) {
+            list.push(format!("  {GLSLANG_ALIGNED}"));
+        }
         let name = match (&self.compiler, self.language) {
             (Some(run), _) => format!("the module that {} made of {}", run.compiler, self.name),
             (None, Language::Wgsl) => format!("the module that naga made of {}", self.name),
@@ -184,7 +192,7 @@ impl ShaderSource {
                 None => self.name.clone(),
             },
         };
-        Err(CheckError::Illegal { name, list: list.collect() })
+        Err(CheckError::Illegal { name, list })
     }
 
     /// Returns a location for messages, such as `shader.wgsl:3:5: let x = ..`, as far as it is

@@ -16,6 +16,9 @@ pub(crate) const UNKNOWN_ADDRESSES: &str = "the shader writes only through devic
 /// Remedy: options with which a shader may write more.
 pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
 
+/// As [`TRY`], for a shader with specialisation constants.
+pub(crate) const TRY_WITH_SPECS: &str = "try other values of --push, --input, --spec, --workgroups or --elements";
+
 /// Returns the status of a check, and the reason if it is not a Pass. `hollow` is set if no written
 /// element could have come out wrong; `advice` is the remedy for that.
 pub(crate) fn of(

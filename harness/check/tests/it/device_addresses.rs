@@ -2,10 +2,10 @@
 
 use crate::support::{SyntheticTarget, on_each_driver};
 use assay_check::{
-    AddressWord, BundleDestination, CaseFile, Check, CheckError, MutatingTarget, Mutation, Options, ReductionLimits,
-    ShaderSource, bundle, reduce,
+    AddressWord, BundleDestination, CaseFile, Check, CheckError, CheckSession, CompileOptions, MutatingTarget,
+    Mutation, Options, ReductionLimits, SessionOutput, ShaderSource, bundle, reduce,
 };
-use assay_events::Status;
+use assay_events::{CheckResult, Status};
 use assay_exec::Target;
 use assay_spirv_rules::requirements::Requirements;
 use std::path::Path;
@@ -154,4 +154,178 @@ fn a_failure_behind_an_address_is_traced_and_reduced() {
     assert!(reduced.instructions[1] < reduced.instructions[0]);
     assert_eq!(reduced.result.status, Status::Fail);
     assert!(!reduced.options.buffers.is_empty());
+}
+
+/// Pointers in arrays of a storage buffer, to matrices and vectors with a large alignment.
+const TABLE: &str = "#version 450
+#extension GL_EXT_buffer_reference : require
+layout(local_size_x = 16) in;
+struct Light { mat3 m; float w[2]; };
+layout(buffer_reference, std430, buffer_reference_align = 256) buffer Out { vec3 data[]; };
+layout(buffer_reference, std430, buffer_reference_align = 256) readonly buffer In { Light lights[]; };
+layout(std430, binding = 1) readonly buffer Table { In inputs[2]; Out outs[3]; } table;
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    Light l = table.inputs[i & 1u].lights[i];
+    table.outs[i % 3u].data[i] = l.m * vec3(l.w[0], l.w[1], 1.0);
+}";
+
+/// A list that the shader follows for some steps, and one that it follows to its end.
+const RING: &str = "for (int i = 0; i < 6; i++) { sum += node.value; node = node.next; }";
+const ENDED: &str = "while (uvec2(node) != uvec2(0)) { sum += node.value; node = node.next; }";
+
+fn list(walk: &str) -> String {
+    format!(
+        "#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+layout(local_size_x = 64) in;
+layout(buffer_reference) buffer Node;
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Node {{ uint value; Node next; }};
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Sums {{ uint sums[]; }};
+layout(push_constant) uniform Push {{ Node head; Sums dst; }};
+void main() {{
+    uint sum = gl_GlobalInvocationID.x;
+    Node node = head;
+    {walk}
+    dst.sums[gl_GlobalInvocationID.x] = sum * 3u;
+}}"
+    )
+}
+
+/// Pairs of words as addresses, with an offset in bytes from another buffer.
+const OFFSETS: &str = "#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+layout(local_size_x = 32) in;
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer From { uint data[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer To { uint data[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer Offset { uint bytes; };
+layout(push_constant) uniform Push { uvec2 from; To to; Offset offset; };
+void main() {
+    uint carry;
+    uint low = uaddCarry(from.x, offset.bytes, carry);
+    From at = From(uvec2(low, from.y + carry));
+    to.data[gl_GlobalInvocationID.x] = at.data[gl_GlobalInvocationID.x] * 5u;
+}";
+
+/// Compiles GLSL; `None`, with a line on the terminal, if no compiler is installed.
+fn glsl(text: &str) -> Option<ShaderSource> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.comp");
+    std::fs::write(&path, text).unwrap();
+    match ShaderSource::load(&path, &CompileOptions::default()) {
+        Err(error) if error.to_string().contains("none of its compilers is installed") => {
+            assay_testkit::skip_missing(&error.to_string());
+            None
+        }
+        shader => Some(shader.unwrap()),
+    }
+}
+
+/// Searches for parameters, writes the case file, and checks the shader on a target.
+fn searched(shader: ShaderSource, target: &dyn Target, folder: &Path) -> CheckResult {
+    let mut session = CheckSession::new(shader, Options::default());
+    session.search(target).unwrap();
+    let check = session.check().unwrap();
+    let mut result = check.run(target).unwrap();
+    let output = SessionOutput { folder: Some(folder), command: &[] };
+    session.conclude(&check, &mut result, target.info(), output).unwrap();
+    result
+}
+
+/// Only the shader says which buffers are behind its addresses. A verdict rests on written elements, a
+/// planted error is found, and the case file repeats the check.
+#[test]
+fn buffers_behind_addresses_follow_from_the_shader() {
+    let (ring, ended) = (list(RING), list(ENDED));
+    let record = "--buffer head=4*%Node --buffer dst=256*%Sums --address push@0=head --address push@8=dst \
+                  --address head@8=head+16 --address head@24=head+32 --address head@40=head+48 --address head@56=";
+    let linked = |last: &str| format!("{record}{last}");
+    let cases = [
+        (TABLE, "ulp:9@OpMatrixTimesVector", 3, "--address 0.1@32=table.outs.2".to_owned()),
+        (&ring, "off-by-one@OpIMul", 1, linked("head")),
+        (&ended, "off-by-one@OpIMul", 1, linked("null")),
+        (
+            OFFSETS,
+            "off-by-one@OpIMul",
+            1,
+            "--buffer from=128*%From --buffer to=128*%To --buffer offset=%Offset".to_owned(),
+        ),
+    ];
+    for (text, mutation, bindings, options) in cases {
+        let Some(shader) = glsl(text) else { return };
+        let planted = mutation.parse::<Mutation>().unwrap().plant(&shader.source.module, "main").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let target = SyntheticTarget::default();
+        let result = searched(glsl(text).unwrap(), &target, folder.path());
+        let writes = result.writes.clone().unwrap();
+        assert_eq!((result.status, writes.bindings.len()), (Status::Pass, bindings), "{text}: {result:?}");
+        assert!(writes.falsifiable * 4 >= writes.elements, "{text}: {writes}");
+        assert!(result.notes.iter().any(|note| note.contains(&options)), "{options}: {:?}", result.notes);
+
+        let case = CaseFile::load(&folder.path().join("case/case.toml")).unwrap().unwrap();
+        let again = ShaderSource::load(&case.shader, &CompileOptions::default()).unwrap();
+        let check = Check::new(&again, &case.options).unwrap();
+        let repeated = check.run(&target).unwrap();
+        assert_eq!((&repeated.writes, repeated.status), (&result.writes, Status::Pass));
+        assert_eq!(repeated.elements_checked, result.elements_checked);
+        assert!(!repeated.notes.iter().any(|note| note.contains("follows from the shader")), "{:?}", repeated.notes);
+
+        let broken = check.run(&MutatingTarget::new(SyntheticTarget::default(), planted)).unwrap();
+        assert_eq!(broken.status, Status::Fail, "{text}");
+        assert!(broken.mismatches[0].buffer.starts_with("buffer "), "{:?}", broken.mismatches[0]);
+        on_each_driver(|target| {
+            // SwiftShader crashes on forward pointers to types with such pointers.
+            if lacks(target, &shader) || target.info().name.contains("SwiftShader") && text.contains("Node next") {
+                return;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let result = searched(glsl(text).unwrap(), target, folder.path());
+            assert_eq!((result.status, result.elements_failing), (Status::Pass, 0), "{text}: {result:?}");
+        });
+    }
+}
+
+/// Integers to which an index is added lead to buffers with a record for each invocation.
+#[test]
+fn addresses_computed_from_integers_lead_to_buffers() {
+    let shader = ShaderSource::read("test.spvasm", RECORDS.0.as_bytes()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let result = searched(shader, &SyntheticTarget::default(), folder.path());
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    let options = "--address 0.0@0=where.from --address 0.0@8=where.to";
+    assert!(result.notes.iter().any(|note| note.contains(options)), "{:?}", result.notes);
+}
+
+/// The options win, also over single words.
+#[test]
+fn words_that_the_options_set_are_kept() {
+    let Some(shader) = glsl(&list(RING)) else { return };
+    let mut options = Options::default();
+    options.addresses.push(AddressWord::parse("head@24", "null").unwrap());
+    options.elements.push((Some("dst".parse().unwrap()), 300));
+    let check = Check::new(&shader, &options).unwrap();
+    let error = check.run(&SyntheticTarget::default()).unwrap_err().to_string();
+    assert!(error.contains("lie in no buffer"), "{error}");
+    options.addresses[0] = AddressWord::parse("head@24", "head").unwrap();
+    let result = Check::new(&shader, &options).unwrap().run(&SyntheticTarget::default()).unwrap();
+    assert_eq!((result.status, result.elements_checked), (Status::Pass, 2 * 300), "{result:?}");
+}
+
+/// A shader whose addresses are unknown is no shader without output.
+#[test]
+fn addresses_of_unknown_origin_are_named_as_the_reason() {
+    let text = "#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+layout(local_size_x = 16) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out { uint data[]; };
+layout(push_constant) uniform Push { uint low; uint high; };
+void main() { Out(uvec2(low ^ 5u, high)).data[gl_GlobalInvocationID.x] = 1u; }";
+    let Some(shader) = glsl(text) else { return };
+    let result = Check::new(&shader, &Options::default()).unwrap().run(&SyntheticTarget::default()).unwrap();
+    let reason = result.reason.unwrap();
+    assert_eq!(result.status, Status::Undetermined);
+    assert!(reason.contains("--buffer NAME=COUNT*TYPE") && reason.contains("--address"), "{reason}");
 }

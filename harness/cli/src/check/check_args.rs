@@ -48,7 +48,9 @@ Inputs:
   other samplers and images.
   Buffers with device addresses (--buffer, or [buffer] in a case file) are
   allocated first. Their addresses are stored as --address (or [address])
-  says, before the interpreter and the device run.
+  says, before the interpreter and the device run. Every other word of push
+  constants and buffers from which the shader gets a physical pointer leads to
+  a buffer of the pointer's type, with the name of the word.
 
 What is checked:
   Assay compares every scalar of every storage buffer, storage image and
@@ -173,7 +175,10 @@ pub(super) struct DispatchArgs {
     /// Buffer without a binding, which the shader reaches by its device address; repeatable
     ///
     /// COUNT*[NAME:]TYPE,[NAME:]TYPE,..: COUNT records, each laid out as a C structure of scalars
-    /// i8 to i64, u8 to u64, f16 to f64. --input NAME=CONTENTS sets its contents.
+    /// i8 to i64, u8 to u64, f16 to f64. %TYPE: a type of the module behind physical pointers;
+    /// COUNT*%TYPE: COUNT elements of its run-time array, or COUNT records. --input NAME=CONTENTS sets
+    /// its contents. [default: a buffer for each address that the shader takes from push constants or
+    /// buffers]
     #[arg(long, value_name = "NAME=COUNT*TYPES", value_parser = assignment)]
     pub(super) buffer: Vec<(String, String)>,
 
