@@ -376,7 +376,11 @@ impl DispatchSetup {
         if descriptor.compares_depth {
             return Sampler { compare: Some(CompareOp::LessOrEqual), ..Sampler::NEAREST };
         }
-        let images = || self.descriptors.iter().filter(|d| !d.is_read_back()).filter_map(|d| d.texels.as_ref());
+        // Multisampled images are not filtered.
+        let images = || {
+            let read_only = self.descriptors.iter().filter(|d| !d.is_read_back());
+            read_only.filter_map(|d| d.texels.as_ref()).filter(|texels| texels.without_contents().samples == 1)
+        };
         if round.is_multiple_of(2) || !images().all(is_filtered) {
             return Sampler::NEAREST;
         }

@@ -19,6 +19,9 @@ pub struct ImageConfig {
     /// Number of mip levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub levels: Option<u32>,
+    /// Number of samples of a texel of a multisampled image [default: 4].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
     /// Format, if the shader does not fix it: a name of SPIR-V, such as `Rgba8` or `R16f`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
@@ -42,12 +45,13 @@ pub struct ImageConfig {
 impl ImageConfig {
     /// Returns the properties of an image, without its contents.
     pub fn of(image: &Image) -> ImageConfig {
-        let Image { extent, layers, levels, format, view, .. } = image;
+        let Image { extent, layers, levels, samples, format, view, .. } = image;
         let some = |n: u32| (n != ImageView::REMAINING).then_some(n);
         ImageConfig {
             size: Some(extent.to_vec()),
             layers: Some(*layers),
             levels: Some(*levels),
+            samples: (*samples > 1).then_some(*samples),
             format: Some(format!("{format:?}")),
             base_level: Some(view.base_level),
             view_levels: some(view.levels),

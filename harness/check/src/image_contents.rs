@@ -13,6 +13,14 @@ use assay_texture::{ImageView, TexelFormat};
 /// Mip levels of a sampled image, if its size allows.
 const LEVELS: u32 = 2;
 
+/// Samples of a texel of a multisampled image: every device has this number for images with a format
+/// of colours or depths that shaders only read (limits `sampledImageColorSampleCounts` and
+/// `sampledImageDepthSampleCounts` in Vulkan, "Required Limits").
+const SAMPLES: u32 = 4;
+
+/// Largest number of samples of Vulkan, `VK_SAMPLE_COUNT_64_BIT`.
+const MAX_SAMPLES: u32 = 64;
+
 /// Smallest side of an image that the shader only reads. A storage image has a texel for each
 /// invocation, so that the shader writes most of them.
 const SIDE: u32 = 16;
@@ -48,9 +56,6 @@ pub(crate) fn image_shape(
     (form, filtered, compared): (&ImageConfig, bool, bool),
 ) -> Result<ImageShape, String> {
     let refused = |what: &str| Err(format!("{what} is not supported"));
-    if ty.multisampled {
-        return refused("a multisampled image");
-    }
     let depth = ty.depth == 1 || compared;
     let asked = form.image_format().map_err(|error| error.to_string())?;
     if let Some(asked) = asked.filter(|asked| compared && *asked != ImageFormat::R32f) {
@@ -132,9 +137,11 @@ pub(crate) fn image_shape(
         (_, true) => layers.max(LAYERS),
         (_, false) => 1,
     };
+    let samples = samples(ty.multisampled, form.samples)?;
     // Only these may have several levels on every device.
     let levels = match form.levels {
         Some(levels) => levels,
+        None if samples > 1 => 1,
         None if fetched && matches!(dim, Dim::Dim2D | Dim::Dim3D) && extent.iter().any(|&n| n > 1) => LEVELS,
         None => 1,
     };
@@ -152,8 +159,29 @@ pub(crate) fn image_shape(
     if !view.fits(levels, layers) {
         return Err(format!("the view ({view}) does not fit the image (mip levels: {levels}, layers: {layers})"));
     }
-    let image = Image { dim, extent, layers, levels, format, depth, view, data: Vec::new() };
+    if samples > 1 && (dim != Dim::Dim2D || levels != 1) {
+        return refused("a multisampled image that is not two-dimensional, or that has several mip levels,");
+    }
+    let image = Image { dim, extent, layers, levels, samples, format, depth, view, data: Vec::new() };
     ImageShape::new(image, ty.arrayed).ok_or_else(unsupported)
+}
+
+/// Returns the number of samples of a texel: the `given` one, or the default of a multisampled image.
+///
+/// # Errors
+/// The type of the image does not permit the given number.
+fn samples(multisampled: bool, given: Option<u32>) -> Result<u32, String> {
+    match given {
+        None if multisampled => Ok(SAMPLES),
+        None => Ok(1),
+        Some(samples) if !multisampled && samples != 1 => {
+            Err(format!("the image's type is single-sampled; it cannot have {samples} samples"))
+        }
+        Some(samples) if multisampled && !(samples.is_power_of_two() && (2..=MAX_SAMPLES).contains(&samples)) => {
+            Err(format!("a multisampled image has 2, 4, 8, 16, 32 or {MAX_SAMPLES} samples, not {samples}"))
+        }
+        Some(samples) => Ok(samples),
+    }
 }
 
 /// Returns whether every device supports linear filtering of the format.
@@ -203,7 +231,7 @@ mod tests {
     fn patterns_are_distinct_normal_numbers() {
         for format in [ImageFormat::Rgba32f, ImageFormat::Rgba16f, ImageFormat::R11fG11fB10f, ImageFormat::R32ui] {
             let (dim, extent, view, data) = (Dim::Dim2D, [16, 9, 1], ImageView::ALL, Vec::new());
-            let image = Image { dim, extent, layers: 1, levels: 1, format, depth: false, view, data };
+            let image = Image { dim, extent, layers: 1, levels: 1, samples: 1, format, depth: false, view, data };
             let texels = ImageShape::new(image, false).expect("a format of memory");
             let data = pattern(&texels, 0, 0);
             assert_ne!(data, pattern(&texels, 1, 0), "{format:?}: rounds differ");

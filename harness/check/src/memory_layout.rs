@@ -13,8 +13,17 @@ pub enum PathStep<'a> {
     Member(usize, Option<&'a str>),
     /// An element of an array, a column of a matrix, or a component of a vector.
     Index(u64),
-    /// A texel of an image: its coordinates (layer last), their number, and the mip level.
-    Texel([u32; 4], usize, u32),
+    /// A texel of an image, or a sample of it.
+    Texel {
+        /// Its coordinates, the layer last.
+        at: [u32; 4],
+        /// Number of coordinates.
+        axes: usize,
+        /// Its mip level.
+        level: u32,
+        /// Number of its sample, if the image is multisampled.
+        sample: Option<u32>,
+    },
 }
 
 /// A scalar in memory.
@@ -81,7 +90,8 @@ impl<'a> MemoryContents<'a> {
     }
 }
 
-/// Visits every scalar of an image in `size` bytes in the order of memory: by level, layer and row.
+/// Visits every scalar of an image in `size` bytes in the order of memory: by level, layer and row. The samples
+/// of a texel follow one another.
 pub(crate) fn walk_texels<'a>(texels: &ImageShape, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
     const NAMES: [&str; 4] = ["r", "g", "b", "a"];
     let (image, scalars) = (texels.without_contents(), texels.scalars());
@@ -98,16 +108,20 @@ pub(crate) fn walk_texels<'a>(texels: &ImageShape, size: u64, visit: &mut dyn Fn
             if layered {
                 at[axes] = layer;
             }
-            let place = PathStep::Texel(at, axes + usize::from(layered), level);
-            for (i, &scalar) in scalars.iter().enumerate() {
-                let element = Element { offset, scalar };
-                offset += element.bytes();
-                if offset > size {
-                    return;
+            let axes = axes + usize::from(layered);
+            for sample in 0..image.samples {
+                let sample = (image.samples > 1).then_some(sample);
+                let place = PathStep::Texel { at, axes, level, sample };
+                for (i, &scalar) in scalars.iter().enumerate() {
+                    let element = Element { offset, scalar };
+                    offset += element.bytes();
+                    if offset > size {
+                        return;
+                    }
+                    let channel = PathStep::Member(i, NAMES.get(i).copied());
+                    let path = [place, channel];
+                    visit(element, if scalars.len() > 1 { &path } else { &path[..1] });
                 }
-                let channel = PathStep::Member(i, NAMES.get(i).copied());
-                let path = [place, channel];
-                visit(element, if scalars.len() > 1 { &path } else { &path[..1] });
             }
         }
     }
@@ -213,10 +227,11 @@ pub fn path_text(path: &[PathStep]) -> String {
             PathStep::Member(_, Some(name)) => write!(text, ".{name}"),
             PathStep::Member(i, None) => write!(text, ".{i}"),
             PathStep::Index(i) => write!(text, "[{i}]"),
-            PathStep::Texel(at, n, level) => {
-                let at: Vec<String> = at.iter().take(*n).map(u32::to_string).collect();
+            PathStep::Texel { at, axes, level, sample } => {
+                let at: Vec<String> = at.iter().take(*axes).map(u32::to_string).collect();
                 let level = if *level > 0 { format!("level {level} ") } else { String::new() };
-                write!(text, "{level}({})", at.join(", "))
+                let sample = sample.map_or_else(String::new, |sample| format!("sample {sample} "));
+                write!(text, "{level}{sample}({})", at.join(", "))
             }
         };
     }
@@ -321,7 +336,8 @@ mod tests {
     #[test]
     fn texels_are_ordered_by_level_layer_and_row() {
         let (dim, extent, format, view) = (Dim::Dim2D, [3, 2, 1], ImageFormat::Rg16f, ImageView::ALL);
-        let image = Image { dim, extent, layers: 2, levels: 2, format, depth: false, view, data: Vec::new() };
+        let image =
+            Image { dim, extent, layers: 2, levels: 2, samples: 1, format, depth: false, view, data: Vec::new() };
         let texels = ImageShape::new(image, true).expect("a format of memory");
         let mut found = Vec::new();
         walk_texels(&texels, texels.bytes(), &mut |element, path| found.push((element.offset, path_text(path))));

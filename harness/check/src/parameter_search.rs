@@ -66,7 +66,7 @@ const PARAMETERS: usize = 128;
 /// Largest size to which a run-time array grows, in bytes.
 const GROWN_BYTES: u64 = 1 << 22;
 
-/// Largest number of texels to which an image grows.
+/// Largest number of texels, or samples, to which an image grows.
 const GROWN_TEXELS: u64 = 1 << 18;
 
 /// Number of times that the arrays and images of a candidate grow.
@@ -703,8 +703,9 @@ fn needed_image_sizes(
         let names = |name: &BindingName| name.names(d.slot, d.name.as_deref());
         let stated = options.images.iter().any(|(name, form)| form.size.is_some() && names(name));
         let is_set = stated || options.image_sizes.iter().any(|(name, _)| names(name)) || check.setup.is_given(d.slot);
-        let texels: u64 = size.iter().map(|side| u64::from(*side)).product();
-        let axes = shape.without_contents().axes() as usize;
+        let image = shape.without_contents();
+        let texels = size.iter().map(|side| u64::from(*side)).product::<u64>() * u64::from(image.samples);
+        let axes = image.axes() as usize;
         (!is_set && texels <= GROWN_TEXELS).then(|| (binding_name(d), size[..axes].to_vec()))
     };
     reach.iter().filter_map(needed).collect()

@@ -19,7 +19,8 @@ pub(crate) fn picture(
     descriptors.iter().filter(|descriptor| descriptor.is_read_back()).find_map(|descriptor| {
         let (memory, got) = (outcome.memory.get(&descriptor.slot)?, got.get(&descriptor.slot)?);
         let contents = MemoryContents::of(descriptor)?;
-        let mut builder = PictureBuilder { texels: TexelGrid::default(), memory, got, channels: 0 };
+        let samples = descriptor.texels.as_ref().map_or(1, |texels| texels.without_contents().samples as usize);
+        let mut builder = PictureBuilder { texels: TexelGrid::default(), memory, got, channels: 0, samples };
         contents.walk_scalars(got.len() as u64, &mut |element, path| {
             builder.add(element, path, matches!(contents, MemoryContents::Block(_)))
         });
@@ -46,16 +47,20 @@ struct PictureBuilder<'a> {
     got: &'a [u8],
     /// Channels of the last texel so far.
     channels: usize,
+    /// Samples of a texel.
+    samples: usize,
 }
 
 impl PictureBuilder<'_> {
     /// Adds a scalar to the last texel, or as the first of a new one. Only the first mip level of
-    /// an image is drawn, with layers and slices one below the other.
+    /// an image is drawn, with layers and slices one below the other. Samples of a texel are drawn
+    /// as texels side by side.
     fn add(&mut self, element: Element, path: &[PathStep<'_>], buffer: bool) {
         let first = match (buffer, path) {
             (true, _) => self.channels == 4 || self.texels.wrong.is_empty(),
-            (false, [PathStep::Texel([x, ..], _, 0), channel @ ..]) => {
-                self.texels.width = self.texels.width.max(*x as usize + 1);
+            (false, [PathStep::Texel { at: [x, ..], level: 0, sample, .. }, channel @ ..]) => {
+                let column = *x as usize * self.samples + sample.unwrap_or(0) as usize;
+                self.texels.width = self.texels.width.max(column + 1);
                 matches!(channel, [] | [PathStep::Member(0, _), ..])
             }
             (false, _) => return,

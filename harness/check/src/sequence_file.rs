@@ -42,6 +42,8 @@ struct MemoryToml {
     format: Option<String>,
     /// Size of an image.
     size: Option<Vec<u32>>,
+    /// Number of samples of a texel, for a multisampled image.
+    samples: Option<u32>,
     /// Number of elements of a buffer.
     elements: Option<u64>,
     fill: Option<TomlValue>,
@@ -177,7 +179,9 @@ pub(crate) fn parse(path: &Path, text: &str, compile: &CompileOptions) -> Result
 /// Returns a memory with its contents.
 fn named_memory(name: String, form: MemoryToml, folder: &Path) -> Result<NamedMemory, String> {
     let levels = form.size.as_ref().map(|_| 1);
-    let image = ImageConfig { size: form.size.clone(), levels, format: form.format.clone(), ..ImageConfig::default() };
+    let samples = form.samples;
+    let (sides, format) = (form.size.clone(), form.format.clone());
+    let image = ImageConfig { size: sides, levels, samples, format, ..ImageConfig::default() };
     let scalars = match (&form.r#type, &form.format) {
         (Some(name), None) => vec![Scalar::from_name(name).ok_or_else(|| format!("unknown type `{name}`"))?],
         (None, Some(_)) => {
@@ -191,7 +195,9 @@ fn named_memory(name: String, form: MemoryToml, folder: &Path) -> Result<NamedMe
         layout.scalars.push(DataScalar { offset: layout.stride, scalar });
         layout.stride += u64::from(scalar.width() / 8);
     }
-    let texels = form.size.as_ref().map(|sides| sides.iter().fold(1u64, |n, side| n.saturating_mul(u64::from(*side))));
+    let slices = u64::from(samples.unwrap_or(1));
+    let texels =
+        form.size.as_ref().map(|sides| sides.iter().fold(slices, |n, side| n.saturating_mul(u64::from(*side))));
     let size = match texels.or(form.elements) {
         Some(elements) => {
             let bytes = elements.checked_mul(layout.stride).filter(|bytes| (1..=MAX_MEMORY).contains(bytes));

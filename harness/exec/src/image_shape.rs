@@ -40,13 +40,14 @@ impl ImageShape {
         &self.scalars
     }
 
-    /// Returns the size of all levels and layers in bytes, saturating.
+    /// Returns the size of all levels, layers and samples in bytes, saturating.
     pub fn bytes(&self) -> u64 {
         let texel: u64 = self.scalars.iter().map(|s| u64::from(s.width() / 8)).sum();
         (0..self.image.levels).fold(0, |bytes, level| {
             let sides = self.image.extent_of(level).map(u64::from);
-            let texels = sides.iter().fold(u64::from(self.image.layers), |n, side| n.saturating_mul(*side));
-            u64::saturating_add(bytes, texels.saturating_mul(texel))
+            let slices = u64::from(self.image.layers) * u64::from(self.image.samples);
+            let samples = sides.iter().fold(slices, |n, side| n.saturating_mul(*side));
+            u64::saturating_add(bytes, samples.saturating_mul(texel))
         })
     }
 }

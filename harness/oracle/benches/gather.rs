@@ -19,6 +19,7 @@ fn image(format: ImageFormat, bytes: usize) -> Image {
         extent,
         layers: 1,
         levels: 1,
+        samples: 1,
         format,
         depth: false,
         view: ImageView::ALL,

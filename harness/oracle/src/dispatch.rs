@@ -60,6 +60,8 @@ pub struct Image {
     pub layers: u32,
     /// Mip levels of the image, each half as large as the one before.
     pub levels: u32,
+    /// Samples of a texel; more than 1 for a multisampled image.
+    pub samples: u32,
     /// Storage format of a texel; not `Unknown`.
     pub format: ImageFormat,
     /// Set for the depth aspect of a depth format, stored as `R32f`.
@@ -67,7 +69,7 @@ pub struct Image {
     /// The part of the image that the shader sees.
     pub view: ImageView,
     /// Texels before the dispatch: level by level, then layer by layer, then row by row, without
-    /// padding.
+    /// padding. The samples of a texel follow one another.
     pub data: Vec<u8>,
 }
 
@@ -101,20 +103,20 @@ impl Image {
         self.extent_of(self.view.base_level.saturating_add(level))
     }
 
-    /// Index of a texel in [`Image::data`] from its position in the view: level, layer, and x, y,
-    /// z, all in bounds.
+    /// Index in [`Image::data`] of the first sample of a texel, from its position in the view:
+    /// level, layer, and x, y, z, all in bounds.
     pub fn texel_shown(&self, level: u32, layer: u32, [x, y, z]: [u32; 3]) -> u64 {
         let [w, h, d] = self.extent_shown(level).map(u64::from);
         let layer = u64::from(self.view.base_layer) + u64::from(layer);
         let slice = u64::from(z) + d * layer;
-        self.texels_before(self.view.base_level + level) + u64::from(x) + w * (u64::from(y) + h * slice)
+        let texel = u64::from(x) + w * (u64::from(y) + h * slice);
+        self.samples_before(self.view.base_level + level) + texel * u64::from(self.samples)
     }
 
-    /// Number of texels before a level.
-    pub(crate) fn texels_before(&self, level: u32) -> u64 {
-        let of = |level| {
-            self.extent_of(level).iter().fold(u64::from(self.layers), |n, side| n.saturating_mul(u64::from(*side)))
-        };
+    /// Number of samples before a level; for a single-sampled image, that of texels.
+    pub(crate) fn samples_before(&self, level: u32) -> u64 {
+        let slices = u64::from(self.layers) * u64::from(self.samples);
+        let of = |level| self.extent_of(level).iter().fold(slices, |n, side| n.saturating_mul(u64::from(*side)));
         (0..level).fold(0, |all, level| u64::saturating_add(all, of(level)))
     }
 }

@@ -312,6 +312,25 @@ impl SubgroupOp {
     }
 }
 
+/// Image operands of an access to a texel without a sampler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TexelOperands {
+    /// Absent for the first level.
+    pub(crate) level: Option<Reg>,
+    /// Added to the coordinates: first register and number of registers.
+    pub(crate) offset: Option<(Reg, u32)>,
+    /// Present if the image is multisampled.
+    pub(crate) sample: Option<Reg>,
+}
+
+impl TexelOperands {
+    /// The ranges of registers that it names.
+    pub(crate) fn registers(&self) -> impl Iterator<Item = (Reg, u32)> {
+        let single = self.level.into_iter().chain(self.sample).map(|reg| (reg, 1));
+        single.chain(self.offset)
+    }
+}
+
 /// A query of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageQuery {
@@ -532,20 +551,20 @@ pub(crate) enum Inst {
         args: Box<[(Reg, Reg, u32)]>,
     },
     /// Reads a texel of `n` scalars. `coordinates`: first register and number of integers, the
-    /// layer last. `level`: absent for the first level.
+    /// layer last.
     ImageRead {
         dst: Reg,
         n: u32,
         image: Reg,
         coordinates: (Reg, u32),
-        level: Option<Reg>,
-        /// Added to the coordinates: first register and number of registers.
-        offset: Option<(Reg, u32)>,
+        operands: TexelOperands,
     },
+    /// Writes a texel. `sample`: present if the image is multisampled.
     ImageWrite {
         image: Reg,
         coordinates: (Reg, u32),
         texel: (Reg, u32),
+        sample: Option<Reg>,
     },
     /// The object that a handle names. `shape`: for images, the dimensionality of the view, and
     /// true if it is arrayed.
@@ -569,11 +588,12 @@ pub(crate) enum Inst {
         image: Reg,
         query: ImageQuery,
     },
-    /// A pointer to a texel.
+    /// A pointer to a texel. `sample`: present if the image is multisampled.
     TexelPointer {
         dst: Reg,
         image: Reg,
         coordinates: (Reg, u32),
+        sample: Option<Reg>,
     },
     /// A subgroup operation. `value` has `n` scalars; `second` is an index or distance.
     Subgroup {

@@ -201,7 +201,7 @@
 //! all invocations of a workgroup execute together is only known to order something possibly. Two
 //! parameters of a function that point at one object without `Aliased` are not detected.
 //!
-//! The following are refused by name: gathers of cubes, multisampled and sparse images, untyped
+//! The following are refused by name: gathers of cubes, sparse images, untyped
 //! pointers, cooperative matrices and vectors, ray queries; `RelaxedPrecision` of atomics,
 //! accumulating dot products and extremes over subgroups; in kernels, constant memory, pointers in
 //! memory or as numbers, and OpenCL.std.

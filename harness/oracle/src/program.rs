@@ -93,8 +93,16 @@ pub(crate) struct Object {
     pub(crate) tile: bool,
     /// The rule for selecting one of its descriptors, if it has descriptors.
     pub(crate) choice: Option<Choice>,
-    /// The view that the image type requires.
-    pub(crate) image: Option<(Dim, ImageFormat)>,
+    /// The image that the type requires.
+    pub(crate) image: Option<DeclaredImage>,
+}
+
+/// Properties of a bound image that an image type determines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeclaredImage {
+    pub(crate) dim: Dim,
+    pub(crate) format: ImageFormat,
+    pub(crate) multisampled: bool,
 }
 
 /// The rule for selecting a descriptor of an array.

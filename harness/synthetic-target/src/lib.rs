@@ -32,7 +32,8 @@ impl Default for SyntheticTarget<'_> {
             ("maxPushConstantsSize", 128),
         ];
         caps.properties.extend(limits.map(|(name, value)| (name.to_owned(), value)));
-        caps.features.extend(["bufferDeviceAddress", "shaderInt64"].map(str::to_owned));
+        caps.features
+            .extend(["bufferDeviceAddress", "shaderInt64", "shaderStorageImageMultisample"].map(str::to_owned));
         Self::with_capabilities(caps)
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn resources(descriptors: &[Descriptor], dispatch: &Dispatch) -> Vec<
 /// Returns the resource of an image or texel buffer; a combined descriptor includes the sampler.
 fn image_resource(texels: &ImageShape, kind: DescriptorKind, sampler: Option<SamplerSpec>) -> Resource {
     let image = texels.without_contents();
-    let &Image { extent, layers, levels, view, .. } = image;
+    let &Image { extent, layers, levels, samples, view, .. } = image;
     let format = if image.depth { TexelFormat::Depth32 } else { TexelFormat::Color(image.format) };
     let dim = match image.dim {
         Dim::Dim1D | Dim::Buffer => ImageDim::D1,
@@ -41,7 +41,7 @@ fn image_resource(texels: &ImageShape, kind: DescriptorKind, sampler: Option<Sam
         Dim::Cube => ImageDim::Cube,
         _ => ImageDim::D2,
     };
-    let spec = ImageSpec { dim, arrayed: texels.is_arrayed(), extent, layers, levels, format, view };
+    let spec = ImageSpec { dim, arrayed: texels.is_arrayed(), extent, layers, levels, samples, format, view };
     match kind {
         DescriptorKind::StorageImage => Resource::StorageImage(spec),
         DescriptorKind::CombinedImageSampler => {

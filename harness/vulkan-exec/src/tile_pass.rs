@@ -40,6 +40,7 @@ pub(crate) fn run(device: &Device, pass: &TilePass<'_>, limit: Duration) -> Resu
         extent: [width, height, 1],
         layers: pass.layers,
         levels: 1,
+        samples: 1,
         format,
         view: ImageView::ALL,
     };

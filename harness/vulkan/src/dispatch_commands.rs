@@ -6,6 +6,7 @@ use ash::vk;
 
 use crate::dispatch_slot::{BoundResource, Dispatch, ResourceObjects, Role};
 use crate::error::Error;
+use crate::multisample::FetchTarget;
 use crate::pipeline::PipelineShared;
 use crate::slot_objects::SlotObjects;
 
@@ -66,7 +67,12 @@ pub(crate) fn record(recording: &DispatchRecording<'_>) -> Result<(), Error> {
         let host = (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
         if resources.iter().any(|bound| bound.objects.is_copied()) {
             let copied = (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
-            barrier(recording, written, (vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ));
+            // Shaders read multisampled images back.
+            let copying = (
+                vk::PipelineStageFlags::TRANSFER | vk::PipelineStageFlags::COMPUTE_SHADER,
+                vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::SHADER_READ,
+            );
+            barrier(recording, written, copying);
             collect(recording)?;
             // Unstaged buffers are read where the shader wrote them.
             barrier(recording, (written.0 | copied.0, written.1 | copied.1), host);
@@ -102,7 +108,11 @@ unsafe fn prepare(recording: &DispatchRecording<'_>) -> Result<bool, Error> {
                     any = true;
                 }
             }
-            (ResourceObjects::Image { image, staging, .. }, _) => {
+            (ResourceObjects::Image { transfer: Some(transfer), image, .. }, _) => {
+                // SAFETY: the slot holds the transfer, its image and its buffer.
+                unsafe { transfer.upload(image, objects.commands) };
+            }
+            (ResourceObjects::Image { transfer: None, image, staging, .. }, _) => {
                 let (layout, regions) = (vk::ImageLayout::GENERAL, image.regions()?);
                 let ready = [vk::ImageMemoryBarrier::default()
                     .dst_access_mask(vk::AccessFlags::TRANSFER_WRITE)
@@ -143,7 +153,12 @@ unsafe fn collect(recording: &DispatchRecording<'_>) -> Result<(), Error> {
                 // SAFETY: both buffers have that size and their usage.
                 unsafe { raw.cmd_copy_buffer(objects.commands, buffer.raw, staging.raw, &region) };
             }
-            ResourceObjects::Image { image, staging, .. } => {
+            ResourceObjects::Image { transfer: Some(transfer), .. } => {
+                // SAFETY: the slot holds the transfer, its image and its buffer; the image is visible
+                // to compute shaders by the barrier before.
+                unsafe { transfer.fetch(objects.commands, FetchTarget::Staging) };
+            }
+            ResourceObjects::Image { transfer: None, image, staging, .. } => {
                 let (layout, regions) = (vk::ImageLayout::GENERAL, image.regions()?);
                 // SAFETY: only storage images are not inputs, and they have the usage; the buffer
                 // holds all regions.

@@ -9,12 +9,14 @@ use gpu_allocator::MemoryLocation;
 
 use crate::buffer_memory::Buffer;
 use crate::device::DeviceShared;
+use crate::device_properties::Limits;
 use crate::dispatch_commands::{self, DispatchRecording};
 use crate::error::Error;
 use crate::image_objects::{Image, Sampler, TexelView, filters_linearly};
 use crate::layout_cache::LayoutKey;
+use crate::multisample::{BUFFER_USAGE, SampleTransfer};
 use crate::pipeline::{Pipeline, PipelineShared};
-use crate::resource::{BindingLayout, Resource, ResourceSpec, SamplerSpec, TexelFormat};
+use crate::resource::{BindingLayout, ImageSpec, Resource, ResourceSpec, SamplerSpec, TexelFormat};
 use crate::slot_objects::SlotObjects;
 
 /// Use of a buffer: the direction in which its contents are transferred.
@@ -119,6 +121,8 @@ pub(crate) enum ResourceObjects {
     },
     /// An image and the mapped buffer for copies in both directions.
     Image {
+        /// Copies of a multisampled image.
+        transfer: Option<Box<SampleTransfer>>,
         /// Image that the shader accesses.
         image: Image,
         /// Sampler of a combined image sampler.
@@ -245,6 +249,11 @@ impl DispatchSlot {
     pub fn submit(&mut self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Error> {
         check_dispatch(self.idle()?, &pipeline.shared, dispatch)?;
         let Some(SlotParts { resources, objects, .. }) = &mut self.parts else { return Err(Error::InFlight) };
+        for bound in &mut *resources {
+            if let ResourceObjects::Image { transfer: Some(transfer), staging, .. } = &mut bound.objects {
+                transfer.keep(staging);
+            }
+        }
         dispatch_commands::record(&DispatchRecording { objects, resources, pipeline: &pipeline.shared, dispatch })?;
         let device = &objects.device;
         // SAFETY: the slot is not in flight, so nothing waits on the fence or will signal it.
@@ -261,11 +270,12 @@ impl DispatchSlot {
     /// Waits until the submitted dispatch is done and its results can be read.
     ///
     /// # Errors
-    /// [`Error::NotSubmitted`]; [`Error::DeviceLost`]; [`Error::Timeout`], after which the slot is
+    /// [`Error::NotSubmitted`]; [`Error::DeviceLost`]; [`Error::Vulkan`] if a multisampled image
+    /// could not be filled; [`Error::Timeout`], after which the slot is
     /// still in flight and another wait is possible. A slot that is dropped in this state leaks its
     /// memory, because only the end of the process stops a device that does not finish.
     pub fn wait(&mut self, limit: Duration) -> Result<Timing, Error> {
-        let (SlotState::InFlight { since, overdue, .. }, Some(SlotParts { objects, .. })) =
+        let (SlotState::InFlight { since, overdue, .. }, Some(SlotParts { objects, resources, .. })) =
             (&mut self.state, &self.parts)
         else {
             return Err(Error::NotSubmitted);
@@ -290,6 +300,11 @@ impl DispatchSlot {
         }
         let timing = Timing { wall: since.elapsed(), device: dispatch_commands::device_time(objects)? };
         self.state = SlotState::Idle;
+        for bound in resources {
+            if let ResourceObjects::Image { transfer: Some(transfer), .. } = &bound.objects {
+                transfer.verify()?;
+            }
+        }
         Ok(timing)
     }
 
@@ -348,7 +363,12 @@ impl BoundResource {
             | (Resource::CombinedImageSampler(image, _), sampler) => {
                 let storage = matches!(resource, Resource::StorageImage(_));
                 let image = Image::new(device, image, storage)?;
-                ResourceObjects::Image { image, sampler, staging: staging(device, bytes, role)? }
+                let multisampled = image.spec.samples > 1;
+                let usage = if multisampled { BUFFER_USAGE } else { vk::BufferUsageFlags::empty() };
+                let staging = staging(device, bytes, role, usage)?;
+                let transfer =
+                    multisampled.then(|| SampleTransfer::new(device, &image, &staging)).transpose()?.map(Box::new);
+                ResourceObjects::Image { transfer, image, sampler, staging }
             }
             (Resource::Sampler(_), None) => return Err(Error::invalid("a sampler was not made")),
         };
@@ -369,7 +389,7 @@ impl ResourceObjects {
         let (buffer, staging) = if device.staged {
             let usage = usage | vk::BufferUsageFlags::TRANSFER_SRC;
             let buffer = Buffer::new(device, bytes, usage, MemoryLocation::GpuOnly)?;
-            (buffer, Some(staging(device, bytes, role)?))
+            (buffer, Some(staging(device, bytes, role, vk::BufferUsageFlags::empty())?))
         } else {
             (Buffer::new(device, bytes, usage, MemoryLocation::GpuToCpu)?, None)
         };
@@ -407,8 +427,8 @@ impl ResourceObjects {
     }
 }
 
-/// Creates a mapped buffer for copies in the directions that `role` needs.
-fn staging(device: &Arc<DeviceShared>, bytes: usize, role: Role) -> Result<Buffer, Error> {
+/// Creates a mapped buffer for copies in the directions that `role` needs, which also has the `other` usage.
+fn staging(device: &Arc<DeviceShared>, bytes: usize, role: Role, other: vk::BufferUsageFlags) -> Result<Buffer, Error> {
     let (usage, location) = match role {
         Role::Input => (vk::BufferUsageFlags::TRANSFER_SRC, MemoryLocation::CpuToGpu),
         Role::Output => (vk::BufferUsageFlags::TRANSFER_DST, MemoryLocation::GpuToCpu),
@@ -416,7 +436,7 @@ fn staging(device: &Arc<DeviceShared>, bytes: usize, role: Role) -> Result<Buffe
             (vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST, MemoryLocation::GpuToCpu)
         }
     };
-    Buffer::new(device, bytes, usage, location)
+    Buffer::new(device, bytes, usage | other, location)
 }
 
 /// Checks the resources against the limits of the device.
@@ -446,14 +466,19 @@ fn check_limits(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Err
                 let most = limits.max_texel_buffer_elements.saturating_mul(format.bytes() as u64);
                 Some((most, "bytes, by maxTexelBufferElements,"))
             }
-            Resource::StorageImage(_) | Resource::Addressed { .. } => None,
+            Resource::StorageImage(image) => sample_range(limits, &image),
+            Resource::Addressed { .. } => None,
             Resource::SampledImage(image) | Resource::CombinedImageSampler(image, _) => {
                 // Only the shader decides which sampler it combines with which image. Integer
                 // formats are skipped: a shader that filters them is at fault itself.
-                if filtered && !image.format.is_integer() && !filters_linearly(device, image.format)? {
+                if filtered
+                    && image.samples == 1
+                    && !image.format.is_integer()
+                    && !filters_linearly(device, image.format)?
+                {
                     return Err(device.unsupported(format!("linear filtering of {}", image.format.name())));
                 }
-                None
+                sample_range(limits, &image)
             }
         };
         if bytes == 0 {
@@ -468,6 +493,12 @@ fn check_limits(device: &DeviceShared, specs: &[ResourceSpec]) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// Returns the limit on the contents of a multisampled image, which are copied through a storage
+/// buffer, and its name.
+fn sample_range(limits: &Limits, image: &ImageSpec) -> Option<(u64, &'static str)> {
+    (image.samples > 1).then_some((limits.max_storage_buffer_range, "maxStorageBufferRange"))
 }
 
 fn check_dispatch(parts: &SlotParts, pipeline: &PipelineShared, dispatch: &Dispatch<'_>) -> Result<(), Error> {

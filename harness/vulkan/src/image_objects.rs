@@ -11,6 +11,7 @@ use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use crate::buffer_memory::Buffer;
 use crate::device::DeviceShared;
 use crate::error::{Error, allocation_error};
+use crate::multisample::{image_usage, transfer_format};
 use crate::resource::{AddressMode, CompareOp, ImageDim, ImageSpec, SamplerSpec, TexelFormat};
 
 /// An image with its memory and a view of it. It is freed on drop; its owner ensures that no work
@@ -26,13 +27,16 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Creates an image that copies can fill, and can read if it is a storage image. Its contents
-    /// are undefined.
+    /// Creates an image that copies can fill, and can read if it is a storage image. The copies of
+    /// a multisampled image are those of [`crate::multisample`]. Its contents are undefined.
     pub(crate) fn new(device: &Arc<DeviceShared>, spec: ImageSpec, storage: bool) -> Result<Self, Error> {
-        let usage = if storage {
-            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST
-        } else {
-            vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST
+        let usage = match (storage, spec.samples > 1) {
+            (true, false) => {
+                vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST
+            }
+            (false, false) => vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+            (true, true) => vk::ImageUsageFlags::STORAGE | image_usage(spec.format),
+            (false, true) => image_usage(spec.format),
         };
         Self::with_usage(device, spec, usage)
     }
@@ -58,8 +62,16 @@ impl Image {
         let format = if both { vk::Format::D32_SFLOAT_S8_UINT } else { vk_format(spec.format)? };
         let (dim, view_type) = dimensions(&spec);
         let cube = spec.dim == ImageDim::Cube;
-        let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
+        let mut flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
         let [width, height, depth] = spec.extent;
+        if spec.samples > 1 {
+            let seen = ImageSpec { format: transfer_format(spec.format)?, ..spec };
+            let seen_as = vk_format(seen.format)?;
+            if seen_as != format {
+                flags |= vk::ImageCreateFlags::MUTABLE_FORMAT;
+            }
+            check(device, &seen, seen_as, dim, usage & !vk::ImageUsageFlags::STORAGE, flags)?;
+        }
         check(device, &spec, format, dim, usage, flags)?;
         let info = vk::ImageCreateInfo::default()
             .flags(flags)
@@ -68,7 +80,7 @@ impl Image {
             .extent(vk::Extent3D { width, height, depth })
             .mip_levels(spec.levels)
             .array_layers(spec.layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(vk::SampleCountFlags::from_raw(spec.samples))
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(usage)
             .sharing_mode(vk::SharingMode::EXCLUSIVE)
@@ -311,7 +323,7 @@ fn check(
     usage: vk::ImageUsageFlags,
     flags: vk::ImageCreateFlags,
 ) -> Result<(), Error> {
-    let ImageSpec { dim: of, arrayed, extent, layers, levels, format: texel, view } = *spec;
+    let ImageSpec { dim: of, arrayed, extent, layers, levels, samples, format: texel, view } = *spec;
     let name = || format!("a {of:?} image of {} ({usage:?})", texel.name());
     let flat = match of {
         ImageDim::D1 => extent[1] == 1 && extent[2] == 1,
@@ -337,6 +349,7 @@ fn check(
         let what = format!("with {levels} levels and {layers} layers cannot be seen by a view of its {view}");
         return Err(Error::invalid(format!("{} {what}", name())));
     }
+    check_samples(device, spec, written)?;
     // SAFETY: as in `format_properties`.
     let limits = unsafe {
         device.instance.raw.get_physical_device_image_format_properties(
@@ -353,6 +366,12 @@ fn check(
         Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => return Err(device.unsupported(name())),
         Err(error) => return device.check(Err(error), "vkGetPhysicalDeviceImageFormatProperties"),
     };
+    if !limits.sample_counts.contains(vk::SampleCountFlags::from_raw(samples)) {
+        let offered = limits.sample_counts.as_raw();
+        let offered: Vec<String> =
+            (0..7).map(|bit| 1u32 << bit).filter(|n| offered & n != 0).map(|n| n.to_string()).collect();
+        return Err(device.unsupported(format!("{} with {samples} samples (only {})", name(), offered.join(", "))));
+    }
     let most = limits.max_extent;
     let fits = extent[0] <= most.width && extent[1] <= most.height && extent[2] <= most.depth;
     if !fits || layers > limits.max_array_layers || levels > limits.max_mip_levels {
@@ -365,6 +384,31 @@ fn check(
             limits.max_array_layers,
             limits.max_mip_levels
         )));
+    }
+    Ok(())
+}
+
+/// Returns an error if images cannot have that number of samples, or if the device or this crate does
+/// not support it for any format.
+fn check_samples(device: &DeviceShared, spec: &ImageSpec, written: bool) -> Result<(), Error> {
+    let ImageSpec { samples, dim, levels, .. } = *spec;
+    if samples == 1 {
+        return Ok(());
+    }
+    if !samples.is_power_of_two() || samples > 64 || dim != ImageDim::D2 || levels != 1 {
+        let what = format!("a {dim:?} image of {levels} levels cannot have {samples} samples");
+        return Err(Error::invalid(format!("{what}; 2D images of one level can, and the number is 2, 4, .. 64")));
+    }
+    if samples > 32 {
+        return Err(device.unsupported("64 samples here: a draw that fills an image covers at most 32"));
+    }
+    if written && !device.capabilities.has_feature("shaderStorageImageMultisample") {
+        return Err(device.unsupported("multisampled storage images (shaderStorageImageMultisample)"));
+    }
+    if !device.capabilities.api_version.at_least(1, 1) {
+        return Err(
+            device.unsupported("multisampled images here: they are filled through views with a usage of Vulkan 1.1")
+        );
     }
     Ok(())
 }

@@ -75,7 +75,7 @@ impl Resource {
     }
 
     /// Returns the size of its contents in bytes; 0 for a sampler. The contents of an image are
-    /// ordered by level, then by layer, then by row, without padding.
+    /// ordered by level, then by layer, then by row, then by texel and sample, without padding.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the size exceeds the address space.
@@ -145,6 +145,8 @@ pub struct ImageSpec {
     pub layers: u32,
     /// Mip levels of the image, each half as large as the one before.
     pub levels: u32,
+    /// Samples of a texel; more than 1 for a multisampled image.
+    pub samples: u32,
     /// Storage format of a texel.
     pub format: TexelFormat,
     /// Part of the image that the shader accesses. The view of a storage image shows one level and
@@ -159,7 +161,7 @@ impl ImageSpec {
         self.extent.map(|n| n.checked_shr(level).unwrap_or(0).max(1))
     }
 
-    /// Returns the bytes of all levels and layers.
+    /// Returns the bytes of all levels, layers and samples.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the size exceeds the address space.
@@ -170,11 +172,9 @@ impl ImageSpec {
     /// Returns the byte offset of a level.
     pub(crate) fn offset(&self, level: u32) -> Result<usize, Error> {
         let mut total = 0usize;
+        let slices = (self.layers as usize).saturating_mul(self.samples as usize);
         for level in 0..level {
-            let texels = self
-                .extent_of(level)
-                .into_iter()
-                .try_fold(self.layers as usize, |n, side| n.checked_mul(side as usize));
+            let texels = self.extent_of(level).into_iter().try_fold(slices, |n, side| n.checked_mul(side as usize));
             let sum = texels.and_then(|n| n.checked_mul(self.format.bytes())).and_then(|n| total.checked_add(n));
             let Some(sum) = sum else {
                 return Err(Error::invalid(format!("an image of {:?} texels does not fit memory", self.extent)));
@@ -263,6 +263,7 @@ mod tests {
             extent: [5, 3, 1],
             layers: 2,
             levels: 3,
+            samples: 1,
             format: TexelFormat::Color(ImageFormat::Rgba8),
             view: ImageView::ALL,
         };

@@ -45,6 +45,9 @@ impl TextureObjects {
             return Err("depth textures through wgpu: WebGPU copies no texels into one of Depth32Float, so that it cannot be filled here"
                 .to_owned());
         }
+        if image.samples > 1 {
+            return Err("multisampled textures through wgpu: WebGPU copies no texels into them".to_owned());
+        }
         let (format, texel) = format_of(image.format)?;
         let (dimension, shown) = match (image.dim, descriptor.texels.as_ref().is_some_and(|texels| texels.is_arrayed()))
         {

@@ -311,6 +311,7 @@ impl Parser<'_> {
         let name = self.lexer.expect("the name of the image")?;
         let (mut ty, mut axes) = (None, 2);
         let mut sides = [1u32; 3];
+        let mut samples = 1;
         while let Some(word) = self.lexer.peek().filter(|word| !INITIALIZERS.contains(&word.text.as_str())) {
             self.lexer.word();
             match word.text.as_str() {
@@ -324,26 +325,26 @@ impl Parser<'_> {
                 "WIDTH" => sides[0] = self.lexer.number("the width")?,
                 "HEIGHT" => sides[1] = self.lexer.number("the height")?,
                 "DEPTH" => sides[2] = self.lexer.number("the depth")?,
-                "SAMPLES" if self.lexer.number::<u32>("the number of samples")? != 1 => {
-                    return Err(self.unsupported(&word, "multisampled images"));
-                }
+                "SAMPLES" => samples = self.lexer.number("the number of samples")?,
                 "MIP_LEVELS" if self.lexer.number::<u32>("the number of mip levels")? != 1 => {
                     return Err(self.unsupported(&word, "mip levels"));
                 }
-                "SAMPLES" | "MIP_LEVELS" => {}
+                "MIP_LEVELS" => {}
                 other => return Err(self.lexer.error(format!("IMAGE: unexpected `{other}`"))),
             }
         }
         let ty = ty.ok_or_else(|| self.lexer.error("IMAGE: FORMAT or DATA_TYPE is missing"))?;
         let format = ty.texel().and_then(|texel| texel.spirv);
         let format = format.ok_or_else(|| self.lexer.error("IMAGE: the texels have no format of SPIR-V"))?;
-        let texels = sides.iter().fold(1u64, |texels, side| texels.saturating_mul(u64::from(*side)));
+        let slices = u64::from(samples);
+        let texels = sides.iter().fold(slices, |texels, side| texels.saturating_mul(u64::from(*side)));
         if texels == 0 {
-            return Err(self.lexer.error("IMAGE: a side is 0"));
+            return Err(self.lexer.error("IMAGE: a side, or the number of samples, is 0"));
         }
         let image = ImageConfig {
             size: Some(sides[..axes].to_vec()),
             levels: Some(1),
+            samples: Some(samples),
             format: Some(format),
             ..ImageConfig::default()
         };
@@ -648,6 +649,9 @@ impl Parser<'_> {
         let (Some(format), &[wide, high]) = (texel, size.as_slice()) else {
             return Err(self.unsupported(&word, "the memory is not a two-dimensional image"));
         };
+        if named.image.samples.is_some_and(|samples| samples > 1) {
+            return Err(self.unsupported(&word, "a rectangle of a multisampled image"));
+        }
         let is_unorm = format == "Rgba8";
         if scalars.len() < channels || !(is_unorm || matches!(scalars[0].scalar, Scalar::Float(_))) {
             return Err(self.unsupported(&word, "the image has neither eight-bit nor floating-point channels"));

@@ -8,6 +8,7 @@ mod equivalence;
 mod hollow;
 mod images;
 mod languages;
+mod multisampled;
 mod parameter_search;
 mod planted_errors;
 mod rearranged_chains;

@@ -217,7 +217,11 @@ fn errors_name_the_line_and_the_reason() {
         ("REPEAT 2\nRUN p 1 1 1\n", "END of REPEAT is missing"),
         ("PIPELINE graphics g\nEND\n", "it is not a compute script: it has a graphics pipeline"),
         ("CLEAR p\n", "it is not a compute script"),
-        ("IMAGE i FORMAT R8G8B8A8_UNORM DIM_2D WIDTH 4 HEIGHT 4 SAMPLES 4\n", "multisampled images"),
+        ("IMAGE i FORMAT R8G8B8A8_UNORM DIM_2D WIDTH 4 HEIGHT 4 SAMPLES 0\n", "or the number of samples, is 0"),
+        (
+            "IMAGE i FORMAT R32_SFLOAT DIM_2D WIDTH 4 HEIGHT 4 SAMPLES 4\nEXPECT i IDX 0 0 SIZE 1 1 EQ_RGB 0 0 0\n",
+            "a rectangle of a multisampled image",
+        ),
         ("SHADER compute s OPENCL-C\nEND\n", "`OPENCL-C` is not supported"),
         ("DRAW\n", "unknown command `DRAW`"),
         ("SHADER compute s SPIRV-HEX\n0x07230203\n", "END is missing"),

@@ -5,7 +5,7 @@ use crate::dispatch::Slot;
 use crate::error::ProgramError;
 use crate::inst::{Inst, Reg};
 use crate::pointer::{NULL, OBJECT, OBJECTS};
-use crate::program::{Choice, Descriptors, Object, ObjectKind};
+use crate::program::{Choice, DeclaredImage, Descriptors, Object, ObjectKind};
 use crate::ty::{Kind, Layout, Mode, mask};
 use assay_spirv::module::{ImageType, Instruction, Section, TypeId};
 use assay_spirv::tables::{BuiltIn, Decoration, Dim, Op, StorageClass};
@@ -296,7 +296,9 @@ impl Decoder<'_> {
                 let aliased = decorations.any(|d| d.decoration == Some(Decoration::Aliased));
                 let image = pointee.and_then(|ty| self.image_inside(ty));
                 let choice = self.choice(class, uniform, image);
-                let image = image.and_then(|ty| Some((ty.dim?, ty.format?)));
+                let image = image.and_then(|ty| {
+                    Some(DeclaredImage { dim: ty.dim?, format: ty.format?, multisampled: ty.multisampled })
+                });
                 self.objects.push(Object {
                     kind: ObjectKind::Binding(slot),
                     first,

@@ -1,19 +1,12 @@
 //! Images: reading, writing and sampling of texels.
 
 use super::{Decoder, Result, Val};
-use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg};
+use crate::inst::{ImageQuery, Inst, Level, LookUp, LookUpKind, Offsets, Reg, TexelOperands};
 use crate::program::Numbers;
 use crate::ty::{Fmt, Kind};
 use assay_spirv::module::{ImageType, Instruction, Type};
 use assay_spirv::tables::{Dim, ImageFormat, ImageOperands, Op};
 use assay_texture::GatherMode;
-
-/// Image operands of an access without a sampler.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Operands {
-    level: Option<Reg>,
-    offset: Option<(Reg, u32)>,
-}
 
 /// Image operands: registers, and their number where it varies.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +15,7 @@ struct DecodedOperands {
     gradient: bool,
     offset: Option<(Reg, u32)>,
     offsets: Option<(Reg, u32)>,
+    sample: Option<Reg>,
 }
 
 impl Decoder<'_> {
@@ -39,23 +33,23 @@ impl Decoder<'_> {
             Op::ImageRead | Op::ImageFetch => {
                 let ty = self.image_type(&image)?;
                 let coordinates = self.coordinates(i, &ty)?;
-                let Operands { level, offset } = self.texel_operands(i, 2)?;
+                let operands = self.texel_operands(i, 2, &ty)?;
                 self.takes_for(&ty, i.operand(2));
                 let dst = self.result(i)?;
                 let (dst, n, image) = (dst.reg, dst.n, image.reg);
-                self.emit(Inst::ImageRead { dst, n, image, coordinates, level, offset });
+                self.emit(Inst::ImageRead { dst, n, image, coordinates, operands });
             }
             Op::ImageWrite => {
                 let ty = self.image_type(&image)?;
                 let coordinates = self.coordinates(i, &ty)?;
                 let texel = self.operand(i, 2)?;
-                if self.texel_operands(i, 3)? != Operands::default() {
+                let TexelOperands { level: None, offset: None, sample } = self.texel_operands(i, 3, &ty)? else {
                     return self.unsupported("OpImageWrite to a level or with an offset");
-                }
+                };
                 self.takes_for(&ty, i.operand(3));
                 let to = self.word(i, 0)?;
                 let first = self.relaxed_texel(to, &texel)?;
-                self.emit(Inst::ImageWrite { image: image.reg, coordinates, texel: (first, texel.n) });
+                self.emit(Inst::ImageWrite { image: image.reg, coordinates, texel: (first, texel.n), sample });
             }
             Op::SampledImage => {
                 let (dst, sampler) = (self.result(i)?.reg, self.operand(i, 1)?.reg);
@@ -91,14 +85,17 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The type of an image value. Multisampled images and attachments are not implemented.
+    /// The type of an image value. Attachments are not implemented, and only two-dimensional
+    /// images are multisampled in Vulkan.
     fn image_type(&mut self, image: &Val) -> Result<ImageType> {
         let ty = match *self.module.ty(image.ty) {
             Type::SampledImage { image } => image,
             _ => image.ty,
         };
         match *self.module.ty(ty) {
-            Type::Image(ty) if ty.multisampled => self.unsupported("a multisampled image"),
+            Type::Image(ty) if ty.multisampled && ty.dim != Some(Dim::Dim2D) => {
+                self.unsupported("a multisampled image that is not two-dimensional")
+            }
             Type::Image(ImageType {
                 dim: Some(Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::Cube | Dim::Buffer),
                 ..
@@ -148,12 +145,15 @@ impl Decoder<'_> {
 
     /// The image operands from operand `at` on, for an access without a sampler. Refuses operands
     /// that are not implemented.
-    fn texel_operands(&mut self, i: Instruction, at: usize) -> Result<Operands> {
+    fn texel_operands(&mut self, i: Instruction, at: usize, ty: &ImageType) -> Result<TexelOperands> {
         let found = self.image_operands(i, at)?;
         if found.gradient || found.offsets.is_some() {
-            return self.unsupported("image operands other than Lod, Offset and ConstOffset of a texel");
+            return self.unsupported("image operands other than Lod, Offset, ConstOffset and Sample of a texel");
         }
-        Ok(Operands { level: found.lod, offset: found.offset })
+        if ty.multisampled != found.sample.is_some() {
+            return self.invalid("the image operand Sample, which multisampled images have, and no others");
+        }
+        Ok(TexelOperands { level: found.lod, offset: found.offset, sample: found.sample })
     }
 
     /// The image operands from operand `at` on. Refuses operands that are not implemented.
@@ -182,9 +182,10 @@ impl Decoder<'_> {
             | ImageOperands::GRAD.0
             | ImageOperands::CONST_OFFSET.0
             | ImageOperands::OFFSET.0
-            | ImageOperands::CONST_OFFSETS.0;
+            | ImageOperands::CONST_OFFSETS.0
+            | ImageOperands::SAMPLE.0;
         if mask.0 & !(ignored | known) != 0 {
-            return self.unsupported("image operands such as Bias, Sample and MinLod");
+            return self.unsupported("image operands such as Bias and MinLod");
         }
         found.lod = take(self, ImageOperands::LOD)?.map(|val| val.reg);
         if mask.contains(ImageOperands::GRAD) {
@@ -200,18 +201,22 @@ impl Decoder<'_> {
             let val = decoder.operand(i, next - 1)?;
             match decoder.kind(&val) {
                 Kind::Int { width: 32, .. } => Ok(Some((val.reg, val.n))),
-                _ => decoder.unsupported("offsets that are no integers of 32 bits"),
+                _ => decoder.unsupported("offsets and samples that are no integers of 32 bits"),
             }
         };
         let constant = take(self, ImageOperands::CONST_OFFSET)?;
         found.offset = take(self, ImageOperands::OFFSET)?.or(constant);
         found.offsets = take(self, ImageOperands::CONST_OFFSETS)?;
+        found.sample = take(self, ImageOperands::SAMPLE)?.map(|(sample, _)| sample);
         Ok(found)
     }
 
     /// Decodes samples and gathers.
     fn look_up(&mut self, i: Instruction, op: Op, image: &Val) -> Result {
         let ty = self.image_type(image)?;
+        if ty.multisampled {
+            return self.invalid(format!("{op} of a multisampled image"));
+        }
         let gathers = matches!(op, Op::ImageGather | Op::ImageDrefGather | Op::ImageGatherQCOM);
         let projects = matches!(op, Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefExplicitLod);
         let cube = ty.dim == Some(Dim::Cube);
@@ -294,7 +299,14 @@ impl Decoder<'_> {
         // A pointer to an image holds its descriptor, like the loaded image.
         let dst = self.result(i)?;
         let coordinates = self.operand(i, 1)?;
-        self.emit(Inst::TexelPointer { dst: dst.reg, image: image.reg, coordinates: (coordinates.reg, coordinates.n) });
+        let ty = self.module.pointer(image.ty).and_then(|(_, pointee)| pointee).map(|ty| self.module.ty(ty));
+        // For other images, the operand is the constant 0.
+        let sample = match ty {
+            Some(Type::Image(ty)) if ty.multisampled => Some(self.operand(i, 2)?.reg),
+            _ => None,
+        };
+        let coordinates = (coordinates.reg, coordinates.n);
+        self.emit(Inst::TexelPointer { dst: dst.reg, image: image.reg, coordinates, sample });
         Ok(())
     }
 }

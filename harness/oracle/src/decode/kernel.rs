@@ -72,7 +72,7 @@ impl Decoder<'_> {
         let (dst, handle) = (self.result(i)?, self.operand(i, 0)?);
         let Kind::Int { .. } = self.kind(&handle) else { return self.invalid("a handle that is no integer") };
         let image = |ty: TypeId| match *self.module.ty(ty) {
-            Type::Image(image) => image.dim.map(|dim| (dim, image.arrayed)),
+            Type::Image(image) if !image.multisampled => image.dim.map(|dim| (dim, image.arrayed)),
             _ => None,
         };
         let (kind, shape) = match (op, self.module.ty(dst.ty)) {
@@ -84,7 +84,7 @@ impl Decoder<'_> {
             _ => return self.invalid("a handle converted to another type than its instruction's"),
         };
         if shape.is_none() && kind != HandleKind::Sampler {
-            return self.invalid("a handle converted to what is no image");
+            return self.invalid("a handle converted to what is not a single-sampled image");
         }
         self.emit(Inst::Handle { dst: dst.reg, handle: handle.reg, kind, shape });
         Ok(())

@@ -119,10 +119,9 @@ fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
         Inst::Assume { condition } => vec![one(condition)],
         Inst::Barrier { .. } | Inst::Fence { .. } => Vec::new(),
         Inst::Call { args, .. } => args.iter().flat_map(|(dst, src, n)| [many(dst, n), many(src, n)]).collect(),
-        Inst::ImageRead { dst, n, image, coordinates: (at, count), level, offset } => {
-            let level = level.iter().map(one);
-            let offset = offset.iter().map(|(first, n)| many(first, n));
-            level.chain(offset).chain([many(dst, n), one(image), many(at, count)]).collect()
+        Inst::ImageRead { dst, n, image, coordinates: (at, count), operands } => {
+            let operands = operands.registers().map(|(first, n)| many(&first, &n));
+            operands.chain([many(dst, n), one(image), many(at, count)]).collect()
         }
         Inst::Handle { dst, handle, .. } => vec![one(dst), one(handle)],
         Inst::SampledImage { dst, image, sampler } => vec![one(dst), one(image), one(sampler)],
@@ -141,8 +140,8 @@ fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
             let optional = reference.iter().chain(divisor).map(one).chain(offsets).chain(other);
             optional.chain([many(dst, n), one(image), many(at, count)]).collect()
         }
-        Inst::ImageWrite { image, coordinates: (at, count), texel: (texel, n) } => {
-            vec![one(image), many(at, count), many(texel, n)]
+        Inst::ImageWrite { image, coordinates: (at, count), texel: (texel, n), sample } => {
+            sample.iter().map(one).chain([one(image), many(at, count), many(texel, n)]).collect()
         }
         Inst::ImageQuery { dst, n, image, query } => {
             let lod = match query {
@@ -151,7 +150,9 @@ fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
             };
             lod.iter().map(one).chain([many(dst, n), one(image)]).collect()
         }
-        Inst::TexelPointer { dst, image, coordinates: (at, count) } => vec![one(dst), one(image), many(at, count)],
+        Inst::TexelPointer { dst, image, coordinates: (at, count), sample } => {
+            sample.iter().map(one).chain([one(dst), one(image), many(at, count)]).collect()
+        }
         Inst::Subgroup { op, dst, value, n, second } => {
             vec![(*dst, u64::from(op.results(*n))), many(value, n), one(second)]
         }

@@ -6,7 +6,7 @@ use super::memory::address::Target;
 use crate::abstract_value::{AbstractValue, FloatSet};
 use crate::dispatch::{Image, Robustness};
 use crate::float_op::Reading;
-use crate::inst::{ImageQuery, Reg};
+use crate::inst::{ImageQuery, Reg, TexelOperands};
 use crate::integer::signed;
 use crate::memory::ReadValue;
 use crate::outcome::{CauseKind, FaultKind};
@@ -25,10 +25,6 @@ const LARGEST_SIDE: u32 = 4096;
 /// Offset of a pointer to a texel beyond an image's edge, larger than every object. The next offset
 /// marks a texel that the invocation has stored before.
 const EDGE: i64 = (OBJECT / 4) as i64;
-
-/// The level of a texel if it is not the first, and the offset of its coordinates: first register,
-/// number of registers.
-type TexelOperands = (Option<Reg>, Option<(Reg, u32)>);
 
 /// A texel of an image: the object, and its place there.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +89,7 @@ impl<'a> Run<'a> {
         &mut self,
         handle: Reg,
         (reg, n): (Reg, u32),
-        (level, offset): TexelOperands,
+        operands: TexelOperands,
         store: bool,
         lane: usize,
     ) -> Result<Place, MissingTexel> {
@@ -103,20 +99,25 @@ impl<'a> Run<'a> {
             let width = self.program.kinds[(reg + k) as usize].width();
             at[k as usize] = signed(width, self.decided(reg + k, lane)?);
         }
-        if let Some((offset, offsets)) = offset {
+        if let Some((offset, offsets)) = operands.offset {
             // The offset does not apply to the layer, which is the last coordinate.
             for k in 0..n.min(offsets).min(image.axes()) {
                 let there = signed(32, self.decided(offset + k, lane)?);
                 at[k as usize] += self.offset_within(there, false, lane)?;
             }
         }
-        let level = match level {
+        let level = match operands.level {
             Some(level) => self.decided(level, lane)?,
             None => 0,
         };
+        // A multisampled image has at most three coordinates.
+        if let Some(sample) = operands.sample {
+            at[3] = signed(32, self.decided(sample, lane)?);
+        }
         self.in_tile(object, at, if store { Touch::Store } else { Touch::Load }, lane)?;
         let texel = Texel::of(image.format);
         let inside = u32::try_from(level).is_ok_and(|level| level < image.levels_shown());
+        let has_sample = u32::try_from(at[3]).is_ok_and(|sample| sample < image.samples);
         let index = if inside { index(image, at, level as u32) } else { None };
         // For texel buffers, the weaker guarantee is that of buffers.
         let loose = image.dim == Dim::Buffer && self.dispatch.robustness == Robustness::Access;
@@ -156,6 +157,15 @@ impl<'a> Run<'a> {
                             return Err(cause.into());
                         }
                     }
+                    if !has_sample && !store {
+                        // Coordinates are out of bounds unless "sample < samples". But "accesses
+                        // to image descriptors are bounds checked against the image view
+                        // dimensions", which can be read to exclude the sample.
+                        self.readings_differ = true;
+                        if self.reading == Reading::Lenient {
+                            return Err(cause.into());
+                        }
+                    }
                     return Err(MissingTexel::Beyond { object, cause, stored, offset });
                 }
                 if self.program.wgsl {
@@ -172,7 +182,13 @@ impl<'a> Run<'a> {
                     Some(size) => self.log.note_image_reach(object, size),
                     None => {}
                 }
-                let detail = || format!("texel {:?}, level {level}, of an image of {extent:?}", &at[..n as usize]);
+                let detail = || {
+                    let sample = match operands.sample {
+                        Some(_) => format!("sample {} of {}, ", at[3], image.samples),
+                        None => String::new(),
+                    };
+                    format!("texel {:?}, {sample}level {level}, of an image of {extent:?}", &at[..n as usize])
+                };
                 Err(self.fault(FaultKind::OutOfBounds, lane, detail).into())
             }
         }
@@ -232,12 +248,12 @@ impl<'a> Run<'a> {
         (dst, n): (Reg, u32),
         image: Reg,
         coordinates: (Reg, u32),
-        modified: TexelOperands,
+        operands: TexelOperands,
         lanes: Lanes,
     ) {
         self.access_fits(image, lanes);
         for l in lanes.iter() {
-            let place = self.place(image, coordinates, modified, false, l);
+            let place = self.place(image, coordinates, operands, false, l);
             for i in 0..n {
                 let (value, bits) = match &place {
                     Ok(place) => self.component(place, i as usize, l),
@@ -356,10 +372,18 @@ impl<'a> Run<'a> {
         if special { (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0) } else { (value, bits) }
     }
 
-    pub(super) fn image_write(&mut self, image: Reg, coordinates: (Reg, u32), (reg, n): (Reg, u32), lanes: Lanes) {
+    pub(super) fn image_write(
+        &mut self,
+        image: Reg,
+        coordinates: (Reg, u32),
+        (reg, n): (Reg, u32),
+        sample: Option<Reg>,
+        lanes: Lanes,
+    ) {
+        let operands = TexelOperands { sample, ..TexelOperands::default() };
         self.access_fits(image, lanes);
         for l in lanes.iter() {
-            let place = match self.place(image, coordinates, (None, None), true, l) {
+            let place = match self.place(image, coordinates, operands, true, l) {
                 Ok(place) => place,
                 // A store beyond the edge writes nothing, but with the weaker guarantee it may
                 // change any of a texel buffer.
@@ -462,10 +486,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn texel_pointer(&mut self, dst: Reg, image: Reg, coordinates: (Reg, u32), lanes: Lanes) {
+    pub(super) fn texel_pointer(
+        &mut self,
+        dst: Reg,
+        image: Reg,
+        coordinates: (Reg, u32),
+        sample: Option<Reg>,
+        lanes: Lanes,
+    ) {
+        let operands = TexelOperands { sample, ..TexelOperands::default() };
         for l in lanes.iter() {
             let handle = self.columns[image as usize].bits[l];
-            let (value, bits) = match self.place(image, coordinates, (None, None), true, l) {
+            let (value, bits) = match self.place(image, coordinates, operands, true, l) {
                 Ok(place) => (AbstractValue::Bits, handle / OBJECT * OBJECT + place.offset as u64),
                 Err(MissingTexel::Unknown { cause }) if self.log.kind(cause) == CauseKind::Fault => {
                     (AbstractValue::Unknown(cause), OUTSIDE)
@@ -491,7 +523,7 @@ impl<'a> Run<'a> {
             let answer = self.image_of(image, l).and_then(|(_, image)| {
                 Ok(match query {
                     ImageQuery::Levels => [image.levels_shown(), 0, 0, 0],
-                    ImageQuery::Samples => [1, 0, 0, 0],
+                    ImageQuery::Samples => [image.samples, 0, 0, 0],
                     ImageQuery::Size { lod, arrayed } => {
                         let level = lod.map_or(Ok(0), |lod| self.decided(lod, l))?;
                         // "If Level of Detail is greater than levelCount, the result is undefined".
@@ -559,15 +591,17 @@ fn size_with(image: &Image, at: [i64; 4]) -> Option<[u32; 3]> {
     (size != image.extent).then_some(size)
 }
 
-/// The index of a texel in an image; `None` beyond its edge.
+/// The index of a sample in an image, from the coordinates of its texel and its number; `None` if
+/// there is no such sample.
 fn index(image: &Image, at: [i64; 4], level: u32) -> Option<u64> {
     let [w, h, d] = image.extent_shown(level);
-    let [a, b, c, _] = at.map(|n| u32::try_from(n).ok());
+    let [a, b, c, sample] = at.map(|n| u32::try_from(n).ok());
     let (x, y, z, layer) = match image.dim {
         Dim::Dim1D | Dim::Buffer => (a?, 0, 0, b?),
         Dim::Dim3D => (a?, b?, c?, 0),
         _ => (a?, b?, 0, c?),
     };
+    let sample = sample.filter(|sample| *sample < image.samples)?;
     let inside = x < w && y < h && z < d && layer < image.layers_shown();
-    inside.then(|| image.texel_shown(level, layer, [x, y, z]))
+    inside.then(|| image.texel_shown(level, layer, [x, y, z]) + u64::from(sample))
 }

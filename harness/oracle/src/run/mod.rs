@@ -205,15 +205,19 @@ impl Run<'_> {
                 }
                 self.call(*function, lanes)?;
             }
-            Inst::ImageRead { dst, n, image, coordinates, level, offset } => {
-                self.image_read((*dst, *n), *image, *coordinates, (*level, *offset), lanes);
+            Inst::ImageRead { dst, n, image, coordinates, operands } => {
+                self.image_read((*dst, *n), *image, *coordinates, *operands, lanes);
             }
-            Inst::ImageWrite { image, coordinates, texel } => self.image_write(*image, *coordinates, *texel, lanes),
+            Inst::ImageWrite { image, coordinates, texel, sample } => {
+                self.image_write(*image, *coordinates, *texel, *sample, lanes);
+            }
             Inst::Handle { dst, handle, kind, shape } => self.handle(*dst, *handle, (*kind, *shape), lanes),
             Inst::SampledImage { dst, image, sampler } => self.sampled_image(*dst, *image, *sampler, lanes),
             Inst::LookUp(look_up) => self.look_up(look_up, lanes),
             Inst::ImageQuery { dst, n, image, query } => self.image_query((*dst, *n), *image, *query, lanes),
-            Inst::TexelPointer { dst, image, coordinates } => self.texel_pointer(*dst, *image, *coordinates, lanes),
+            Inst::TexelPointer { dst, image, coordinates, sample } => {
+                self.texel_pointer(*dst, *image, *coordinates, *sample, lanes);
+            }
             Inst::Subgroup { op, dst, value, n, second } => {
                 self.subgroup(*op, *dst, (*value, *n), *second, lanes);
                 self.moved_by(inst, lanes);

@@ -21,7 +21,7 @@ use crate::inst::{Inst, Reg};
 use crate::memory::Object;
 use crate::outcome::{CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
 use crate::pointer::OBJECTS;
-use crate::program::{Object as DeclaredObject, ObjectKind, Program};
+use crate::program::{DeclaredImage, Object as DeclaredObject, ObjectKind, Program};
 use crate::rule_enforcement::named;
 use crate::subgroup_layout::{SubgroupLayout, SubgroupPosition};
 use crate::texel::Texel;
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
         image: &'a Image,
         declared: Option<&DeclaredObject>,
     ) -> Result<(), RunError> {
-        if let Some((dim, format)) = declared.and_then(|declared| declared.image) {
+        if let Some(DeclaredImage { dim, format, multisampled }) = declared.and_then(|declared| declared.image) {
             if dim != image.dim {
                 let rule = named("Image Dimensions and Vulkan ImageView Types");
                 return Err(RunError::Dispatch(format!(
@@ -268,9 +268,16 @@ impl<'a> Run<'a> {
                     image.format
                 )));
             }
+            if multisampled != (image.samples > 1) {
+                let (rule, samples) = (named(if multisampled { "08726" } else { "08725" }), image.samples);
+                let declared = if multisampled { "multisampled" } else { "single-sampled" };
+                return Err(RunError::Dispatch(format!(
+                    "{at} has an image with {samples} samples, declared as {declared} ({rule})"
+                )));
+            }
         }
         let texel = Texel::of(image.format);
-        let expected = texel.map(|t| image.texels_before(image.levels).saturating_mul(u64::from(t.bytes)));
+        let expected = texel.map(|t| image.samples_before(image.levels).saturating_mul(u64::from(t.bytes)));
         let found = image.data.len() as u64;
         if expected != Some(found) {
             return Err(RunError::Dispatch(format!(

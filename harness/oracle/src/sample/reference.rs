@@ -91,7 +91,7 @@ impl GatherReference {
             return Err(none("channels of 64 bits"));
         }
         let bytes = texel.bytes as usize;
-        if image.data.len() as u64 != image.texels_before(image.levels).saturating_mul(bytes as u64) {
+        if image.data.len() as u64 != image.samples_before(image.levels).saturating_mul(bytes as u64) {
             return Err(none("an image with other texels than its size says"));
         }
         let [w, h, _] = image.extent_shown(0);

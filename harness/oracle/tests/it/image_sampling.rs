@@ -65,6 +65,7 @@ fn positions(extent: [u32; 2], layers: u32) -> Image {
         extent: [w, h, 1],
         layers,
         levels: 1,
+        samples: 1,
         format: ImageFormat::Rgba32ui,
         depth: false,
         view: ImageView::ALL,
@@ -267,7 +268,17 @@ fn ramp() -> Image {
     let row = [[9, 0, 9, 9], [9, 51, 9, 9], [9, 102, 9, 9], [9, 153, 9, 9u8]].concat();
     let data = [row.repeat(4), [9, 255, 9, 9].repeat(4)].concat();
     let format = ImageFormat::Rgba8;
-    Image { dim: Dim::Dim2D, extent: [4, 4, 1], layers: 1, levels: 2, format, depth: false, view: ImageView::ALL, data }
+    Image {
+        dim: Dim::Dim2D,
+        extent: [4, 4, 1],
+        layers: 1,
+        levels: 2,
+        samples: 1,
+        format,
+        depth: false,
+        view: ImageView::ALL,
+        data,
+    }
 }
 
 #[test]
@@ -326,7 +337,7 @@ const COMPARE: &str = "@group(0) @binding(0) var image: texture_depth_2d;
 fn depths() -> Image {
     let data = [0.25f32, 0.5, 0.75, 1.0].iter().flat_map(|d| d.to_le_bytes()).collect();
     let (dim, format, view) = (Dim::Dim2D, ImageFormat::R32f, ImageView::ALL);
-    Image { dim, extent: [2, 2, 1], layers: 1, levels: 1, format, depth: true, view, data }
+    Image { dim, extent: [2, 2, 1], layers: 1, levels: 1, samples: 1, format, depth: true, view, data }
 }
 
 /// Runs a shader with an image, a sampler, and an output of six words.

@@ -35,6 +35,7 @@ fn image(element: u32) -> Image {
         extent,
         layers: 1,
         levels: 1,
+        samples: 1,
         format: ImageFormat::R32ui,
         depth: false,
         view: ImageView::ALL,

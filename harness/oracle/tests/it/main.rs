@@ -10,6 +10,7 @@ mod image_sampling;
 mod integer_programs;
 mod invocation_order;
 mod kernels;
+mod multisampled_images;
 mod no_wrap;
 mod nondeterministic_choices;
 mod parallel_workgroups;

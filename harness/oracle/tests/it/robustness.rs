@@ -164,7 +164,7 @@ fn texels(dim: Dim, side: u32) -> Resource {
     let extent = [side, if dim == Dim::Buffer { 1 } else { side }, 1];
     let data = vec![5; (extent[0] * extent[1] * 4) as usize];
     let (format, view) = (ImageFormat::R32ui, ImageView::ALL);
-    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, depth: false, view, data })
+    Resource::Image(Image { dim, extent, layers: 1, levels: 1, samples: 1, format, depth: false, view, data })
 }
 
 #[test]

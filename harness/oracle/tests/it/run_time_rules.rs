@@ -58,7 +58,17 @@ fn shader(capabilities: &str, decorations: &str, types: &str, body: &str) -> Str
 
 fn picture(dim: Dim, format: ImageFormat) -> Image {
     let extent = if dim == Dim::Buffer { [4, 1, 1] } else { [2, 2, 1] };
-    Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: ImageView::ALL, data: vec![1; 16] }
+    Image {
+        dim,
+        extent,
+        layers: 1,
+        levels: 1,
+        samples: 1,
+        format,
+        depth: false,
+        view: ImageView::ALL,
+        data: vec![1; 16],
+    }
 }
 
 fn dispatch(others: impl IntoIterator<Item = (Slot, Resource)>) -> Dispatch {
@@ -282,6 +292,7 @@ fn others(pairs: &mut Vec<Pair>) {
         (shader(capabilities, "", "", &body), none())
     };
     pairs.push(Pair { rule: "OpAssumeTrueKHR: Condition", broken: assumed("%3"), kept: assumed("%4") });
+    samples(pairs);
     aliases(pairs);
     // Physical pointers: four words at address 0x10000.
     let pointed = |address: u64| {
@@ -338,6 +349,27 @@ fn others(pairs: &mut Vec<Pair>) {
 }
 
 /// A second variable of binding 1, through which words are read, or written.
+/// An image with one sample for a multisampled type, and the reverse.
+fn samples(pairs: &mut Vec<Pair>) {
+    let fetch = |multisampled: u32, samples: u32| {
+        let operand = if multisampled == 1 { " Sample %one" } else { "" };
+        let types = format!(
+            "%image = OpTypeImage %uint 2D 0 0 {multisampled} 1 Unknown\n%to_image = OpTypePointer UniformConstant %image\n\
+             %picture = OpVariable %to_image UniformConstant"
+        );
+        let body = format!(
+            "%there = OpLoad %image %picture\n%texel = OpImageFetch %v4uint %there %origin{operand}\n\
+             %result = OpCompositeExtract %uint %texel 0"
+        );
+        let decorations = "OpDecorate %picture DescriptorSet 0\nOpDecorate %picture Binding 0";
+        let data = vec![1; 16 * samples as usize];
+        let image = Image { samples, data, ..picture(Dim::Dim2D, ImageFormat::R32ui) };
+        (shader("", decorations, &types, &body), dispatch([(Slot::new(0, 0), Resource::Image(image))]))
+    };
+    pairs.push(Pair { rule: "08725", broken: fetch(0, 4), kept: fetch(0, 1) });
+    pairs.push(Pair { rule: "08726", broken: fetch(1, 1), kept: fetch(1, 4) });
+}
+
 fn aliases(pairs: &mut Vec<Pair>) {
     let rule = "without Aliased";
     let twice = |aliased: &[&str], body: &str| {
@@ -422,7 +454,17 @@ fn tiles(pairs: &mut Vec<Pair>) {
     let attachment = || {
         let data = vec![1; 8 * 8 * 4];
         let (dim, format) = (Dim::Dim2D, ImageFormat::R32ui);
-        Image { dim, extent: [8, 8, 1], layers: 1, levels: 1, format, depth: false, view: ImageView::ALL, data }
+        Image {
+            dim,
+            extent: [8, 8, 1],
+            layers: 1,
+            levels: 1,
+            samples: 1,
+            format,
+            depth: false,
+            view: ImageView::ALL,
+            data,
+        }
     };
     let run = |text: String, tile: Option<Tile>| {
         let push: Vec<u8> = [0u32, 0, 8, 8, 3].iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -194,6 +194,7 @@ fn a_level_that_there_is_not_has_no_size() {
         extent: [8, 1, 1],
         layers: 1,
         levels: 2,
+        samples: 1,
         format: ImageFormat::R32ui,
         depth: false,
         view: ImageView::ALL,

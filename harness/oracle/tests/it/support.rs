@@ -18,7 +18,7 @@ pub(crate) fn words(words: &[u32]) -> Resource {
 /// A two-dimensional image of one level, with a view of all of it.
 pub(crate) fn plane(format: ImageFormat, extent: [u32; 3], data: Vec<u8>) -> Resource {
     let (dim, layers, levels, depth, view) = (Dim::Dim2D, 1, 1, false, ImageView::ALL);
-    Resource::Image(Image { dim, extent, layers, levels, format, depth, view, data })
+    Resource::Image(Image { dim, extent, layers, levels, samples: 1, format, depth, view, data })
 }
 
 /// A storage buffer of floats.

@@ -20,7 +20,17 @@ fn bytes(words: &[u32]) -> Vec<u8> {
 fn texels(first: u32) -> Resource {
     let data = bytes(&(0..WIDTH * HEIGHT).map(|i| first + i * i % 97).collect::<Vec<_>>());
     let (dim, extent, format) = (Dim::Dim2D, [WIDTH, HEIGHT, 1], ImageFormat::R32ui);
-    Resource::Image(Image { dim, extent, layers: 1, levels: 1, format, depth: false, view: ImageView::ALL, data })
+    Resource::Image(Image {
+        dim,
+        extent,
+        layers: 1,
+        levels: 1,
+        samples: 1,
+        format,
+        depth: false,
+        view: ImageView::ALL,
+        data,
+    })
 }
 
 fn bindings() -> BTreeMap<Slot, Resource> {

@@ -189,6 +189,7 @@ impl GatherParams {
             size: Some(vec![w, h]),
             layers: self.layers.map(|(layers, ..)| layers),
             levels: Some(self.levels.0),
+            samples: None,
             format: Some(format!("{:?}", self.format)),
             base_level: Some(view.base_level),
             view_levels: Some(view.levels),

@@ -166,6 +166,7 @@ fn image(pass: &Pass, index: usize) -> Image {
         extent: [width, height, 1],
         layers: pass.layers,
         levels: 1,
+        samples: 1,
         format: attachment.memory_format(),
         depth: attachment.format == TexelFormat::Depth32,
         view: ImageView::ALL,

@@ -137,6 +137,7 @@ fn bindings(pass: &Pass, memory: &PermittedContents) -> BTreeMap<Slot, Resource>
                 extent: [width, height, 1],
                 layers: pass.layers,
                 levels: 1,
+                samples: 1,
                 format: attachment.memory_format(),
                 depth: false,
                 data: data.clone(),

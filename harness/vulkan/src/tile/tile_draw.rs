@@ -11,38 +11,13 @@ use super::pass_objects::{PassObjects, area, format};
 use super::{AttachmentRole, PassForm, TilePass};
 use crate::device::DeviceShared;
 use crate::error::Error;
+use crate::shader_module::ShaderModule;
 
 /// Returns the locations of the fragment shader's outputs.
 pub(super) fn written(fragment: &[u32]) -> Result<Vec<u32>, Error> {
     let module = Module::parse(fragment.to_vec());
     let module = module.map_err(|error| Error::invalid(format!("the fragment shader of a draw: {error}")))?;
     Ok(locations(&module))
-}
-
-/// A shader module that exists until its pipeline is created.
-struct Shader<'a> {
-    device: &'a DeviceShared,
-    raw: vk::ShaderModule,
-}
-
-impl<'a> Shader<'a> {
-    fn new(device: &'a DeviceShared, words: &[u32]) -> Result<Self, Error> {
-        let info = vk::ShaderModuleCreateInfo::default().code(words);
-        // SAFETY: the device is alive; the words live until the call returns.
-        let made = unsafe { device.raw.create_shader_module(&info, None) };
-        Ok(Self { device, raw: device.check(made, "vkCreateShaderModule")? })
-    }
-
-    fn stage(&self, stage: vk::ShaderStageFlags) -> vk::PipelineShaderStageCreateInfo<'static> {
-        vk::PipelineShaderStageCreateInfo::default().stage(stage).module(self.raw).name(c"main")
-    }
-}
-
-impl Drop for Shader<'_> {
-    fn drop(&mut self) {
-        // SAFETY: pipelines do not need the module after their creation.
-        unsafe { self.device.raw.destroy_shader_module(self.raw, None) };
-    }
 }
 
 /// The pipeline of a draw.
@@ -69,9 +44,7 @@ impl GraphicsPipeline {
         fragment: &[u32],
     ) -> Result<Self, Error> {
         let device = &objects.base.device;
-        let vertex = assay_spirv::assemble(include_str!("triangle.spvasm"));
-        let vertex = vertex.map_err(|error| Error::invalid(format!("the vertex shader of draws: {error}")))?;
-        let shaders = (Shader::new(device, &vertex)?, Shader::new(device, fragment)?);
+        let shaders = (ShaderModule::triangle(device)?, ShaderModule::new(device, fragment)?);
         let stages = [shaders.0.stage(vk::ShaderStageFlags::VERTEX), shaders.1.stage(vk::ShaderStageFlags::FRAGMENT)];
         let scissors = [area(pass)];
         let [[x, y], [width, height]] = pass.area.map(|corner| corner.map(|n| n as f32));

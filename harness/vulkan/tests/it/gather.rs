@@ -27,6 +27,7 @@ fn resources() -> Vec<ResourceSpec> {
         extent: [7, 5, 1],
         layers: 4,
         levels: 2,
+        samples: 1,
         format: TexelFormat::Color(ImageFormat::Rgba8ui),
         view: ImageView { base_level: 1, levels: 1, base_layer: 1, layers: 2, swizzle },
     };

@@ -3,6 +3,7 @@
 mod devices;
 mod environment;
 mod gather;
+mod multisample;
 mod resources;
 mod shader;
 mod tile;

@@ -16,6 +16,7 @@ fn image(format: TexelFormat) -> ImageSpec {
         extent: [4, 4, 1],
         layers: 1,
         levels: 1,
+        samples: 1,
         format,
         view: ImageView::ALL,
     }

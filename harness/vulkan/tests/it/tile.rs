@@ -50,6 +50,7 @@ pub(crate) fn image(layers: u32, format: TexelFormat) -> ImageSpec {
         extent: [WIDTH, HEIGHT, 1],
         layers,
         levels: 1,
+        samples: 1,
         format,
         view: ImageView::ALL,
     }

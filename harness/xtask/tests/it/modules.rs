@@ -145,6 +145,7 @@ const KNOWN: &[KnownCycle] = &[
             "dispatch_slot",
             "image_objects",
             "layout_cache",
+            "multisample",
             "pipeline",
             "resource",
             "slot_objects",
