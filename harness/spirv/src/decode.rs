@@ -126,12 +126,13 @@ pub(crate) fn operands(
     context: &Context,
     visit: &mut impl FnMut(DecodedOperand),
 ) -> Result<(), GrammarViolation> {
-    let mut walk = OperandWalk { words, at: 1, context, visit, set: None, selector: None };
+    let mut walk = OperandWalk { op: instruction.op, words, at: 1, context, visit, set: None, selector: None };
     walk.list(instruction.operands)?;
     if walk.at < words.len() { Err(GrammarViolation::TooMany { at: walk.at }) } else { Ok(()) }
 }
 
 struct OperandWalk<'a, V> {
+    op: Op,
     words: &'a [u32],
     at: usize,
     context: &'a Context,
@@ -182,7 +183,11 @@ impl<V: FnMut(DecodedOperand)> OperandWalk<'_, V> {
                 self.number(number, kind, kind)
             }
             Kind::LiteralString => {
-                let (_, len) = words::string(&self.words[self.at..]).ok_or(unreadable)?;
+                let text = &self.words[self.at..];
+                let len = match self.op {
+                    Op::Source | Op::SourceContinued | Op::String => words::debug_string(text).1,
+                    _ => words::string(text).ok_or(unreadable)?.1,
+                };
                 (self.visit)(DecodedOperand { kind, at: self.at, len, number: None });
                 self.at += len;
                 Ok(())

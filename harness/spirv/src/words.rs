@@ -152,6 +152,19 @@ pub(crate) fn string(words: &[u32]) -> Option<(String, usize)> {
     None
 }
 
+/// Reads a literal string of a debug instruction (`OpSource`, `OpSourceContinued`, `OpString`).
+/// Returns its bytes and its number of words.
+///
+/// Such a string has no effect on the module's results, and compilers break its rules: glslang 11
+/// spoils characters that are not ASCII, and compilers that split a long source text split
+/// characters. The string therefore need not be UTF-8, and it may end with its instruction.
+pub(crate) fn debug_string(words: &[u32]) -> (Vec<u8>, usize) {
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let end = bytes.iter().position(|byte| *byte == 0);
+    bytes.truncate(end.unwrap_or(bytes.len()));
+    (bytes, end.map_or(words.len(), |end| end / 4 + 1))
+}
+
 /// Appends the words of a literal string: its bytes, a zero, and zeros up to a whole word.
 pub(crate) fn push_string(text: &[u8], words: &mut Vec<u32>) {
     let (chunks, rest) = text.as_chunks::<4>();

@@ -84,23 +84,28 @@ impl Module {
     }
 
     /// Returns the text of the `OpSource` of a file and of the `OpSourceContinued` that follow it.
+    /// Bytes that are not UTF-8 become replacement characters.
     fn op_source_text(&self, file: u32) -> Option<String> {
         let mut sources = self.section(Section::Sources);
         let first = sources.find_map(|source| match (source.op?, source.words) {
-            (Op::Source, [_, _, _, of, text @ ..]) if *of == file => words::string(text),
+            (Op::Source, [_, _, _, of, text @ ..]) if *of == file && !text.is_empty() => {
+                Some(words::debug_string(text))
+            }
             _ => None,
         });
         let (mut text, _) = first?;
         for next in sources.take_while(|next| next.op == Some(Op::SourceContinued)) {
-            text += &words::string(next.words.get(1..)?)?.0;
+            text.extend(words::debug_string(next.words.get(1..)?).0);
         }
-        Some(text)
+        Some(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Returns the text of an `OpString`.
     fn string_of(&self, id: u32) -> Option<String> {
         match self.definition_of(id)? {
-            Instruction { op: Some(Op::String), words: [_, _, text @ ..], .. } => Some(words::string(text)?.0),
+            Instruction { op: Some(Op::String), words: [_, _, text @ ..], .. } => {
+                Some(String::from_utf8_lossy(&words::debug_string(text).0).into_owned())
+            }
             _ => None,
         }
     }

@@ -210,3 +210,17 @@ fn unknown_instructions_and_enumerants_are_counted() {
         spirv("OpCapability Shader\nOpCapability !60000\n!0x0002ffff !5\nOpName %9 \"made by it\"\n%1 = OpTypeVoid");
     assert!(module.unknown_instructions() == 2);
 }
+
+#[test]
+fn source_text_may_have_invalid_characters() {
+    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n%file = OpString \"a.comp\"\n\
+                OpSource GLSL 450 %file \"//(c) a\"\nOpSourceContinued \"b\"\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+                %main = OpFunction %void None %fn\n%entry = OpLabel\nOpLine %file 1 1\nOpReturn\nOpFunctionEnd";
+    let mut words = assemble(text).unwrap();
+    let broken = words.iter().position(|word| *word == u32::from_le_bytes(*b"//(c")).unwrap();
+    // A character of two bytes, of which the second is lost.
+    words[broken] = u32::from_le_bytes([b'/', b'/', 0xc2, 0xff]);
+    let module = Module::parse(words).unwrap();
+    let line = module.instructions().find(|i| i.op == Some(Op::Return)).and_then(|i| module.line(i.index)).unwrap();
+    assert_eq!(module.source_text(line).unwrap(), "//\u{fffd}\u{fffd}) ab");
+}
