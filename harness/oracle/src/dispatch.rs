@@ -8,6 +8,7 @@ use assay_texture::{ImageView, Sampler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Values of specialisation constants by `SpecId`: their bits, right-aligned; 0 or 1 for booleans.
 pub type SpecValues = BTreeMap<u32, u64>;
@@ -379,6 +380,8 @@ pub struct Limits {
     /// Instructions, counted once for each invocation, from which workgroups run on several
     /// threads. The outcome does not depend on it.
     pub together_from: u64,
+    /// Time after which a run is given up. The memory that the shader may write is undetermined then.
+    pub time: Duration,
 }
 
 impl Default for Limits {
@@ -393,6 +396,7 @@ impl Default for Limits {
             searches: 10_000,
             faults: 64,
             together_from: 1 << 21,
+            time: Duration::from_secs(120),
         }
     }
 }
@@ -405,6 +409,7 @@ impl Limits {
             blocks_per_group: more(self.blocks_per_group),
             work_per_group: more(self.work_per_group),
             undecided_blocks: more(self.undecided_blocks),
+            time: Duration::from_secs(more(self.time.as_secs())),
             ..self
         }
     }

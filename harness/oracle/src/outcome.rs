@@ -28,6 +28,9 @@ pub struct Outcome {
     /// in texels along each axis. Accesses to other levels, to missing layers, and at negative
     /// coordinates do not count.
     pub image_reach: BTreeMap<Slot, [u32; 3]>,
+    /// True if an access through a physical pointer may lie outside of all buffers, because its address is
+    /// undetermined or because it is uncertain that the access is executed. A driver may crash on it.
+    pub open_address: bool,
     /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
     /// affect no memory.
     pub causes: Vec<Cause>,
@@ -378,6 +381,8 @@ pub enum CauseKind {
     Precision,
     /// An undecided branch whose alternatives exceed the budget.
     Budget,
+    /// The time limit of the interpretation ([`Limits::time`](crate::Limits::time)).
+    Time,
     /// A possible data race, which atomics may or may not exclude.
     PossibleRace,
     /// Atomics by which workgroups that were not run may influence it.
@@ -399,6 +404,7 @@ impl CauseKind {
             | CauseKind::Reconvergence
             | CauseKind::Precision
             | CauseKind::Budget
+            | CauseKind::Time
             | CauseKind::PossibleRace
             | CauseKind::Sample => false,
         }
@@ -420,6 +426,7 @@ impl std::fmt::Display for CauseKind {
                 "several results are permitted, and Assay does not track them through this instruction"
             }
             CauseKind::Budget => "depends on an undecided branch with more alternatives than Assay follows",
+            CauseKind::Time => "was not interpreted within the time limit, which --patience raises",
             CauseKind::PossibleRace => "a possible data race: atomics may or may not order the accesses",
             CauseKind::Sample => "depends on workgroups outside the interpreted subset",
         })

@@ -20,6 +20,8 @@ pub(crate) struct Log {
     pub(crate) reach: BTreeMap<usize, u64>,
     /// Size of the first mip level of each image that holds the accesses beyond it, in texels.
     pub(crate) image_reach: BTreeMap<usize, [u32; 3]>,
+    /// Set if an access through a physical pointer may lie outside of all buffers.
+    pub(crate) open_address: bool,
     /// Kinds and places of the kept faults.
     kept: HashSet<(FaultKind, Place)>,
 }
@@ -56,6 +58,7 @@ impl Log {
         }
         other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
         other.image_reach.into_iter().for_each(|(object, size)| self.note_image_reach(object, size));
+        self.open_address |= other.open_address;
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
     }
 

@@ -204,7 +204,7 @@ impl Run<'_> {
     /// The permitted set of the table for these operands, as a value.
     fn table_result(&mut self, float_op: &FloatOp, slot: usize, given: &[Operand]) -> (AbstractValue, u64) {
         let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
-        let over = match self.effort(if sets { search_cost(float_op.call.op) } else { 0 }) {
+        let over = match self.effort(if sets { search_cost(float_op.call.op, given.len()) } else { 0 }) {
             Some(effort) => float_op.reference.permitted_for_sets_with(effort, slot, given),
             None => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
@@ -492,16 +492,38 @@ const TABLE_WORK: u64 = 248;
 /// Number of enclosures that cost as much as one search.
 const ENCLOSURES_PER_SEARCH: u64 = 30;
 
-/// Measured cost of the table's search over sets, in milliseconds; 0 where it is quick.
-pub(super) fn search_cost(op: Op) -> u64 {
+/// Cost of the table's search over sets, in milliseconds; 0 where it is quick. It is the largest that
+/// `cargo run -p assay-precision --example set_times` measures for an instruction with this number of
+/// scalar operands, except where only rare sets take so long.
+pub(super) fn search_cost(op: Op, operands: usize) -> u64 {
     match op {
-        Op::Tanh => 300,
-        Op::Asin | Op::Acos | Op::Asinh | Op::Acosh => 50,
-        Op::SmoothStep => 20,
-        Op::FMix | Op::Atanh => 6,
-        Op::Sinh | Op::Cosh | Op::Tan => 4,
-        Op::Pow | Op::Sqrt | Op::FRem | Op::FMod => 1,
+        Op::Tanh => 200,
+        Op::SmoothStep => 100,
+        Op::Pow => 30,
+        Op::Sinh | Op::Cosh => 16,
+        Op::Asin | Op::Acos | Op::Asinh => 15,
+        Op::FMix => 5,
+        Op::Acosh | Op::Atanh | Op::Tan => 3,
+        Op::Sqrt | Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => 2,
+        Op::FRem | Op::FMod => 1,
+        Op::Dot | Op::MatrixTimesVector | Op::VectorTimesMatrix | Op::MatrixTimesMatrix => match operands / 2 {
+            0..=2 => 1,
+            3 => 3,
+            _ => 8,
+        },
+        Op::Length | Op::Normalize => of_length(operands),
+        Op::Distance | Op::FaceForward | Op::Reflect | Op::Refract => of_length(operands / 2),
         _ => 0,
+    }
+}
+
+/// Cost of a formula with the length of a vector, or with a dot product of two.
+fn of_length(components: usize) -> u64 {
+    match components {
+        0..=1 => 2,
+        2 => 5,
+        3 => 20,
+        _ => 150,
     }
 }
 

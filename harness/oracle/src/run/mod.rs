@@ -43,6 +43,7 @@ use memory::aliasing::AliasedObjects;
 use memory::robustness::OutOfBounds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 use work::WorkCounters;
 
 pub use concurrency::atomics::left_by_atomic;
@@ -119,6 +120,8 @@ pub(crate) struct Run<'a> {
     /// The place of the current instruction.
     pub(crate) here: Place,
     pub(crate) work: WorkCounters,
+    /// Time at which the run is given up.
+    deadline: Instant,
     /// The last number given to a value.
     pub(crate) last_id: u32,
     /// The last number given to a nondeterministic choice.
@@ -182,17 +185,20 @@ impl Run<'_> {
             Inst::LocalLoad { dst, pointer, n } => self.local_load(*dst, *pointer, *n, lanes),
             Inst::LocalStore { pointer, src, n } => self.local_store(*pointer, *src, *n, lanes),
             Inst::Load { dst, pointer, leaves, physical, private } => {
+                self.note_open_address(*pointer, physical.is_some(), lanes);
                 self.races.is_private = *private;
                 self.load(*dst, *pointer, leaves, *physical, lanes);
                 self.races.is_private = false;
             }
             Inst::Store { pointer, src, leaves, physical, private } => {
+                self.note_open_address(*pointer, physical.is_some(), lanes);
                 self.races.is_private = *private;
                 self.store(*pointer, *src, leaves, *physical, lanes);
                 self.races.is_private = false;
             }
             Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
             Inst::Atomic { op, kind, float_op, dst, pointer, args, order, physical } => {
+                self.note_open_address(*pointer, *physical, lanes);
                 self.atomic((*op, *kind, *float_op), *dst, *pointer, *args, *order, *physical, lanes);
                 self.moved_by(inst, lanes);
             }

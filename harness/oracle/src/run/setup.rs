@@ -29,6 +29,7 @@ use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{BuiltIn, ImageFormat};
 use assay_texture::Sampler;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// The size of a workgroup, and the number of workgroups. With a shading rate the implementation
 /// chooses: here a workgroup is as much of the tile's grid of blocks as is run together.
@@ -110,6 +111,14 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
     Ok(())
 }
 
+/// Returns the time at which a run with this time limit is given up.
+fn deadline(limit: Duration) -> Instant {
+    /// A year, in place of limits beyond the clock's.
+    const FOREVER: Duration = Duration::from_secs(365 * 86_400);
+    let now = Instant::now();
+    now.checked_add(limit).unwrap_or_else(|| now + FOREVER)
+}
+
 /// Lanes with those that undecided branches may take.
 fn capacity(program: &Program, size: [u32; 3], limits: &Limits) -> usize {
     let lanes = size.iter().map(|n| *n as usize).product::<usize>();
@@ -155,6 +164,7 @@ impl<'a> Run<'a> {
             place: 0,
             here: Place { instruction: InstructionIndex(0), line: None },
             work: WorkCounters::default(),
+            deadline: deadline(limits.time),
             last_id: 0,
             last_choice: 0,
             in_doubt: false,
@@ -493,6 +503,7 @@ impl<'a> Run<'a> {
             }
         }
         let (faults, fault_count, benign_races) = (log.faults, log.fault_count, log.benign_races);
+        let open_address = log.open_address;
         Outcome {
             memory,
             faults,
@@ -500,6 +511,7 @@ impl<'a> Run<'a> {
             benign_races,
             reach,
             image_reach,
+            open_address,
             causes,
             instructions,
             work,

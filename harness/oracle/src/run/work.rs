@@ -1,5 +1,8 @@
 //! Counters of work, which the limits of a run are compared with.
 
+/// Units of work in a millisecond, the unit of the cost of searches.
+const SEARCH_WORK: u64 = 1 << 16;
+
 /// Work of a run.
 #[derive(Debug, Default)]
 pub(crate) struct WorkCounters {
@@ -35,7 +38,7 @@ pub(crate) struct GroupWork {
 impl WorkCounters {
     /// Begins a workgroup.
     pub(super) fn begin_group(&mut self) {
-        self.earlier += self.group.units;
+        self.earlier = self.total();
         self.group = GroupWork::default();
     }
 
@@ -46,8 +49,9 @@ impl WorkCounters {
         self.earlier += other.total();
     }
 
-    /// Returns the units of all workgroups.
+    /// Returns the units of all workgroups, with those of searches and enclosures.
     pub(super) fn total(&self) -> u64 {
-        self.earlier + self.group.units
+        let GroupWork { units, searches, enclosures, .. } = self.group;
+        self.earlier + units + (searches + enclosures) * SEARCH_WORK
     }
 }

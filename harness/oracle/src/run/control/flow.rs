@@ -17,6 +17,7 @@ use crate::run::lanes::Lanes;
 use crate::run::{Run, Stop};
 use crate::ty::Kind;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Largest average number of order-dependent branches per invocation of a workgroup. A loop that
 /// ends once an atomic succeeds exceeds it: it need not end if all values that the atomic may find
@@ -144,6 +145,10 @@ impl<'a> Run<'a> {
                 }
                 None => self.cause(CauseKind::Budget),
             };
+            return Err(self.lose_everything(cause));
+        }
+        if Instant::now() >= self.deadline {
+            let cause = self.cause(CauseKind::Time);
             return Err(self.lose_everything(cause));
         }
         if self.forks.in_use > 0 && list.iter().any(|lane| self.forks.is_weak(*lane as usize)) {

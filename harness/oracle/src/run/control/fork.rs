@@ -12,7 +12,7 @@ pub(crate) struct Forks {
     members: Vec<u32>,
     /// Serial number of each lane's creation; 0 for the first lane of an invocation.
     birth: Vec<u32>,
-    /// The choices of each lane that another lane of its invocation decided differently.
+    /// The choices of each lane that another lane of its invocation decided differently, by number.
     decided: Vec<Vec<NondetChoice>>,
     free: Vec<u32>,
     births: u32,
@@ -67,20 +67,21 @@ impl Forks {
     /// Restricts a choice to the remaining alternatives in this lane.
     pub(crate) fn decide(&mut self, lane: usize, choice: NondetChoice) {
         let decided = &mut self.decided[lane];
-        match decided.iter_mut().find(|known| known.number == choice.number) {
-            Some(known) => known.remaining &= choice.remaining,
-            None => decided.push(choice),
+        match decided.binary_search_by_key(&choice.number, |known| known.number) {
+            Ok(known) => decided[known].remaining &= choice.remaining,
+            Err(at) => decided.insert(at, choice),
         }
     }
 
     /// A choice that separates two lanes of an invocation: the remaining alternatives in each of
     /// them.
     pub(crate) fn parted_by(&self, a: usize, b: usize) -> Option<(NondetChoice, NondetChoice)> {
-        let pairs = self.decided[a].iter().filter_map(|one| {
-            let other = self.decided[b].iter().find(|other| other.number == one.number)?;
-            Some((*one, *other))
+        let mut others = self.decided[b].iter().peekable();
+        let mut pairs = self.decided[a].iter().filter_map(|one| {
+            while others.next_if(|other| other.number < one.number).is_some() {}
+            Some((*one, **others.peek().filter(|other| other.number == one.number)?))
         });
-        pairs.into_iter().find(|(one, other)| one.remaining & other.remaining == 0)
+        pairs.find(|(one, other)| one.remaining & other.remaining == 0)
     }
 
     /// Merges two lanes of an invocation. Returns the lane that stays (the older one) and the one
@@ -89,8 +90,10 @@ impl Forks {
         let (stays, goes) = if self.birth[a] <= self.birth[b] { (a, b) } else { (b, a) };
         self.members[self.family[goes] as usize] -= 1;
         let gone = std::mem::take(&mut self.decided[goes]);
+        let mut others = gone.iter().peekable();
         self.decided[stays].retain_mut(|known| {
-            let other = gone.iter().find(|other| other.number == known.number);
+            while others.next_if(|other| other.number < known.number).is_some() {}
+            let other = others.peek().filter(|other| other.number == known.number);
             known.remaining |= other.map_or(0, |other| other.remaining);
             other.is_some()
         });

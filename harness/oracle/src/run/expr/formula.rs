@@ -40,7 +40,7 @@ impl Run<'_> {
             self.readings_differ |= computed;
             return Ok(Some((ExprBound { truncated: true, ..leaf }, false)));
         }
-        if computed && self.effort(search_cost(float_op.call.op)).is_none() {
+        if computed && self.effort(search_cost(float_op.call.op, operands.len())).is_none() {
             return Err(Unbounded);
         }
         let env = self.environment(float_op, slot);

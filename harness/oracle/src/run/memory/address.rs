@@ -252,8 +252,17 @@ impl Run<'_> {
         if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
     }
 
+    /// Notes an access through a physical pointer whose address is undetermined.
+    pub(in crate::run) fn note_open_address(&mut self, pointer: Reg, physical: bool, lanes: Lanes) {
+        if physical && !self.log.open_address {
+            let column = &self.columns[pointer as usize];
+            self.log.open_address = lanes.iter().any(|l| column.value(l).patterns(column.bits[l]).is_err());
+        }
+    }
+
     fn physical_target(&mut self, address: u64, size: u64, alignment: u64, lane: usize) -> Target {
         if !address.is_multiple_of(alignment.max(1)) {
+            self.log.open_address = true;
             let rule = named("06315");
             let detail = || format!("address {address:#x} is not aligned to {alignment} ({rule})");
             return Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) };
@@ -270,6 +279,8 @@ impl Run<'_> {
             // Not certain: the address may have been computed from that of another buffer.
             self.log.note_reach(object, end);
         }
+        // If the fault is not certain, it is still possible.
+        self.log.open_address = true;
         let rule = named("11819");
         let detail = || format!("{size} bytes at address {address:#x} lie in no buffer that was given ({rule})");
         Target::Nowhere { cause: self.fault(FaultKind::Pointer, lane, detail) }
