@@ -216,6 +216,20 @@ impl<'a> OpenWords<'a> {
     }
 }
 
+impl OpenWords<'_> {
+    /// Returns whether the options give all contents of a memory.
+    fn is_given(&self, place: &AddressPlace) -> bool {
+        match (place.slot, &place.name) {
+            (None, None) => self.options.push.is_some(),
+            (None, Some(_)) => false,
+            (Some(slot), _) => {
+                let d = self.setup.descriptors.iter().find(|d| d.slot == slot);
+                self.options.inputs.iter().any(|(to, _)| to.names(slot, d.and_then(|d| d.name.as_deref())))
+            }
+        }
+    }
+}
+
 impl OpenOptions for OpenWords<'_> {
     fn is_set(&self, place: &AddressPlace, offset: u64) -> bool {
         let is_here = |word: &AddressWord| match (&word.place, &place.name) {
@@ -229,6 +243,9 @@ impl OpenOptions for OpenWords<'_> {
             },
             _ => false,
         };
+        if self.is_given(place) {
+            return true;
+        }
         let by_word = self.options.addresses.iter().any(|word| is_here(word) && word.offset.abs_diff(offset) < 8);
         let is_derived = place.slot.is_none() && place.name.is_some();
         by_word || !is_derived && [offset, offset + 4].iter().any(|at| self.set.contains(&(place.slot, *at)))

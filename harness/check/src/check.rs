@@ -453,7 +453,7 @@ impl<'a> Check<'a> {
     fn notes(&self) -> Vec<String> {
         let warnings = self.warnings.iter().map(|line| self.warning(line));
         let compiler = self.shader.compiler.iter().map(ToString::to_string);
-        compiler.chain(warnings).chain(self.setup.notes.clone()).collect()
+        compiler.chain(self.shader.notes.clone()).chain(warnings).chain(self.setup.notes.clone()).collect()
     }
 
     /// Checks that the shader records its subgroup layout in the buffer that the options name.

@@ -21,7 +21,7 @@ use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
-use assay_oracle::{Copies, Dispatch, FaultKind, Outcome, Slot};
+use assay_oracle::{Copies, Dispatch, FaultKind, Outcome, Slot, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::Reflection;
 use std::collections::BTreeMap;
@@ -41,6 +41,8 @@ pub(crate) struct CheckRun<'a> {
     undefined: UndefinedRounds,
     /// First fault under a recorded subgroup layout.
     undefined_in_layout: Option<String>,
+    /// Set if a round was skipped because an access might leave all buffers.
+    open_addresses: bool,
     /// Elements that were checked under observed choices of the device.
     by_choices: BTreeMap<ObservedChoices, u64>,
     /// First benign race.
@@ -101,6 +103,10 @@ enum RoundEnd {
     Refused(CheckError),
 }
 
+/// Reason for which a round is skipped.
+const OPEN_ADDRESS: &str =
+    "was not run because an access through an address that Assay cannot determine might crash the driver";
+
 impl From<CheckError> for RoundEnd {
     fn from(error: CheckError) -> RoundEnd {
         RoundEnd::Refused(error)
@@ -127,6 +133,7 @@ impl<'a> CheckRun<'a> {
             causes: BTreeMap::new(),
             undefined: UndefinedRounds::default(),
             undefined_in_layout: None,
+            open_addresses: false,
             by_choices: BTreeMap::new(),
             benign_race: None,
             whole_rounds: 0,
@@ -206,10 +213,30 @@ impl<'a> CheckRun<'a> {
             self.note_undefined(number, "was not run", &outcome);
             return Err(RoundEnd::Skipped);
         }
+        if outcome.open_address {
+            self.must_stay_in_buffers(number, &dispatch)?;
+        }
         if self.only.is_none() {
             check.must_record(&outcome, dispatch.subgroup_size)?;
         }
         Ok((dispatch, allocated, outcome))
+    }
+
+    /// Skips a round whose accesses through physical pointers may lie outside of all buffers, even in the
+    /// usual subgroup layout. Such an access can end the process, which would accuse the device.
+    fn must_stay_in_buffers(&mut self, round: u32, dispatch: &Dispatch) -> Result<(), RoundEnd> {
+        let mut assumed = Dispatch { layout: SubgroupLayout::Linear, ..dispatch.clone() };
+        let outcome = self.interpret_subset(&mut assumed)?;
+        if outcome.fault_count > 0 {
+            self.note_undefined(round, "was not run", &outcome);
+            return Err(RoundEnd::Skipped);
+        }
+        if outcome.open_address {
+            self.skip(round, OPEN_ADDRESS.to_owned());
+            self.open_addresses = true;
+            return Err(RoundEnd::Skipped);
+        }
+        Ok(())
     }
 
     /// Interprets the chosen workgroups. The device runs all of them.
@@ -401,6 +428,7 @@ impl<'a> CheckRun<'a> {
 
     /// Returns the result over all rounds.
     fn total(self, failure: Option<ExecError>) -> CheckResult {
+        let open_addresses = self.open_addresses;
         let CheckRun { check, only, mut result, sum, causes, .. } = self;
         for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
@@ -433,6 +461,9 @@ impl<'a> CheckRun<'a> {
         if let (Status::Undetermined, Some(first)) = (result.status, self.undefined_in_layout) {
             let advice = check.advice("; change the shader").unwrap_or_default();
             result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
+        }
+        if result.status == Status::Undetermined && open_addresses {
+            result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::few_judged(&result, advice.as_deref()));
         result

@@ -255,6 +255,13 @@ impl DispatchSetup {
             // If two variables share a descriptor, the larger one counts. Those of earlier variables are sorted.
             let shared = self.descriptors[..known].binary_search_by_key(&slot, |d| d.slot).ok();
             let already = shared.map_or(0, |at| self.descriptors[at].bytes);
+            if let Some(known) = shared.map(|at| &self.descriptors[at]).filter(|known| known.kind != kind) {
+                return Err(CheckError::option(format!(
+                    "{slot} is declared as {:?} and as {kind:?}, but a descriptor has one type \
+                     (VUID-VkComputePipelineCreateInfo-layout-07990); give the variables different bindings",
+                    known.kind
+                )));
+            }
             self.must_fit(&label_of(slot), bytes, already)?;
             self.bytes += bytes.saturating_sub(already);
             match shared.map(|at| &mut self.descriptors[at]) {

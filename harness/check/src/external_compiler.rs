@@ -1,15 +1,18 @@
 //! Compilers of GLSL, HLSL and Slang to SPIR-V that are installed on the machine.
 
 use crate::compile_options::CompileOptions;
-use crate::external_tool::{ToolOutput, run_tool};
+use crate::external_tool::run_tool;
+use crate::include_search::{include_folders, include_names};
+use crate::source_name::renamed;
 use crate::{CheckError, Language};
 use assay_files::input;
-use assay_spirv::TargetEnv;
-use assay_spirv::words_from_bytes;
+use assay_spirv::reflect::{EntryPoint, Reflection};
+use assay_spirv::{Module, TargetEnv, words_from_bytes};
+use assay_spirv_rules::inspect::{ModuleSource, Report};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Output of a compiler.
 #[derive(Debug)]
@@ -34,6 +37,7 @@ impl std::fmt::Display for CompilerRun {
 }
 
 /// A compiler.
+#[derive(Clone, Copy)]
 struct Compiler {
     /// Name of the program in `PATH`.
     program: &'static str,
@@ -43,16 +47,63 @@ struct Compiler {
     version_lines: usize,
     /// Returns the arguments that select the language and the target.
     arguments: fn(&Source<'_>) -> Vec<String>,
+    /// Arguments that accept GLSL written for OpenGL.
+    for_opengl: &'static [&'static str],
+    /// Arguments that give each class of HLSL's registers bindings of its own: constant buffers from 0,
+    /// textures and read-only buffers from 100, samplers from 200, resources that are written from 300.
+    for_registers: &'static [&'static str],
+    /// Returns the arguments that give a version to GLSL.
+    glsl_version: fn(&str) -> Vec<String>,
+    /// True if GLSL may include files only after an `#extension` that permits it.
+    needs_include_extension: bool,
     /// Option for the output file.
     output: &'static str,
 }
 
 /// A text to compile.
+#[derive(Clone, Copy)]
 struct Source<'a> {
     language: Language,
     text: &'a str,
     options: &'a CompileOptions,
+    attempt: Attempt,
 }
+
+/// One attempt to compile a text. Later attempts accept more texts.
+#[derive(Clone, Copy, Debug)]
+struct Attempt {
+    /// Target environment of Vulkan, if the options state none.
+    target: &'static str,
+    /// Accepts the GLSL of OpenGL: uniforms outside of blocks, and resources without bindings.
+    is_opengl: bool,
+    /// Separates the classes of HLSL's registers.
+    separates_registers: bool,
+}
+
+impl Attempt {
+    const fn new(target: &'static str) -> Attempt {
+        Attempt { target, is_opengl: false, separates_registers: false }
+    }
+}
+
+/// Attempts in their order. Most devices accept modules for Vulkan 1.1. A text may need SPIR-V of a
+/// later version, such as for `subgroupBroadcast` with a variable id. For Vulkan 1.3, glslang
+/// declares workgroup sizes with `LocalSizeId`, which requires maintenance4.
+const ATTEMPTS: [Attempt; 4] = [
+    Attempt::new(DEFAULT_TARGET),
+    Attempt::new("vulkan1.2"),
+    Attempt::new("vulkan1.3"),
+    Attempt { is_opengl: true, ..Attempt::new("vulkan1.2") },
+];
+
+/// Target environment of the first attempt.
+const DEFAULT_TARGET: &str = "vulkan1.1";
+
+/// Version of GLSL that states none.
+const GLSL_VERSION: &str = "460";
+
+/// Extension of GLSL for `#include`.
+const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
 
 const GLSLC: Compiler = Compiler {
     program: "glslc",
@@ -67,6 +118,23 @@ const GLSLC: Compiler = Compiler {
         }
         arguments
     },
+    for_opengl: &["-fvulkan-rules-relaxed", "-fauto-bind-uniforms", "-fauto-map-locations"],
+    for_registers: &[
+        "-fhlsl-iomap",
+        "-fauto-bind-uniforms",
+        "-ftexture-binding-base",
+        "100",
+        "-fssbo-binding-base",
+        "100",
+        "-fsampler-binding-base",
+        "200",
+        "-fimage-binding-base",
+        "300",
+        "-fuav-binding-base",
+        "300",
+    ],
+    glsl_version: |version| vec![format!("-std={version}")],
+    needs_include_extension: false,
     output: "-o",
 };
 
@@ -85,6 +153,23 @@ const GLSLANG: Compiler = Compiler {
         }
         arguments
     },
+    for_opengl: &["-R", "--auto-map-bindings", "--auto-map-locations"],
+    for_registers: &[
+        "--hlsl-iomap",
+        "--auto-map-bindings",
+        "--shift-texture-binding",
+        "100",
+        "--shift-ssbo-binding",
+        "100",
+        "--shift-sampler-binding",
+        "200",
+        "--shift-image-binding",
+        "300",
+        "--shift-uav-binding",
+        "300",
+    ],
+    glsl_version: |version| vec!["--glsl-version".to_owned(), version.to_owned()],
+    needs_include_extension: true,
     output: "-o",
 };
 
@@ -100,6 +185,10 @@ const DXC: Compiler = Compiler {
         arguments.push(format!("-fspv-target-env={}", source.vulkan()));
         arguments
     },
+    for_opengl: &[],
+    for_registers: &["-fvk-t-shift", "100", "all", "-fvk-s-shift", "200", "all", "-fvk-u-shift", "300", "all"],
+    glsl_version: |_| Vec::new(),
+    needs_include_extension: false,
     output: "-Fo",
 };
 
@@ -116,22 +205,19 @@ const SLANGC: Compiler = Compiler {
         arguments
     },
     output: "-o",
+    ..DXC
 };
 
 fn strings(arguments: &[&str]) -> Vec<String> {
     arguments.iter().map(|&argument| argument.to_owned()).collect()
 }
 
-/// Target environment of a text without a choice: the one that most devices accept. In later ones,
-/// glslang declares workgroup sizes with `LocalSizeId`, which requires maintenance4.
-const DEFAULT_TARGET: &str = "vulkan1.1";
-
 impl Source<'_> {
     /// Returns the name of the environment of Vulkan.
     fn vulkan(&self) -> &'static str {
         match self.options.target_env {
             Some(target) if target.name().starts_with("vulkan") => target.name(),
-            _ => DEFAULT_TARGET,
+            _ => self.attempt.target,
         }
     }
 
@@ -142,7 +228,7 @@ impl Source<'_> {
 
     /// Returns the version of SPIR-V of the target environment.
     fn version(&self) -> String {
-        let default = || DEFAULT_TARGET.parse::<TargetEnv>().ok();
+        let default = || self.attempt.target.parse::<TargetEnv>().ok();
         let target = self.options.target_env.or_else(default);
         target.map_or_else(String::new, |target| target.version().to_string())
     }
@@ -150,17 +236,51 @@ impl Source<'_> {
     /// Returns the entry point: as given, or the function after `[numthreads(..)]`, or `main`.
     fn entry(&self) -> String {
         let given = self.options.entry.clone();
-        given.or_else(|| entry_of(self.text)).unwrap_or_else(|| "main".to_owned())
+        given.or_else(|| entry_names(self.text).into_iter().next()).unwrap_or_else(|| "main".to_owned())
     }
 }
 
-/// Returns the name of the first function with `[numthreads(..)]`.
-fn entry_of(text: &str) -> Option<String> {
-    let (_, after) = text.split_once("numthreads")?;
-    let (_, after) = after.split_once(']')?;
-    let (declaration, _) = after.split_once('(')?;
-    let name = declaration.split_whitespace().last()?;
-    name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| name.to_owned())
+/// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
+/// `[numthreads(..)]`, in their order. Comments do not count.
+pub fn entry_names(text: &str) -> Vec<String> {
+    let text = without_comments(text);
+    let declarations = text.split("numthreads").skip(1);
+    let names = declarations.filter_map(|after| {
+        let (_, after) = after.split_once(']')?;
+        let (declaration, _) = after.split_once('(')?;
+        let name = declaration.split_whitespace().last()?;
+        name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| name.to_owned())
+    });
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        // A text may declare an entry point once for each value of a macro.
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Returns a text without its comments.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('/') {
+        kept.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let comment = match rest.as_bytes() {
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            _ => {
+                kept.push('/');
+                rest = &rest[1..];
+                continue;
+            }
+        };
+        kept.push(' ');
+        rest = &rest[comment..];
+    }
+    kept + rest
 }
 
 /// Returns the compilers of a language, the preferred one first.
@@ -183,6 +303,8 @@ fn advice(language: Language) -> &'static str {
 }
 
 /// Compiles a file by the first compiler of its language that is installed, with debug information.
+/// Folders of included files are added where the text names files that the given folders do not
+/// have ([`include_folders`]).
 ///
 /// # Errors
 /// No compiler is installed, or it rejects the file. The error has the compiler's message.
@@ -195,36 +317,37 @@ pub(crate) fn compile(
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let output = folder.path().join("module.spv");
-    let source = Source { language, text, options };
+    let includes = include_folders(path, text, &options.includes);
+    let job = Job { path, name: &name, folder: folder.path(), includes: &includes };
     for compiler in compilers(language) {
-        let mut arguments: Vec<OsString> = (compiler.arguments)(&source).into_iter().map(OsString::from).collect();
-        arguments.extend(options.defines.iter().map(|define| OsString::from(format!("-D{define}"))));
-        for folder in &options.includes {
-            let mut argument = OsString::from("-I");
-            argument.push(folder);
-            arguments.push(argument);
+        let (mut rejected, mut illegal) = (None, None);
+        for attempt in ATTEMPTS {
+            let is_possible = !attempt.is_opengl || language == Language::Glsl;
+            let is_other = options.target_env.is_none() || attempt.target == DEFAULT_TARGET || attempt.is_opengl;
+            if !is_possible || !is_other {
+                continue;
+            }
+            match job.run(compiler, &Source { language, text, options, attempt }) {
+                Ok(Some(compiled)) => {
+                    let compiled =
+                        job.with_own_bindings(compiler, &Source { language, text, options, attempt }, compiled);
+                    if is_legal(&compiled.words) {
+                        return Ok(compiled);
+                    }
+                    illegal = illegal.or(Some(compiled));
+                }
+                // It is not installed.
+                Ok(None) => break,
+                // The first message is about the text as it was written.
+                Err(what) => rejected = rejected.or(Some(what)),
+            }
         }
-        let shown = arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>();
-        // A path that begins with `-` would be an option.
-        let file = if name.starts_with('-') { Path::new(".").join(path) } else { path.to_owned() };
-        arguments.extend([compiler.output.into(), output.clone().into(), file.into()]);
-        let ran = match run_tool(compiler.program, &arguments, Vec::new()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            ran => ran.map_err(|error| refused(format!("cannot run {}: {error}", compiler.program)))?,
-        };
-        if !ran.success {
-            return Err(refused(rejection(compiler.program, &ran, &name)));
+        match (illegal, rejected) {
+            // The check names the broken rules.
+            (Some(compiled), _) => return Ok(compiled),
+            (None, Some(what)) => return Err(refused(what)),
+            (None, None) => {}
         }
-        let bytes = input::read(&output, input::MAX_SHADER_BYTES);
-        let bytes = bytes.map_err(|error| refused(format!("{} wrote no module: {error}", compiler.program)))?;
-        let words = words_from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
-        let version = version_of(compiler).map_or_else(String::new, |version| format!(" ({version})"));
-        let run = CompilerRun {
-            compiler: format!("{}{version}", compiler.program),
-            command: format!("{} {} {name}", compiler.program, shown.join(" ")),
-        };
-        return Ok(CompiledModule { words, run });
     }
     let programs: Vec<&str> = compilers(language).iter().map(|compiler| compiler.program).collect();
     Err(refused(format!(
@@ -235,12 +358,134 @@ pub(crate) fn compile(
     )))
 }
 
+/// Returns whether a module breaks no rule.
+fn is_legal(words: &[u32]) -> bool {
+    ModuleSource::from_words(words.to_vec()).is_ok_and(|source| Report::new(&source).is_legal())
+}
+
+/// Returns whether an entry point of a module uses two variables with one binding.
+fn shares_bindings(words: &[u32]) -> bool {
+    let Ok(module) = Module::parse(words.to_vec()) else { return false };
+    let places = |entry: &EntryPoint| entry.bindings.iter().map(|b| (b.set, b.binding)).collect::<Vec<_>>();
+    let reflection = Reflection::new(&module);
+    // They are sorted.
+    reflection.entry_points.iter().any(|entry| places(entry).windows(2).any(|pair| pair[0] == pair[1]))
+}
+
+/// Files of a compilation.
+struct Job<'a> {
+    path: &'a Path,
+    /// The path as text.
+    name: &'a str,
+    /// Temporary folder.
+    folder: &'a Path,
+    /// Folders of included files.
+    includes: &'a [PathBuf],
+}
+
+impl Job<'_> {
+    /// Returns the module of an HLSL text with bindings of its own for each class of registers, if
+    /// variables of the compiled one share a binding: registers of different classes may have one
+    /// number, `b0`, `t0`, `u0`.
+    fn with_own_bindings(&self, compiler: &Compiler, source: &Source<'_>, compiled: CompiledModule) -> CompiledModule {
+        if source.language != Language::Hlsl || !shares_bindings(&compiled.words) {
+            return compiled;
+        }
+        let attempt = Attempt { separates_registers: true, ..source.attempt };
+        self.run(compiler, &Source { attempt, ..*source }).ok().flatten().unwrap_or(compiled)
+    }
+
+    /// Runs a compiler; returns `None` if it is not installed.
+    ///
+    /// # Errors
+    /// It rejects the text, or cannot be run.
+    fn run(&self, compiler: &Compiler, source: &Source<'_>) -> Result<Option<CompiledModule>, String> {
+        let output = self.folder.join("module.spv");
+        let mut arguments: Vec<OsString> = (compiler.arguments)(source).into_iter().map(OsString::from).collect();
+        let mut add = |more: Vec<String>| arguments.extend(more.into_iter().map(OsString::from));
+        if source.attempt.is_opengl {
+            add(strings(compiler.for_opengl));
+        }
+        if source.attempt.separates_registers {
+            add(strings(compiler.for_registers));
+        }
+        let permits_includes =
+            !compiler.needs_include_extension || !source.includes_files() || source.text.contains(INCLUDE_EXTENSION);
+        if source.language == Language::Glsl && (source.version_line().is_none() || !permits_includes) {
+            let stated = source.version_line().and_then(|(_, version)| version);
+            add((compiler.glsl_version)(&stated.unwrap_or_else(|| GLSL_VERSION.to_owned())));
+        }
+        arguments.extend(source.options.defines.iter().map(|define| OsString::from(format!("-D{define}"))));
+        for folder in self.includes {
+            let mut argument = OsString::from("-I");
+            argument.push(folder);
+            arguments.push(argument);
+        }
+        let shown = arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        let copy = self.folder.join("shader.comp");
+        let file = if permits_includes || source.language != Language::Glsl {
+            // A path that begins with `-` would be an option.
+            if self.name.starts_with('-') { Path::new(".").join(self.path) } else { self.path.to_owned() }
+        } else {
+            fs::write(&copy, source.with_include_extension())
+                .map_err(|error| format!("cannot write a temporary file: {error}"))?;
+            let mut argument = OsString::from("-I");
+            argument.push(self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+            arguments.push(argument);
+            copy.clone()
+        };
+        let copy = copy.display().to_string();
+        arguments.extend([compiler.output.into(), output.clone().into(), file.into()]);
+        let ran = match run_tool(compiler.program, &arguments, Vec::new()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            ran => ran.map_err(|error| format!("cannot run {}: {error}", compiler.program))?,
+        };
+        if !ran.success {
+            return Err(rejection(compiler.program, &ran.text().replace(&copy, self.name), self.name));
+        }
+        let bytes = input::read(&output, input::MAX_SHADER_BYTES);
+        let bytes = bytes.map_err(|error| format!("{} wrote no module: {error}", compiler.program))?;
+        let words = words_from_bytes(&bytes).map_err(|error| error.to_string())?;
+        let version = version_of(compiler).map_or_else(String::new, |version| format!(" ({version})"));
+        let run = CompilerRun {
+            compiler: format!("{}{version}", compiler.program),
+            command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
+        };
+        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run }))
+    }
+}
+
+impl Source<'_> {
+    fn includes_files(&self) -> bool {
+        include_names(self.text).next().is_some()
+    }
+
+    /// Returns the number of the line with `#version`, and the version as a compiler's option has
+    /// it: `450`, `310es`.
+    fn version_line(&self) -> Option<(usize, Option<String>)> {
+        let (number, line) =
+            self.text.lines().enumerate().find(|(_, line)| line.trim_start().starts_with("#version"))?;
+        let mut words = line.trim_start().trim_start_matches("#version").split_whitespace();
+        let version = words.next().filter(|number| number.bytes().all(|b| b.is_ascii_digit()));
+        let profile = words.next().filter(|profile| *profile == "es").unwrap_or_default();
+        Some((number, version.map(|version| format!("{version}{profile}"))))
+    }
+
+    /// Returns the text with an extension in the line of its version, so that lines keep their
+    /// numbers.
+    fn with_include_extension(&self) -> String {
+        let extension = format!("#extension {INCLUDE_EXTENSION} : enable");
+        let Some((version, _)) = self.version_line() else { return format!("{extension}\n#line 1\n{}", self.text) };
+        let lines = self.text.lines().enumerate();
+        lines.map(|(number, line)| if number == version { &*extension } else { line }.to_owned() + "\n").collect()
+    }
+}
+
 /// Largest number of lines of a compiler's message that are shown.
 const SHOWN_LINES: usize = 20;
 
 /// Returns the message of a compiler that rejects a file.
-fn rejection(program: &str, ran: &ToolOutput, name: &str) -> String {
-    let text = ran.text();
+fn rejection(program: &str, text: &str, name: &str) -> String {
     // glslang prints the name of each file that it compiles.
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && line.trim() != name);
     let mut shown: Vec<&str> = lines.by_ref().take(SHOWN_LINES).collect();
@@ -262,9 +507,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_entry_point_follows_numthreads() {
-        let text = "[shader(\"compute\")]\n[numthreads(8, 8, 1)]\nvoid blur(uint3 id : SV_DispatchThreadID) {}";
-        assert_eq!(entry_of(text).as_deref(), Some("blur"));
-        assert_eq!(entry_of("void main() {}"), None);
+    fn entry_points_follow_numthreads() {
+        let text = "// [numthreads(1, 1, 1)] void old() {}
+            [shader(\"compute\")]\n[numthreads(8, 8, 1)]\nvoid blur(uint3 id : SV_DispatchThreadID) {}
+            /* [numthreads(1,1,1)] void older() {} */
+            [numthreads(64, 1, 1)] void sum() { a / b; }";
+        assert_eq!(entry_names(text), ["blur", "sum"]);
+        assert_eq!(entry_names("void main() {}"), [""; 0]);
     }
 }

@@ -31,6 +31,7 @@ mod external_tool;
 mod image_config;
 mod image_contents;
 mod image_handles;
+mod include_search;
 mod instrument;
 mod language;
 mod memory_layout;
@@ -48,6 +49,7 @@ mod sequence;
 mod sequence_file;
 mod session;
 mod shader_source;
+mod source_name;
 mod status;
 mod subgroup_control;
 mod subgroup_layout;
@@ -70,7 +72,7 @@ pub use equivalence::{
     TranslationVerdict, check_equivalence, check_translation_of_target, interpret_only, without_source,
 };
 pub use error::CheckError;
-pub use external_compiler::CompilerRun;
+pub use external_compiler::{CompilerRun, entry_names};
 pub use external_tool::{ToolOutput, run_tool};
 pub use image_config::{ImageConfig, SamplerConfig};
 pub use instrument::{ElementStore, InstrumentedModule, ProbeSelection, TraceError, TraceReader, instrument};

@@ -2,7 +2,7 @@
 
 use crate::compile_options::CompileOptions;
 use crate::external_compiler::{self, CompilerRun};
-use crate::wgsl::{self, override_value};
+use crate::wgsl::{self, chosen_overrides, override_value};
 use crate::{CheckError, Language};
 use assay_exec::Wgsl;
 use assay_files::input;
@@ -36,6 +36,8 @@ pub struct ShaderSource {
     pub target_env: Option<TargetEnv>,
     /// Run of the installed compiler that made the module, if one did.
     pub compiler: Option<CompilerRun>,
+    /// Choices that the compilation needed and nobody stated.
+    pub notes: Vec<String>,
 }
 
 /// A shader in a form that is sent to another process, which does not compile it again.
@@ -50,6 +52,7 @@ pub struct CompiledShader {
     overrides: Vec<(String, u64)>,
     target_env: Option<String>,
     compiler: Option<CompilerRun>,
+    notes: Vec<String>,
 }
 
 impl ShaderSource {
@@ -91,10 +94,17 @@ impl ShaderSource {
                 })?)
             }
         };
-        let (mut overrides, mut compiler) = (Vec::new(), None);
+        let (mut overrides, mut compiler, mut notes) = (Vec::new(), None, Vec::new());
         let source = match (language, text) {
             (Language::Wgsl, Some(text)) => {
                 overrides = override_values(&options.specs)?;
+                let chosen = chosen_overrides(text, &overrides);
+                if !chosen.is_empty() {
+                    let options: Vec<String> =
+                        chosen.iter().map(|(key, value)| format!("--spec {key}={value}")).collect();
+                    notes.push(format!("overrides without a default got chosen values: {}", options.join(" ")));
+                    overrides.extend(chosen);
+                }
                 ModuleSource::from_words(wgsl::compile(Wgsl { text, overrides: &overrides }, name)?)
             }
             (Language::Glsl | Language::Hlsl | Language::Slang, Some(text)) => {
@@ -110,7 +120,7 @@ impl ShaderSource {
         let source = source.map_err(|error| refused(error.to_string()))?;
         let text = text.map(str::to_owned);
         let (name, target_env) = (name.to_owned(), options.target_env);
-        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler })
+        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes })
     }
 
     /// Reads a shader that another process compiled.
@@ -118,7 +128,7 @@ impl ShaderSource {
     /// # Errors
     /// It is damaged.
     pub fn from_compiled(shader: CompiledShader) -> Result<ShaderSource, CheckError> {
-        let CompiledShader { name, language, text, words, overrides, target_env, compiler } = shader;
+        let CompiledShader { name, language, text, words, overrides, target_env, compiler, notes } = shader;
         let refused = |what: String| CheckError::Shader { name: name.clone(), what };
         let target_env = target_env.map(|name| name.parse::<TargetEnv>()).transpose();
         let target_env = target_env.map_err(|error| refused(error.to_string()))?;
@@ -132,7 +142,7 @@ impl ShaderSource {
         };
         let source = source.map_err(|error| refused(error.to_string()))?;
         let overrides = overrides.into_iter().map(|(key, bits)| (key, f64::from_bits(bits))).collect();
-        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler })
+        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes })
     }
 
     /// Returns the shader for another process.
@@ -149,6 +159,7 @@ impl ShaderSource {
             overrides: self.overrides.iter().map(|(key, value)| (key.clone(), value.to_bits())).collect(),
             target_env: self.target_env.map(|target| target.to_string()),
             compiler: self.compiler.clone(),
+            notes: self.notes.clone(),
         }
     }
 

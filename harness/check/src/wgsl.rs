@@ -6,7 +6,7 @@ use crate::wgsl_directives::without_enable_subgroups;
 use assay_exec::Wgsl;
 use assay_spirv::Module;
 use assay_spirv_lower::without_forbidden_layout;
-use naga::back::pipeline_constants::{PipelineConstantError, process_overrides};
+use naga::back::pipeline_constants::process_overrides;
 use naga::back::{PipelineConstants, spv};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::borrow::Cow;
@@ -113,13 +113,27 @@ fn names_of_override(known: &naga::Override) -> impl Iterator<Item = String> + u
     [known.id.map(|id| id.to_string()), known.name.clone()].into_iter().flatten()
 }
 
-/// Returns the message for `override`s that have neither a default nor a value.
-fn missing_overrides(module: &naga::Module, given: &[(String, f64)]) -> String {
-    let open = module.overrides.iter().map(|(_, known)| known).filter(|known| known.init.is_none());
-    let names = open.filter_map(|known| names_of_override(known).next());
-    let missing = names.filter(|name| !given.iter().any(|(key, _)| key == name));
-    let options: Vec<String> = missing.map(|name| format!("--spec {name}=VALUE")).collect();
-    format!("overrides without a default need a value; give {}", options.join(" "))
+/// Returns values for the `override`s that have neither a default nor a given value, under their first
+/// names: true, 4 or 1.5, which suit most sizes, counts and factors. Empty if the text is not WGSL.
+pub(crate) fn chosen_overrides(text: &str, given: &[(String, f64)]) -> Vec<(String, f64)> {
+    if !text.contains("override") || too_deep(text).is_some() {
+        return Vec::new();
+    }
+    let choose = || {
+        let module = naga::front::wgsl::parse_str(&without_enable_subgroups(text)).ok()?;
+        let open = module.overrides.iter().map(|(_, known)| known).filter(|known| known.init.is_none());
+        let chosen = open.filter_map(|known| {
+            let value = match module.types[known.ty].inner.scalar_kind()? {
+                naga::ScalarKind::Bool => 1.0,
+                naga::ScalarKind::Sint | naga::ScalarKind::Uint => 4.0,
+                naga::ScalarKind::Float => 1.5,
+                naga::ScalarKind::AbstractInt | naga::ScalarKind::AbstractFloat => return None,
+            };
+            Some((names_of_override(known).next()?, value))
+        });
+        Some(chosen.filter(|(name, _)| !given.iter().any(|(key, _)| key == name)).collect())
+    };
+    with_deep_stack(choose).unwrap_or_default()
 }
 
 /// Replaces `override`s by constants, because naga cannot write them as SPIR-V.
@@ -138,9 +152,6 @@ pub fn with_overrides<'a>(
     }
     let values: PipelineConstants = overrides.iter().cloned().collect();
     process_overrides(module, info, None, &values).map_err(|error| {
-        if let PipelineConstantError::MissingValue(_) = error {
-            return missing_overrides(module, overrides);
-        }
         // The innermost cause has the details.
         let causes = iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
         iter::once(format!("overrides: {error}")).chain(causes).collect::<Vec<_>>().join(": ")

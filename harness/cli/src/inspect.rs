@@ -78,6 +78,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<u8, Failure> {
     if let Some(run) = &shader.compiler {
         note(&run.to_string());
     }
+    shader.notes.iter().for_each(|text| note(text));
     let source = shader.source;
     if let Some(path) = &args.emit {
         emit(&source, path)?;

@@ -2,7 +2,7 @@
 
 use crate::Case;
 use crate::shader_file::{ENDINGS, ShaderFile};
-use assay_check::{CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource};
+use assay_check::{CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource, entry_names};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
@@ -18,8 +18,8 @@ const CASE_FILE: &str = "toml";
 /// Largest number of files and folders below a folder.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// Bytes of a GLSL file in which the version and the workgroup size are looked for.
-const MAX_GLSL: u64 = 1 << 20;
+/// Bytes of a file in which the declarations of a compute shader are looked for.
+const MAX_BEGINNING: u64 = 1 << 20;
 
 /// Cases of files, and the files that have none.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl ShaderFiles {
             let shader = compiled(&file);
             let compiled = shader.as_ref().map(|shader| Arc::new(shader.compiled()));
             let of_entry = |entry| case(ShaderFile { path: file.clone(), entry, compiled: compiled.clone() });
-            match shader.map(|shader| shader.compute_entry_points()) {
+            match shader.map(|shader| shader.compute_entry_points()).or_else(|| declared_entries(&file)) {
                 Some(entries) if entries.is_empty() => found.without_compute += 1,
                 Some(entries) if entries.len() > 1 => {
                     found.cases.extend(entries.into_iter().map(|entry| of_entry(Some(entry))));
@@ -131,17 +131,29 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Returns whether a GLSL file is a compute shader rather than one of another stage or an include.
-/// Other files than regular ones are not read.
 fn is_compute_glsl(file: &Path) -> bool {
-    let mut text = Vec::new();
-    let is_read =
-        file.is_file() && fs::File::open(file).is_ok_and(|file| file.take(MAX_GLSL).read_to_end(&mut text).is_ok());
-    let text = String::from_utf8_lossy(&text);
-    is_read && text.contains("#version") && text.contains("local_size_")
+    beginning(file)
+        .is_some_and(|text| text.contains("local_size_") && (text.contains("#version") || text.contains(" main(")))
 }
 
-/// Returns a shader whose entry points are to be listed; `None` if they stay unknown, because the file
-/// cannot be read, or because another program compiles it. Its check then names the reason.
+/// Returns the compute entry points that an HLSL or Slang file declares; `None` for other files.
+fn declared_entries(file: &Path) -> Option<Vec<String>> {
+    match Language::detect(&file.display().to_string(), &[]) {
+        Language::Hlsl | Language::Slang => Some(entry_names(&beginning(file)?)),
+        _ => None,
+    }
+}
+
+/// Returns the beginning of a text file. Other files than regular ones are not read.
+fn beginning(file: &Path) -> Option<String> {
+    let mut text = Vec::new();
+    let open = file.is_file().then(|| fs::File::open(file).ok()).flatten()?;
+    open.take(MAX_BEGINNING).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Returns a shader whose entry points are to be listed; `None` if the file cannot be read (its check
+/// then names the reason), or if another program compiles it.
 fn compiled(file: &Path) -> Option<ShaderSource> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending));

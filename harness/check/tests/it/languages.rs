@@ -103,6 +103,98 @@ fn the_entry_point_of_hlsl_is_found() {
 }
 
 #[test]
+fn registers_of_different_classes_get_bindings_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let hlsl = "cbuffer Factors : register(b0) { float factor; };
+        StructuredBuffer<float> source : register(t0);
+        RWStructuredBuffer<float> result : register(u0);
+        [numthreads(64, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) { result[id.x] = source[id.x] * factor; }";
+    let path = written(&folder, &[("a.hlsl", hlsl)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let bindings: Vec<u32> = check.setup.descriptors.iter().map(|descriptor| descriptor.slot.binding).collect();
+    assert_eq!(bindings, [0, 100, 300]);
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+}
+
+#[test]
+fn glsl_of_opengl_with_files_of_its_repository_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    // No version, no extension for includes, no bindings, a uniform outside of blocks, and a
+    // character that is not ASCII.
+    let glsl = "// Copyright \u{a9}
+        #include \"common/twice.glsl\"
+        layout(local_size_x = 64) in;
+        layout(std430) buffer Data { float data[]; };
+        uniform float summand;
+        void main() { data[gl_GlobalInvocationID.x] = twice(data[gl_GlobalInvocationID.x]) + summand; }";
+    let path = written(&folder, &[("shaders/a.comp", glsl), ("lib/common/twice.glsl", INCLUDED), (".git/HEAD", "")]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let run = shader.compiler.as_ref().expect("a compiler");
+    let included = format!("-I{}", folder.path().join("lib").display());
+    assert!(run.command.contains(&included) && run.command.ends_with("a.comp"), "{run}");
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+    let add = shader.source.module.instructions().find(|i| i.name() == "OpFAdd").unwrap();
+    let place = shader.source.position_of(add.at);
+    assert_eq!((place.file, place.line), (Some(path.display().to_string()), Some(6)));
+}
+
+#[test]
+fn overrides_without_a_default_get_values() {
+    let wgsl = "override size: u32; override scale: f32; @id(7) override on: bool;
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(size) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            data[id.x] = select(0.0, f32(size) * scale, on);
+        }";
+    let options = CompileOptions { specs: vec![("scale".to_owned(), "3".to_owned())], ..CompileOptions::default() };
+    let shader = ShaderSource::read_with("a.wgsl", wgsl.as_bytes(), &options).unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let passed = check.run(&SyntheticTarget::default()).unwrap();
+    assert_eq!(passed.status, Status::Pass);
+    let note = "overrides without a default got chosen values: --spec size=4 --spec 7=1";
+    assert!(passed.notes.iter().any(|known| known == note), "{:?}", passed.notes);
+}
+
+#[test]
+fn a_binding_with_two_types_is_refused() {
+    let text = "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %Block Block
+        OpMemberDecorate %Block 0 Offset 0
+        OpDecorate %in DescriptorSet 0
+        OpDecorate %in Binding 3
+        OpDecorate %out DescriptorSet 0
+        OpDecorate %out Binding 3
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %uint = OpTypeInt 32 0
+        %zero = OpConstant %uint 0
+        %Block = OpTypeStruct %uint
+        %to_in = OpTypePointer Uniform %Block
+        %to_out = OpTypePointer StorageBuffer %Block
+        %uniform_uint = OpTypePointer Uniform %uint
+        %storage_uint = OpTypePointer StorageBuffer %uint
+        %in = OpVariable %to_in Uniform
+        %out = OpVariable %to_out StorageBuffer
+        %main = OpFunction %void None %fn
+        %entry = OpLabel
+        %from = OpAccessChain %uniform_uint %in %zero
+        %value = OpLoad %uint %from
+        %to = OpAccessChain %storage_uint %out %zero
+        OpStore %to %value
+        OpReturn
+        OpFunctionEnd";
+    let shader = ShaderSource::read("a.spvasm", text.as_bytes()).unwrap();
+    let error = Check::new(&shader, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("binding 3 is declared as UniformBuffer and as StorageBuffer"), "{error}");
+}
+
+#[test]
 fn lines_of_slang_come_from_its_debug_information() {
     let folder = tempfile::tempdir().unwrap();
     let path = written(&folder, &[("a.slang", HLSL)]);

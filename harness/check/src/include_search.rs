@@ -1,0 +1,145 @@
+//! Search for the folders of the files that a shader includes.
+
+use assay_files::input;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{self, Component, Path, PathBuf};
+use std::{env, fs};
+
+/// Largest number of files and folders that are looked at.
+const MAX_ENTRIES: usize = 50_000;
+
+/// Number of folders above a shader that are searched if none of them is the root of a repository.
+const MAX_PARENTS: usize = 2;
+
+/// Largest number of files that a shader includes, over all levels.
+const MAX_FILES: usize = 1_000;
+
+/// Returns the names in the `#include` directives of a text. Conditions are not evaluated.
+pub(crate) fn include_names(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let directive = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        let name = directive.trim_start();
+        let (end, name) = (if name.starts_with('<') { '>' } else { '"' }, name.strip_prefix(['"', '<'])?);
+        name.split_once(end).map(|(name, _)| name).filter(|name| !name.is_empty())
+    })
+}
+
+/// Returns the given folders, followed by those that the files that a shader includes need besides:
+/// for each file that neither the includer's folder nor a known one has, the folder that has it. Such
+/// files are looked for in the shader's repository (all folders below the nearest parent with
+/// `.git`, or else below the second parent). The file with the most folders in common with the shader
+/// is taken.
+pub(crate) fn include_folders(shader: &Path, text: &str, given: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = given.to_vec();
+    let mut files: Option<Vec<PathBuf>> = None;
+    let (mut seen, mut open) = (BTreeSet::new(), vec![(shader.to_owned(), text.to_owned())]);
+    while let Some((includer, text)) = open.pop() {
+        let beside = includer.parent().unwrap_or(Path::new("")).to_owned();
+        for name in include_names(&text) {
+            let mut file = known_file(&beside, &folders, name);
+            if file.is_none() {
+                let Ok(shader) = path::absolute(shader) else { continue };
+                let files = files.get_or_insert_with(|| repository_files(&shader));
+                file = nearest(files, &shader, name);
+                folders.extend(file.as_ref().and_then(|file| folder_of(file, name)));
+            }
+            let Some(file) = file.filter(|file| seen.len() < MAX_FILES && seen.insert(file.clone())) else { continue };
+            if let Ok(text) = input::read_text(&file, input::MAX_SHADER_BYTES) {
+                open.push((file, text));
+            }
+        }
+    }
+    folders
+}
+
+/// Returns an included file that a compiler finds.
+fn known_file(beside: &Path, folders: &[PathBuf], name: &str) -> Option<PathBuf> {
+    let all = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
+    all.map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// Returns the folder from which a name leads to a file, relative to the current folder if it is below
+/// it.
+fn folder_of(file: &Path, name: &str) -> Option<PathBuf> {
+    let folder = file.ancestors().nth(plain_components(name)?.len())?;
+    let here = env::current_dir().ok();
+    let folder = here.and_then(|here| folder.strip_prefix(here).ok()).unwrap_or(folder);
+    Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
+}
+
+/// Returns the components of a name; `None` if it leads upwards or is absolute.
+fn plain_components(name: &str) -> Option<Vec<&OsStr>> {
+    let components = Path::new(name).components().filter(|component| *component != Component::CurDir);
+    let plain = components.map(|component| match component {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    plain.collect()
+}
+
+/// Returns the file with this name that has the most folders in common with a shader.
+fn nearest(files: &[PathBuf], shader: &Path, name: &str) -> Option<PathBuf> {
+    let end: PathBuf = plain_components(name)?.iter().collect();
+    let common = |file: &Path| file.components().zip(shader.components()).take_while(|(a, b)| a == b).count();
+    let named = files.iter().filter(|file| file.ends_with(&end));
+    // Of equally near files, the first.
+    named.rev().max_by_key(|file| common(file)).cloned()
+}
+
+/// Returns the files of a shader's repository in order, without hidden ones and links.
+fn repository_files(shader: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![root(shader)];
+    let (mut files, mut entries) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop() {
+        let listed = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in listed.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
+            entries += 1;
+            if entries > MAX_ENTRIES {
+                return files;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort_unstable();
+    files
+}
+
+/// Returns the folder below which the files that a shader includes are looked for.
+fn root(shader: &Path) -> PathBuf {
+    // Not the root of the file system.
+    let above = || shader.ancestors().skip(1).filter(|folder| folder.parent().is_some());
+    let repository = above().find(|folder| folder.join(".git").exists());
+    repository.or_else(|| above().take(MAX_PARENTS).last()).unwrap_or(Path::new(".")).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn included_files_are_found_in_the_repository() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let file = root.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, text).unwrap();
+        };
+        write(".git/HEAD", "");
+        write("src/shaders/gpu/a.comp", "");
+        write("src/shaders/common/tools.h", "#include <math/vector.h>\n");
+        write("other/common/tools.h", "");
+        write("lib/math/vector.h", "  # include \"constants.h\"\n");
+        write("lib/math/constants.h", "");
+        let shader = root.path().join("src/shaders/gpu/a.comp");
+        let text = "#include \"common/tools.h\"\n#include \"missing.h\"\n#include \"../a.h\"\nint included;";
+        let given = [root.path().join("given")];
+        let found = include_folders(&shader, text, &given);
+        assert_eq!(found, [given[0].clone(), root.path().join("src/shaders"), root.path().join("lib")]);
+        assert_eq!(include_folders(&shader, "", &given), given);
+    }
+}
