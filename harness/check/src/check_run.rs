@@ -428,7 +428,6 @@ impl<'a> CheckRun<'a> {
 
     /// Returns the result over all rounds.
     fn total(self, failure: Option<ExecError>) -> CheckResult {
-        let open_addresses = self.open_addresses;
         let CheckRun { check, only, mut result, sum, causes, .. } = self;
         for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
@@ -462,7 +461,7 @@ impl<'a> CheckRun<'a> {
             let advice = check.advice("; change the shader").unwrap_or_default();
             result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
         }
-        if result.status == Status::Undetermined && open_addresses {
+        if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::few_judged(&result, advice.as_deref()));

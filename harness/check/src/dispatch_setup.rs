@@ -256,9 +256,18 @@ impl DispatchSetup {
             let shared = self.descriptors[..known].binary_search_by_key(&slot, |d| d.slot).ok();
             let already = shared.map_or(0, |at| self.descriptors[at].bytes);
             if let Some(known) = shared.map(|at| &self.descriptors[at]).filter(|known| known.kind != kind) {
+                let combines = |kind| {
+                    matches!(
+                        kind,
+                        DescriptorKind::Sampler | DescriptorKind::SampledImage | DescriptorKind::CombinedImageSampler
+                    )
+                };
+                let why = match combines(kind) && combines(known.kind) {
+                    true => "combined image samplers behind several variables are not supported",
+                    false => "a descriptor has one type (VUID-VkComputePipelineCreateInfo-layout-07990)",
+                };
                 return Err(CheckError::option(format!(
-                    "{slot} is declared as {:?} and as {kind:?}, but a descriptor has one type \
-                     (VUID-VkComputePipelineCreateInfo-layout-07990); give the variables different bindings",
+                    "{slot} is declared as {:?} and as {kind:?}, but {why}; give the variables different bindings",
                     known.kind
                 )));
             }

@@ -47,7 +47,7 @@ struct Compiler {
     version_lines: usize,
     /// Returns the arguments that select the language and the target.
     arguments: fn(&Source<'_>) -> Vec<String>,
-    /// Arguments that accept GLSL written for OpenGL.
+    /// Arguments that accept GLSL written for OpenGL. Uniforms outside of blocks need glslang.
     for_opengl: &'static [&'static str],
     /// Arguments that give each class of HLSL's registers bindings of its own: constant buffers from 0,
     /// textures and read-only buffers from 100, samplers from 200, resources that are written from 300.
@@ -118,7 +118,7 @@ const GLSLC: Compiler = Compiler {
         }
         arguments
     },
-    for_opengl: &["-fvulkan-rules-relaxed", "-fauto-bind-uniforms", "-fauto-map-locations"],
+    for_opengl: &["-fauto-bind-uniforms", "-fauto-map-locations"],
     for_registers: &[
         "-fhlsl-iomap",
         "-fauto-bind-uniforms",
@@ -302,9 +302,9 @@ fn advice(language: Language) -> &'static str {
     }
 }
 
-/// Compiles a file by the first compiler of its language that is installed, with debug information.
-/// Folders of included files are added where the text names files that the given folders do not
-/// have ([`include_folders`]).
+/// Compiles a file by the first installed compiler of its language that makes a legal module of it,
+/// with debug information. Folders of included files are added where the text names files that the
+/// given folders do not have ([`include_folders`]).
 ///
 /// # Errors
 /// No compiler is installed, or it rejects the file. The error has the compiler's message.
@@ -319,8 +319,8 @@ pub(crate) fn compile(
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
     let includes = include_folders(path, text, &options.includes);
     let job = Job { path, name: &name, folder: folder.path(), includes: &includes };
+    let (mut rejected, mut illegal) = (None, None);
     for compiler in compilers(language) {
-        let (mut rejected, mut illegal) = (None, None);
         for attempt in ATTEMPTS {
             let is_possible = !attempt.is_opengl || language == Language::Glsl;
             let is_other = options.target_env.is_none() || attempt.target == DEFAULT_TARGET || attempt.is_opengl;
@@ -342,12 +342,12 @@ pub(crate) fn compile(
                 Err(what) => rejected = rejected.or(Some(what)),
             }
         }
-        match (illegal, rejected) {
-            // The check names the broken rules.
-            (Some(compiled), _) => return Ok(compiled),
-            (None, Some(what)) => return Err(refused(what)),
-            (None, None) => {}
-        }
+    }
+    match (illegal, rejected) {
+        // The check names the broken rules.
+        (Some(compiled), _) => return Ok(compiled),
+        (None, Some(what)) => return Err(refused(what)),
+        (None, None) => {}
     }
     let programs: Vec<&str> = compilers(language).iter().map(|compiler| compiler.program).collect();
     Err(refused(format!(
