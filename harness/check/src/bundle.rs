@@ -445,7 +445,7 @@ pub fn read(folder: &Path, patience: Option<u64>) -> Result<Bundle, CheckError> 
         options.addresses.push(AddressWord::parse(place, value)?);
     }
     if let Some(name) = &manifest.robustness {
-        options.robustness = robustness(name)?;
+        options.robustness = Some(robustness(name)?);
     }
     options.subgroups = manifest.subgroups.as_deref().map(str::parse).transpose()?;
     let size = manifest.subgroup_size.map(subgroup_size).transpose()?;

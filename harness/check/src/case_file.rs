@@ -184,7 +184,7 @@ impl CaseFile {
             options.checked_invocations.ok_or_else(|| none("sample", sample.span()))?;
         }
         if let Some(given) = form.robustness {
-            options.robustness = robustness(given.get_ref()).map_err(at(line(given.span().start)))?;
+            options.robustness = Some(robustness(given.get_ref()).map_err(at(line(given.span().start)))?);
         }
         if let Some(given) = form.subgroups {
             let line = noted("subgroups", &given);
@@ -365,7 +365,7 @@ value = "2016"
         let case = CaseFile::parse("a.toml", TEXT, Path::new("folder")).unwrap();
         assert_eq!(case.shader, Path::new("folder/sum.wgsl"));
         assert_eq!((case.options.groups, case.options.rounds), (Some([4, 2, 1]), 1));
-        assert_eq!(case.options.robustness, assay_oracle::Robustness::Access);
+        assert_eq!(case.options.robustness, Some(assay_oracle::Robustness::Access));
         assert_eq!(case.options.subgroups, Some("0.7".parse().unwrap()));
         assert_eq!(case.options.subgroup_control, SubgroupControl { size: Some(16), full: true });
         assert!(case.options.benign_races);

@@ -73,8 +73,8 @@ fn case_text(
     if let Some(sample) = options.checked_invocations {
         _ = writeln!(text, "sample = {sample}");
     }
-    if options.robustness != Robustness::None {
-        _ = writeln!(text, "robustness = {}", quoted(options.robustness.name()));
+    if let Some(robustness) = options.robustness.filter(|robustness| *robustness != Robustness::None) {
+        _ = writeln!(text, "robustness = {}", quoted(robustness.name()));
     }
     if let Some(subgroups) = &options.subgroups {
         _ = writeln!(text, "subgroups = {}", quoted(&subgroups.to_string()));

@@ -118,7 +118,7 @@ impl<'a> Check<'a> {
             layout,
             subgroup_control,
             benign_races,
-            robustness,
+            robustness: robustness.unwrap_or_default(),
             fixed,
             push_is_open: options.push.is_none(),
             warnings,

@@ -240,7 +240,8 @@ impl DispatchSetup {
                 }
                 // A robust device supports buffers that are shorter than their block.
                 (Some(block), Some(bytes))
-                    if kind == DescriptorKind::UniformBuffer && options.robustness != Robustness::None =>
+                    if kind == DescriptorKind::UniformBuffer
+                        && options.robustness.unwrap_or_default() != Robustness::None =>
                 {
                     bytes.clamp(4, block.size().max(4))
                 }

@@ -1,15 +1,20 @@
 //! Compilers of GLSL, HLSL and Slang to SPIR-V that are installed on the machine.
 
 use crate::compile_options::CompileOptions;
+use crate::compiler_table::{
+    ATTEMPTS, Attempt, Compiler, DEFAULT_TARGET, GLSL_VERSION, Source, advice, compilers, strings,
+};
+use crate::compute_guards::compute_guards;
 use crate::external_tool::run_tool;
 use crate::include_search::{include_folders, include_names};
 use crate::source_name::renamed;
 use crate::{CheckError, Language};
 use assay_files::input;
-use assay_spirv::reflect::{EntryPoint, Reflection};
-use assay_spirv::{Module, TargetEnv, words_from_bytes};
+use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
+use assay_spirv::{Module, words_from_bytes};
 use assay_spirv_rules::inspect::{ModuleSource, Report};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -36,209 +41,11 @@ impl std::fmt::Display for CompilerRun {
     }
 }
 
-/// A compiler.
-#[derive(Clone, Copy)]
-struct Compiler {
-    /// Name of the program in `PATH`.
-    program: &'static str,
-    /// Option that prints the version.
-    version: &'static str,
-    /// Number of lines that state the version.
-    version_lines: usize,
-    /// Returns the arguments that select the language and the target.
-    arguments: fn(&Source<'_>) -> Vec<String>,
-    /// Arguments that accept GLSL written for OpenGL. Uniforms outside of blocks need glslang.
-    for_opengl: &'static [&'static str],
-    /// Arguments that give each class of HLSL's registers bindings of its own: constant buffers from 0,
-    /// textures and read-only buffers from 100, samplers from 200, resources that are written from 300.
-    for_registers: &'static [&'static str],
-    /// Returns the arguments that give a version to GLSL.
-    glsl_version: fn(&str) -> Vec<String>,
-    /// True if GLSL may include files only after an `#extension` that permits it.
-    needs_include_extension: bool,
-    /// Option for the output file.
-    output: &'static str,
-}
-
-/// A text to compile.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    language: Language,
-    text: &'a str,
-    options: &'a CompileOptions,
-    attempt: Attempt,
-}
-
-/// One attempt to compile a text. Later attempts accept more texts.
-#[derive(Clone, Copy, Debug)]
-struct Attempt {
-    /// Target environment of Vulkan, if the options state none.
-    target: &'static str,
-    /// Accepts the GLSL of OpenGL: uniforms outside of blocks, and resources without bindings.
-    is_opengl: bool,
-    /// Separates the classes of HLSL's registers.
-    separates_registers: bool,
-}
-
-impl Attempt {
-    const fn new(target: &'static str) -> Attempt {
-        Attempt { target, is_opengl: false, separates_registers: false }
-    }
-}
-
-/// Attempts in their order. Most devices accept modules for Vulkan 1.1. A text may need SPIR-V of a
-/// later version, such as for `subgroupBroadcast` with a variable id. For Vulkan 1.3, glslang
-/// declares workgroup sizes with `LocalSizeId`, which requires maintenance4.
-const ATTEMPTS: [Attempt; 4] = [
-    Attempt::new(DEFAULT_TARGET),
-    Attempt::new("vulkan1.2"),
-    Attempt::new("vulkan1.3"),
-    Attempt { is_opengl: true, ..Attempt::new("vulkan1.2") },
-];
-
-/// Target environment of the first attempt.
-const DEFAULT_TARGET: &str = "vulkan1.1";
-
-/// Version of GLSL that states none.
-const GLSL_VERSION: &str = "460";
-
 /// Extension of GLSL for `#include`.
 const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
 
-const GLSLC: Compiler = Compiler {
-    program: "glslc",
-    version: "--version",
-    version_lines: 3,
-    arguments: |source| {
-        let mut arguments = strings(&["-fshader-stage=compute", "-g"]);
-        arguments.push(format!("--target-env={}", source.vulkan()));
-        arguments.extend(source.spirv().map(|version| format!("--target-spv=spv{version}")));
-        if source.language == Language::Hlsl {
-            arguments.extend(["-x".to_owned(), "hlsl".to_owned(), format!("-fentry-point={}", source.entry())]);
-        }
-        arguments
-    },
-    for_opengl: &["-fauto-bind-uniforms", "-fauto-map-locations"],
-    for_registers: &[
-        "-fhlsl-iomap",
-        "-fauto-bind-uniforms",
-        "-ftexture-binding-base",
-        "100",
-        "-fssbo-binding-base",
-        "100",
-        "-fsampler-binding-base",
-        "200",
-        "-fimage-binding-base",
-        "300",
-        "-fuav-binding-base",
-        "300",
-    ],
-    glsl_version: |version| vec![format!("-std={version}")],
-    needs_include_extension: false,
-    output: "-o",
-};
-
-const GLSLANG: Compiler = Compiler {
-    program: "glslang",
-    version: "--version",
-    version_lines: 1,
-    arguments: |source| {
-        let mut arguments = strings(&["-V", "-S", "comp", "-g", "--target-env"]);
-        arguments.push(match source.spirv() {
-            Some(version) => format!("spirv{version}"),
-            None => source.vulkan().to_owned(),
-        });
-        if source.language == Language::Hlsl {
-            arguments.extend(["-D".to_owned(), "-e".to_owned(), source.entry()]);
-        }
-        arguments
-    },
-    for_opengl: &["-R", "--auto-map-bindings", "--auto-map-locations"],
-    for_registers: &[
-        "--hlsl-iomap",
-        "--auto-map-bindings",
-        "--shift-texture-binding",
-        "100",
-        "--shift-ssbo-binding",
-        "100",
-        "--shift-sampler-binding",
-        "200",
-        "--shift-image-binding",
-        "300",
-        "--shift-uav-binding",
-        "300",
-    ],
-    glsl_version: |version| vec!["--glsl-version".to_owned(), version.to_owned()],
-    needs_include_extension: true,
-    output: "-o",
-};
-
-const GLSLANG_VALIDATOR: Compiler = Compiler { program: "glslangValidator", ..GLSLANG };
-
-const DXC: Compiler = Compiler {
-    program: "dxc",
-    version: "--version",
-    version_lines: 1,
-    arguments: |source| {
-        let mut arguments = strings(&["-spirv", "-T", "cs_6_6", "-fspv-debug=line", "-fspv-debug=source", "-E"]);
-        arguments.push(source.entry());
-        arguments.push(format!("-fspv-target-env={}", source.vulkan()));
-        arguments
-    },
-    for_opengl: &[],
-    for_registers: &["-fvk-t-shift", "100", "all", "-fvk-s-shift", "200", "all", "-fvk-u-shift", "300", "all"],
-    glsl_version: |_| Vec::new(),
-    needs_include_extension: false,
-    output: "-Fo",
-};
-
-const SLANGC: Compiler = Compiler {
-    program: "slangc",
-    version: "-v",
-    version_lines: 1,
-    arguments: |source| {
-        let mut arguments = strings(&["-target", "spirv", "-g2", "-fvk-use-entrypoint-name", "-profile"]);
-        arguments.push(format!("spirv_{}", source.version().replace('.', "_")));
-        if source.options.entry.is_some() || !source.text.contains("[shader(") {
-            arguments.extend(["-entry".to_owned(), source.entry(), "-stage".to_owned(), "compute".to_owned()]);
-        }
-        arguments
-    },
-    output: "-o",
-    ..DXC
-};
-
-fn strings(arguments: &[&str]) -> Vec<String> {
-    arguments.iter().map(|&argument| argument.to_owned()).collect()
-}
-
-impl Source<'_> {
-    /// Returns the name of the environment of Vulkan.
-    fn vulkan(&self) -> &'static str {
-        match self.options.target_env {
-            Some(target) if target.name().starts_with("vulkan") => target.name(),
-            _ => self.attempt.target,
-        }
-    }
-
-    /// Returns the version of SPIR-V, if the target environment is one.
-    fn spirv(&self) -> Option<&'static str> {
-        self.options.target_env.and_then(|target| target.name().strip_prefix("spv"))
-    }
-
-    /// Returns the version of SPIR-V of the target environment.
-    fn version(&self) -> String {
-        let default = || self.attempt.target.parse::<TargetEnv>().ok();
-        let target = self.options.target_env.or_else(default);
-        target.map_or_else(String::new, |target| target.version().to_string())
-    }
-
-    /// Returns the entry point: as given, or the function after `[numthreads(..)]`, or `main`.
-    fn entry(&self) -> String {
-        let given = self.options.entry.clone();
-        given.or_else(|| entry_names(self.text).into_iter().next()).unwrap_or_else(|| "main".to_owned())
-    }
-}
+/// Mark at the beginning of a text in UTF-8 that some editors write.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
 /// `[numthreads(..)]`, in their order. Comments do not count.
@@ -283,25 +90,6 @@ fn without_comments(text: &str) -> String {
     kept + rest
 }
 
-/// Returns the compilers of a language, the preferred one first.
-fn compilers(language: Language) -> &'static [Compiler] {
-    match language {
-        Language::Glsl => &[GLSLC, GLSLANG, GLSLANG_VALIDATOR],
-        Language::Hlsl => &[DXC, GLSLC, GLSLANG, GLSLANG_VALIDATOR],
-        Language::Slang => &[SLANGC],
-        Language::Wgsl | Language::SpirvText | Language::SpirvWords => &[],
-    }
-}
-
-/// Returns advice on how to install a compiler of a language.
-fn advice(language: Language) -> &'static str {
-    match language {
-        Language::Hlsl => "install dxc (https://github.com/microsoft/DirectXShaderCompiler/releases) or glslang-tools",
-        Language::Slang => "install slangc (https://github.com/shader-slang/slang/releases)",
-        _ => "install one: apt install glslang-tools",
-    }
-}
-
 /// Compiles a file by the first installed compiler of its language that makes a legal module of it,
 /// with debug information. Folders of included files are added where the text names files that the
 /// given folders do not have ([`include_folders`]).
@@ -318,6 +106,11 @@ pub(crate) fn compile(
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
     let includes = include_folders(path, text, &options.includes);
+    let mut options = options.clone();
+    if language == Language::Glsl {
+        options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
+    }
+    let options = &options;
     let job = Job { path, name: &name, folder: folder.path(), includes: &includes };
     let (mut rejected, mut illegal) = (None, None);
     for compiler in compilers(language) {
@@ -358,18 +151,43 @@ pub(crate) fn compile(
     )))
 }
 
+/// Returns the macros that the compute shader of a GLSL text requires besides the given ones.
+///
+/// # Errors
+/// The text has several compute shaders, each with other macros.
+fn needed_macros(text: &str, given: &[String]) -> Result<Vec<String>, String> {
+    let is_given = |name: &String| given.iter().any(|define| define.split('=').next() == Some(name));
+    let mut guards = compute_guards(text);
+    for guard in &mut guards {
+        guard.retain(|name| !is_given(name));
+    }
+    match &guards[..] {
+        [] => Ok(Vec::new()),
+        _ if guards.iter().any(Vec::is_empty) => Ok(Vec::new()),
+        [only] => Ok(only.clone()),
+        _ => {
+            let option = |guard: &Vec<String>| guard.iter().map(|name| format!("--define {name}")).collect::<Vec<_>>();
+            let options: Vec<String> = guards.iter().map(|guard| option(guard).join(" ")).collect();
+            Err(format!("it has several compute shaders; choose one with {}", options.join(", or ")))
+        }
+    }
+}
+
 /// Returns whether a module breaks no rule.
 fn is_legal(words: &[u32]) -> bool {
     ModuleSource::from_words(words.to_vec()).is_ok_and(|source| Report::new(&source).is_legal())
 }
 
-/// Returns whether an entry point of a module uses two variables with one binding.
-fn shares_bindings(words: &[u32]) -> bool {
+/// Returns whether an entry point of a module uses two variables with one binding by mistake. HLSL has no
+/// variables that share a binding; those of GLSL may if they have one descriptor type.
+fn shares_bindings(words: &[u32], language: Language) -> bool {
     let Ok(module) = Module::parse(words.to_vec()) else { return false };
-    let places = |entry: &EntryPoint| entry.bindings.iter().map(|b| (b.set, b.binding)).collect::<Vec<_>>();
-    let reflection = Reflection::new(&module);
+    let is_shared = |a: &Binding, b: &Binding| {
+        (a.set, a.binding) == (b.set, b.binding) && (language == Language::Hlsl || a.kind != b.kind)
+    };
     // They are sorted.
-    reflection.entry_points.iter().any(|entry| places(entry).windows(2).any(|pair| pair[0] == pair[1]))
+    let shares = |entry: &EntryPoint| entry.bindings.windows(2).any(|pair| is_shared(&pair[0], &pair[1]));
+    Reflection::new(&module).entry_points.iter().any(shares)
 }
 
 /// Files of a compilation.
@@ -384,14 +202,14 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Returns the module of an HLSL text with bindings of its own for each class of registers, if
-    /// variables of the compiled one share a binding: registers of different classes may have one
-    /// number, `b0`, `t0`, `u0`.
+    /// Returns the module of a text with bindings of its own for each class of resources, if variables of
+    /// the compiled one share a binding by mistake. Resources of different classes may have one number:
+    /// the registers `b0`, `t0` and `u0` of HLSL, and the binding points of OpenGL.
     fn with_own_bindings(&self, compiler: &Compiler, source: &Source<'_>, compiled: CompiledModule) -> CompiledModule {
-        if source.language != Language::Hlsl || !shares_bindings(&compiled.words) {
+        if !shares_bindings(&compiled.words, source.language) {
             return compiled;
         }
-        let attempt = Attempt { separates_registers: true, ..source.attempt };
+        let attempt = Attempt { separates_classes: true, ..source.attempt };
         self.run(compiler, &Source { attempt, ..*source }).ok().flatten().unwrap_or(compiled)
     }
 
@@ -406,12 +224,12 @@ impl Job<'_> {
         if source.attempt.is_opengl {
             add(strings(compiler.for_opengl));
         }
-        if source.attempt.separates_registers {
-            add(strings(compiler.for_registers));
+        if source.attempt.separates_classes {
+            let is_hlsl = source.language == Language::Hlsl;
+            add(strings(if is_hlsl { compiler.for_registers } else { compiler.for_binding_points }));
         }
-        let permits_includes =
-            !compiler.needs_include_extension || !source.includes_files() || source.text.contains(INCLUDE_EXTENSION);
-        if source.language == Language::Glsl && (source.version_line().is_none() || !permits_includes) {
+        let lacks_version = source.version_line().is_none() || source.lacks_include_extension(compiler);
+        if source.language == Language::Glsl && lacks_version {
             let stated = source.version_line().and_then(|(_, version)| version);
             add((compiler.glsl_version)(&stated.unwrap_or_else(|| GLSL_VERSION.to_owned())));
         }
@@ -423,16 +241,18 @@ impl Job<'_> {
         }
         let shown = arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>();
         let copy = self.folder.join("shader.comp");
-        let file = if permits_includes || source.language != Language::Glsl {
+        let file = match source.adapted(compiler) {
             // A path that begins with `-` would be an option.
-            if self.name.starts_with('-') { Path::new(".").join(self.path) } else { self.path.to_owned() }
-        } else {
-            fs::write(&copy, source.with_include_extension())
-                .map_err(|error| format!("cannot write a temporary file: {error}"))?;
-            let mut argument = OsString::from("-I");
-            argument.push(self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
-            arguments.push(argument);
-            copy.clone()
+            None if self.name.starts_with('-') => Path::new(".").join(self.path),
+            None => self.path.to_owned(),
+            Some(text) => {
+                fs::write(&copy, text).map_err(|error| format!("cannot write a temporary file: {error}"))?;
+                let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let mut argument = OsString::from("-I");
+                argument.push(folder.unwrap_or(Path::new(".")));
+                arguments.push(argument);
+                copy.clone()
+            }
         };
         let copy = copy.display().to_string();
         arguments.extend([compiler.output.into(), output.clone().into(), file.into()]);
@@ -463,21 +283,43 @@ impl Source<'_> {
     /// Returns the number of the line with `#version`, and the version as a compiler's option has
     /// it: `450`, `310es`.
     fn version_line(&self) -> Option<(usize, Option<String>)> {
-        let (number, line) =
-            self.text.lines().enumerate().find(|(_, line)| line.trim_start().starts_with("#version"))?;
+        let text = self.text.trim_start_matches(BYTE_ORDER_MARK);
+        let (number, line) = text.lines().enumerate().find(|(_, line)| line.trim_start().starts_with("#version"))?;
         let mut words = line.trim_start().trim_start_matches("#version").split_whitespace();
         let version = words.next().filter(|number| number.bytes().all(|b| b.is_ascii_digit()));
         let profile = words.next().filter(|profile| *profile == "es").unwrap_or_default();
         Some((number, version.map(|version| format!("{version}{profile}"))))
     }
 
-    /// Returns the text with an extension in the line of its version, so that lines keep their
+    /// Returns whether the text lacks the `#extension` with which a compiler knows `#include`.
+    fn lacks_include_extension(&self, compiler: &Compiler) -> bool {
+        compiler.is_glslang && self.includes_files() && !self.text.contains(INCLUDE_EXTENSION)
+    }
+
+    /// Returns the text that a compiler of GLSL gets, if it differs: without a byte order mark, and for
+    /// glslang with the extension for included files and with their names in quotes. Lines keep their
     /// numbers.
-    fn with_include_extension(&self) -> String {
-        let extension = format!("#extension {INCLUDE_EXTENSION} : enable");
-        let Some((version, _)) = self.version_line() else { return format!("{extension}\n#line 1\n{}", self.text) };
-        let lines = self.text.lines().enumerate();
-        lines.map(|(number, line)| if number == version { &*extension } else { line }.to_owned() + "\n").collect()
+    fn adapted(&self, compiler: &Compiler) -> Option<String> {
+        if self.language != Language::Glsl {
+            return None;
+        }
+        let text = self.text.trim_start_matches(BYTE_ORDER_MARK);
+        let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::Borrowed).collect();
+        for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
+            let in_brackets = include_names(line).find(|name| line.contains(&format!("<{name}>")));
+            if let Some(quoted) = in_brackets.map(|name| format!("#include \"{name}\"")) {
+                *line = Cow::Owned(quoted);
+            }
+        }
+        if self.lacks_include_extension(compiler) {
+            let extension = format!("#extension {INCLUDE_EXTENSION} : enable");
+            match self.version_line() {
+                Some((version, _)) => lines[version] = Cow::Owned(extension),
+                None => lines.insert(0, Cow::Owned(format!("{extension}\n#line 1"))),
+            }
+        }
+        let is_changed = text.len() < self.text.len() || lines.iter().any(|line| matches!(line, Cow::Owned(_)));
+        is_changed.then(|| lines.join("\n") + "\n")
     }
 }
 

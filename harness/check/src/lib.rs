@@ -17,9 +17,12 @@ mod case_file;
 mod case_writer;
 mod check;
 mod check_run;
+mod chosen_parameters;
 mod compare;
 mod compile_options;
+mod compiler_table;
 mod composite_types;
+mod compute_guards;
 mod derived_buffers;
 mod device_address;
 mod dispatch_setup;
@@ -64,8 +67,10 @@ pub use binding_name::BindingName;
 pub use case_file::CaseFile;
 pub use case_writer::write_case;
 pub use check::{BundleDestination, Check, TIME_LIMIT};
+pub use chosen_parameters::ChosenParameters;
 pub use compare::Comparison;
 pub use compile_options::CompileOptions;
+pub use compute_guards::compute_guards;
 pub use device_address::{AddressWord, AddressedBuffer};
 pub use dispatch_setup::DispatchSetup;
 pub use equivalence::{
@@ -83,7 +88,7 @@ pub use memory_layout::{
 pub use mutate::{MutatingTarget, Mutation, MutationKind, PlantedError};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
 pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
-pub use parameter_search::{ChosenParameters, search_parameters};
+pub use parameter_search::search_parameters;
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, RunIsolated, reduce};
 pub use sequence::{

@@ -73,8 +73,8 @@ pub struct Options {
     /// Set if benign races are permitted: racing stores of one value to one location.
     pub benign_races: bool,
     /// Robustness of the device to accesses out of bounds. With robustness, a uniform buffer may be
-    /// shorter than its block.
-    pub robustness: Robustness,
+    /// shorter than its block. `None`: no robustness, unless the search for parameters chooses it.
+    pub robustness: Option<Robustness>,
     /// Limits of the oracle.
     pub limits: Limits,
     /// Set for the check of a bundle, whose options cannot be changed; errors then give no advice.
@@ -118,7 +118,7 @@ impl Default for Options {
             subgroups: None,
             subgroup_control: SubgroupControl::default(),
             benign_races: false,
-            robustness: Robustness::None,
+            robustness: None,
             limits: Limits::default(),
             fixed: false,
             strict: false,

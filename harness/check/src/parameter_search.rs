@@ -12,34 +12,41 @@
 //! 3. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from some;
 //! 5. coordinate descent: each parameter in turn takes each value of the ladder, while some change
-//!    improves the score. Those from which the first fault derives come first ([`DataFlow`]).
+//!    improves the score, those first from which the first fault derives ([`DataFlow`]);
+//! 6. more workgroups, if they write too small a part of what they may write.
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large as
-//! the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays are shortened to what the shader writes
-//! and reads. The search ends when most of the elements that the shader may write are checked, or at its
-//! limits. It is deterministic unless it reaches its time limit.
+//! the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays are
+//! shortened to what the shader writes and reads. The search ends when most of the elements that the shader may write are checked, or at its
+//! limits. It is deterministic unless it reaches its time limit. If it does not find good parameters, it is
+//! repeated:
+//!
+//! * with robustness of the device, if accesses leave images: shaders that read beyond the borders of
+//!   images rely on it. An access beyond a buffer is rather a mistake, and refused;
+//! * with other values of specialisation constants ([`specializations`]).
+
+mod specializations;
 
 use crate::CheckError;
 use crate::binding_name::BindingName;
 use crate::check::Check;
+use crate::chosen_parameters::{ChosenParameters, INDEX};
 use crate::compare::compare;
 use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, path_text, runtime_stride, size_with_elements, walk_scalars};
-use crate::options::{BindingSource, Options};
+use crate::options::Options;
 use crate::parameter::width_permits;
 use crate::provenance::{DataFlow, FaultSources, Provenance};
 use crate::workgroup_sample::{choose_workgroups, product};
 use assay_events::{BindingWrites, Writes, group_digits};
 use assay_exec::{Descriptor, ImageShape, Target, synthetic_addresses};
-use assay_oracle::{Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
+use assay_oracle::{Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, Slot, SubgroupLayout};
 use assay_precision::Scalar;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::{Dim, Op};
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::{Duration, Instant};
 
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
@@ -73,88 +80,28 @@ const GROWN_BYTES: u64 = 1 << 22;
 /// Largest number of texels, or samples, to which an image grows.
 const GROWN_TEXELS: u64 = 1 << 18;
 
+/// Factor by which the number of workgroups along an axis grows.
+const ENLARGEMENT: u32 = 4;
+
+/// Number of times that the number of workgroups grows.
+const ENLARGEMENTS: u32 = 3;
+
 /// Number of times that the arrays and images of a candidate grow.
 const GROWTHS: u32 = 4;
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
 
-/// Contents of a buffer whose integers serve as indices: 0, 1, 2, ..
-const INDEX: &str = "index";
-
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
 const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
 
+/// Robustness that a search adds in turn if accesses leave images. Every device has the first for buffers,
+/// and since Vulkan 1.3 for images (Vulkan, "Feature Requirements").
+const ROBUSTNESS: [Robustness; 2] = [Robustness::Access, Robustness::Access2];
+
 /// Rounds with which a candidate is interpreted.
 const ROUNDS: u32 = 2;
-
-/// Parameters that a search chose, in the notation of the command line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChosenParameters {
-    /// Push constants by path, with their values.
-    push: Vec<(String, String)>,
-    /// Scalars of buffers with their values, and buffers with their contents.
-    inputs: Vec<(String, String)>,
-    /// Lengths of run-time arrays, by binding.
-    elements: BTreeMap<String, u64>,
-    /// Sizes of images in texels, by binding.
-    image_sizes: BTreeMap<String, Vec<u32>>,
-    /// Workgroups along x, y and z.
-    groups: Option<[u32; 3]>,
-    /// Defect of the check without these parameters, as a clause.
-    reason: String,
-    /// Number of candidates that the search interpreted.
-    candidates: u32,
-}
-
-impl ChosenParameters {
-    /// Sets the parameters in the options of a check.
-    ///
-    /// # Errors
-    /// A name is not one of a binding.
-    pub fn apply(&self, options: &mut Options) -> Result<(), CheckError> {
-        options.push_values.extend(self.push.iter().cloned());
-        for (name, value) in &self.inputs {
-            let source = if value == INDEX { BindingSource::Index } else { BindingSource::Number(value.clone()) };
-            options.inputs.push((name.parse()?, source));
-        }
-        for (binding, elements) in &self.elements {
-            options.elements.push((Some(binding.parse()?), *elements));
-        }
-        for (binding, size) in &self.image_sizes {
-            options.image_sizes.push((binding.parse()?, size.clone()));
-        }
-        options.groups = self.groups.or(options.groups);
-        Ok(())
-    }
-
-    /// Returns a note with the options that set the same parameters.
-    pub fn note(&self) -> String {
-        let number = group_digits(u64::from(self.candidates));
-        format!("with the defaults {}; a search over {number} candidates chose{self}", self.reason)
-    }
-}
-
-impl fmt::Display for ChosenParameters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pair = |(name, value): &(String, String)| format!("{name}={value}");
-        if !self.push.is_empty() {
-            write!(f, " --push {}", self.push.iter().map(pair).collect::<Vec<_>>().join(","))?;
-        }
-        for input in &self.inputs {
-            write!(f, " --input {}", pair(input))?;
-        }
-        for (binding, elements) in &self.elements {
-            write!(f, " --elements {binding}={elements}")?;
-        }
-        for (binding, size) in &self.image_sizes {
-            let sides: Vec<String> = size.iter().map(u32::to_string).collect();
-            write!(f, " --image-size {binding}={}", sides.join("x"))?;
-        }
-        self.groups.map_or(Ok(()), |[x, y, z]| write!(f, " --workgroups {x},{y},{z}"))
-    }
-}
 
 /// Quality of a candidate, from the most to the least important property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -196,12 +143,16 @@ struct Candidate {
     faults: Vec<FaultKind>,
     /// Instruction of the first fault.
     faulty: Option<InstructionIndex>,
+    /// Set if the kept faults are accesses beyond images.
+    leaves_images: bool,
     /// End of the accesses beyond each buffer, in bytes.
     reach: BTreeMap<Slot, u64>,
     /// Size of each image that holds the accesses beyond it, in texels.
     image_reach: BTreeMap<Slot, [u32; 3]>,
     /// End of the writes to each buffer, in bytes.
     written: BTreeMap<Slot, u64>,
+    /// Work of a check, estimated from the interpreted workgroups.
+    work: u64,
 }
 
 impl Candidate {
@@ -229,37 +180,40 @@ pub fn search_parameters(
     options: &Options,
     target: &dyn Target,
 ) -> Result<Option<ChosenParameters>, CheckError> {
-    let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
-    let bytes = check.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
-    let is_too_large = bytes.saturating_mul(BYTE_COST) > COST;
-    if !writes || options.fixed || options.kernel.is_some() || is_too_large {
-        return Ok(None);
-    }
-    let rounds = options.rounds.min(ROUNDS);
-    let flow = DataFlow::new(&check.shader.source.module);
-    let mut search = Search {
-        check,
-        options,
-        target,
-        flow,
-        candidates: 0,
-        cost: 0,
-        deadline: Instant::now() + TIME,
-        rounds,
-        collides: false,
-    };
+    let Some(mut search) = Search::new(check, options, target) else { return Ok(None) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else { return Ok(None) };
     // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
     if search.is_good(&given) || given.faults == [FaultKind::Endless] {
         return Ok(None);
     }
     let (before, reason) = (given.score, given.defect());
-    let grown = search.grown(given)?;
-    let best = if search.is_good(&grown) { grown } else { search.improve(grown)? };
-    let best = if search.is_good(&best) { best } else { search.fitted(best)? };
+    let leaves_images = given.leaves_images;
+    let mut best = search.best_from(given)?;
+    let mut candidates = search.candidates;
+    let leaves_images = leaves_images || best.leaves_images;
+    let is_open = options.robustness.is_none() && !check.setup.wgsl;
+    for robustness in if leaves_images && is_open { &ROBUSTNESS[..] } else { &[] } {
+        if search.is_good(&best) {
+            break;
+        }
+        let robust = Options { robustness: Some(*robustness), ..options.clone() };
+        let check = Check::new(check.shader, &robust)?;
+        let Some(mut search) = Search::new(&check, &robust, target) else { break };
+        let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(best.chosen.clone())?);
+        let found = search.best_from(better(usual, changed))?;
+        candidates += search.candidates;
+        let chosen = ChosenParameters { robustness: robust.robustness, ..found.chosen };
+        best = better(best, Candidate { chosen, ..found });
+    }
+    if !search.is_good(&best)
+        && let Some((specialised, more)) = specializations::search(check, options, target, &best)?
+    {
+        candidates += more;
+        best = better(best, specialised);
+    }
     // A check that only avoids a fault would say nothing; the refusal names the fault.
-    let better = best.score > before && best.score.falsifiable > 0;
-    Ok(better.then_some(ChosenParameters { reason, candidates: search.candidates, ..best.chosen }))
+    let is_better = best.score > before && best.score.falsifiable > 0;
+    Ok(is_better.then_some(ChosenParameters { reason, candidates, ..best.chosen }))
 }
 
 /// Largest number of parameters that a message lists.
@@ -347,8 +301,38 @@ struct Search<'a> {
     collides: bool,
 }
 
-impl Search<'_> {
-    /// Returns the best candidate of the search.
+impl<'a> Search<'a> {
+    /// Prepares a search. Returns `None` if there is nothing to search for: the shader writes
+    /// nothing, the options leave nothing open, or the buffers are too large.
+    fn new(check: &'a Check<'_>, options: &'a Options, target: &'a dyn Target) -> Option<Search<'a>> {
+        let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
+        let bytes = check.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
+        let is_too_large = bytes.saturating_mul(BYTE_COST) > COST;
+        if !writes || options.fixed || options.kernel.is_some() || is_too_large {
+            return None;
+        }
+        Some(Search {
+            check,
+            options,
+            target,
+            flow: DataFlow::new(&check.shader.source.module),
+            candidates: 0,
+            cost: 0,
+            deadline: Instant::now() + TIME,
+            rounds: options.rounds.min(ROUNDS),
+            collides: false,
+        })
+    }
+
+    /// Returns the best candidate of the search that begins with one.
+    fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
+        let grown = self.grown(first)?;
+        let best = if self.is_good(&grown) { grown } else { self.improve(grown)? };
+        let best = if self.is_good(&best) { best } else { self.fitted(best)? };
+        if self.is_good(&best) { Ok(best) } else { self.enlarged(best) }
+    }
+
+    /// Returns the best candidate among those with other parameters.
     fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let is_integer = |p: &Parameter| matches!(p.element.scalar, Scalar::Int { .. });
         let (parameters, floats): (Vec<_>, Vec<_>) = open_parameters(self.check).into_iter().partition(is_integer);
@@ -501,6 +485,33 @@ impl Search<'_> {
         Ok(better(best, fitted))
     }
 
+    /// Dispatches more workgroups along one axis at a time, while that improves the score of a candidate: a
+    /// shader may write a small part of an image or a table for each workgroup.
+    fn enlarged(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let is_open = self.options.groups.is_none() && best.score.defined == self.rounds && best.score.falsifiable > 0;
+        for _ in 0..if is_open { ENLARGEMENTS } else { 0 } {
+            let groups = best.chosen.groups.unwrap_or(self.check.setup.groups);
+            let mut largest: Option<Candidate> = None;
+            for axis in (0..3).filter(|axis| self.check.setup.groups[*axis] > 1) {
+                let mut groups = groups;
+                groups[axis] *= ENLARGEMENT;
+                let candidate = self.candidate(ChosenParameters { groups: Some(groups), ..best.chosen.clone() })?;
+                largest = Some(match largest {
+                    Some(largest) => better(largest, candidate),
+                    None => candidate,
+                });
+            }
+            match largest.filter(|largest| largest.score > best.score && largest.work <= COST) {
+                Some(largest) => best = largest,
+                None => break,
+            }
+            if self.is_done(&best) || self.is_good(&best) {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
     /// Returns whether a candidate leads to a check that gets no warning.
     fn is_good(&self, candidate: &Candidate) -> bool {
         candidate.score.defined == self.rounds && candidate.score.has_one_in(Writes::MEANINGFUL)
@@ -605,6 +616,7 @@ impl Search<'_> {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
+                candidate.leaves_images = outcome.faults.iter().all(|fault| self.leaves_image(fault));
                 candidate.reach = outcome.reach;
                 candidate.image_reach = outcome.image_reach;
                 let collides =
@@ -612,10 +624,15 @@ impl Search<'_> {
                 self.collides |= candidate.faults.iter().any(collides);
                 break;
             }
-            let writes = writes(setup, &dispatch, &outcome, round);
+            // The interpreted workgroups stand for all.
+            let groups = product(setup.groups);
+            let share = groups / dispatch.only.as_ref().map_or(groups, |only| only.len() as u64).max(1);
+            let (writes, outside) = writes(setup, &dispatch, &outcome, round);
+            let elements = writes.elements + outside;
             score.defined += 1;
-            score.falsifiable += writes.falsifiable;
-            score.elements.0 += writes.elements;
+            score.falsifiable += writes.falsifiable.saturating_mul(share).min(elements);
+            score.elements.0 += elements;
+            candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(share));
             fitted += self.fitted_elements(setup, &writes, &outcome);
             for (slot, memory) in &outcome.memory {
                 let end = candidate.written.entry(*slot).or_default();
@@ -624,6 +641,12 @@ impl Search<'_> {
         }
         score.ample = score.falsifiable > 0 && Writes::is_enough(score.falsifiable, fitted);
         Ok(Some(candidate))
+    }
+
+    /// Returns whether a fault is an access beyond an image.
+    fn leaves_image(&self, fault: &Fault) -> bool {
+        let op = self.check.shader.source.module.instruction(fault.at.instruction).op;
+        fault.kind == FaultKind::OutOfBounds && matches!(op, Some(Op::ImageFetch | Op::ImageRead | Op::ImageWrite))
     }
 
     /// Returns the number of elements that the shader may write if grown arrays end with the last
@@ -643,10 +666,12 @@ impl Search<'_> {
     }
 }
 
-/// Returns the written elements of a round.
-fn writes(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> Writes {
+/// Returns the written elements of a round, and the number of elements that only workgroups that were not
+/// interpreted may have written.
+fn writes(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (Writes, u64) {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-    compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false)).writes()
+    let compared = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false));
+    (compared.writes(), compared.outside_subset)
 }
 
 fn better(one: Candidate, other: Candidate) -> Candidate {
@@ -657,7 +682,17 @@ fn better(one: Candidate, other: Candidate) -> Candidate {
 fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written }
+    Candidate {
+        chosen,
+        score,
+        faults: Vec::new(),
+        faulty: None,
+        leaves_images: false,
+        reach,
+        image_reach,
+        written,
+        work: 0,
+    }
 }
 
 /// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.

@@ -17,6 +17,8 @@ pub struct ShaderFile {
     pub path: PathBuf,
     /// Entry point, if the shader has several.
     pub entry: Option<String>,
+    /// Macros of the compute shader, if a text has several under different macros.
+    pub defines: Vec<String>,
     /// The shader, if it was compiled when its entry points were listed.
     pub(crate) compiled: Option<Arc<CompiledShader>>,
 }

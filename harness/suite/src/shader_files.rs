@@ -2,7 +2,9 @@
 
 use crate::Case;
 use crate::shader_file::{ENDINGS, ShaderFile};
-use assay_check::{CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource, entry_names};
+use assay_check::{
+    CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource, compute_guards, entry_names,
+};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
@@ -25,7 +27,7 @@ const MAX_BEGINNING: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct ShaderFiles {
     /// One case for each compute entry point, ordered by path. The name is the path, and
-    /// `PATH:ENTRY` for one of several entry points.
+    /// `PATH:ENTRY` for one of several entry points, `PATH:MACRO` for one of several shaders in a GLSL text.
     pub cases: Vec<Case>,
     /// Number of shaders without a compute entry point, and of scripts with other pipelines.
     pub without_compute: usize,
@@ -66,7 +68,7 @@ impl ShaderFiles {
         shaders.retain(|shader| shader.canonicalize().map_or(true, |shader| !named.contains(&shader)));
         let mut found = ShaderFiles::default();
         for file in case_files {
-            found.cases.push(case(ShaderFile { path: file, entry: None, compiled: None }));
+            found.cases.push(case(ShaderFile { path: file, entry: None, defines: Vec::new(), compiled: None }));
         }
         for file in shaders {
             if SequenceSession::is_other_script(&file) {
@@ -75,7 +77,14 @@ impl ShaderFiles {
             }
             let shader = compiled(&file);
             let compiled = shader.as_ref().map(|shader| Arc::new(shader.compiled()));
-            let of_entry = |entry| case(ShaderFile { path: file.clone(), entry, compiled: compiled.clone() });
+            let whole =
+                || ShaderFile { path: file.clone(), entry: None, defines: Vec::new(), compiled: compiled.clone() };
+            let guards = declared_guards(&file);
+            if guards.len() > 1 && !guards.iter().any(Vec::is_empty) {
+                found.cases.extend(guards.into_iter().map(|defines| case(ShaderFile { defines, ..whole() })));
+                continue;
+            }
+            let of_entry = |entry| case(ShaderFile { entry, ..whole() });
             match shader.map(|shader| shader.compute_entry_points()).or_else(|| declared_entries(&file)) {
                 Some(entries) if entries.is_empty() => found.without_compute += 1,
                 Some(entries) if entries.len() > 1 => {
@@ -94,10 +103,8 @@ fn case(file: ShaderFile) -> Case {
     let path = file.path.display().to_string();
     // A separator tells it from the names of other cases.
     let here = if path.contains('/') { "" } else { "./" };
-    let name = match &file.entry {
-        Some(entry) => format!("{here}{path}:{entry}"),
-        None => format!("{here}{path}"),
-    };
+    let part = file.entry.clone().unwrap_or_else(|| file.defines.join("+"));
+    let name = if part.is_empty() { format!("{here}{path}") } else { format!("{here}{path}:{part}") };
     Case::shader(name, file)
 }
 
@@ -130,8 +137,17 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
+/// Stages of shaders in names such as `meshlet.task.glsl`; task and mesh shaders have a workgroup size, too.
+const OTHER_STAGES: [&str; 13] =
+    ["vert", "tesc", "tese", "geom", "frag", "task", "mesh", "rgen", "rint", "rahit", "rchit", "rmiss", "rcall"];
+
 /// Returns whether a GLSL file is a compute shader rather than one of another stage or an include.
 fn is_compute_glsl(file: &Path) -> bool {
+    let stem = file.file_stem().map(Path::new);
+    let stage = stem.and_then(Path::extension).and_then(|stage| stage.to_str());
+    if stage.is_some_and(|stage| OTHER_STAGES.contains(&stage)) {
+        return false;
+    }
     beginning(file)
         .is_some_and(|text| text.contains("local_size_") && (text.contains("#version") || text.contains(" main(")))
 }
@@ -142,6 +158,12 @@ fn declared_entries(file: &Path) -> Option<Vec<String>> {
         Language::Hlsl | Language::Slang => Some(entry_names(&beginning(file)?)),
         _ => None,
     }
+}
+
+/// Returns the macros under which a GLSL file declares its compute shaders.
+fn declared_guards(file: &Path) -> Vec<Vec<String>> {
+    let is_glsl = Language::detect(&file.display().to_string(), &[]) == Language::Glsl;
+    if is_glsl { beginning(file).map_or_else(Vec::new, |text| compute_guards(&text)) } else { Vec::new() }
 }
 
 /// Returns the beginning of a text file. Other files than regular ones are not read.

@@ -72,7 +72,8 @@ impl ShaderSession {
         let shader = case.as_ref().map_or(&file.path, |case| &case.shader);
         // The options of compilers do not apply to the other shaders of a folder.
         let is_compiled = Language::detect(&shader.display().to_string(), &[]).is_external();
-        let compile = if is_compiled { options.compile.clone() } else { CompileOptions::default() };
+        let mut compile = if is_compiled { options.compile.clone() } else { CompileOptions::default() };
+        compile.defines.extend(file.defines.iter().cloned());
         let mut of_check = case.as_ref().map_or(common, |case| case.options.clone());
         of_check.entry = file.entry.clone().or(of_check.entry);
         Ok(ShaderSession::Shader(Box::new(CheckSession::load(case, &file.path, compile, of_check)?)))

@@ -265,7 +265,7 @@ fn fixed_options(check: &Check<'_>, result: &CheckResult, dispatch: &Dispatch) -
         rounds: 1,
         buffers: buffers.map(|(name, form)| (name.clone(), form.by_id(module))).collect(),
         addresses: check.setup.addresses.clone(),
-        robustness: check.robustness,
+        robustness: Some(check.robustness),
         subgroups: check.layout.map(BindingName::from),
         subgroup_control: check.subgroup_control,
         benign_races: check.benign_races,

@@ -108,7 +108,7 @@ impl SequenceSession {
             groups: Some(dispatch.workgroups),
             specs: specs_of(&reflection, &dispatch.specs),
             rounds: 1,
-            robustness: sequence.robustness,
+            robustness: Some(sequence.robustness),
             subgroup_control: SubgroupControl {
                 size: required.map(subgroup_size).transpose().map_err(at_step)?,
                 full: dispatch.full_subgroups,

@@ -143,6 +143,61 @@ fn glsl_of_opengl_with_files_of_its_repository_is_compiled() {
 }
 
 #[test]
+fn glsl_with_a_byte_order_mark_and_names_in_angle_brackets_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let glsl = "\u{feff}#version 450
+        #include <common/twice.glsl>
+        layout(local_size_x = 64) in;
+        layout(std430, binding = 0) buffer Data { float data[]; };
+        void main() { data[gl_GlobalInvocationID.x] = twice(data[gl_GlobalInvocationID.x]); }";
+    let path = written(&folder, &[("shaders/a.comp", glsl), ("lib/common/twice.glsl", INCLUDED), (".git/HEAD", "")]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let multiply = shader.source.module.instructions().find(|i| i.name() == "OpFMul").unwrap();
+    assert_eq!(shader.source.position_of(multiply.at).line, Some(2));
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+}
+
+#[test]
+fn binding_points_of_different_classes_get_bindings_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let glsl = "#version 450
+        layout(local_size_x = 64) in;
+        layout(r32f, binding = 0) uniform readonly image2D source;
+        layout(std140, binding = 0) uniform Factors { float factor; };
+        layout(std430, binding = 0) buffer Data { float data[]; };
+        void main() { data[gl_GlobalInvocationID.x] = imageLoad(source, ivec2(0)).x * factor; }";
+    let path = written(&folder, &[("a.comp", glsl)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let bindings: Vec<u32> = check.setup.descriptors.iter().map(|descriptor| descriptor.slot.binding).collect();
+    assert_eq!(bindings, [0, 300, 400]);
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+}
+
+#[test]
+fn macros_around_a_workgroup_size_choose_the_shader() {
+    let folder = tempfile::tempdir().unwrap();
+    let shader_of = |name: &str, body: &str| {
+        format!("#if defined({name})\nlayout(local_size_x = 64) in;\nvoid main() {{ {body} }}\n#endif\n")
+    };
+    let head = "#version 450\nlayout(std430, binding = 0) buffer Data { uint data[]; };\n";
+    let one = format!("{head}{}", shader_of("FILL", "data[gl_GlobalInvocationID.x] = 7u;"));
+    let two = format!("{one}{}", shader_of("CLEAR", "data[gl_GlobalInvocationID.x] = 0u;"));
+    let path = written(&folder, &[("one.glsl", &one), ("two.glsl", &two)]);
+    let Some(only) = compiled(&path, &CompileOptions::default()) else { return };
+    assert!(only.unwrap().compiler.unwrap().command.contains("-DFILL"));
+    let path = folder.path().join("two.glsl");
+    let several = compiled(&path, &CompileOptions::default()).unwrap().unwrap_err();
+    let options = "it has several compute shaders; choose one with --define FILL, or --define CLEAR";
+    assert!(several.ends_with(options), "{several}");
+    let given = CompileOptions { defines: vec!["CLEAR".to_owned()], ..CompileOptions::default() };
+    assert!(compiled(&path, &given).unwrap().is_ok());
+}
+
+#[test]
 fn overrides_without_a_default_get_values() {
     let wgsl = "override size: u32; override scale: f32; @id(7) override on: bool;
         @group(0) @binding(0) var<storage, read_write> data: array<f32>;

@@ -1,21 +1,25 @@
 //! Search for the parameters of a shader whose defaults check little.
 
 use crate::support::{SyntheticTarget, wgsl};
-use assay_check::{Check, ChosenParameters, Options, search_parameters};
+use assay_check::{Check, ChosenParameters, Options, ShaderSource, search_parameters};
 use assay_events::{CheckResult, Status};
+use assay_oracle::Robustness;
 
 /// Returns the chosen parameters, and the result of the check with them.
 fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
-    let shader = wgsl(text);
+    searched_in(&wgsl(text), options)
+}
+
+fn searched_in(shader: &ShaderSource, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
     let target = SyntheticTarget::default();
-    let check = Check::new(&shader, options).unwrap();
+    let check = Check::new(shader, options).unwrap();
     let chosen = search_parameters(&check, options, &target).unwrap();
     assert_eq!(chosen, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
     let mut options = options.clone();
     if let Some(chosen) = &chosen {
         chosen.apply(&mut options).unwrap();
     }
-    let check = Check::new(&shader, &options).unwrap();
+    let check = Check::new(shader, &options).unwrap();
     let result = check.run(&target).unwrap_or_else(|error| check.not_run(Status::Undetermined, error.to_string()));
     (chosen, result)
 }
@@ -127,7 +131,6 @@ fn run_time_arrays_grow_to_what_the_shader_accesses() {
     assert!(result.reason.unwrap().contains("out of bounds"));
 }
 
-/// Nothing is chosen where the defaults are good, or where no parameter helps.
 /// The dispatch is a row of 256 invocations; the shader writes four rows.
 #[test]
 fn images_grow_to_what_the_shader_accesses() {
@@ -145,6 +148,7 @@ fn images_grow_to_what_the_shader_accesses() {
     assert_eq!((chosen, result.status), (None, Status::Pass), "{result:?}");
 }
 
+/// Nothing is chosen where the defaults are good, or where no parameter helps.
 #[test]
 fn parameters_are_kept_unless_others_are_better() {
     let good = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
@@ -155,6 +159,35 @@ fn parameters_are_kept_unless_others_are_better() {
     for text in [good, undefined] {
         assert_eq!(searched(text, &Options::default()).0, None, "{text}");
     }
+}
+
+/// A filter that reads the neighbours of a texel leaves the image at its border. An access beyond a buffer
+/// stays a fault.
+#[test]
+fn reads_beyond_the_border_of_an_image_get_robustness() {
+    let filter = "@group(0) @binding(0) var source: texture_2d<f32>;
+        @group(0) @binding(1) var result: texture_storage_2d<r32float, write>;
+        @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = vec2<i32>(id.xy);
+            textureStore(result, at, textureLoad(source, at - 1, 0) + textureLoad(source, at + 1, 0));
+        }";
+    assert_eq!(passes(filter, &Options::default(), 20), " --robustness access");
+    let without = Options { robustness: Some(Robustness::None), ..Options::default() };
+    let (chosen, result) = searched(filter, &without);
+    assert_eq!((chosen, result.status), (None, Status::Undetermined));
+    let beyond_buffer = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 300>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x + 240u] = 1u; }";
+    assert_eq!(searched(beyond_buffer, &Options::default()).0, None);
+}
+
+/// Few workgroups write a small part of a wide table.
+#[test]
+fn more_workgroups_write_a_larger_part() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 20000>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            data[id.x] = id.x * 5u;
+        }";
+    assert_eq!(passes(text, &Options::default(), 5), " --workgroups 16,1,1");
 }
 
 /// A scatter is defined if the indices are in bounds and differ.
@@ -232,4 +265,65 @@ fn a_refusal_names_the_parameter_of_the_index() {
     let reason = searched(text, &Options::default()).1.reason.unwrap();
     let names = "an operand is computed from push constant `row`; try for example --push row=16";
     assert!(reason.contains(names), "{reason}");
+}
+
+/// A shader whose only store is guarded by a specialisation constant, and whose size is another one.
+/// Both are 0 by default.
+const SPECIALISED: &str = "; Version: 1.3
+    OpCapability Shader
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main \"main\" %id
+    OpExecutionMode %main LocalSize 64 1 1
+    OpDecorate %id BuiltIn GlobalInvocationId
+    OpDecorate %enabled SpecId 3
+    OpDecorate %size SpecId 7
+    OpDecorate %array ArrayStride 4
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %data DescriptorSet 0
+    OpDecorate %data Binding 0
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %uint3 = OpTypeVector %uint 3
+    %zero = OpConstant %uint 0
+    %enabled = OpSpecConstantFalse %bool
+    %size = OpSpecConstant %uint 0
+    %array = OpTypeRuntimeArray %uint
+    %block = OpTypeStruct %array
+    %to_block = OpTypePointer StorageBuffer %block
+    %to_uint = OpTypePointer StorageBuffer %uint
+    %to_id = OpTypePointer Input %uint3
+    %data = OpVariable %to_block StorageBuffer
+    %id = OpVariable %to_id Input
+    %main = OpFunction %void None %function
+    %start = OpLabel
+    %ids = OpLoad %uint3 %id
+    %x = OpCompositeExtract %uint %ids 0
+    %is_below = OpULessThan %bool %x %size
+    %is_active = OpLogicalAnd %bool %enabled %is_below
+    OpSelectionMerge %end None
+    OpBranchConditional %is_active %then %end
+    %then = OpLabel
+    %at = OpAccessChain %to_uint %data %zero %x
+    OpStore %at %size
+    OpBranch %end
+    %end = OpLabel
+    OpReturn
+    OpFunctionEnd
+";
+
+#[test]
+fn specialisation_constants_that_are_zero_get_a_value() {
+    let shader = ShaderSource::read("guard.spvasm", SPECIALISED.as_bytes()).unwrap();
+    let (chosen, result) = searched_in(&shader, &Options::default());
+    assert_eq!(chosen.expect("the defaults write nothing").to_string(), " --spec 3=true --spec 7=64");
+    let writes = result.writes.unwrap();
+    assert_eq!((result.status, writes.written), (Status::Pass, 128), "{writes}");
+    // A value from the options is kept.
+    let options = Options { specs: vec![("7".to_owned(), "20".to_owned())], ..Options::default() };
+    let (chosen, result) = searched_in(&shader, &options);
+    assert_eq!(chosen.unwrap().to_string(), " --spec 3=true");
+    assert_eq!(result.writes.unwrap().written, 40);
 }

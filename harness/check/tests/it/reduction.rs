@@ -70,7 +70,7 @@ fn a_reduction_keeps_robustness_and_subgroup_records() {
             seats[at.x] = array(id, place, size);
             to[at.x] = subgroupMin(to[at.x]);
         }";
-    let robust = Options { robustness: Robustness::Access2, ..Options::default() };
+    let robust = Options { robustness: Some(Robustness::Access2), ..Options::default() };
     let recorded = Options { subgroups: Some("seats".parse().unwrap()), ..Options::default() };
     for (text, options, mutation) in
         [(apart, robust, "off-by-one@OpIAdd"), (seats, recorded, "off-by-one@OpGroupNonUniformUMin")]
@@ -88,7 +88,7 @@ fn a_reduction_keeps_robustness_and_subgroup_records() {
             check.explain(&mut result, &target, false);
             let reduced = reduce(&check, &result, &target, effort(20)).unwrap();
             assert_eq!(reduced.result.status, Status::Fail);
-            assert_eq!(reduced.options.robustness, options.robustness);
+            assert_eq!(reduced.options.robustness.unwrap_or_default(), options.robustness.unwrap_or_default());
             assert_eq!(reduced.options.subgroups.is_some(), options.subgroups.is_some());
         });
     }

@@ -22,7 +22,7 @@ fn a_store_out_of_bounds_may_be_visible_to_a_load() {
         }";
     for text in [buffer, image] {
         let shader = wgsl(text);
-        let options = Options { robustness: Robustness::Access2, groups: Some([1; 3]), ..Options::default() };
+        let options = Options { robustness: Some(Robustness::Access2), groups: Some([1; 3]), ..Options::default() };
         let check = Check::new(&shader, &options).unwrap();
         on_each_driver(|target| {
             let result = check.run(target).unwrap();
@@ -42,7 +42,7 @@ fn the_accessible_range_has_the_alignment_of_the_device() {
         "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
          @compute @workgroup_size(1) fn main() { d[0] = 1u; }",
     );
-    let options = Options { robustness: Robustness::Access2, ..Options::default() };
+    let options = Options { robustness: Some(Robustness::Access2), ..Options::default() };
     let check = Check::new(&shader, &options).unwrap();
     on_each_driver(|target| {
         use assay_exec::Target;

@@ -106,7 +106,7 @@ fn permitted_by_vulkan(
     options: &Options,
     driver: &NagaTarget<'_>,
 ) -> Result<TranslationVerdict, String> {
-    let options = Options { rules: Specification::Vulkan, robustness: driver.robustness(), ..options.clone() };
+    let options = Options { rules: Specification::Vulkan, robustness: Some(driver.robustness()), ..options.clone() };
     with_words(check, driver.words, &options, |theirs| check_translation_of_target(check, theirs, driver))
 }
 

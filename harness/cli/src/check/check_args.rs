@@ -190,7 +190,8 @@ pub(super) struct DispatchArgs {
     /// Robustness of accesses out of bounds: none, access (robustBufferAccess, robustImageAccess)
     /// or access2 (robustBufferAccess2, robustImageAccess2)
     ///
-    /// With `none`, an access out of bounds is undefined behaviour of the shader [default: none].
+    /// With `none`, an access out of bounds is undefined behaviour of the shader [default: none, or what
+    /// the search for parameters chooses].
     #[arg(long, value_name = "NAME", value_parser = assay_check::robustness)]
     pub(super) robustness: Option<Robustness>,
 
@@ -271,7 +272,8 @@ impl CheckArgs {
     /// Refuses settings that the API does not have.
     pub(super) fn must_suit(&self, api: Api, session: &CheckSession) -> Result<(), Failure> {
         let Options { robustness, subgroups, subgroup_control, .. } = &session.options;
-        let default = *robustness == Robustness::None && subgroups.is_none() && subgroup_control.is_default();
+        let default =
+            robustness.unwrap_or_default() == Robustness::None && subgroups.is_none() && subgroup_control.is_default();
         if api != Api::Vulkan && !default {
             return Err(usage(
                 "--robustness, --subgroups, --subgroup-size and --full-subgroups, or these settings in the case \
@@ -412,7 +414,7 @@ impl DispatchArgs {
         options.seed = self.seed.unwrap_or(options.seed);
         options.checked_invocations = self.sample.or(options.checked_invocations);
         options.strict = self.strict;
-        options.robustness = self.robustness.unwrap_or(options.robustness);
+        options.robustness = self.robustness.or(options.robustness);
         options.subgroups = self.subgroups.clone().or(options.subgroups.take());
         options.subgroup_control.size = self.subgroup_size.or(options.subgroup_control.size);
         options.subgroup_control.full |= self.full_subgroups;

@@ -247,7 +247,8 @@ fn buffer(level: Robustness, access: OutOfBoundsAccess, (ty, shape): (Ty, u32), 
         let to = shader.access("StorageBuffer", &u32, &output, &[&one, &own]);
         shader.run(format_args!("OpStore {to} {both}"));
 
-        let mut options = Options { groups: Some([1; 3]), padding: true, robustness: level, ..Options::default() };
+        let mut options =
+            Options { groups: Some([1; 3]), padding: true, robustness: Some(level), ..Options::default() };
         let list = side.indices(size);
         // Two invocations must not write to the same in-bounds element.
         let list: Vec<u32> = match access {
@@ -379,7 +380,8 @@ fn image(level: Robustness, texel: &'static Texel, is_load: bool) -> Case {
             shader.run(format_args!("OpImageWrite {image} {at} {first}"));
             shader.run(format_args!("OpStore {to} {second}"));
         }
-        let mut options = Options { groups: Some([1; 3]), padding: true, robustness: level, ..Options::default() };
+        let mut options =
+            Options { groups: Some([1; 3]), padding: true, robustness: Some(level), ..Options::default() };
         let size = SIDES.iter().product::<u32>() * texel.bytes;
         let places = coordinates();
         // Only the first four coordinates are in bounds, so each texel is written by one invocation

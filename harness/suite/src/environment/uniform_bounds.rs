@@ -138,7 +138,8 @@ fn load(level: Robustness, (ty, shape): (Ty, u32), index: IndexSource) -> Case {
         shader.run(format_args!("OpSelectionMerge {done} None\nOpBranchConditional {is_first} {only} {done}"));
         shader.run(format_args!("{only} = OpLabel\nOpStore {to} {both}\nOpBranch {done}\n{done} = OpLabel"));
 
-        let mut options = Options { groups: Some([1; 3]), padding: true, robustness: level, ..Options::default() };
+        let mut options =
+            Options { groups: Some([1; 3]), padding: true, robustness: Some(level), ..Options::default() };
         for (binding, byte) in [(BEFORE, NEIGHBOUR_FILLS[0]), (TARGET, FILL), (AFTER, NEIGHBOUR_FILLS[1])] {
             options.inputs.push(bytes_input(binding, filled(byte, BYTES)));
         }

@@ -145,7 +145,8 @@ fn program(access: IndexedAccess, stride: u32, signed: bool, range: IndexRange) 
 
     let robustness = if range == IndexRange::Inside { Robustness::None } else { Robustness::Access2 };
     // The gaps between elements are checked: they keep their contents.
-    let mut options = Options { groups: Some([1; 3]), padding: true, robustness, ..Options::default() };
+    let mut options =
+        Options { groups: Some([1; 3]), padding: true, robustness: Some(robustness), ..Options::default() };
     let held = pattern(COUNT * stride, 0x17);
     let list = indices(stride, signed, range);
     options.inputs.push(bytes_input(TARGET, held.clone()));

@@ -1,0 +1,96 @@
+//! Macros under which a GLSL text declares its compute shaders.
+//!
+//! A file may contain several shaders, each between `#if defined(NAME)` and `#endif`. Its build defines
+//! one of the names at a time.
+
+use std::collections::BTreeSet;
+
+/// Returns the sets of macros that the text itself does not define and that lead to a workgroup size
+/// (`local_size_x`), each once, in the order of the text. A set is empty if a compute shader needs no
+/// macro. Conditions of other forms than `#ifdef NAME` and `#if defined(NAME)` count as met.
+pub fn compute_guards(text: &str) -> Vec<Vec<String>> {
+    // For each open group of lines, the macro that its current branch requires.
+    let mut open: Vec<Option<String>> = Vec::new();
+    let mut defined: BTreeSet<&str> = BTreeSet::new();
+    let mut guards: Vec<Vec<String>> = Vec::new();
+    for line in text.lines().map(str::trim_start) {
+        let directive = line.strip_prefix('#').map(str::trim_start);
+        match directive.map(|directive| directive.split_at(name_length(directive))) {
+            Some(("if" | "ifdef", condition)) => open.push(required_macro(condition)),
+            Some(("ifndef", _)) => open.push(None),
+            Some(("elif", condition)) => {
+                if let Some(last) = open.last_mut() {
+                    *last = required_macro(condition);
+                }
+            }
+            Some(("else", _)) => {
+                if let Some(last) = open.last_mut() {
+                    *last = None;
+                }
+            }
+            Some(("endif", _)) => _ = open.pop(),
+            Some(("define", name)) => {
+                let name = name.trim_start();
+                defined.insert(&name[..name_length(name)]);
+            }
+            _ if line.contains("local_size_") && !line.starts_with("//") => {
+                let required = open.iter().flatten().filter(|name| !defined.contains(name.as_str()));
+                let guard: Vec<String> = required.cloned().collect();
+                if !guards.contains(&guard) {
+                    guards.push(guard);
+                }
+            }
+            _ => {}
+        }
+    }
+    guards
+}
+
+/// Returns the macro that a condition requires: `NAME` of `#ifdef`, `defined(NAME)`, `defined NAME`.
+fn required_macro(condition: &str) -> Option<String> {
+    let condition = condition.split("//").next().unwrap_or_default().trim();
+    let name = match condition.strip_prefix("defined").map(str::trim) {
+        Some(name) => name.strip_prefix('(').and_then(|name| name.strip_suffix(')')).unwrap_or(name).trim(),
+        None => condition,
+    };
+    // `#if 1`, `#if defined(A) && defined(B)`, `#if A > 1`.
+    let is_name = name_length(name) == name.len() && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    is_name.then(|| name.to_owned())
+}
+
+/// Returns the length of the name at the beginning of a text, in bytes.
+fn name_length(text: &str) -> usize {
+    text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_are_the_open_conditions_around_a_workgroup_size() {
+        let text = "#version 450
+            #ifndef COMMON_H
+            #define COMMON_H
+            #endif
+            #define HAS_CULLING 1
+            #if defined(VERTEX)
+            void main() {}
+            #elif defined(COMPUTE_CULLING)
+            # ifdef HAS_CULLING
+            layout(local_size_x = 64) in;
+            # endif
+            #endif
+            #if defined LATE // a comment
+            #if VERSION > 2
+            layout(local_size_x = 8) in;
+            #else
+            layout(local_size_x = 16) in;
+            #endif
+            #endif";
+        assert_eq!(compute_guards(text), [["COMPUTE_CULLING"], ["LATE"]]);
+        let open = "// layout(local_size_x = 1) in;\n#ifdef SMALL\n#define N 4\n#endif\nlayout(local_size_x = N) in;";
+        assert_eq!(compute_guards(open), [[""; 0]]);
+        assert_eq!(compute_guards("#endif\n#else\nvoid main() {}"), [[""; 0]; 0]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Search for values of specialisation constants that are 0 or false by default.
+//!
+//! Some shaders have such a constant as a guard or a bound of all their work. Each choice of values is
+//! interpreted once, and the parameters are searched for the best one.
+
+use super::{Candidate, Score, Search};
+use crate::CheckError;
+use crate::check::Check;
+use crate::chosen_parameters::ChosenParameters;
+use crate::options::Options;
+use assay_exec::Target;
+use assay_spirv::reflect::{Reflection, SpecConstant, TypeLayout};
+
+/// Values that specialisation constants take whose default is 0 or false.
+const SPEC_LADDER: [u64; 3] = [1, 4, 64];
+
+/// Largest number of specialisation constants that take a value alone.
+const SPECS: usize = 8;
+
+/// Searches with other values of the specialisation constants. Returns the best candidate, if there
+/// is any, and the number of interpreted candidates.
+///
+/// # Errors
+/// As [`super::search_parameters`].
+pub(super) fn search(
+    check: &Check<'_>,
+    options: &Options,
+    target: &dyn Target,
+    best: &Candidate,
+) -> Result<Option<(Candidate, u32)>, CheckError> {
+    let is_set = |id: u32| check.setup.specs.iter().any(|spec| spec.id == id);
+    let constants = Reflection::new(&check.shader.source.module).spec_constants;
+    let open: Vec<SpecConstant> = constants.into_iter().filter(|c| c.default == 0 && !is_set(c.spec_id)).collect();
+    let all = SPEC_LADDER.iter().map(|value| open.iter().map(|c| (c, *value)).collect::<Vec<_>>());
+    // A single constant is covered by the ladder.
+    let alone = if open.len() > 1 { &open[..open.len().min(SPECS)] } else { &[] };
+    let choices = all.chain(alone.iter().map(|c| vec![(c, 1)]));
+    let robustness = best.chosen.robustness;
+    let options = Options { robustness: robustness.or(options.robustness), ..options.clone() };
+    let mut candidates = 0;
+    let mut first: Option<(Score, Vec<(String, String)>)> = None;
+    for choice in choices.filter(|choice| !choice.is_empty()) {
+        let specs: Vec<(String, String)> = choice.iter().map(|(c, value)| spec_option(c, *value)).collect();
+        let mut options = options.clone();
+        options.specs.extend(specs.iter().cloned());
+        // The shader may not permit the value, as the size of an array for example.
+        let Ok(specialised) = Check::new(check.shader, &options) else { continue };
+        let Some(mut search) = Search::new(&specialised, &options, target) else { continue };
+        let candidate = search.candidate(ChosenParameters::default())?;
+        candidates += search.candidates;
+        if first.as_ref().is_none_or(|(score, _)| candidate.score > *score) {
+            first = Some((candidate.score, specs));
+        }
+    }
+    let Some((_, specs)) = first else { return Ok(None) };
+    let mut options = options;
+    options.specs.extend(specs.iter().cloned());
+    let specialised = Check::new(check.shader, &options)?;
+    let Some(mut search) = Search::new(&specialised, &options, target) else { return Ok(None) };
+    let candidate = search.candidate(best.chosen.clone())?;
+    let found = search.best_from(candidate)?;
+    candidates += search.candidates;
+    Ok(Some((Candidate { chosen: ChosenParameters { specs, robustness, ..found.chosen }, ..found }, candidates)))
+}
+
+/// Returns the name and the value of a specialisation constant in the notation of the command line.
+fn spec_option(constant: &SpecConstant, value: u64) -> (String, String) {
+    let is_bool = matches!(*constant.shape, TypeLayout::Bool);
+    (constant.spec_id.to_string(), if is_bool { "true".to_owned() } else { value.to_string() })
+}
