@@ -2,6 +2,7 @@
 
 use crate::CheckError;
 use crate::options::{BindingSource, Options};
+use assay_case::{InputRange, Mixture};
 use assay_events::group_digits;
 use assay_oracle::Robustness;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,11 @@ impl ChosenParameters {
         options.robustness = self.robustness.or(options.robustness);
         options.push_values.extend(self.push.iter().cloned());
         for (name, value) in &self.inputs {
-            let source = if value == INDEX { BindingSource::Index } else { BindingSource::Number(value.clone()) };
+            let source = match value.parse::<InputRange>() {
+                _ if value == INDEX => BindingSource::Index,
+                Ok(range) => BindingSource::Mixture(Mixture::Range(range)),
+                Err(_) => BindingSource::Number(value.clone()),
+            };
             options.inputs.push((name.parse()?, source));
         }
         for (binding, elements) in &self.elements {

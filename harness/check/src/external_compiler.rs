@@ -7,6 +7,7 @@ use crate::compiler_table::{
 use crate::compute_guards::compute_guards;
 use crate::external_tool::run_tool;
 use crate::include_search::{include_folders, include_names};
+use crate::missing_macros::missing_macros;
 use crate::source_name::renamed;
 use crate::{CheckError, Language};
 use assay_files::input;
@@ -24,6 +25,8 @@ use std::{fs, io};
 pub(crate) struct CompiledModule {
     pub(crate) words: Vec<u32>,
     pub(crate) run: CompilerRun,
+    /// Note on values that the text leaves open.
+    pub(crate) note: Option<String>,
 }
 
 /// A run of a compiler.
@@ -110,45 +113,21 @@ pub(crate) fn compile(
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
-    let options = &options;
     let job = Job { path, name: &name, folder: folder.path(), includes: &includes };
-    let (mut rejected, mut illegal) = (None, None);
-    for compiler in compilers(language) {
-        for attempt in ATTEMPTS {
-            let is_possible = !attempt.is_opengl || language == Language::Glsl;
-            let is_other = options.target_env.is_none() || attempt.target == DEFAULT_TARGET || attempt.is_opengl;
-            if !is_possible || !is_other {
-                continue;
-            }
-            match job.run(compiler, &Source { language, text, options, attempt }) {
-                Ok(Some(compiled)) => {
-                    let compiled =
-                        job.with_own_bindings(compiler, &Source { language, text, options, attempt }, compiled);
-                    if is_legal(&compiled.words) {
-                        return Ok(compiled);
-                    }
-                    illegal = illegal.or(Some(compiled));
-                }
-                // It is not installed.
-                Ok(None) => break,
-                // The first message is about the text as it was written.
-                Err(what) => rejected = rejected.or(Some(what)),
-            }
-        }
-    }
-    match (illegal, rejected) {
-        // The check names the broken rules.
-        (Some(compiled), _) => return Ok(compiled),
-        (None, Some(what)) => return Err(refused(what)),
-        (None, None) => {}
-    }
-    let programs: Vec<&str> = compilers(language).iter().map(|compiler| compiler.program).collect();
-    Err(refused(format!(
-        "it is {}, and none of its compilers is installed ({}); {}",
-        language.name(),
-        programs.join(", "),
-        advice(language)
-    )))
+    let rejected = match job.legal_module(language, text, &options) {
+        Ok(compiled) => return Ok(compiled),
+        Err(rejected) => rejected,
+    };
+    let Some(what) = rejected else {
+        let programs: Vec<&str> = compilers(language).iter().map(|compiler| compiler.program).collect();
+        return Err(refused(format!(
+            "it is {}, and none of its compilers is installed ({}); {}",
+            language.name(),
+            programs.join(", "),
+            advice(language)
+        )));
+    };
+    job.with_missing_macros(language, text, options, &what).ok_or_else(|| refused(what))
 }
 
 /// Returns the macros that the compute shader of a GLSL text requires besides the given ones.
@@ -202,6 +181,73 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Returns the first legal module that an installed compiler makes of a text, or else the first module.
+    ///
+    /// # Errors
+    /// All compilers reject the text; the error is the first message, which is about the text as it was
+    /// written. `None`: none is installed.
+    fn legal_module(
+        &self,
+        language: Language,
+        text: &str,
+        options: &CompileOptions,
+    ) -> Result<CompiledModule, Option<String>> {
+        let (mut rejected, mut illegal) = (None, None);
+        for compiler in compilers(language) {
+            for attempt in ATTEMPTS {
+                let is_possible = !attempt.is_opengl || language == Language::Glsl;
+                let is_other = options.target_env.is_none() || attempt.target == DEFAULT_TARGET || attempt.is_opengl;
+                if !is_possible || !is_other {
+                    continue;
+                }
+                let source = Source { language, text, options, attempt };
+                match self.run(compiler, &source) {
+                    Ok(Some(compiled)) => {
+                        let compiled = self.with_own_bindings(compiler, &source, compiled);
+                        if is_legal(&compiled.words) {
+                            return Ok(compiled);
+                        }
+                        illegal = illegal.or(Some(compiled));
+                    }
+                    // It is not installed.
+                    Ok(None) => break,
+                    Err(what) => rejected = rejected.or(Some(what)),
+                }
+            }
+        }
+        // The check names the broken rules.
+        illegal.ok_or(rejected)
+    }
+
+    /// Compiles a rejected text with values for the macros that the messages name as undeclared. Returns
+    /// `None` if it is still rejected.
+    fn with_missing_macros(
+        &self,
+        language: Language,
+        text: &str,
+        mut options: CompileOptions,
+        rejected: &str,
+    ) -> Option<CompiledModule> {
+        let mut chosen = missing_macros(rejected);
+        let mut added = chosen.clone();
+        while !added.is_empty() && chosen.len() <= MAX_MACROS {
+            options.defines.append(&mut added);
+            match self.legal_module(language, text, &options) {
+                Ok(compiled) => {
+                    let defines: Vec<String> = chosen.iter().map(|define| format!("--define {define}")).collect();
+                    let note = format!("macros without a definition got chosen values: {}", defines.join(" "));
+                    return Some(CompiledModule { note: Some(note), ..compiled });
+                }
+                Err(rejected) => {
+                    added = missing_macros(&rejected?);
+                    added.retain(|define| !chosen.contains(define));
+                    chosen.extend(added.iter().cloned());
+                }
+            }
+        }
+        None
+    }
+
     /// Returns the module of a text with bindings of its own for each class of resources, if variables of
     /// the compiled one share a binding by mistake. Resources of different classes may have one number:
     /// the registers `b0`, `t0` and `u0` of HLSL, and the binding points of OpenGL.
@@ -271,7 +317,7 @@ impl Job<'_> {
             compiler: format!("{}{version}", compiler.program),
             command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
         };
-        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run }))
+        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run, note: None }))
     }
 }
 
@@ -322,6 +368,9 @@ impl Source<'_> {
         is_changed.then(|| lines.join("\n") + "\n")
     }
 }
+
+/// Largest number of macros that get a value.
+const MAX_MACROS: usize = 32;
 
 /// Largest number of lines of a compiler's message that are shown.
 const SHOWN_LINES: usize = 20;

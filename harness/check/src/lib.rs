@@ -38,6 +38,7 @@ mod include_search;
 mod instrument;
 mod language;
 mod memory_layout;
+mod missing_macros;
 mod mutate;
 mod nesting;
 mod observed_choices;

@@ -6,8 +6,8 @@
 //! buffers and small read-only storage buffers, the lengths of run-time arrays, and the number of
 //! workgroups. It interprets each candidate and keeps the best ([`Score`]):
 //!
-//! 1. buffers of integers from which a faulty index was computed hold 0, 1, 2, ..; or an aligned offset,
-//!    if an address was computed from them;
+//! 1. buffers from which a faulty index was computed hold 0, 1, 2, .. or numbers from 1 to 8; or an aligned
+//!    offset, if an address was computed from them;
 //! 2. all parameters have one value, from a ladder of sizes;
 //! 3. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from some;
@@ -91,6 +91,9 @@ const GROWTHS: u32 = 4;
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
+
+/// Contents of a buffer from which indices are computed: the numbers of the elements, or small positions.
+const INDICES: [&str; 2] = [INDEX, "1..8"];
 
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
@@ -381,8 +384,8 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// Gives buffers whose integers a faulty index was computed from the contents 0, 1, 2, ..; and
-    /// those from which a faulty address was computed also an aligned offset.
+    /// Changes the contents of buffers from which a faulty index or address was computed ([`INDICES`],
+    /// [`OFFSETS`]).
     fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let mut tried: Vec<String> = Vec::new();
         while let Some(at) = best.faulty {
@@ -396,7 +399,7 @@ impl<'a> Search<'a> {
             let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
             let contents = match best.faults.first() {
                 Some(FaultKind::Pointer) if self.computes_addresses() => &OFFSETS[..],
-                _ => &[INDEX][..],
+                _ => &INDICES[..],
             };
             let before = best.chosen.clone();
             for source in contents {

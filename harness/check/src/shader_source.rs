@@ -110,6 +110,7 @@ impl ShaderSource {
             (Language::Glsl | Language::Hlsl | Language::Slang, Some(text)) => {
                 let compiled = external_compiler::compile(Path::new(name), language, text, options)?;
                 compiler = Some(compiled.run);
+                notes.extend(compiled.note);
                 ModuleSource::from_words(compiled.words)
             }
             (Language::SpirvText | Language::SpirvWords, _)

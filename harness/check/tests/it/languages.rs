@@ -84,11 +84,29 @@ fn a_planted_error_in_glsl_is_found_at_its_line_of_the_included_file() {
 #[test]
 fn a_mistake_in_glsl_is_reported_with_the_compilers_message() {
     let folder = tempfile::tempdir().unwrap();
+    let text = GLSL.replace("= twice(", "= thrice(");
+    let path = written(&folder, &[("a.glsl", &text), ("include/twice.glsl", INCLUDED)]);
+    let Some(refused) = compiled(&path, &with_summand(&folder)) else { return };
+    let refused = refused.unwrap_err();
+    assert!(
+        refused.contains("a.glsl:8") && refused.contains("'thrice' : no matching overloaded function"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn macros_without_a_definition_get_values() {
+    let folder = tempfile::tempdir().unwrap();
     let path = written(&folder, &[("a.glsl", GLSL), ("include/twice.glsl", INCLUDED)]);
     let options = CompileOptions { defines: Vec::new(), ..with_summand(&folder) };
-    let Some(refused) = compiled(&path, &options) else { return };
-    let refused = refused.unwrap_err();
-    assert!(refused.contains("a.glsl:8") && refused.contains("'SUMMAND' : undeclared identifier"), "{refused}");
+    let Some(shader) = compiled(&path, &options) else { return };
+    let shader = shader.unwrap();
+    assert!(shader.compiler.as_ref().unwrap().command.contains("-DSUMMAND=4"));
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let passed = check.run(&SyntheticTarget::default()).unwrap();
+    assert_eq!(passed.status, Status::Pass);
+    let note = "macros without a definition got chosen values: --define SUMMAND=4";
+    assert!(passed.notes.iter().any(|known| known == note), "{:?}", passed.notes);
 }
 
 #[test]

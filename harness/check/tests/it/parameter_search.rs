@@ -190,6 +190,21 @@ fn more_workgroups_write_a_larger_part() {
     assert_eq!(passes(text, &Options::default(), 5), " --workgroups 16,1,1");
 }
 
+/// Particles index a grid with their positions.
+#[test]
+fn positions_that_index_a_grid_are_small_numbers() {
+    let text = "struct Particle { position: vec2<f32>, mass: f32 }
+        @group(0) @binding(0) var<storage, read> particles: array<Particle>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @group(0) @binding(2) var<storage, read> cells: array<f32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let particle = particles[id.x];
+            let cell = i32(particle.position.y) * 8 + i32(particle.position.x) - 9;
+            result[id.x] = cells[cell] + particle.mass;
+        }";
+    assert_eq!(passes(text, &Options::default(), 90), " --input 0.0=1..8");
+}
+
 /// A scatter is defined if the indices are in bounds and differ.
 #[test]
 fn buffers_of_indices_count_upwards() {
