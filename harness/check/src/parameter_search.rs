@@ -423,7 +423,13 @@ impl<'a> Search<'a> {
         let Some(block) = d.block.as_deref().filter(|block| runtime_stride(block).is_some()) else { return false };
         let module = &self.check.shader.source.module;
         let memory = (Some(d.slot), &*self.check.setup.pointees_of(d.slot));
-        sources.of(module, memory, block, size_with_elements(block, 0)) == Provenance::Operand
+        let first = size_with_elements(block, 0);
+        let mut is_operand = false;
+        walk_scalars(block, size_with_elements(block, 1), &mut |element, _| {
+            is_operand |=
+                element.offset >= first && sources.of(module, memory, block, element.offset) == Provenance::Operand;
+        });
+        is_operand
     }
 
     /// Coordinate descent: changes one parameter at a time while that improves the score.

@@ -17,6 +17,7 @@ mod lab_lists;
 mod man;
 mod merge;
 mod output_file;
+mod preparation_progress;
 mod report;
 mod result_folders;
 mod run;

@@ -205,6 +205,21 @@ fn positions_that_index_a_grid_are_small_numbers() {
     assert_eq!(passes(text, &Options::default(), 90), " --input 0.0=1..8");
 }
 
+/// An index in a member behind other members.
+#[test]
+fn members_that_index_a_buffer_are_found() {
+    let text = "struct Spring { rest: vec3<f32>, count: u32, joints: array<u32, 12> }
+        @group(0) @binding(0) var<storage, read> springs: array<Spring>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var sum = 0.0;
+            for (var j = 0u; j < springs[id.x].count; j++) { sum += springs[springs[id.x].joints[j]].rest.x; }
+            result[id.x] = sum;
+        }";
+    let chosen = passes(text, &Options::default(), 90);
+    assert!(chosen.starts_with(" --input 0.0=1..8"), "{chosen}");
+}
+
 /// A scatter is defined if the indices are in bounds and differ.
 #[test]
 fn buffers_of_indices_count_upwards() {

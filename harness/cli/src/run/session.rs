@@ -9,8 +9,8 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     lab_lists::{ExpectationLists, ListsArgs},
     note,
+    preparation_progress::PreparationProgress,
     report::write_run_page,
-    spinner::spinner,
 };
 use assay_events::{CaseEnd, CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
 use assay_isolate::Cases;
@@ -19,7 +19,6 @@ use assay_reports::{
 };
 use assay_runner::{CaseRequest, Plan, PlanError, RunOptions, Selection};
 use assay_suite::{AnyCase, Case as Program, RunPath, ShaderOptions};
-use indicatif::ProgressBar;
 use serde_json::Value;
 use std::{
     collections::HashSet,
@@ -104,7 +103,7 @@ impl PlannedRun {
         if shaders.is_empty() {
             return;
         }
-        let bar = (!args.quiet).then(|| spinner("reading and compiling the shaders"));
+        let progress = PreparationProgress::new(shaders.len(), args.quiet);
         let queue = Mutex::new(shaders.iter_mut());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         thread::scope(|scope| {
@@ -112,11 +111,11 @@ impl PlannedRun {
                 scope.spawn(|| {
                     while let (false, Some(program)) = (INTERRUPTED.load(Ordering::Relaxed), next()) {
                         program.prepare(options, portable);
+                        progress.advance();
                     }
                 });
             }
         });
-        bar.iter().for_each(ProgressBar::finish_and_clear);
     }
 
     /// Removes the cases that have a result.
