@@ -6,7 +6,7 @@ use crate::compiler_table::{
 };
 use crate::compute_guards::compute_guards;
 use crate::external_tool::run_tool;
-use crate::include_search::{include_folders, include_names};
+use crate::include_search::{IncludedFiles, include_names, included_files};
 use crate::missing_macros::missing_macros;
 use crate::source_name::renamed;
 use crate::{CheckError, Language};
@@ -52,7 +52,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
 /// `[numthreads(..)]`, in their order. Comments do not count.
-pub fn entry_names(text: &str) -> Vec<String> {
+pub(crate) fn entry_names(text: &str) -> Vec<String> {
     let text = without_comments(text);
     let declarations = text.split("numthreads").skip(1);
     let names = declarations.filter_map(|after| {
@@ -69,6 +69,22 @@ pub fn entry_names(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns the names of the compute entry points of an HLSL or Slang file, or else of the files that it
+/// includes: the variants of a shader are often files with macros and an `#include`.
+pub fn entry_names_of_file(path: &Path, text: &str) -> Vec<String> {
+    let own = entry_names(text);
+    if !own.is_empty() {
+        return own;
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in included_files(path, text, &[]).texts.iter().flat_map(|text| entry_names(text)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Returns a text without its comments.
@@ -95,7 +111,7 @@ fn without_comments(text: &str) -> String {
 
 /// Compiles a file by the first installed compiler of its language that makes a legal module of it,
 /// with debug information. Folders of included files are added where the text names files that the
-/// given folders do not have ([`include_folders`]).
+/// given folders do not have ([`included_files`]).
 ///
 /// # Errors
 /// No compiler is installed, or it rejects the file. The error has the compiler's message.
@@ -108,8 +124,11 @@ pub(crate) fn compile(
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let includes = include_folders(path, text, &options.includes);
+    let IncludedFiles { folders: includes, texts } = included_files(path, text, &options.includes);
     let mut options = options.clone();
+    if entry_names(text).is_empty() {
+        options.entry = options.entry.or_else(|| texts.iter().flat_map(|text| entry_names(text)).next());
+    }
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }

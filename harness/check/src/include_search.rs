@@ -25,16 +25,24 @@ pub(crate) fn include_names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the given folders, followed by those that the files that a shader includes need besides:
-/// for each file that neither the includer's folder nor a known one has, the folder that has it. Such
-/// files are looked for in the shader's repository (all folders below the nearest parent with
-/// `.git`, or else below the second parent). The file with the most folders in common with the shader
-/// is taken.
-pub(crate) fn include_folders(shader: &Path, text: &str, given: &[PathBuf]) -> Vec<PathBuf> {
-    let mut folders = given.to_vec();
+/// Files that a shader includes, over all levels.
+pub(crate) struct IncludedFiles {
+    /// The given folders, followed by those that the compiler needs besides.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Texts of the files.
+    pub(crate) texts: Vec<String>,
+}
+
+/// Finds the files that a shader includes, and adds a folder for each file that neither the includer's
+/// folder nor a known one has: the folder that has it. Such files are looked for in the shader's
+/// repository (all folders below the nearest parent with `.git`, or else below the second parent). The
+/// file with the most folders in common with the shader is taken.
+pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> IncludedFiles {
+    let (mut folders, mut texts) = (given.to_vec(), Vec::new());
     let mut files: Option<Vec<PathBuf>> = None;
     let (mut seen, mut open) = (BTreeSet::new(), vec![(shader.to_owned(), text.to_owned())]);
     while let Some((includer, text)) = open.pop() {
+        let is_included = includer != shader;
         let beside = includer.parent().unwrap_or(Path::new("")).to_owned();
         for name in include_names(&text) {
             let mut file = known_file(&beside, &folders, name);
@@ -49,8 +57,11 @@ pub(crate) fn include_folders(shader: &Path, text: &str, given: &[PathBuf]) -> V
                 open.push((file, text));
             }
         }
+        if is_included {
+            texts.push(text);
+        }
     }
-    folders
+    IncludedFiles { folders, texts }
 }
 
 /// Returns an included file that a compiler finds.
@@ -138,8 +149,9 @@ mod tests {
         let shader = root.path().join("src/shaders/gpu/a.comp");
         let text = "#include \"common/tools.h\"\n#include \"missing.h\"\n#include \"../a.h\"\nint included;";
         let given = [root.path().join("given")];
-        let found = include_folders(&shader, text, &given);
-        assert_eq!(found, [given[0].clone(), root.path().join("src/shaders"), root.path().join("lib")]);
-        assert_eq!(include_folders(&shader, "", &given), given);
+        let found = included_files(&shader, text, &given);
+        assert_eq!(found.texts.len(), 3);
+        assert_eq!(found.folders, [given[0].clone(), root.path().join("src/shaders"), root.path().join("lib")]);
+        assert_eq!(included_files(&shader, "", &given).folders, given);
     }
 }

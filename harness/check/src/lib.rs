@@ -78,7 +78,7 @@ pub use equivalence::{
     TranslationVerdict, check_equivalence, check_translation_of_target, interpret_only, without_source,
 };
 pub use error::CheckError;
-pub use external_compiler::{CompilerRun, entry_names};
+pub use external_compiler::{CompilerRun, entry_names_of_file};
 pub use external_tool::{ToolOutput, run_tool};
 pub use image_config::{ImageConfig, SamplerConfig};
 pub use instrument::{ElementStore, InstrumentedModule, ProbeSelection, TraceError, TraceReader, instrument};

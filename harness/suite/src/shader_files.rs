@@ -3,7 +3,7 @@
 use crate::Case;
 use crate::shader_file::{ENDINGS, ShaderFile};
 use assay_check::{
-    CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource, compute_guards, entry_names,
+    CaseFile, CheckError, CompileOptions, Language, SequenceSession, ShaderSource, compute_guards, entry_names_of_file,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -155,7 +155,7 @@ fn is_compute_glsl(file: &Path) -> bool {
 /// Returns the compute entry points that an HLSL or Slang file declares; `None` for other files.
 fn declared_entries(file: &Path) -> Option<Vec<String>> {
     match Language::detect(&file.display().to_string(), &[]) {
-        Language::Hlsl | Language::Slang => Some(entry_names(&beginning(file)?)),
+        Language::Hlsl | Language::Slang => Some(entry_names_of_file(file, &beginning(file)?)),
         _ => None,
     }
 }

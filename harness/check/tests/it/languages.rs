@@ -1,7 +1,9 @@
 //! Shaders in GLSL, HLSL and Slang, compiled by programs that are installed on the machine.
 
 use crate::support::SyntheticTarget;
-use assay_check::{Check, CheckError, CompileOptions, MutatingTarget, Mutation, Options, ShaderSource};
+use assay_check::{
+    Check, CheckError, CompileOptions, MutatingTarget, Mutation, Options, ShaderSource, entry_names_of_file,
+};
 use assay_events::Status;
 use std::fs;
 use std::path::PathBuf;
@@ -118,6 +120,15 @@ fn the_entry_point_of_hlsl_is_found() {
     let check = Check::new(&shader, &Options::default()).unwrap();
     assert_eq!(check.setup.entry, "scale");
     assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+}
+
+#[test]
+fn the_entry_point_of_an_included_file_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.hlsl", "#include \"body.hlsli\"\n"), ("body.hlsli", HLSL)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    assert_eq!(Check::new(&shader.unwrap(), &Options::default()).unwrap().setup.entry, "scale");
+    assert_eq!(entry_names_of_file(&path, "#include \"body.hlsli\"\n"), ["scale"]);
 }
 
 #[test]
