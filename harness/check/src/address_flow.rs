@@ -1,9 +1,9 @@
 //! The words in memory that a shader uses as device addresses, and the types that they lead to.
 //!
-//! A word is declared as a physical pointer, or it is an integer from which the shader computes one.
-//! The latter is found by a backward slice ([`DataFlow`]) from `OpConvertUToPtr` or `OpBitcast`
-//! through additions, copies, and the halves of a 64-bit number. If several numbers are added, the
-//! first in memory is the address and the others are offsets.
+//! A word is declared as a physical pointer, or it is an integer from which the shader computes
+//! one. The latter is found by a backward slice ([`DataFlow`]) from `OpConvertUToPtr` or
+//! `OpBitcast` through additions, copies, and the halves of a 64-bit number. If several numbers are
+//! added, the first in memory is the address and the others are offsets.
 
 use crate::base_variable::{pointer_base, slot_of};
 use crate::provenance::{DataFlow, ExternalMemory, LoadedFrom, physical_pointee};

@@ -1,4 +1,5 @@
-//! Buffers without a descriptor in the setup of a dispatch, and the words that hold their addresses.
+//! Buffers without a descriptor in the setup of a dispatch, and the words that hold their
+//! addresses.
 
 use crate::address_flow::{AddressFlow, AddressMemory};
 use crate::derived_buffers::{AddressPlace, DerivedBuffers, OpenOptions, derive, pointees_of_words};
@@ -19,8 +20,8 @@ use std::fmt::Write;
 const LISTED: usize = 24;
 
 impl DispatchSetup {
-    /// Adds the buffers that have no descriptor: those of the options, and those behind the addresses
-    /// that the options leave open.
+    /// Adds the buffers that have no descriptor: those of the options, and those behind the
+    /// addresses that the options leave open.
     pub(crate) fn add_buffers(
         &mut self,
         options: &Options,

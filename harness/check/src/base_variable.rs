@@ -10,8 +10,8 @@ pub(crate) struct PointerBase {
     pub(crate) id: u32,
     /// Ids of the indices from it to the pointer.
     pub(crate) indices: Vec<u32>,
-    /// Set if a chain such as `OpPtrAccessChain` selects one of several objects. Its index is not in
-    /// `indices`.
+    /// Set if a chain such as `OpPtrAccessChain` selects one of several objects. Its index is not
+    /// in `indices`.
     pub(crate) selects: bool,
 }
 

@@ -324,8 +324,8 @@ const MAX_MANIFEST: u64 = 2 * input::MAX_CASE_BYTES;
 /// Largest size of a result, and of a device description, in bytes.
 const MAX_DESCRIPTION: u64 = 4 << 20;
 
-/// Returns the `schema` of a manifest; `None` if it has none. Everything else is skipped and uses no
-/// memory.
+/// Returns the `schema` of a manifest; `None` if it has none. Everything else is skipped and uses
+/// no memory.
 ///
 /// # Errors
 /// The text is not JSON.

@@ -56,8 +56,8 @@ pub(crate) struct CheckRun<'a> {
 /// A run with the contents that it left.
 pub(crate) struct FinishedRun {
     pub(crate) result: CheckResult,
-    /// Output of the last judged round, by slot; empty if the shader has no output, and `None` if no
-    /// round was judged.
+    /// Output of the last judged round, by slot; empty if the shader has no output, and `None` if
+    /// no round was judged.
     pub(crate) output: Option<BTreeMap<Slot, Vec<u8>>>,
 }
 
@@ -222,8 +222,9 @@ impl<'a> CheckRun<'a> {
         Ok((dispatch, allocated, outcome))
     }
 
-    /// Skips a round whose accesses through physical pointers may lie outside of all buffers, even in the
-    /// usual subgroup layout. Such an access can end the process, which would accuse the device.
+    /// Skips a round whose accesses through physical pointers may lie outside of all buffers, even
+    /// in the usual subgroup layout. Such an access can end the process, which would accuse the
+    /// device.
     fn must_stay_in_buffers(&mut self, round: u32, dispatch: &Dispatch) -> Result<(), RoundEnd> {
         let mut assumed = Dispatch { layout: SubgroupLayout::Linear, ..dispatch.clone() };
         let outcome = self.interpret_subset(&mut assumed)?;
@@ -470,7 +471,8 @@ impl<'a> CheckRun<'a> {
 }
 
 impl UndefinedRounds {
-    /// Adds a round with undefined behaviour, and returns a note that it was not run, or not checked.
+    /// Adds a round with undefined behaviour, and returns a note that it was not run, or not
+    /// checked.
     pub(crate) fn add(&mut self, check: &Check<'_>, (round, so): (u32, &str), outcome: &Outcome) -> UnjudgedRound {
         let what = description_of_faults(outcome);
         let first = check.first_fault(outcome);

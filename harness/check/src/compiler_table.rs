@@ -18,16 +18,17 @@ pub(crate) struct Compiler {
     pub(crate) arguments: fn(&Source<'_>) -> Vec<String>,
     /// Arguments that accept GLSL written for OpenGL. Uniforms outside of blocks need glslang.
     pub(crate) for_opengl: &'static [&'static str],
-    /// Arguments that give each class of HLSL's registers bindings of its own: constant buffers from 0,
-    /// textures and read-only buffers from 100, samplers from 200, resources that are written from 300.
+    /// Arguments that give each class of HLSL's registers bindings of its own: constant buffers
+    /// from 0, textures and read-only buffers from 100, samplers from 200, resources that are
+    /// written from 300.
     pub(crate) for_registers: &'static [&'static str],
-    /// Arguments that give each class of OpenGL's bindings numbers of its own: uniform blocks from 0, textures
-    /// from 100, images from 300, storage blocks from 400.
+    /// Arguments that give each class of OpenGL's bindings numbers of its own: uniform blocks from
+    /// 0, textures from 100, images from 300, storage blocks from 400.
     pub(crate) for_binding_points: &'static [&'static str],
     /// Returns the arguments that give a version to GLSL.
     pub(crate) glsl_version: fn(&str) -> Vec<String>,
-    /// Set for glslang itself, which knows `#include` after an `#extension` only, and finds files with names
-    /// in quotes only.
+    /// Set for glslang itself, which knows `#include` after an `#extension` only, and finds files
+    /// with names in quotes only.
     pub(crate) is_glslang: bool,
     /// Option for the output file.
     pub(crate) output: &'static str,

@@ -1,13 +1,14 @@
 //! Macros under which a GLSL text declares its compute shaders.
 //!
-//! A file may contain several shaders, each between `#if defined(NAME)` and `#endif`. Its build defines
-//! one of the names at a time.
+//! A file may contain several shaders, each between `#if defined(NAME)` and `#endif`. Its build
+//! defines one of the names at a time.
 
 use std::collections::BTreeSet;
 
-/// Returns the sets of macros that the text itself does not define and that lead to a workgroup size
-/// (`local_size_x`), each once, in the order of the text. A set is empty if a compute shader needs no
-/// macro. Conditions of other forms than `#ifdef NAME` and `#if defined(NAME)` count as met.
+/// Returns the sets of macros that the text itself does not define and that lead to a workgroup
+/// size (`local_size_x`), each once, in the order of the text. A set is empty if a compute shader
+/// needs no macro. Conditions of other forms than `#ifdef NAME` and `#if defined(NAME)` count as
+/// met.
 pub fn compute_guards(text: &str) -> Vec<Vec<String>> {
     // For each open group of lines, the macro that its current branch requires.
     let mut open: Vec<Option<String>> = Vec::new();
@@ -46,7 +47,8 @@ pub fn compute_guards(text: &str) -> Vec<Vec<String>> {
     guards
 }
 
-/// Returns the macro that a condition requires: `NAME` of `#ifdef`, `defined(NAME)`, `defined NAME`.
+/// Returns the macro that a condition requires: `NAME` of `#ifdef`, `defined(NAME)`, `defined
+/// NAME`.
 fn required_macro(condition: &str) -> Option<String> {
     let condition = condition.split("//").next().unwrap_or_default().trim();
     let name = match condition.strip_prefix("defined").map(str::trim) {

@@ -1,13 +1,14 @@
 //! Buffers behind the device addresses that the options of a check leave open.
 //!
-//! Every word that the shader uses as an address ([`AddressFlow`]) gets a buffer of its own, with the
-//! layout of the type behind the pointer and the name of the word. The buffers may contain further
-//! addresses, which are derived in the same way up to a depth, beyond which addresses are null.
+//! Every word that the shader uses as an address ([`AddressFlow`]) gets a buffer of its own, with
+//! the layout of the type behind the pointer and the name of the word. The buffers may contain
+//! further addresses, which are derived in the same way up to a depth, beyond which addresses are
+//! null.
 //!
 //! A structure with pointers to its own type, such as a node of a list or tree, gets a few records,
 //! in the order of a heap: the pointers of one record lead to the next records. The last ones lead
-//! back to the first records, unless the shader compares the pointer, as a loop to the end of a list
-//! does; then they are null.
+//! back to the first records, unless the shader compares the pointer, as a loop to the end of a
+//! list does; then they are null.
 
 use crate::BindingName;
 use crate::address_flow::{AddressFlow, AddressMemory, AddressUse};
@@ -196,7 +197,8 @@ impl Derivation<'_> {
         Some(name)
     }
 
-    /// Returns the number of elements or records of a buffer for a word; `None` for a single record.
+    /// Returns the number of elements or records of a buffer for a word; `None` for a single
+    /// record.
     fn records(&self, name: &str, word: &AddressWordUse) -> Option<u64> {
         let (module, pointee) = (self.module, word.pointee());
         let block = pointee_layout(module, pointee);
@@ -278,8 +280,8 @@ fn words_in(
     words
 }
 
-/// Visits the physical pointers that a type declares: the path to each, with `None` for all elements
-/// of an array, and the raw id of the type behind it.
+/// Visits the physical pointers that a type declares: the path to each, with `None` for all
+/// elements of an array, and the raw id of the type behind it.
 fn declared_addresses(
     module: &Module,
     layout: &TypeLayout,

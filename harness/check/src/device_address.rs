@@ -30,8 +30,8 @@ const MAX_RECORDS: u64 = 1 << 40;
 ///
 /// * `16*u32,f64` or, with names, `16*value:f32,next:u64`: a number of records, each a structure of
 ///   scalars with the layout of C;
-/// * `16*%Nodes`: a type of the module behind physical pointers, by its debug name or its id, with 16
-///   elements in its run-time array, or 16 records of it if it has none;
+/// * `16*%Nodes`: a type of the module behind physical pointers, by its debug name or its id, with
+///   16 elements in its run-time array, or 16 records of it if it has none;
 /// * `%Node`: one record of such a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressedBuffer {
@@ -112,8 +112,8 @@ impl AddressedBuffer {
         AddressedBuffer { records, record: RecordType::OfModule(pointee.to_string()) }.by_name(module)
     }
 
-    /// Returns the buffer with the debug name of its type in place of the id, if the name is unique.
-    /// Ids change if the text of a module is assembled.
+    /// Returns the buffer with the debug name of its type in place of the id, if the name is
+    /// unique. Ids change if the text of a module is assembled.
     pub(crate) fn by_name(&self, module: &Module) -> AddressedBuffer {
         let RecordType::OfModule(id) = &self.record else { return self.clone() };
         let name = id.parse().ok().and_then(|id| module.names().of(id)).filter(|name| is_name(name));
@@ -227,7 +227,8 @@ pub(crate) fn pointee_layout(module: &Module, pointee: u32) -> Arc<TypeLayout> {
     ty.map_or_else(|| Arc::new(TypeLayout::Opaque), |ty| Layouts::new(module).type_layout(ty))
 }
 
-/// Returns the distance of records in bytes: the stride of the pointers to them, or the padded size.
+/// Returns the distance of records in bytes: the stride of the pointers to them, or the padded
+/// size.
 pub(crate) fn record_stride(module: &Module, pointee: u32, layout: &TypeLayout) -> u32 {
     let is_pointer = |ty: &Type| {
         matches!(ty, Type::Pointer { class: StorageClass::PhysicalStorageBuffer, pointee: Some(to) }
@@ -240,8 +241,8 @@ pub(crate) fn record_stride(module: &Module, pointee: u32, layout: &TypeLayout) 
     strides.next().unwrap_or(u32::try_from(padded).unwrap_or(u32::MAX)).max(1)
 }
 
-/// Returns whether a text can be the name of a buffer: names of a variable and members, with a point
-/// between them.
+/// Returns whether a text can be the name of a buffer: names of a variable and members, with a
+/// point between them.
 pub(crate) fn is_buffer_name(text: &str) -> bool {
     let (first, rest) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = rest.split('.');
@@ -315,8 +316,8 @@ impl AddressWord {
         Ok(AddressWord { place, offset, buffer: buffer.to_owned(), into })
     }
 
-    /// Returns the word at an offset of a binding or buffer, or of the push constants, with the address
-    /// of a byte of a buffer, or null.
+    /// Returns the word at an offset of a binding or buffer, or of the push constants, with the
+    /// address of a byte of a buffer, or null.
     pub(crate) fn new(place: Option<BindingName>, offset: u64, to: Option<(&str, u64)>) -> AddressWord {
         let (buffer, into) = to.unwrap_or((NULL, 0));
         AddressWord { place, offset, buffer: buffer.to_owned(), into }
@@ -342,8 +343,8 @@ pub(crate) struct ResolvedWord {
 }
 
 impl ResolvedWord {
-    /// Returns the buffer that contains the word, `None` for the push constants, its offset, and the
-    /// buffer whose address it holds.
+    /// Returns the buffer that contains the word, `None` for the push constants, its offset, and
+    /// the buffer whose address it holds.
     pub(crate) fn parts(&self) -> (Option<Slot>, u64, Option<Slot>) {
         (self.place, self.offset, self.to)
     }
@@ -459,8 +460,8 @@ mod tests {
         }
     }
 
-    /// Three types behind physical pointers: 3 is a structure with the name Node, 4 one with a run-time
-    /// array, 5 an integer.
+    /// Three types behind physical pointers: 3 is a structure with the name Node, 4 one with a
+    /// run-time array, 5 an integer.
     fn module() -> Module {
         let text = "OpCapability Shader
             OpCapability PhysicalStorageBufferAddresses

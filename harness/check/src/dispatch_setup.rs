@@ -88,7 +88,8 @@ const RUNTIME_DESCRIPTORS: u64 = 4;
 /// Largest size of all bindings together in bytes. A check uses about ten times as much memory.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Largest number of descriptors of all bindings together. Each element of a descriptor array counts.
+/// Largest number of descriptors of all bindings together. Each element of a descriptor array
+/// counts.
 const MAX_DESCRIPTORS: u64 = 1 << 14;
 
 impl DispatchSetup {
@@ -253,7 +254,8 @@ impl DispatchSetup {
                 }
                 (None, _) => texel_bytes,
             };
-            // If two variables share a descriptor, the larger one counts. Those of earlier variables are sorted.
+            // If two variables share a descriptor, the larger one counts. Those of earlier
+            // variables are sorted.
             let shared = self.descriptors[..known].binary_search_by_key(&slot, |d| d.slot).ok();
             let already = shared.map_or(0, |at| self.descriptors[at].bytes);
             if let Some(known) = shared.map(|at| &self.descriptors[at]).filter(|known| known.kind != kind) {
@@ -299,8 +301,8 @@ impl DispatchSetup {
         Ok(())
     }
 
-    /// Checks that all bindings fit in the limit if this one has this size. `already` is its size in
-    /// the sum so far.
+    /// Checks that all bindings fit in the limit if this one has this size. `already` is its size
+    /// in the sum so far.
     pub(crate) fn must_fit(&self, label: &str, bytes: u64, already: u64) -> Result<(), CheckError> {
         let others = self.bytes - already;
         if bytes <= MAX_BYTES - others {
@@ -458,7 +460,8 @@ impl DispatchSetup {
         Ok(None)
     }
 
-    /// Returns whether the options set the scalar at an offset of a buffer, or of the push constants.
+    /// Returns whether the options set the scalar at an offset of a buffer, or of the push
+    /// constants.
     pub(crate) fn is_set(&self, place: Option<Slot>, offset: u64) -> bool {
         self.values.iter().any(|value| (value.place, value.offset) == (place, offset))
             || self.words.iter().any(|word| word.covers(place, offset))

@@ -71,8 +71,8 @@ pub(crate) fn entry_names(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the names of the compute entry points of an HLSL or Slang file, or else of the files that it
-/// includes: the variants of a shader are often files with macros and an `#include`.
+/// Returns the names of the compute entry points of an HLSL or Slang file, or else of the files
+/// that it includes: the variants of a shader are often files with macros and an `#include`.
 pub fn entry_names_of_file(path: &Path, text: &str) -> Vec<String> {
     let own = entry_names(text);
     if !own.is_empty() {
@@ -176,8 +176,8 @@ fn is_legal(words: &[u32]) -> bool {
     ModuleSource::from_words(words.to_vec()).is_ok_and(|source| Report::new(&source).is_legal())
 }
 
-/// Returns whether an entry point of a module uses two variables with one binding by mistake. HLSL has no
-/// variables that share a binding; those of GLSL may if they have one descriptor type.
+/// Returns whether an entry point of a module uses two variables with one binding by mistake. HLSL
+/// has no variables that share a binding; those of GLSL may if they have one descriptor type.
 fn shares_bindings(words: &[u32], language: Language) -> bool {
     let Ok(module) = Module::parse(words.to_vec()) else { return false };
     let is_shared = |a: &Binding, b: &Binding| {
@@ -200,11 +200,12 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Returns the first legal module that an installed compiler makes of a text, or else the first module.
+    /// Returns the first legal module that an installed compiler makes of a text, or else the first
+    /// module.
     ///
     /// # Errors
-    /// All compilers reject the text; the error is the first message, which is about the text as it was
-    /// written. `None`: none is installed.
+    /// All compilers reject the text; the error is the first message, which is about the text as it
+    /// was written. `None`: none is installed.
     fn legal_module(
         &self,
         language: Language,
@@ -238,8 +239,8 @@ impl Job<'_> {
         illegal.ok_or(rejected)
     }
 
-    /// Compiles a rejected text with values for the macros that the messages name as undeclared. Returns
-    /// `None` if it is still rejected.
+    /// Compiles a rejected text with values for the macros that the messages name as undeclared.
+    /// Returns `None` if it is still rejected.
     fn with_missing_macros(
         &self,
         language: Language,
@@ -267,9 +268,10 @@ impl Job<'_> {
         None
     }
 
-    /// Returns the module of a text with bindings of its own for each class of resources, if variables of
-    /// the compiled one share a binding by mistake. Resources of different classes may have one number:
-    /// the registers `b0`, `t0` and `u0` of HLSL, and the binding points of OpenGL.
+    /// Returns the module of a text with bindings of its own for each class of resources, if
+    /// variables of the compiled one share a binding by mistake. Resources of different classes may
+    /// have one number: the registers `b0`, `t0` and `u0` of HLSL, and the binding points of
+    /// OpenGL.
     fn with_own_bindings(&self, compiler: &Compiler, source: &Source<'_>, compiled: CompiledModule) -> CompiledModule {
         if !shares_bindings(&compiled.words, source.language) {
             return compiled;
@@ -361,9 +363,9 @@ impl Source<'_> {
         compiler.is_glslang && self.includes_files() && !self.text.contains(INCLUDE_EXTENSION)
     }
 
-    /// Returns the text that a compiler of GLSL gets, if it differs: without a byte order mark, and for
-    /// glslang with the extension for included files and with their names in quotes. Lines keep their
-    /// numbers.
+    /// Returns the text that a compiler of GLSL gets, if it differs: without a byte order mark, and
+    /// for glslang with the extension for included files and with their names in quotes. Lines keep
+    /// their numbers.
     fn adapted(&self, compiler: &Compiler) -> Option<String> {
         if self.language != Language::Glsl {
             return None;

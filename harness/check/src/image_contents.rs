@@ -13,8 +13,8 @@ use assay_texture::{ImageView, TexelFormat};
 /// Mip levels of a sampled image, if its size allows.
 const LEVELS: u32 = 2;
 
-/// Samples of a texel of a multisampled image: every device has this number for images with a format
-/// of colours or depths that shaders only read (limits `sampledImageColorSampleCounts` and
+/// Samples of a texel of a multisampled image: every device has this number for images with a
+/// format of colours or depths that shaders only read (limits `sampledImageColorSampleCounts` and
 /// `sampledImageDepthSampleCounts` in Vulkan, "Required Limits").
 const SAMPLES: u32 = 4;
 
@@ -166,7 +166,8 @@ pub(crate) fn image_shape(
     ImageShape::new(image, ty.arrayed).ok_or_else(unsupported)
 }
 
-/// Returns the number of samples of a texel: the `given` one, or the default of a multisampled image.
+/// Returns the number of samples of a texel: the `given` one, or the default of a multisampled
+/// image.
 ///
 /// # Errors
 /// The type of the image does not permit the given number.

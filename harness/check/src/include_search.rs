@@ -33,10 +33,10 @@ pub(crate) struct IncludedFiles {
     pub(crate) texts: Vec<String>,
 }
 
-/// Finds the files that a shader includes, and adds a folder for each file that neither the includer's
-/// folder nor a known one has: the folder that has it. Such files are looked for in the shader's
-/// repository (all folders below the nearest parent with `.git`, or else below the second parent). The
-/// file with the most folders in common with the shader is taken.
+/// Finds the files that a shader includes, and adds a folder for each file that neither the
+/// includer's folder nor a known one has: the folder that has it. Such files are looked for in the
+/// shader's repository (all folders below the nearest parent with `.git`, or else below the second
+/// parent). The file with the most folders in common with the shader is taken.
 pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> IncludedFiles {
     let (mut folders, mut texts) = (given.to_vec(), Vec::new());
     let mut files: Option<Vec<PathBuf>> = None;
@@ -70,8 +70,8 @@ fn known_file(beside: &Path, folders: &[PathBuf], name: &str) -> Option<PathBuf>
     all.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// Returns the folder from which a name leads to a file, relative to the current folder if it is below
-/// it.
+/// Returns the folder from which a name leads to a file, relative to the current folder if it is
+/// below it.
 fn folder_of(file: &Path, name: &str) -> Option<PathBuf> {
     let folder = file.ancestors().nth(plain_components(name)?.len())?;
     let here = env::current_dir().ok();

@@ -90,8 +90,8 @@ impl<'a> MemoryContents<'a> {
     }
 }
 
-/// Visits every scalar of an image in `size` bytes in the order of memory: by level, layer and row. The samples
-/// of a texel follow one another.
+/// Visits every scalar of an image in `size` bytes in the order of memory: by level, layer and row.
+/// The samples of a texel follow one another.
 pub(crate) fn walk_texels<'a>(texels: &ImageShape, size: u64, visit: &mut dyn FnMut(Element, &[PathStep<'a>])) {
     const NAMES: [&str; 4] = ["r", "g", "b", "a"];
     let (image, scalars) = (texels.without_contents(), texels.scalars());

@@ -9,8 +9,8 @@ const TYPE: &str = "float";
 /// Phrases with which compilers name something undeclared, in quotes, before or after the phrase.
 const PHRASES: [&str; 3] = ["undeclared identifier", "undefined identifier", "unknown type name"];
 
-/// Returns definitions (`NAME=VALUE`) of the macros that a compiler's message names as undeclared, each
-/// once: names in capital letters, as macros have.
+/// Returns definitions (`NAME=VALUE`) of the macros that a compiler's message names as undeclared,
+/// each once: names in capital letters, as macros have.
 pub(crate) fn missing_macros(message: &str) -> Vec<String> {
     let lines = message.lines().filter(|line| PHRASES.iter().any(|phrase| line.contains(phrase)));
     let mut found: Vec<String> = Vec::new();

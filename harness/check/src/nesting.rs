@@ -54,7 +54,8 @@ pub(crate) fn too_deep(text: &str) -> Option<String> {
     nests_too_deep(text).or_else(|| too_long(text))
 }
 
-/// Returns why a WGSL text would take naga too long or has too many declarations; `None` if neither.
+/// Returns why a WGSL text would take naga too long or has too many declarations; `None` if
+/// neither.
 fn too_long(text: &str) -> Option<String> {
     let extent = extent(text.as_bytes());
     if let Some(line) = extent.excess {
@@ -176,8 +177,8 @@ fn deepest(text: &[u8]) -> Option<DeepestNesting> {
             }
         }
         if operator {
-            // An opening bracket is an operator of the enclosing level: in `a[i][j]`, one access is the
-            // operand of the other.
+            // An opening bracket is an operator of the enclosing level: in `a[i][j]`, one access is
+            // the operand of the other.
             let bracket = usize::from(matches!(byte, b'(' | b'['));
             let level = open.len().saturating_sub(1 + bracket);
             open[level] += 1;
@@ -194,12 +195,12 @@ fn deepest(text: &[u8]) -> Option<DeepestNesting> {
 /// Counts from which naga's time for a WGSL text is estimated.
 ///
 /// Let `m` be the operators, calls, indices and statements of a function, and `w` its names and
-/// literals. naga requests the type of about `m` expressions among `m + w`, and iterates over all of
-/// them each time: `m * (m + w)` steps of about one nanosecond. Constants at module scope count as
-/// one function. For the position of each statement, naga scans the text up to it, at three bytes
-/// per nanosecond. Measured on texts of one kind of statement each (stores, branches, loops, calls,
-/// tables in constants and in variables), the estimate is at most a quarter too low; for lists of
-/// constants it is up to ten times too high.
+/// literals. naga requests the type of about `m` expressions among `m + w`, and iterates over all
+/// of them each time: `m * (m + w)` steps of about one nanosecond. Constants at module scope count
+/// as one function. For the position of each statement, naga scans the text up to it, at three
+/// bytes per nanosecond. Measured on texts of one kind of statement each (stores, branches, loops,
+/// calls, tables in constants and in variables), the estimate is at most a quarter too low; for
+/// lists of constants it is up to ten times too high.
 #[derive(Default)]
 struct Extent {
     /// Declarations at module scope.
@@ -425,7 +426,8 @@ mod tests {
         assert_eq!(extent.steps, 7 * (7 + 14) + 5 * (5 + 7) + (1 + 4));
     }
 
-    /// A million constants ended the process; 50,000 statements of one function took most of a minute.
+    /// A million constants ended the process; 50,000 statements of one function took most of a
+    /// minute.
     #[test]
     fn too_long_shaders_are_refused_with_a_line_and_others_compile() {
         let each = |count: usize, one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<String>();

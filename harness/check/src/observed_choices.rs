@@ -1,11 +1,11 @@
-//! Results that depend on choices of the device: the order of atomics (a slot in an append buffer, a
-//! ticket, the last to arrive) and the subgroup layout.
+//! Results that depend on choices of the device: the order of atomics (a slot in an append buffer,
+//! a ticket, the last to arrive) and the subgroup layout.
 //!
 //! An instrumented variant of the shader records the values that its atomics found on the device
 //! (the atomic history), and the place of each invocation in its subgroup. The results of the
 //! variant are compared with the permitted sets under these choices. The variant is another program
-//! than the shader, so its choices say nothing about a dispatch of the shader itself, whose output is
-//! only compared with what every choice permits.
+//! than the shader, so its choices say nothing about a dispatch of the shader itself, whose output
+//! is only compared with what every choice permits.
 //!
 //! If no modification order explains the history, or the subgroup layout is impossible, that is a
 //! failure of its own.

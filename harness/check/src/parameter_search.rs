@@ -6,23 +6,24 @@
 //! buffers and small read-only storage buffers, the lengths of run-time arrays, and the number of
 //! workgroups. It interprets each candidate and keeps the best ([`Score`]):
 //!
-//! 1. buffers from which a faulty index was computed hold 0, 1, 2, .. or numbers from 1 to 8; or an aligned
-//!    offset, if an address was computed from them;
+//! 1. buffers from which a faulty index was computed hold 0, 1, 2, .. or numbers from 1 to 8; or an
+//!    aligned offset, if an address was computed from them;
 //! 2. all parameters have one value, from a ladder of sizes;
 //! 3. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
-//! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from some;
+//! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from
+//!    some;
 //! 5. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
 //! 6. more workgroups, if they write too small a part of what they may write.
 //!
-//! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large as
-//! the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays are
-//! shortened to what the shader writes and reads. The search ends when most of the elements that the shader may write are checked, or at its
-//! limits. It is deterministic unless it reaches its time limit. If it does not find good parameters, it is
-//! repeated:
+//! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
+//! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
+//! are shortened to what the shader writes and reads. The search ends when most of the elements
+//! that the shader may write are checked, or at its limits. It is deterministic unless it reaches
+//! its time limit. If it does not find good parameters, it is repeated:
 //!
-//! * with robustness of the device, if accesses leave images: shaders that read beyond the borders of
-//!   images rely on it. An access beyond a buffer is rather a mistake, and refused;
+//! * with robustness of the device, if accesses leave images: shaders that read beyond the borders
+//!   of images rely on it. An access beyond a buffer is rather a mistake, and refused;
 //! * with other values of specialisation constants ([`specializations`]).
 
 mod specializations;
@@ -92,15 +93,16 @@ const GROWTHS: u32 = 4;
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
 
-/// Contents of a buffer from which indices are computed: the numbers of the elements, or small positions.
+/// Contents of a buffer from which indices are computed: the numbers of the elements, or small
+/// positions.
 const INDICES: [&str; 2] = [INDEX, "1..8"];
 
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
 const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
 
-/// Robustness that a search adds in turn if accesses leave images. Every device has the first for buffers,
-/// and since Vulkan 1.3 for images (Vulkan, "Feature Requirements").
+/// Robustness that a search adds in turn if accesses leave images. Every device has the first for
+/// buffers, and since Vulkan 1.3 for images (Vulkan, "Feature Requirements").
 const ROBUSTNESS: [Robustness; 2] = [Robustness::Access, Robustness::Access2];
 
 /// Rounds with which a candidate is interpreted.
@@ -384,8 +386,8 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// Changes the contents of buffers from which a faulty index or address was computed ([`INDICES`],
-    /// [`OFFSETS`]).
+    /// Changes the contents of buffers from which a faulty index or address was computed
+    /// ([`INDICES`], [`OFFSETS`]).
     fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let mut tried: Vec<String> = Vec::new();
         while let Some(at) = best.faulty {
@@ -494,8 +496,8 @@ impl<'a> Search<'a> {
         Ok(better(best, fitted))
     }
 
-    /// Dispatches more workgroups along one axis at a time, while that improves the score of a candidate: a
-    /// shader may write a small part of an image or a table for each workgroup.
+    /// Dispatches more workgroups along one axis at a time, while that improves the score of a
+    /// candidate: a shader may write a small part of an image or a table for each workgroup.
     fn enlarged(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let is_open = self.options.groups.is_none() && best.score.defined == self.rounds && best.score.falsifiable > 0;
         for _ in 0..if is_open { ENLARGEMENTS } else { 0 } {
@@ -558,8 +560,8 @@ impl<'a> Search<'a> {
         self.grown(candidate)
     }
 
-    /// Makes the run-time arrays and images of a candidate as large as its accesses need, while that is
-    /// not large enough.
+    /// Makes the run-time arrays and images of a candidate as large as its accesses need, while
+    /// that is not large enough.
     fn grown(&mut self, mut candidate: Candidate) -> Result<Candidate, CheckError> {
         for _ in 0..GROWTHS {
             let needed = needed_elements(self.check, self.options, &candidate.reach);
@@ -675,8 +677,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the written elements of a round, and the number of elements that only workgroups that were not
-/// interpreted may have written.
+/// Returns the written elements of a round, and the number of elements that only workgroups that
+/// were not interpreted may have written.
 fn writes(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (Writes, u64) {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
     let compared = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false));
@@ -732,8 +734,8 @@ fn with_values(start: &ChosenParameters, parameters: &[Parameter], values: &[Opt
     chosen
 }
 
-/// Returns the lengths of run-time arrays and texel buffers with which accesses up to an end in bytes
-/// are in bounds, for those whose length the options leave open and that the shader accesses.
+/// Returns the lengths of run-time arrays and texel buffers with which accesses up to an end in
+/// bytes are in bounds, for those whose length the options leave open and that the shader accesses.
 fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
     let texel_buffer =
         |shape: &Option<ImageShape>| shape.as_ref().filter(|s| s.without_contents().dim == Dim::Buffer).cloned();

@@ -8,8 +8,8 @@
 //! * Control dependence is coarse: a fault depends on the condition of every branch in the function
 //!   that contains it, at a lower rank ([`Provenance::Control`]).
 //!
-//! It does not follow values through memory of buffers. Memory behind a physical pointer is known by
-//! the type of its pointee.
+//! It does not follow values through memory of buffers. Memory behind a physical pointer is known
+//! by the type of its pointee.
 
 use crate::base_variable::{pointer_base, slot_of};
 use assay_oracle::Slot;

@@ -169,8 +169,8 @@ impl CheckSession {
         }
     }
 
-    /// As [`CheckSession::request`], with the contents of input files in place of their paths, for a
-    /// machine without these files.
+    /// As [`CheckSession::request`], with the contents of input files in place of their paths, for
+    /// a machine without these files.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -365,8 +365,8 @@ impl CheckSession {
         BundleDestination { folder, command: output.command, mutation: self.mutation.as_ref() }
     }
 
-    /// Writes a case file with the parameters that a search chose and the buffers that were derived,
-    /// if there are any, in place of that of an earlier check.
+    /// Writes a case file with the parameters that a search chose and the buffers that were
+    /// derived, if there are any, in place of that of an earlier check.
     fn write_case(&self, check: &Check<'_>, folder: &Path, result: &mut CheckResult) -> Result<(), CheckError> {
         bundle::remove(folder)?;
         let setup = &check.setup;

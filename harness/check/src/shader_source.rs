@@ -75,8 +75,8 @@ impl ShaderSource {
         ShaderSource::read_with(name, bytes, &CompileOptions::default())
     }
 
-    /// Reads the bytes of a file with this name, with options. A compiler of GLSL, HLSL or Slang reads
-    /// the file itself.
+    /// Reads the bytes of a file with this name, with options. A compiler of GLSL, HLSL or Slang
+    /// reads the file itself.
     ///
     /// # Errors
     /// As [`ShaderSource::load`].

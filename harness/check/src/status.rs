@@ -54,8 +54,8 @@ pub(crate) fn of(
     }
 }
 
-/// Lets a verdict depend on a benign race: a Pass becomes a QualityWarning, and the reason names the
-/// race. With the race the shader has undefined behaviour by the specification.
+/// Lets a verdict depend on a benign race: a Pass becomes a QualityWarning, and the reason names
+/// the race. With the race the shader has undefined behaviour by the specification.
 pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
     let assumed = format!("benign races are undefined behaviour, but were permitted: {race}");
     match result.status {

@@ -94,7 +94,8 @@ pub(crate) fn recorded_subgroup_size(memory: &[u8], sizes: &[u32]) -> Option<u32
     sizes.iter().copied().find(|size| size.to_le_bytes() == word)
 }
 
-/// Returns a failing comparison for an impossible layout. `records` names the buffer of the records.
+/// Returns a failing comparison for an impossible layout. `records` names the buffer of the
+/// records.
 pub(crate) fn impossible_layout(what: &str, records: String, round: u32) -> Comparison {
     let mismatch = Mismatch {
         status: Status::Fail,

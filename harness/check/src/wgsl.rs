@@ -113,8 +113,9 @@ fn names_of_override(known: &naga::Override) -> impl Iterator<Item = String> + u
     [known.id.map(|id| id.to_string()), known.name.clone()].into_iter().flatten()
 }
 
-/// Returns values for the `override`s that have neither a default nor a given value, under their first
-/// names: true, 4 or 1.5, which suit most sizes, counts and factors. Empty if the text is not WGSL.
+/// Returns values for the `override`s that have neither a default nor a given value, under their
+/// first names: true, 4 or 1.5, which suit most sizes, counts and factors. Empty if the text is not
+/// WGSL.
 pub(crate) fn chosen_overrides(text: &str, given: &[(String, f64)]) -> Vec<(String, f64)> {
     if !text.contains("override") || too_deep(text).is_some() {
         return Vec::new();

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Returns a WGSL text without `subgroups` in its `enable` directives. Blanks take its place, so all
-/// positions stay.
+/// Returns a WGSL text without `subgroups` in its `enable` directives. Blanks take its place, so
+/// all positions stay.
 pub fn without_enable_subgroups(text: &str) -> Cow<'_, str> {
     let blanks: Vec<Range<usize>> = enable_directives(text).flat_map(|range| blanks_of(text, range)).collect();
     if blanks.is_empty() {

@@ -68,8 +68,8 @@ pub(crate) enum Command {
     /// that can run it
     #[command(after_help = inspect::HELP)]
     Inspect(inspect::InspectArgs),
-    /// Print the accuracy rule of each instruction, and the places where the text can be read in two
-    /// ways
+    /// Print the accuracy rule of each instruction, and the places where the text can be read in
+    /// two ways
     #[command(after_help = table::HELP)]
     Table(table::TableArgs),
     /// Write the coverage table: each statement of the specification with the rules and cases that

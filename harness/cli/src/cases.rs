@@ -48,8 +48,9 @@ pub(crate) fn load() -> Result<Vec<AnyCase>, Failure> {
     AnyCase::load().code(exit::USAGE)
 }
 
-/// Returns the cases that arguments may select, and the arguments with each file and folder replaced
-/// by the names of its cases. The built-in cases are among them, unless all arguments are shaders.
+/// Returns the cases that arguments may select, and the arguments with each file and folder
+/// replaced by the names of its cases. The built-in cases are among them, unless all arguments are
+/// shaders.
 pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<String>), Failure> {
     let is_built_in = |argument: &String| shader_path(argument).is_none() && !ProgramRange::is_meant(argument);
     let only_others = !arguments.is_empty() && !arguments.iter().any(is_built_in);
@@ -101,8 +102,8 @@ pub(crate) fn is_toml(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "toml")
 }
 
-/// Returns the path of an argument that names shaders: a folder, written with a `/` unless it is `.`
-/// or `..`, or a file with the ending of a shader, or a case file.
+/// Returns the path of an argument that names shaders: a folder, written with a `/` unless it is
+/// `.` or `..`, or a file with the ending of a shader, or a case file.
 fn shader_path(argument: &str) -> Option<&Path> {
     let path = Path::new(argument);
     let is_folder = (argument.contains('/') || matches!(argument, "." | "..")) && path.is_dir();

@@ -67,12 +67,12 @@ impl ViaArgs {
 /// Options of the compilation of a shader.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CompileArgs {
-    /// Target environment of SPIR-V text, GLSL, HLSL and Slang, which decides the version of SPIR-V:
-    /// spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
+    /// Target environment of SPIR-V text, GLSL, HLSL and Slang, which decides the version of
+    /// SPIR-V: spv1.0 to spv1.6, vulkan1.0 to vulkan1.4
     ///
-    /// [default: for SPIR-V text the `; Version:` comment at its start, else spv1.6 or, if the module
-    /// breaks fewer rules in others, the lowest version in which it breaks the fewest; for the other
-    /// languages vulkan1.1]
+    /// [default: for SPIR-V text the `; Version:` comment at its start, else spv1.6 or, if the
+    /// module breaks fewer rules in others, the lowest version in which it breaks the fewest; for
+    /// the other languages vulkan1.1]
     #[arg(long, value_name = "ENV")]
     pub(crate) target_env: Option<TargetEnv>,
 

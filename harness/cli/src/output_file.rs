@@ -14,8 +14,8 @@ pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failu
     write_with(path, |out| out.write_all(contents.as_ref()).code(exit::USAGE))
 }
 
-/// Checks, as far as possible, that [`write`] will succeed. Leaves no files behind. The file must be
-/// regular or absent: opening a pipe would wait for its reader.
+/// Checks, as far as possible, that [`write`] will succeed. Leaves no files behind. The file must
+/// be regular or absent: opening a pipe would wait for its reader.
 pub(crate) fn must_be_writable(path: &Path) -> Result<(), Failure> {
     let to = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let result = match fs::metadata(&to) {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Interval of log lines.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// Display on stderr of how many shaders have been compiled: a bar on a terminal, elsewhere a line every
-/// half minute.
+/// Display on stderr of how many shaders have been compiled: a bar on a terminal, elsewhere a line
+/// every half minute.
 pub(crate) struct PreparationProgress {
     bar: ProgressBar,
     all: u64,

@@ -25,8 +25,8 @@ A doubt is a place of a text that can be read in two ways. A result that only on
 reading permits gets QualityWarning. Each doubt is shown with an input for which the
 readings differ, found among the inputs of the precision cases.";
 
-/// Number of inputs of a case in which a doubt is looked for. The first ones are special values, for
-/// which the readings differ.
+/// Number of inputs of a case in which a doubt is looked for. The first ones are special values,
+/// for which the readings differ.
 const ROWS: usize = 48;
 
 #[derive(Debug, Args)]

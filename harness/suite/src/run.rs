@@ -101,8 +101,8 @@ impl ProgramRunner for ProgramSet<'_> {
 }
 
 impl ProgramSet<'_> {
-    /// Runs one case, and returns the event with its result. A program runs on the requested path, or
-    /// on the best path that the target supports.
+    /// Runs one case, and returns the event with its result. A program runs on the requested path,
+    /// or on the best path that the target supports.
     pub fn run_case(&self, case: &Case) -> Event {
         match self.settings.path.unwrap_or(RunPath::Native) {
             _ if !case.is_check() => Event::CaseFinished(Box::new(self.run_program(case))),
@@ -133,7 +133,8 @@ impl ProgramSet<'_> {
             Err(Unchecked::Refused(error)) => {
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
                 let mut reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
-                // The first line announces a list, such as a compiler's errors: its first entry says why.
+                // The first line announces a list, such as a compiler's errors: its first entry
+                // says why.
                 if let Some(entry) = rest.lines().next().filter(|_| reason.ends_with(':')) {
                     reason = format!("{reason} {}", entry.trim());
                 }
@@ -173,7 +174,8 @@ impl ProgramSet<'_> {
         ShaderSession::load(file, options)?.run(self.target)
     }
 
-    /// Runs a program of a suite on the requested path, or on the best path that the target supports.
+    /// Runs a program of a suite on the requested path, or on the best path that the target
+    /// supports.
     fn run_program(&self, case: &Case) -> CaseResult {
         let best = [RunPath::Native, RunPath::Lowered];
         let wanted: &[RunPath] = self.settings.path.as_ref().map_or(&best, std::slice::from_ref);
@@ -203,7 +205,8 @@ impl ProgramSet<'_> {
         })
     }
 
-    /// Runs a case on a path. A panic, and a program that is illegal or undefined, is an InternalError.
+    /// Runs a case on a path. A panic, and a program that is illegal or undefined, is an
+    /// InternalError.
     fn run_on(&self, case: &Case, path: RunPath) -> CaseResult {
         let started = Instant::now();
         // A panic is a defect of the oracle or the suite. It fails this case and does not end the

@@ -27,16 +27,17 @@ const MAX_BEGINNING: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub struct ShaderFiles {
     /// One case for each compute entry point, ordered by path. The name is the path, and
-    /// `PATH:ENTRY` for one of several entry points, `PATH:MACRO` for one of several shaders in a GLSL text.
+    /// `PATH:ENTRY` for one of several entry points, `PATH:MACRO` for one of several shaders in a
+    /// GLSL text.
     pub cases: Vec<Case>,
     /// Number of shaders without a compute entry point, and of scripts with other pipelines.
     pub without_compute: usize,
 }
 
 impl ShaderFiles {
-    /// Lists the cases of a shader, a script, a case file, or all of them below a folder. Hidden folders and
-    /// links to folders are skipped. A shader that a case file of the folder names is checked as the
-    /// case file says, and not alone.
+    /// Lists the cases of a shader, a script, a case file, or all of them below a folder. Hidden
+    /// folders and links to folders are skipped. A shader that a case file of the folder names is
+    /// checked as the case file says, and not alone.
     ///
     /// # Errors
     /// A file or folder cannot be read, or there are too many.
@@ -137,7 +138,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Stages of shaders in names such as `meshlet.task.glsl`; task and mesh shaders have a workgroup size, too.
+/// Stages of shaders in names such as `meshlet.task.glsl`; task and mesh shaders have a workgroup
+/// size, too.
 const OTHER_STAGES: [&str; 13] =
     ["vert", "tesc", "tese", "geom", "frag", "task", "mesh", "rgen", "rint", "rahit", "rchit", "rmiss", "rcall"];
 
@@ -174,8 +176,8 @@ fn beginning(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Returns a shader whose entry points are to be listed; `None` if the file cannot be read (its check
-/// then names the reason), or if another program compiles it.
+/// Returns a shader whose entry points are to be listed; `None` if the file cannot be read (its
+/// check then names the reason), or if another program compiles it.
 fn compiled(file: &Path) -> Option<ShaderSource> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     let is_script = ending.is_some_and(|ending| SCRIPTS.contains(&ending));

@@ -33,8 +33,8 @@ pub struct ShaderOptions<'a> {
 }
 
 impl PreparedShader {
-    /// Reads and compiles a file for another process. `portable`: the process may lack the files that
-    /// it names as inputs.
+    /// Reads and compiles a file for another process. `portable`: the process may lack the files
+    /// that it names as inputs.
     pub fn of_file(file: &ShaderFile, options: ShaderOptions<'_>, portable: bool) -> PreparedShader {
         let prepare = || ShaderSession::load(file, options)?.request(portable);
         match catch_unwind(AssertUnwindSafe(prepare)) {

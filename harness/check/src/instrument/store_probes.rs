@@ -120,9 +120,9 @@ impl StoreProbe {
 }
 
 impl TraceReader<'_> {
-    /// Returns the last store to the element at this offset of a buffer, in the first invocation for
-    /// which one is recorded. The time of a store is that of its block, so ties are broken by the
-    /// place in the module.
+    /// Returns the last store to the element at this offset of a buffer, in the first invocation
+    /// for which one is recorded. The time of a store is that of its block, so ties are broken by
+    /// the place in the module.
     pub fn store_of(&self, slot: Slot, offset: u64) -> Option<ElementStore> {
         let block = self.setup.descriptors.iter().find(|d: &&Descriptor| d.slot == slot)?.block.as_ref()?;
         let rows = &self.instrumented.rows;

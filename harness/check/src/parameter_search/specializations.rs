@@ -1,7 +1,7 @@
 //! Search for values of specialisation constants that are 0 or false by default.
 //!
-//! Some shaders have such a constant as a guard or a bound of all their work. Each choice of values is
-//! interpreted once, and the parameters are searched for the best one.
+//! Some shaders have such a constant as a guard or a bound of all their work. Each choice of values
+//! is interpreted once, and the parameters are searched for the best one.
 
 use super::{Candidate, Score, Search};
 use crate::CheckError;

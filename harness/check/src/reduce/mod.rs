@@ -149,8 +149,8 @@ type CandidateResult<T> = Result<Option<T>, String>;
 /// Runs a candidate, whose trace may cover only the instruction with the given result.
 type RunCandidate<'a> = &'a dyn Fn(&ShaderSource, &Options, Option<u32>) -> CandidateResult<CheckResult>;
 
-/// Checks a shader in a process of its own. `None`: it cannot be checked. An error is the reason for
-/// ending the reduction.
+/// Checks a shader in a process of its own. `None`: it cannot be checked. An error is the reason
+/// for ending the reduction.
 pub type RunIsolated<'a> = &'a dyn Fn(&ShaderSource, &Options) -> Result<Option<CheckResult>, String>;
 
 struct Reducer<'a> {

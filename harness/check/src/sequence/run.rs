@@ -181,8 +181,8 @@ impl SequenceSession {
         Ok((binding.memory, start as usize..end as usize))
     }
 
-    /// Refuses two bindings that show the same bytes if the shader may write one of them. The oracle
-    /// gives each binding memory of its own.
+    /// Refuses two bindings that show the same bytes if the shader may write one of them. The
+    /// oracle gives each binding memory of its own.
     fn refuse_aliases(
         &self,
         descriptors: &[Descriptor],

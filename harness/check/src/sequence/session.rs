@@ -128,8 +128,8 @@ impl SequenceSession {
         Ok(SequenceSession { sequence, options, mutation, diagnosis })
     }
 
-    /// Checks that every dispatch fits its shader and that the planted error applies to one, without
-    /// a device.
+    /// Checks that every dispatch fits its shader and that the planted error applies to one,
+    /// without a device.
     ///
     /// # Errors
     /// The first mistake, with its line.

@@ -3,7 +3,8 @@
 use crate::support::wgsl;
 use assay_check::{Check, DispatchSetup, Options, ShaderSource};
 
-/// A module whose entry point uses arrays of descriptors, of so many elements each, at those bindings.
+/// A module whose entry point uses arrays of descriptors, of so many elements each, at those
+/// bindings.
 fn arrays(bindings: &[(u32, u64)]) -> ShaderSource {
     let mut text = String::from(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\

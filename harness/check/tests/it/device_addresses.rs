@@ -234,8 +234,8 @@ fn searched(shader: ShaderSource, target: &dyn Target, folder: &Path) -> CheckRe
     result
 }
 
-/// Only the shader says which buffers are behind its addresses. A verdict rests on written elements, a
-/// planted error is found, and the case file repeats the check.
+/// Only the shader says which buffers are behind its addresses. A verdict rests on written
+/// elements, a planted error is found, and the case file repeats the check.
 #[test]
 fn buffers_behind_addresses_follow_from_the_shader() {
     let (ring, ended) = (list(RING), list(ENDED));

@@ -161,8 +161,8 @@ fn parameters_are_kept_unless_others_are_better() {
     }
 }
 
-/// A filter that reads the neighbours of a texel leaves the image at its border. An access beyond a buffer
-/// stays a fault.
+/// A filter that reads the neighbours of a texel leaves the image at its border. An access beyond a
+/// buffer stays a fault.
 #[test]
 fn reads_beyond_the_border_of_an_image_get_robustness() {
     let filter = "@group(0) @binding(0) var source: texture_2d<f32>;
@@ -297,8 +297,8 @@ fn a_refusal_names_the_parameter_of_the_index() {
     assert!(reason.contains(names), "{reason}");
 }
 
-/// A shader whose only store is guarded by a specialisation constant, and whose size is another one.
-/// Both are 0 by default.
+/// A shader whose only store is guarded by a specialisation constant, and whose size is another
+/// one. Both are 0 by default.
 const SPECIALISED: &str = "; Version: 1.3
     OpCapability Shader
     OpMemoryModel Logical GLSL450

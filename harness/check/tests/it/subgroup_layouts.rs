@@ -1,5 +1,5 @@
-//! Results that depend on the subgroup layout, which an instrumented run records; subgroup options of
-//! the pipeline; benign races.
+//! Results that depend on the subgroup layout, which an instrumented run records; subgroup options
+//! of the pipeline; benign races.
 
 use crate::support::{on_each_driver, wgsl};
 use assay_check::{Check, MutatingTarget, Mutation, Options};

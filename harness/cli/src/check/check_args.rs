@@ -112,7 +112,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample"])]
     pub(super) against: Option<PathBuf>,
 
-    /// Interpret the shader without a device: undefined behaviour, and expectations of the case file
+    /// Interpret the shader without a device: undefined behaviour, and expectations of the case
+    /// file
     ///
     /// The exit code is 0 if a round is defined and no expectation fails.
     #[arg(
@@ -176,9 +177,9 @@ pub(super) struct DispatchArgs {
     ///
     /// COUNT*[NAME:]TYPE,[NAME:]TYPE,..: COUNT records, each laid out as a C structure of scalars
     /// i8 to i64, u8 to u64, f16 to f64. %TYPE: a type of the module behind physical pointers;
-    /// COUNT*%TYPE: COUNT elements of its run-time array, or COUNT records. --input NAME=CONTENTS sets
-    /// its contents. [default: a buffer for each address that the shader takes from push constants or
-    /// buffers]
+    /// COUNT*%TYPE: COUNT elements of its run-time array, or COUNT records. --input NAME=CONTENTS
+    /// sets its contents. [default: a buffer for each address that the shader takes from push
+    /// constants or buffers]
     #[arg(long, value_name = "NAME=COUNT*TYPES", value_parser = assignment)]
     pub(super) buffer: Vec<(String, String)>,
 
@@ -190,8 +191,8 @@ pub(super) struct DispatchArgs {
     /// Robustness of accesses out of bounds: none, access (robustBufferAccess, robustImageAccess)
     /// or access2 (robustBufferAccess2, robustImageAccess2)
     ///
-    /// With `none`, an access out of bounds is undefined behaviour of the shader [default: none, or what
-    /// the search for parameters chooses].
+    /// With `none`, an access out of bounds is undefined behaviour of the shader [default: none, or
+    /// what the search for parameters chooses].
     #[arg(long, value_name = "NAME", value_parser = assay_check::robustness)]
     pub(super) robustness: Option<Robustness>,
 
@@ -333,8 +334,8 @@ impl CheckArgs {
         Err(usage(format!("{file} is {content}, but {unfit} {apply} to a single shader only{advice}")))
     }
 
-    /// Returns the arguments of the run of a folder of shaders or of a family of precision cases, with
-    /// the same options.
+    /// Returns the arguments of the run of a folder of shaders or of a family of precision cases,
+    /// with the same options.
     ///
     /// # Errors
     /// Options of a single shader are given, apart from those in `suitable`.

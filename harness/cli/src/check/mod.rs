@@ -110,7 +110,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
             let subject = Subject::Shader(&session, &check);
             let verdict = check_on(subject, &args.execution, (api, device), folder.as_deref());
             let verdict = verdict.inspect_err(|_| {
-                // The refusal is reported; a result directory that keeps files is not worth another error.
+                // The refusal is reported; a result directory that keeps files is not worth another
+                // error.
                 folder.iter().for_each(|folder| _ = remove_bundles(folder));
             })?;
             if api == Api::Wgpu {

@@ -54,7 +54,8 @@ pub(super) fn check(mut session: SequenceSession, args: &CheckArgs) -> Result<u8
         let subject = Subject::Sequence(&session);
         let verdict = check_on(subject, &args.execution, (Api::Vulkan, device), folder.as_deref());
         let verdict = verdict.inspect_err(|_| {
-            // The refusal is reported; a result directory that keeps files is not worth another error.
+            // The refusal is reported; a result directory that keeps files is not worth another
+            // error.
             folder.iter().for_each(|folder| _ = remove_bundles(folder));
         })?;
         let interrupted = verdict.result.is_none();

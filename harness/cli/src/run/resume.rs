@@ -67,8 +67,8 @@ pub(super) fn resume_one(current: &ResumeArgs, path: &Path, concurrent: Option<&
     run_one(&args, command, Some((folder, journal)), concurrent)
 }
 
-/// Returns the arguments with the original settings, and with the options that may change taken from
-/// `current`.
+/// Returns the arguments with the original settings, and with the options that may change taken
+/// from `current`.
 ///
 /// # Errors
 /// Another version of Assay began the run, its settings are not known, or an option that must not

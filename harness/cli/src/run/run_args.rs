@@ -57,8 +57,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) compile: CompileArgs,
 
-    /// Number of inputs: quick (the whole audit in minutes), sampled (2^24 per case), exhaustive (up
-    /// to all 2^32), or hunt (a search for the worst ones)
+    /// Number of inputs: quick (the whole audit in minutes), sampled (2^24 per case), exhaustive
+    /// (up to all 2^32), or hunt (a search for the worst ones)
     #[arg(long, default_value = "quick", hide_possible_values = true)]
     pub(crate) budget: Budget,
 
@@ -103,8 +103,8 @@ pub(crate) struct RunArgs {
 
     /// Concurrent worker processes per device
     ///
-    /// [default: 1; with --via one per prefix; with the quick budget as many as --jobs on a software
-    /// driver, half of that, at most 8, on a GPU]
+    /// [default: 1; with --via one per prefix; with the quick budget as many as --jobs on a
+    /// software driver, half of that, at most 8, on a GPU]
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(1..=u64::from(u16::MAX)))]
     pub(crate) workers: Option<u16>,
 

@@ -86,8 +86,8 @@ impl PlannedRun {
         self.programs.iter().any(|program| program.shader_file().is_some())
     }
 
-    /// Reads and compiles the shaders of the user among these cases, so that workers do not depend on
-    /// their files. `portable` as for [`PreparedShader::of_file`](assay_suite::PreparedShader).
+    /// Reads and compiles the shaders of the user among these cases, so that workers do not depend
+    /// on their files. `portable` as for [`PreparedShader::of_file`](assay_suite::PreparedShader).
     pub(super) fn prepare_shaders(&mut self, todo: &[u32], args: &RunArgs, portable: bool) {
         let compile = args.compile.options();
         let options = ShaderOptions { compile: &compile, seed: args.seed };

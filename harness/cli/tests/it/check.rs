@@ -200,8 +200,8 @@ fn buffers_reached_by_device_address_are_checked() {
     assert!(nowhere.code == 2 && nowhere.stderr.contains("nodes@9"), "{nowhere:?}");
 }
 
-/// With --robustness, accesses out of bounds are checked. Results that depend on the subgroup layout
-/// are checked under the one that the shader or an instrumented variant records.
+/// With --robustness, accesses out of bounds are checked. Results that depend on the subgroup
+/// layout are checked under the one that the shader or an instrumented variant records.
 #[test]
 fn robustness_and_recorded_subgroups_are_options() {
     if !device() {

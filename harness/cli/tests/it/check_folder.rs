@@ -69,8 +69,8 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     assert!(again.stderr.contains("6 results from the earlier run"), "{again:?}");
 }
 
-/// Writes a launcher that deletes a file or folder before it starts a worker, from the given start on.
-/// Returns the options that use it.
+/// Writes a launcher that deletes a file or folder before it starts a worker, from the given start
+/// on. Returns the options that use it.
 fn deleting_launcher(folder: &Path, delete: &Path, from: u32) -> [String; 4] {
     let (script, starts) = (folder.join("launch.sh"), folder.join("starts"));
     let (starts, delete) = (starts.display(), delete.display());

@@ -59,8 +59,8 @@ impl SshDaemon {
         Some(daemon)
     }
 
-    /// Returns the prefix that starts a program through the daemon, with the environment that selects
-    /// the driver.
+    /// Returns the prefix that starts a program through the daemon, with the environment that
+    /// selects the driver.
     fn prefix(&self) -> String {
         let key = self.folder.path().join("user");
         let variables = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "MESA_SHADER_CACHE_DISABLE"];
@@ -106,7 +106,8 @@ fn workers_over_ssh_give_the_results_of_local_ones_although_links_are_cut() {
         let (mut cuts, mut known) = (0, 1);
         while !run.is_finished() {
             std::thread::sleep(Duration::from_millis(50));
-            // A prefix that never reaches a worker is an error, and five losses without a result end it.
+            // A prefix that never reaches a worker is an error, and five losses without a result
+            // end it.
             let lines = fs::read_to_string(there.join("results.jsonl.partial")).unwrap_or_default().lines().count();
             if cuts < 3 && lines > known + 2 && daemon.cut() {
                 (cuts, known) = (cuts + 1, lines);

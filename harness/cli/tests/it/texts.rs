@@ -1,7 +1,7 @@
 //! Snapshots of the texts that a user reads: help, refusals, derivations, verdicts.
 //!
-//! `INSTA_UPDATE=always cargo nextest run -p assay-cli texts::` writes `tests/it/snapshots/` again; the difference of
-//! the snapshots is the review of a change of texts.
+//! `INSTA_UPDATE=always cargo nextest run -p assay-cli texts::` writes `tests/it/snapshots/` again;
+//! the difference of the snapshots is the review of a change of texts.
 
 use crate::support::assay_with;
 use crate::support::device::device;

@@ -227,8 +227,8 @@ impl Operation {
     }
 }
 
-/// If `shared` is set, the invocations of a workgroup share a few values, and the returned values are
-/// not checked. Otherwise each invocation has a value of its own.
+/// If `shared` is set, the invocations of a workgroup share a few values, and the returned values
+/// are not checked. Otherwise each invocation has a value of its own.
 fn case(operation: &'static Operation, ty: Ty, storage: AtomicStorage, shared: bool) -> Case {
     let how = if shared { "shared" } else { "own" };
     let subject = about(

@@ -139,8 +139,8 @@ fn with_format(words: &mut [u32], dispatch: &mut Dispatch, from: ImageFormat, to
     images(dispatch).filter(|image| image.format == from).for_each(|image| image.format = to);
 }
 
-/// Formats of texels of 128 and of 64 bits that no other format of the same kind of numbers has as many bits as, but for the sign of
-/// an integer as wide as the shader's, which does not show.
+/// Formats of texels of 128 and of 64 bits that no other format of the same kind of numbers has as
+/// many bits as, but for the sign of an integer as wide as the shader's, which does not show.
 const ALONE: [ImageFormat; 5] =
     [ImageFormat::Rgba32f, ImageFormat::Rgba32i, ImageFormat::Rgba32ui, ImageFormat::R64i, ImageFormat::R64ui];
 
@@ -151,7 +151,8 @@ fn texels_of_another_format_are_found() {
         .filter_map(|f| ImageFormat::from_word(f.value))
         .filter(|f| texel_scalars(*f).is_some())
         .collect();
-    // The kind of numbers as a shader sees them, and whether a channel is as wide as the shader's integer: its sign does not show.
+    // The kind of numbers as a shader sees them, and whether a channel is as wide as the shader's
+    // integer: its sign does not show.
     let kind = |format: ImageFormat| {
         let name = format!("{format:?}");
         let (is_integer, is_long) = (name.ends_with('i'), name.contains("64"));
