@@ -441,7 +441,7 @@ impl<'a> CheckRun<'a> {
         }
         let only = only.filter(|_| self.whole_rounds == 0 || self.whole_rounds < result.rounds_checked);
         result.sampled = only.map(|only| check.sampled(&only, sum.outside_subset));
-        let hollow = sum.hollow().is_some();
+        let (hollow, distinct) = (sum.hollow().is_some(), sum.distinct());
         result.writes = Some(sum.writes());
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;
@@ -459,13 +459,15 @@ impl<'a> CheckRun<'a> {
             status::qualify_by_benign_race(&mut result, race);
         }
         if let (Status::Undetermined, Some(first)) = (result.status, self.undefined_in_layout) {
-            let advice = check.advice("; change the shader").unwrap_or_default();
+            let advice =
+                check.advice("; require another size with --subgroup-size, or change the shader").unwrap_or_default();
             result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
         }
         if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::few_judged(&result, advice.as_deref()));
+        result.notes.extend(status::few_values(&result, distinct, advice.as_deref()));
         result
     }
 }
@@ -492,7 +494,10 @@ impl UndefinedRounds {
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));
         let advice = sources.map_or_else(
-            || "  provide valid inputs with --input, --elements, --push or --workgroups".to_owned(),
+            || {
+                "  provide valid inputs with --input, --elements, --image-size, --push, --spec or --workgroups"
+                    .to_owned()
+            },
             |sources| format!("  {sources}, or others of --input, --elements and --workgroups"),
         );
         list.extend(check.advice(&advice));

@@ -1,6 +1,7 @@
 //! Comparison of a device's output with the permitted sets, element by element.
 
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
+use crate::written_values::WrittenValues;
 use assay_events::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use assay_exec::Descriptor;
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
@@ -43,6 +44,7 @@ pub(crate) struct BindingCount {
     writes: BindingWrites,
     /// Elements that fail or warn.
     wrong: u64,
+    values: WrittenValues,
 }
 
 impl Comparison {
@@ -65,6 +67,12 @@ impl Comparison {
         Writes::of(self.writes.iter().map(|binding| binding.writes.clone()).collect())
     }
 
+    /// Returns the number of elements that could have come out wrong and have a value of their own
+    /// ([`WrittenValues::distinct`]).
+    pub(crate) fn distinct(&self) -> u64 {
+        self.writes.iter().map(|binding| binding.values.distinct()).sum()
+    }
+
     /// Turns everything that fails or warns into undetermined elements. Returns their number.
     pub(crate) fn set_undetermined(&mut self) -> u64 {
         let elements = self.failing + self.warning;
@@ -72,7 +80,7 @@ impl Comparison {
         (self.failing, self.warning) = (0, 0);
         self.mismatches.clear();
         self.classes.clear();
-        for BindingCount { writes, wrong } in &mut self.writes {
+        for BindingCount { writes, wrong, .. } in &mut self.writes {
             writes.falsifiable = writes.falsifiable.saturating_sub(std::mem::take(wrong));
         }
         elements
@@ -93,14 +101,16 @@ impl Comparison {
     pub fn add(&mut self, other: Comparison) {
         self.checked += other.checked;
         self.expected += other.expected;
-        for BindingCount { writes: theirs, wrong } in other.writes {
-            let ours = self.writes.iter().position(|ours| ours.writes.binding == theirs.binding);
+        for theirs in other.writes {
+            let ours = self.writes.iter().position(|ours| ours.writes.binding == theirs.writes.binding);
             let Some(at) = ours else {
-                self.writes.push(BindingCount { writes: theirs, wrong });
+                self.writes.push(theirs);
                 continue;
             };
-            self.writes[at].writes.add(&theirs);
-            self.writes[at].wrong += wrong;
+            let ours = &mut self.writes[at];
+            ours.writes.add(&theirs.writes);
+            ours.wrong += theirs.wrong;
+            ours.values.add(theirs.values);
         }
         self.outside_subset += other.outside_subset;
         self.failing += other.failing;
@@ -254,7 +264,7 @@ pub(crate) fn compare(
         contents.walk_scalars(got.len() as u64, &mut |element, path| {
             let start = element.offset as usize;
             padding_bytes[start..start + element.bytes() as usize].fill(false);
-            buffer.compare_and_count(element, &|| path_text(path), &mut result, &mut count.writes);
+            buffer.compare_and_count(element, &|| path_text(path), &mut result, &mut count);
         });
         count.wrong = result.failing + result.warning - wrong;
         // Only results of the shader count.
@@ -290,11 +300,15 @@ impl BindingComparison<'_> {
         element: Element,
         name: &dyn Fn() -> String,
         result: &mut Comparison,
-        writes: &mut BindingWrites,
+        count: &mut BindingCount,
     ) {
         let (offset, bytes) = (element.offset, element.bytes());
         let can_be_wrong = self.element(element, name, result);
         let written = self.descriptor.may_be_written && self.memory.is_written(offset, bytes);
+        if let (true, true, Some(after)) = (written, can_be_wrong, element.read(self.got)) {
+            count.values.count(offset, element.read(self.before), after);
+        }
+        let writes = &mut count.writes;
         writes.elements += u64::from(self.memory.is_known(offset, bytes));
         writes.written += u64::from(self.memory.is_known(offset, bytes) && written);
         writes.falsifiable += u64::from(written && can_be_wrong);

@@ -239,8 +239,8 @@ impl Job<'_> {
         illegal.ok_or(rejected)
     }
 
-    /// Compiles a rejected text with values for the macros that the messages name as undeclared.
-    /// Returns `None` if it is still rejected.
+    /// Compiles a rejected text with values for the macros that it lacks. Returns `None` if it is still
+    /// rejected.
     fn with_missing_macros(
         &self,
         language: Language,
@@ -248,24 +248,28 @@ impl Job<'_> {
         mut options: CompileOptions,
         rejected: &str,
     ) -> Option<CompiledModule> {
-        let mut chosen = missing_macros(rejected);
-        let mut added = chosen.clone();
-        while !added.is_empty() && chosen.len() <= MAX_MACROS {
-            options.defines.append(&mut added);
-            match self.legal_module(language, text, &options) {
-                Ok(compiled) => {
-                    let defines: Vec<String> = chosen.iter().map(|define| format!("--define {define}")).collect();
-                    let note = format!("macros without a definition got chosen values: {}", defines.join(" "));
-                    return Some(CompiledModule { note: Some(note), ..compiled });
-                }
-                Err(rejected) => {
-                    added = missing_macros(&rejected?);
-                    added.retain(|define| !chosen.contains(define));
-                    chosen.extend(added.iter().cloned());
-                }
+        let mut chosen: Vec<String> = Vec::new();
+        let mut message = Some(rejected.to_owned());
+        while let Some(rejected) = message {
+            let mut added = missing_macros(&rejected, text, self.name);
+            added.retain(|define| !chosen.contains(define));
+            if added.is_empty() || chosen.len() + added.len() > MAX_MACROS {
+                break;
             }
+            chosen.extend(added.iter().cloned());
+            options.defines.append(&mut added);
+            // The first attempt of the first compiler, until it has no other message about a macro.
+            let source = Source { language, text, options: &options, attempt: ATTEMPTS[0] };
+            let first = compilers(language).iter().map(|compiler| self.run(compiler, &source));
+            message = first.into_iter().find(|ran| !matches!(ran, Ok(None))).and_then(Result::err);
         }
-        None
+        if chosen.is_empty() {
+            return None;
+        }
+        let compiled = self.legal_module(language, text, &options).ok()?;
+        let defines: Vec<String> = chosen.iter().map(|define| format!("--define {define}")).collect();
+        let note = format!("macros without a definition got chosen values: {}", defines.join(" "));
+        Some(CompiledModule { note: Some(note), ..compiled })
     }
 
     /// Returns the module of a text with bindings of its own for each class of resources, if

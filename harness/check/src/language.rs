@@ -23,13 +23,13 @@ pub enum Language {
 
 impl Language {
     /// Returns the language of a file: SPIR-V words by the magic number, other languages by the
-    /// extension (`.wgsl`, `.comp` and `.glsl`, `.hlsl`, `.slang`) or, for GLSL, by `#version` in
+    /// extension (`.wgsl`, `.comp` and `.glsl` unless they hold SPIR-V text, `.hlsl`, `.slang`) or, for GLSL, by `#version` in
     /// the first directive. Everything else is SPIR-V text.
     pub fn detect(name: &str, bytes: &[u8]) -> Language {
         match Path::new(name).extension().and_then(|extension| extension.to_str()) {
             Some("wgsl") => Language::Wgsl,
             _ if begins_with_magic(bytes) => Language::SpirvWords,
-            Some("comp" | "glsl") => Language::Glsl,
+            Some("comp" | "glsl") if !begins_as_assembly(bytes) => Language::Glsl,
             Some("hlsl") => Language::Hlsl,
             Some("slang") => Language::Slang,
             _ if std::str::from_utf8(bytes).is_ok_and(begins_with_version) => Language::Glsl,
@@ -58,6 +58,11 @@ impl Language {
     }
 }
 
+/// Returns true if a text begins as `spirv-dis` writes it.
+fn begins_as_assembly(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"; SPIR-V") || bytes.trim_ascii_start().starts_with(b"OpCapability")
+}
+
 /// Returns true if the first directive of a text is `#version`.
 fn begins_with_version(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
@@ -78,6 +83,7 @@ mod tests {
             ("a.spv", &words.to_be_bytes(), Language::SpirvWords),
             ("a.txt", b"// a comment\n\n #version 450\n", Language::Glsl),
             ("a.spvasm", b"OpCapability Shader", Language::SpirvText),
+            ("a.asm.comp", b"; SPIR-V\n; Version: 1.0", Language::SpirvText),
             ("a.slang", b"", Language::Slang),
             ("a.cs.hlsl", b"", Language::Hlsl),
             ("a", b"\xff", Language::SpirvText),

@@ -63,6 +63,7 @@ mod wgsl;
 mod wgsl_directives;
 mod workgroup_sample;
 mod written_resources;
+mod written_values;
 
 pub use binding_name::BindingName;
 pub use case_file::CaseFile;

@@ -1,27 +1,98 @@
 //! Values for macros that a build defines and a text does not.
+//!
+//! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a syntax
+//! error. The use of a macro in its line tells its kind: a format of an image, a type, or a number.
 
-/// Value of a macro that is not a type, as that of an override in WGSL.
+/// Value of a macro that is a number, as that of an override in WGSL.
 const NUMBER: &str = "4";
 
-/// Value of a macro with "TYPE" in its name.
-const TYPE: &str = "float";
+/// Value of a macro that is an image format.
+const FORMAT: &str = "rgba32f";
 
-/// Phrases with which compilers name something undeclared, in quotes, before or after the phrase.
-const PHRASES: [&str; 3] = ["undeclared identifier", "undefined identifier", "unknown type name"];
+/// Phrases of messages about a name in quotes.
+const NAMED: [&str; 3] = ["undeclared identifier", "undefined identifier", "unknown type name"];
 
-/// Returns definitions (`NAME=VALUE`) of the macros that a compiler's message names as undeclared,
-/// each once: names in capital letters, as macros have.
-pub(crate) fn missing_macros(message: &str) -> Vec<String> {
-    let lines = message.lines().filter(|line| PHRASES.iter().any(|phrase| line.contains(phrase)));
+/// Phrases of messages about a line.
+const LINES: [&str; 2] = ["syntax error", "unrecognized layout identifier"];
+
+/// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. `name` is the
+/// text's file in the message. Macros have names in capital letters.
+pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for name in lines.flat_map(|line| line.split('\'').skip(1).step_by(2)).filter(|name| is_macro(name)) {
-        let value = if name.contains("TYPE") { TYPE } else { NUMBER };
+    let mut add = |name: &str, value: &str| {
         let definition = format!("{name}={value}");
         if !found.contains(&definition) {
             found.push(definition);
         }
+    };
+    for message in message.lines() {
+        let line = line_of(message, name).and_then(|number| text.lines().nth(number.checked_sub(1)?));
+        if NAMED.iter().any(|phrase| message.contains(phrase)) {
+            for name in message.split('\'').skip(1).step_by(2).filter(|name| is_macro(name)) {
+                let value = line.and_then(|line| line.find(name).and_then(|at| value(name, line, at)));
+                add(name, value.as_deref().unwrap_or(if name.contains("TYPE") { "float" } else { NUMBER }));
+            }
+        } else if LINES.iter().any(|phrase| message.contains(phrase))
+            && let Some(line) = line
+        {
+            for (at, name) in names(line).filter(|(_, name)| is_macro(name) && !is_defined(text, name)) {
+                if let Some(value) = value(name, line, at) {
+                    add(name, &value);
+                }
+            }
+        }
     }
     found
+}
+
+/// Returns the value of a macro at a position of a line; `None` for a macro with arguments.
+fn value(name: &str, line: &str, at: usize) -> Option<String> {
+    let (before, after) = (line[..at].trim_end(), line[at + name.len()..].trim_start());
+    let layout = before.rfind("layout").filter(|layout| !before[*layout..].contains(')'));
+    if layout.is_some() && before.ends_with(['(', ',']) && after.starts_with([',', ')']) {
+        return Some(FORMAT.to_owned());
+    }
+    let is_called = after.starts_with('(');
+    let begins_name = |c: char| c.is_ascii_alphabetic() || c == '_';
+    if layout.is_none() && (is_called || after.starts_with(begins_name)) {
+        let scalar = if name.starts_with("UINT") {
+            "uint"
+        } else if name.starts_with("INT") {
+            "int"
+        } else {
+            "float"
+        };
+        let is_type = ["FLOAT", "INT", "TYPE", "VEC"].iter().any(|part| name.contains(part));
+        let size = name.chars().last().filter(|size| ('2'..='4').contains(size));
+        return match size {
+            _ if is_called && !is_type => None,
+            Some(size) => Some(format!("{}vec{size}", &scalar[..1].replace('f', ""))),
+            None => Some(scalar.to_owned()),
+        };
+    }
+    Some(NUMBER.to_owned())
+}
+
+/// Returns the number of the line of a file that a message is about: `FILE:12: ..`.
+fn line_of(message: &str, name: &str) -> Option<usize> {
+    let (_, after) = message.split_once(&format!("{name}:"))?;
+    after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Returns the names in a line, with their positions.
+fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let parts = line.split(move |c: char| !is_part(c));
+    parts.filter(|part| !part.is_empty()).map(move |part| (part.as_ptr() as usize - line.as_ptr() as usize, part))
+}
+
+/// Returns whether a text defines a macro.
+fn is_defined(text: &str, name: &str) -> bool {
+    let defined = |line: &str| {
+        let after = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+        names(after).next().map(|(_, defined)| defined == name)
+    };
+    text.lines().any(|line| defined(line) == Some(true))
 }
 
 /// Returns whether a name has the form of a macro.
@@ -42,7 +113,26 @@ mod tests {
             a.hlsl:3:9: error: unknown type name 'VALUE_TYPE'
             a.slang(4): error 30015: undefined identifier 'BANKS'.
             a.comp:30: 'MAX_FAULTS' : undeclared identifier
-            a.comp:31: 'CAPITALS' : syntax error";
-        assert_eq!(missing_macros(message), ["VALUE_TYPE=float", "BANKS=4", "MAX_FAULTS=4"]);
+            a.comp:31: 'CAPITALS' : unknown error";
+        assert_eq!(missing_macros(message, "", "a.comp"), ["VALUE_TYPE=float", "BANKS=4", "MAX_FAULTS=4"]);
+    }
+
+    #[test]
+    fn the_use_in_a_line_tells_the_kind_of_a_macro() {
+        let text = "layout(FORMAT, binding = 0) uniform image2D image;
+            buffer Data { A_TYPE data[]; };
+            FLOAT4 sum = FLOAT4(0); // KNOWN
+            #define KNOWN 1
+            const INT3 size = ivec3(1); float x = KNOWN * SIZE;
+            float y = UP_DIV(3, 2);";
+        let value_at =
+            |line: usize, what: &str| missing_macros(&format!("ERROR: a.comp:{line}: '' :  {what}"), text, "a.comp");
+        let syntax = "syntax error, unexpected IDENTIFIER";
+        assert_eq!(value_at(1, "unrecognized layout identifier"), ["FORMAT=rgba32f"]);
+        assert_eq!(value_at(2, syntax), ["A_TYPE=float"]);
+        assert_eq!(value_at(3, syntax), ["FLOAT4=vec4"]);
+        assert_eq!(value_at(5, syntax), ["INT3=ivec3", "SIZE=4"]);
+        assert_eq!(value_at(6, syntax), [""; 0]);
+        assert_eq!(value_at(99, syntax), [""; 0]);
     }
 }

@@ -32,13 +32,14 @@ use crate::CheckError;
 use crate::binding_name::BindingName;
 use crate::check::Check;
 use crate::chosen_parameters::{ChosenParameters, INDEX};
-use crate::compare::compare;
+use crate::compare::{Comparison, compare};
 use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, path_text, runtime_stride, size_with_elements, walk_scalars};
 use crate::options::Options;
 use crate::parameter::width_permits;
 use crate::provenance::{DataFlow, FaultSources, Provenance};
 use crate::workgroup_sample::{choose_workgroups, product};
+use crate::written_values::is_varied;
 use assay_events::{BindingWrites, Writes, group_digits};
 use assay_exec::{Descriptor, ImageShape, Target, synthetic_addresses};
 use assay_oracle::{Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, Slot, SubgroupLayout};
@@ -55,6 +56,9 @@ const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 
 /// Largest number of interpreted candidates.
 const CANDIDATES: u32 = 400;
+
+/// Number of candidates after which elements of one value are accepted.
+const CONSTANT_CANDIDATES: u32 = 40;
 
 /// Largest cost of all candidates together: the interpreter's work ([`Outcome::work`]), and
 /// [`BYTE_COST`] for each byte of memory. It takes some seconds.
@@ -95,7 +99,10 @@ const ENOUGH: u64 = 2;
 
 /// Contents of a buffer from which indices are computed: the numbers of the elements, or small
 /// positions.
-const INDICES: [&str; 2] = [INDEX, "1..8"];
+const INDICES: [&str; 2] = [INDEX, SMALL];
+
+/// Small positions.
+const SMALL: &str = "1..8";
 
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
@@ -115,6 +122,8 @@ struct Score {
     defined: u32,
     /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
     ample: bool,
+    /// Set if these elements differ in their values ([`is_varied`]).
+    varied: bool,
     /// Written elements that could come out wrong, in these rounds.
     falsifiable: u64,
     /// Faults in the first round that has any.
@@ -166,6 +175,10 @@ impl Candidate {
         let Score { falsifiable, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
+            None if self.score.has_one_in(Writes::MEANINGFUL) => format!(
+                "the {} elements that could come out wrong have one value or keep their old one",
+                group_digits(falsifiable)
+            ),
             None => format!(
                 "only {} of the {} elements that the shader may write could come out wrong",
                 group_digits(falsifiable),
@@ -216,8 +229,10 @@ pub fn search_parameters(
         candidates += more;
         best = better(best, specialised);
     }
-    // A check that only avoids a fault would say nothing; the refusal names the fault.
-    let is_better = best.score > before && best.score.falsifiable > 0;
+    // A check that only avoids a fault would say nothing; the refusal names the fault. Good parameters stay
+    // unless others give varied values.
+    let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL);
+    let is_better = best.score > before && best.score.falsifiable > 0 && (best.score.varied || !was_enough);
     Ok(is_better.then_some(ChosenParameters { reason, candidates, ..best.chosen }))
 }
 
@@ -356,6 +371,8 @@ impl<'a> Search<'a> {
             let mut values: Vec<Option<u64>> = vec![None; parameters.len()];
             if groups.is_some() || unit {
                 let candidate = self.candidate(start.clone())?;
+                let candidate = self.indexed(candidate)?;
+                start.inputs.clone_from(&candidate.chosen.inputs);
                 best = better(best, candidate);
             }
             let all = |value: u64| vec![Some(value); parameters.len()];
@@ -412,7 +429,24 @@ impl<'a> Search<'a> {
             }
             tried.push(name);
         }
-        Ok(best)
+        self.with_small_texels(best)
+    }
+
+    /// Gives images of integers small numbers if a candidate is faulty: an index may be computed from a texel.
+    fn with_small_texels(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let is_integer = |scalar: &Scalar| matches!(scalar, Scalar::Int { .. });
+        let setup = &self.check.setup;
+        let open = setup.descriptors.iter().filter(|d| {
+            let texels = d.texels.as_ref().map(ImageShape::scalars);
+            texels.is_some_and(|scalars| scalars.iter().all(is_integer)) && !setup.is_given(d.slot)
+        });
+        let mut chosen = best.chosen.clone();
+        chosen.inputs.extend(open.map(|d| (binding_name(d), SMALL.to_owned())));
+        if best.faulty.is_none() || chosen == best.chosen {
+            return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        Ok(better(best, candidate))
     }
 
     /// Returns whether the shader computes pointers from integers.
@@ -499,8 +533,10 @@ impl<'a> Search<'a> {
     /// Dispatches more workgroups along one axis at a time, while that improves the score of a
     /// candidate: a shader may write a small part of an image or a table for each workgroup.
     fn enlarged(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
-        let is_open = self.options.groups.is_none() && best.score.defined == self.rounds && best.score.falsifiable > 0;
-        for _ in 0..if is_open { ENLARGEMENTS } else { 0 } {
+        let Score { defined, falsifiable, .. } = best.score;
+        let is_open = self.options.groups.is_none() && defined == self.rounds && falsifiable > 0;
+        let is_small = !best.score.has_one_in(Writes::MEANINGFUL);
+        for _ in 0..if is_open && is_small { ENLARGEMENTS } else { 0 } {
             let groups = best.chosen.groups.unwrap_or(self.check.setup.groups);
             let mut largest: Option<Candidate> = None;
             for axis in (0..3).filter(|axis| self.check.setup.groups[*axis] > 1) {
@@ -525,14 +561,22 @@ impl<'a> Search<'a> {
 
     /// Returns whether a candidate leads to a check that gets no warning.
     fn is_good(&self, candidate: &Candidate) -> bool {
-        candidate.score.defined == self.rounds && candidate.score.has_one_in(Writes::MEANINGFUL)
+        self.is_enough(candidate, Writes::MEANINGFUL)
+    }
+
+    /// Returns whether a candidate is defined, and one in `n` elements could come out wrong, with values of
+    /// their own. A shader may write one value whatever its parameters are, so that this is not sought for
+    /// long.
+    fn is_enough(&self, Candidate { score, .. }: &Candidate, n: u64) -> bool {
+        let is_varied = score.varied || self.candidates >= CONSTANT_CANDIDATES;
+        score.defined == self.rounds && score.has_one_in(n) && is_varied
     }
 
     fn is_done(&self, best: &Candidate) -> bool {
         self.candidates >= CANDIDATES
             || self.cost >= COST
             || Instant::now() >= self.deadline
-            || best.score.defined == self.rounds && best.score.has_one_in(ENOUGH)
+            || self.is_enough(best, ENOUGH)
     }
 
     /// Returns whether a single workgroup may help: the number is open, and workgroups race or
@@ -606,7 +650,7 @@ impl<'a> Search<'a> {
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let mut fitted = 0;
+        let (mut fitted, mut compared) = (0, Comparison::default());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let score = &mut candidate.score;
         for round in 0..self.rounds {
@@ -638,8 +682,10 @@ impl<'a> Search<'a> {
             // The interpreted workgroups stand for all.
             let groups = product(setup.groups);
             let share = groups / dispatch.only.as_ref().map_or(groups, |only| only.len() as u64).max(1);
-            let (writes, outside) = writes(setup, &dispatch, &outcome, round);
-            let elements = writes.elements + outside;
+            let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
+            let writes = round_compared.writes();
+            let elements = writes.elements + round_compared.outside_subset;
+            compared.add(round_compared);
             score.defined += 1;
             score.falsifiable += writes.falsifiable.saturating_mul(share).min(elements);
             score.elements.0 += elements;
@@ -650,6 +696,7 @@ impl<'a> Search<'a> {
                 *end = memory.written_end().max(*end);
             }
         }
+        score.varied = is_varied(compared.distinct(), compared.writes().falsifiable);
         score.ample = score.falsifiable > 0 && Writes::is_enough(score.falsifiable, fitted);
         Ok(Some(candidate))
     }
@@ -677,12 +724,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the written elements of a round, and the number of elements that only workgroups that
-/// were not interpreted may have written.
-fn writes(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> (Writes, u64) {
+/// Compares the permitted output of a round with itself, for its counts of elements.
+fn compared_with_itself(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> Comparison {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-    let compared = compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false));
-    (compared.writes(), compared.outside_subset)
+    compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false))
 }
 
 fn better(one: Candidate, other: Candidate) -> Candidate {

@@ -355,7 +355,7 @@ impl CheckSession {
                 || "it applies to no other instruction".to_owned(),
                 |options| format!("to plant it in another instruction, give {options}"),
             );
-            result.notes.push(format!("the planted error changes no checked element; {others}"));
+            result.notes.push(format!("no checked element leaves its permitted set by the planted error; {others}"));
         }
         // Some reports show only the reason, without the notes.
         result.reason = result.reason.take().map(|reason| format!("{reason}, with {mutation} planted"));

@@ -1,6 +1,7 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
+use crate::written_values::is_varied;
 use assay_events::{CheckResult, Status, Writes, group_digits};
 use assay_exec::ExecError;
 
@@ -9,8 +10,8 @@ pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage
                                     there is nothing to check";
 
 /// Reason for a shader whose only output is behind addresses of unknown origin.
-pub(crate) const UNKNOWN_ADDRESSES: &str = "the shader writes only through device addresses, and Assay does not see which words of push constants or buffers \
-     hold them, so there is nothing to check; declare each buffer with --buffer NAME=COUNT*TYPE, and the word that \
+pub(crate) const UNKNOWN_ADDRESSES: &str = "the shader writes only through device addresses, and Assay does not see which \
+     words of push constants or buffers hold them, so there is nothing to check; declare each buffer with --buffer NAME=COUNT*TYPE, and the word that \
      holds its address with --address PLACE@BYTE=NAME";
 
 /// Remedy: options with which a shader may write more.
@@ -105,6 +106,23 @@ pub(crate) fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<S
         format!("only {judged} of the {of} elements that the shader may write could have come out wrong")
     };
     Some(advised(format!("warning: {what}, less than {share} %, and the verdict rests on these"), advice))
+}
+
+/// Returns a warning for a passing check in which nearly all elements that could have come out wrong have
+/// one value or their old one; `distinct` elements have another.
+pub(crate) fn few_values(result: &CheckResult, distinct: u64, advice: Option<&str>) -> Option<String> {
+    let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
+    let writes = result.writes.as_ref().filter(|_| passes)?;
+    if writes.falsifiable == 0 || is_varied(distinct, writes.falsifiable) {
+        return None;
+    }
+    let all = group_digits(writes.falsifiable);
+    let which = match distinct {
+        0 => format!("the {all} elements that could have come out wrong"),
+        _ => format!("all but {} of the {all} elements that could have come out wrong", group_digits(distinct)),
+    };
+    let what = format!("warning: {which} have one value or keep their old one, which says little about the shader");
+    Some(advised(what, advice))
 }
 
 /// Appends advice to a statement.

@@ -31,9 +31,9 @@ Filters:
       your own case family, in the format of the files in cases/precision
   storage8, 'environment.*'
       the cases of a conformance suite
-  blur.wgsl, blur.toml, shaders/
+  blur.wgsl, blur.toml, shaders/, sort.hlsl:merge
       a shader of yours, its case file, or all of them below a folder (written
-      with a /), each checked as `assay check` does
+      with a /), or one of several in a file; each is checked as `assay check` does
   A case runs if any filter matches it.";
 
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub(crate) fn load_with(arguments: &[String]) -> Result<(Vec<AnyCase>, Vec<Strin
             continue;
         }
         let own: Vec<AnyCase> = match shader {
-            Some(path) => shaders(path)?.into_iter().map(AnyCase::Program).collect(),
+            Some(path) => shaders(path, argument)?.into_iter().map(AnyCase::Program).collect(),
             None => assay_case::load_file(path).code(exit::USAGE)?.into_iter().map(AnyCase::Precision).collect(),
         };
         for case in own {
@@ -103,9 +103,18 @@ pub(crate) fn is_toml(path: &Path) -> bool {
 }
 
 /// Returns the path of an argument that names shaders: a folder, written with a `/` unless it is
-/// `.` or `..`, or a file with the ending of a shader, or a case file.
+/// `.` or `..`, or a file with the ending of a shader, or a case file. `PATH:PART` names one of
+/// several shaders in a file.
 fn shader_path(argument: &str) -> Option<&Path> {
-    let path = Path::new(argument);
+    let whole = path_of_shaders(Path::new(argument), argument);
+    let part = || {
+        let (file, _) = argument.rsplit_once(':')?;
+        path_of_shaders(Path::new(file), file).filter(|file| file.is_file())
+    };
+    whole.or_else(part)
+}
+
+fn path_of_shaders<'a>(path: &'a Path, argument: &str) -> Option<&'a Path> {
     let is_folder = (argument.contains('/') || matches!(argument, "." | "..")) && path.is_dir();
     let is_shader = || path.extension().is_some_and(ShaderFile::is_ending) && path.is_file();
     let is_case_file = || {
@@ -116,10 +125,18 @@ fn shader_path(argument: &str) -> Option<&Path> {
     (is_folder || is_shader() || is_case_file()).then_some(path)
 }
 
-/// Returns the cases of a shader, or of the shaders below a folder.
-fn shaders(path: &Path) -> Result<Vec<Program>, Failure> {
-    let found = ShaderFiles::find(path)?;
+/// Returns the cases that an argument names: those of a shader, of the shaders below a folder, or one
+/// of several in a file.
+fn shaders(path: &Path, argument: &str) -> Result<Vec<Program>, Failure> {
+    let mut found = ShaderFiles::find(path)?;
     let shown = path.display();
+    if path != Path::new(argument) {
+        let parts: Vec<String> = found.cases.iter().map(|case| case.name.clone()).collect();
+        found.cases.retain(|case| case.name.trim_start_matches("./") == argument.trim_start_matches("./"));
+        if found.cases.is_empty() {
+            return Err(usage(format!("{shown} has no shader `{argument}`; it has {}", parts.join(", "))));
+        }
+    }
     if found.without_compute > 0 {
         let shaders = counted(found.without_compute, "shader");
         let verb = plural(found.without_compute, "has", "have");

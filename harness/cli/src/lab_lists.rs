@@ -3,10 +3,12 @@
 use crate::{
     cases,
     exit::{self, Failure, WithCode, usage},
-    note_once,
+    note_once, output_file,
 };
+use anyhow::Context as _;
 use assay_case::{NameFilter, NameFilters};
 use assay_events::DeviceInfo;
+use assay_files::OwnedFiles;
 use assay_reports::{
     Expectations, NameArena, Waivers, counted,
     deqp::{self, Baseline, Patterns},
@@ -15,7 +17,12 @@ use assay_reports::{
 use assay_runner::{Selectable, suggestion};
 use assay_suite::AnyCase;
 use clap::Args;
-use std::{collections::HashSet, path::PathBuf, rc::Rc};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 /// Section of `assay run --help` about the lists.
 pub(crate) const HELP: &str = "\
@@ -71,6 +78,25 @@ pub(crate) struct ExpectationLists {
     flakes: Patterns,
     baseline: Option<Baseline>,
     waivers: Waivers,
+}
+
+/// Writes a case list to a file of a result folder, which a resumed run reads again. Returns its path.
+///
+/// # Errors
+/// The file cannot be written, or another program wrote it.
+pub(crate) fn write_case_list<T: ToString>(
+    folder: &Path,
+    file: &str,
+    names: impl IntoIterator<Item = T>,
+) -> Result<PathBuf, Failure> {
+    let text: String = names.into_iter().map(|name| name.to_string() + "\n").collect();
+    fs::create_dir_all(folder)
+        .and_then(|()| OwnedFiles::new(folder).claim([file]))
+        .with_context(|| format!("cannot write to {}", folder.display()))
+        .code(exit::USAGE)?;
+    let path = folder.join(file);
+    output_file::write(&path, text)?;
+    Ok(path)
 }
 
 impl ListsArgs {

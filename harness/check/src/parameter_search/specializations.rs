@@ -17,6 +17,10 @@ const SPEC_LADDER: [u64; 3] = [1, 4, 64];
 /// Largest number of specialisation constants that take a value alone.
 const SPECS: usize = 8;
 
+/// Rank of a choice of values before the search: whether it writes elements, whether it is faulty, and its
+/// score.
+type Promise = (bool, bool, Score);
+
 /// Searches with other values of the specialisation constants. Returns the best candidate, if there
 /// is any, and the number of interpreted candidates.
 ///
@@ -38,7 +42,7 @@ pub(super) fn search(
     let robustness = best.chosen.robustness;
     let options = Options { robustness: robustness.or(options.robustness), ..options.clone() };
     let mut candidates = 0;
-    let mut first: Option<(Score, Vec<(String, String)>)> = None;
+    let mut first: Option<(Promise, Vec<(String, String)>)> = None;
     for choice in choices.filter(|choice| !choice.is_empty()) {
         let specs: Vec<(String, String)> = choice.iter().map(|(c, value)| spec_option(c, *value)).collect();
         let mut options = options.clone();
@@ -48,8 +52,10 @@ pub(super) fn search(
         let Some(mut search) = Search::new(&specialised, &options, target) else { continue };
         let candidate = search.candidate(ChosenParameters::default())?;
         candidates += search.candidates;
-        if first.as_ref().is_none_or(|(score, _)| candidate.score > *score) {
-            first = Some((candidate.score, specs));
+        // Work that is undefined yet may become defined; no work stays none.
+        let promise = (candidate.score.falsifiable > 0, !candidate.faults.is_empty(), candidate.score);
+        if first.as_ref().is_none_or(|(known, _)| promise > *known) {
+            first = Some((promise, specs));
         }
     }
     let Some((_, specs)) = first else { return Ok(None) };

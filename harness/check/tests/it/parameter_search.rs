@@ -180,6 +180,33 @@ fn reads_beyond_the_border_of_an_image_get_robustness() {
     assert_eq!(searched(beyond_buffer, &Options::default()).0, None);
 }
 
+/// A loop that does not run writes sums of nothing, which are always the same.
+#[test]
+fn a_loop_count_with_varied_results_is_preferred() {
+    let text = "struct Params { count: u32 }
+        @group(0) @binding(0) var<uniform> p: Params;
+        @group(0) @binding(1) var<storage, read> source: array<f32, 64>;
+        @group(0) @binding(2) var<storage, read_write> result: array<vec4<f32>>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var sum = 0.0;
+            if (p.count >= 40u && p.count <= 64u) { for (var i = 0u; i < p.count; i++) { sum += source[i] * f32(id.x); } }
+            result[id.x] = vec4(sum, sum, sum, 1.0);
+        }";
+    let chosen = passes(text, &Options::default(), 50);
+    assert!(chosen.starts_with(" --input 0.0.count="), "{chosen}");
+}
+
+/// A shader that writes one value whatever its inputs are gets a warning.
+#[test]
+fn one_value_in_all_elements_is_a_warning() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = 7u; }";
+    let (chosen, result) = searched(text, &Options::default());
+    assert_eq!((chosen, result.status), (None, Status::Pass));
+    let warning = "warning: the 512 elements that could have come out wrong have one value or keep their old one";
+    assert!(result.notes.iter().any(|note| note.starts_with(warning)), "{:?}", result.notes);
+}
+
 /// Few workgroups write a small part of a wide table.
 #[test]
 fn more_workgroups_write_a_larger_part() {

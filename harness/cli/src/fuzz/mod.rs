@@ -8,11 +8,10 @@ mod cause_folder;
 use crate::{
     common_args::{positive_seconds, whole_number},
     exit::{self, Failure, WithCode},
-    lab_lists::ListsArgs,
+    lab_lists::{ListsArgs, write_case_list},
     note, output_file, print_summary, result_folders,
     run::{self, RunArgs},
 };
-use anyhow::Context;
 use assay_check::ShaderSource;
 use assay_events::{CheckResult, Status};
 use assay_files::OwnedFiles;
@@ -22,7 +21,6 @@ use clap::Args;
 use std::{
     collections::BTreeMap,
     fmt::Write,
-    fs,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -143,15 +141,7 @@ pub(crate) fn fuzz(args: &FuzzArgs) -> Result<u8, Failure> {
 impl FuzzArgs {
     /// Chooses the programs, and writes the list of them. Returns its path.
     fn choose(&self, folder: &Path) -> Result<PathBuf, Failure> {
-        let programs: String =
-            assay_fuzz::preferred(self.seed, self.programs).into_iter().map(|id| format!("{id}\n")).collect();
-        let path = folder.join(PROGRAMS);
-        fs::create_dir_all(folder)
-            .and_then(|()| OwnedFiles::new(folder).claim([PROGRAMS]))
-            .with_context(|| format!("cannot write to {}", folder.display()))
-            .code(exit::USAGE)?;
-        output_file::write(&path, programs)?;
-        Ok(path)
+        write_case_list(folder, PROGRAMS, assay_fuzz::preferred(self.seed, self.programs))
     }
 
     /// Returns the arguments of the run of the programs in a list.

@@ -51,6 +51,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.resume {
         return resume(&ResumeArgs::of_process(args), folder);
     }
+    if let Some(folder) = &args.rerun_failed {
+        return run_as(&resume::rerun_args(&ResumeArgs::of_process(args), folder)?);
+    }
     run_with_args(args, std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect())
 }
 

@@ -42,7 +42,8 @@ pub(super) fn resume_all(current: &ResumeArgs, out: &Path) -> Result<u8, Failure
         .with_context(|| format!("cannot read {}", file.display()));
     let state = text.and_then(|text| serde_json::from_str(&text).with_context(|| file.display().to_string()));
     let ResumeState { version, settings } = state.code(exit::USAGE)?;
-    let original = resume::original_args(current, out, &version, settings.as_ref())?;
+    resume::must_be_of_this_version(out, &version)?;
+    let original = resume::original_args(current, out, settings.as_ref(), "resume")?;
     let args = RunArgs { out: Some(out.to_owned()), ..original };
     // Each run has its own device and API.
     let current = current.clone().without(&["device", "api"]);

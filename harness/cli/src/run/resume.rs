@@ -1,11 +1,17 @@
-//! `assay run --resume`: resuming a run that was killed or interrupted.
+//! `assay run --resume` and `--rerun-failed`: running again with the options of an earlier run.
 
-use super::{RunArgs, concurrent_devices::ConcurrentRun, run_one};
-use crate::exit::{self, Failure, WithCode, usage};
+use super::{RunArgs, concurrent_devices::ConcurrentRun, default_folder, run_one};
+use crate::{
+    exit::{self, Failure, WithCode, usage},
+    lab_lists::write_case_list,
+};
 use assay_events::RunSettings;
-use assay_reports::ResultDirWriter;
+use assay_reports::{ResultDir, ResultDirWriter};
 use clap::{Args, parser::ValueSource};
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 /// Arguments of the command that resumes a run.
 #[derive(Clone)]
@@ -52,7 +58,8 @@ impl ResumeArgs {
 pub(super) fn resume_one(current: &ResumeArgs, path: &Path, concurrent: Option<&ConcurrentRun>) -> Result<u8, Failure> {
     let (folder, journal) = ResultDirWriter::resume(path).code(exit::USAGE)?;
     let info = &journal.info;
-    let mut args = original_args(current, path, &info.version, info.settings.as_deref())?;
+    must_be_of_this_version(path, &info.version)?;
+    let mut args = original_args(current, path, info.settings.as_deref(), "resume")?;
     // A folder of joined parts has the options of one of them.
     let parts = info.part.as_ref().map(|part| part.of.join(", "));
     if args.partition.is_some_and(|own| parts.as_ref() != Some(&own.to_string())) {
@@ -67,23 +74,61 @@ pub(super) fn resume_one(current: &ResumeArgs, path: &Path, concurrent: Option<&
     run_one(&args, command, Some((folder, journal)), concurrent)
 }
 
-/// Returns the arguments with the original settings, and with the options that may change taken
-/// from `current`.
+/// Case list of a rerun in its result folder.
+const FAILED: &str = "failed-cases.txt";
+
+/// Checks that this version of Assay began a run, whose results the resumed run completes.
+pub(super) fn must_be_of_this_version(path: &Path, then: &str) -> Result<(), Failure> {
+    let now = env!("CARGO_PKG_VERSION");
+    if then == now {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(usage(format!("cannot resume {path}: Assay {then} began it, and this is Assay {now}")))
+}
+
+/// Returns the arguments that run the failing cases of a finished run, with its other settings. Writes
+/// the list of the cases.
 ///
 /// # Errors
-/// Another version of Assay began the run, its settings are not known, or an option that must not
-/// change differs.
+/// The folder has no finished run, no case of it fails, or an option that must not change differs.
+pub(super) fn rerun_args(current: &ResumeArgs, path: &Path) -> Result<RunArgs, Failure> {
+    let earlier = ResultDir::open(path).code(exit::USAGE)?;
+    let same = |out: &PathBuf| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|path| path == out));
+    if current.args.out.as_ref().is_some_and(same) {
+        return Err(usage(format!("--out {} is the folder of the earlier run; name another", path.display())));
+    }
+    let statuses = earlier.statuses().code(exit::USAGE)?;
+    let failing = statuses.into_iter().filter(|(_, status)| status.is_failure()).map(|(name, _)| name);
+    let failing: Vec<String> = failing.collect();
+    let mut args = original_args(current, path, earlier.run.settings.as_deref(), "rerun the cases of")?;
+    if failing.is_empty() {
+        let error = anyhow::anyhow!("no case of the run in {} fails, so there is nothing to rerun", path.display());
+        return Err(Failure { code: exit::NOTHING, error });
+    }
+    // They chose among the cases of the earlier run.
+    args.partition = None;
+    args.lists.exclude.clear();
+    let out = current.args.out.clone().unwrap_or_else(default_folder);
+    args.lists.caselist = Some(write_case_list(&out, FAILED, &failing)?);
+    // A name also selects the variants of its case, which the list leaves out.
+    args.filters = failing;
+    args.out = Some(out);
+    Ok(args)
+}
+
+/// Returns the arguments with the original settings, and with the options that may change taken
+/// from `current`. `verb` is for errors.
+///
+/// # Errors
+/// The settings are not known, or an option that must not change differs.
 pub(super) fn original_args(
     current: &ResumeArgs,
     path: &Path,
-    then: &str,
     settings: Option<&RunSettings>,
+    verb: &str,
 ) -> Result<RunArgs, Failure> {
-    let refused = |why: String| usage(format!("cannot resume {}{why}", path.display()));
-    let version = env!("CARGO_PKG_VERSION");
-    if then != version {
-        return Err(refused(format!(": Assay {then} began it, and this is Assay {version}")));
-    }
+    let refused = |why: String| usage(format!("cannot {verb} {}{why}", path.display()));
     let settings = settings.ok_or_else(|| {
         refused(
             ": it does not contain the options of its run, because an earlier build of Assay wrote it; start a new run"
@@ -141,12 +186,14 @@ mod tests {
     #[test]
     fn a_run_without_its_options_cannot_be_resumed() {
         let current = ResumeArgs::of_args(RunArgs::default());
-        let original = |version: &str, settings: Option<&RunSettings>| {
-            original_args(&current, Path::new("out"), version, settings).map_err(|failure| failure.to_string())
+        let original = |settings: Option<&RunSettings>| {
+            original_args(&current, Path::new("out"), settings, "resume").map_err(|failure| failure.to_string())
         };
-        let error = original(env!("CARGO_PKG_VERSION"), None).unwrap_err();
+        let error = original(None).unwrap_err();
         assert!(error.starts_with("cannot resume out: it does not contain the options"), "{error}");
-        assert!(original(env!("CARGO_PKG_VERSION"), Some(&RunSettings::default())).is_ok());
-        assert!(original("0.0.1", Some(&RunSettings::default())).unwrap_err().contains("Assay 0.0.1 began it"));
+        assert!(original(Some(&RunSettings::default())).is_ok());
+        assert!(must_be_of_this_version(Path::new("out"), env!("CARGO_PKG_VERSION")).is_ok());
+        let error = must_be_of_this_version(Path::new("out"), "0.0.1").map_err(|failure| failure.to_string());
+        assert!(error.unwrap_err().contains("Assay 0.0.1 began it"));
     }
 }

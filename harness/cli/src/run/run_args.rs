@@ -46,7 +46,8 @@ Examples:
   assay run precision.f16 --device lavapipe --out lavapipe
   assay run 'precision.f32.*' --api both --out both
   assay run precision.f32.log2 --budget sampled --range 0.5..2
-  assay run precision.f64.fdiv.scalar.default --budget hunt --time 60";
+  assay run precision.f64.fdiv.scalar.default --budget hunt --time 60
+  assay run --rerun-failed both/vulkan";
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
@@ -84,6 +85,13 @@ pub(crate) struct RunArgs {
     /// run.
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(crate) resume: Option<PathBuf>,
+
+    /// Rerun the failing cases of the finished run in DIR with its original options
+    ///
+    /// The results go to a new folder. --jobs, --workers, --memory, --via, -v and -q may differ from the
+    /// original run.
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub(crate) rerun_failed: Option<PathBuf>,
 
     /// Result folder; replaces the results of an earlier run in it [default: assay-out/DATE-TIME]
     #[arg(long, value_name = "DIR")]
@@ -230,6 +238,7 @@ impl RunArgs {
             device: settings.device,
             api: Api::from_str(&settings.api, false).map_err(|error| format!("--api `{}`: {error}", settings.api))?,
             resume: None,
+            rerun_failed: None,
             out: None,
             jobs: settings.jobs,
             via: ViaArgs {

@@ -74,6 +74,39 @@ fn lists_select_cases_and_set_expectations() {
     assert_eq!(failures, format!("{},UnexpectedImprovement(Skip)\n", names[1]));
 }
 
+/// `Frexp` fails on both software drivers (`reports/findings`).
+#[test]
+fn failing_cases_are_rerun_with_the_options_of_their_run() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let [first, again] = ["first", "again"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
+    let filters = ["precision.f32.frexp.scalar.*", SMALLEST];
+    let output = assay(&[&["run", "--seed", "5", "--out", &first][..], &filters].concat());
+    assert_eq!(output.code, 1, "{output:?}");
+    let failing = |rows: Vec<(String, String)>| -> Vec<String> {
+        rows.into_iter().filter(|(_, status)| status == "Fail").map(|(name, _)| name).collect()
+    };
+    let failed = failing(rows(Path::new(&first)));
+    assert!(!failed.is_empty() && failed.len() < rows(Path::new(&first)).len(), "{failed:?}");
+    let output = assay(&["run", "--rerun-failed", &first, "--out", &again]);
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.contains("seed 5"), "{output:?}");
+    let reran = rows(Path::new(&again));
+    assert_eq!(reran.iter().map(|(name, _)| name).collect::<Vec<_>>(), failed.iter().collect::<Vec<_>>());
+    assert_eq!(failing(reran), failed);
+    let refusals = [
+        (&["--rerun-failed", &first, "--out", &first][..], "is the folder of the earlier run; name another"),
+        (&["--rerun-failed", &first, "--seed", "6"], "with another --seed: it was 5, and is now 6"),
+        (&["--rerun-failed", dir.path().to_str().unwrap()], "results.jsonl"),
+    ];
+    for (options, why) in refusals {
+        let output = assay(&[&["run"], options].concat());
+        assert!(output.code == 2 && output.stderr.contains(why), "{output:?}");
+    }
+}
+
 /// A filter without remaining cases gives a note and does not stop the run.
 #[test]
 fn a_filter_without_remaining_cases_is_noted_if_other_filters_have_cases() {
