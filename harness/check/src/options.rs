@@ -210,13 +210,14 @@ impl BindingSource {
     }
 }
 
-/// Returns whether a text is a number, a boolean, or bits after `0x`.
+/// Returns whether a text is a number, a boolean, bits after `0x`, `inf` or `nan`.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+', '\u{2212}']).unwrap_or(text);
     match digits.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).is_ok(),
         None => {
             matches!(text, "true" | "false")
+                || matches!(digits, "inf" | "nan")
                 || digits.starts_with(|c: char| c.is_ascii_digit()) && digits.parse::<f64>().is_ok()
         }
     }
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(source("=0x3f800000"), BindingSource::Number("0x3f800000".into()));
         assert!(matches!(source("-1.5..2"), BindingSource::Mixture(Mixture::Range(_))));
         assert!(matches!(source("../data.bin"), BindingSource::File(_)));
-        for number in ["16", "-2.5", "0x3f800000", "1e9", "true"] {
+        for number in ["16", "-2.5", "0x3f800000", "1e9", "true", "-inf", "nan"] {
             assert_eq!(source(number), BindingSource::Number(number.into()), "{number}");
         }
         assert!(matches!(source("1.bin"), BindingSource::File(_)));

@@ -188,8 +188,19 @@ impl Candidate {
     }
 }
 
-/// Searches for parameters if the options of a check lead to undefined behaviour or to few written
-/// elements. Returns `None` if they do not, or if nothing better is found.
+/// Result of a search for parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterSearch {
+    /// The options lead to a check that says enough, or leave nothing to search for.
+    NotNeeded,
+    /// Better parameters.
+    Found(Box<ChosenParameters>),
+    /// None of this number of candidates is better than the defaults.
+    NothingBetter(u32),
+}
+
+/// Searches for parameters if the options of a check lead to undefined behaviour, to few written
+/// elements, or to elements of one value.
 ///
 /// # Errors
 /// As [`DispatchSetup::dispatch`].
@@ -197,12 +208,14 @@ pub fn search_parameters(
     check: &Check<'_>,
     options: &Options,
     target: &dyn Target,
-) -> Result<Option<ChosenParameters>, CheckError> {
-    let Some(mut search) = Search::new(check, options, target) else { return Ok(None) };
-    let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else { return Ok(None) };
+) -> Result<ParameterSearch, CheckError> {
+    let Some(mut search) = Search::new(check, options, target) else { return Ok(ParameterSearch::NotNeeded) };
+    let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
+        return Ok(ParameterSearch::NotNeeded);
+    };
     // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
     if search.is_good(&given) || given.faults == [FaultKind::Endless] {
-        return Ok(None);
+        return Ok(ParameterSearch::NotNeeded);
     }
     let (before, reason) = (given.score, given.defect());
     let leaves_images = given.leaves_images;
@@ -233,7 +246,10 @@ pub fn search_parameters(
     // unless others give varied values.
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL);
     let is_better = best.score > before && best.score.falsifiable > 0 && (best.score.varied || !was_enough);
-    Ok(is_better.then_some(ChosenParameters { reason, candidates, ..best.chosen }))
+    Ok(match is_better {
+        true => ParameterSearch::Found(Box::new(ChosenParameters { reason, candidates, ..best.chosen })),
+        false => ParameterSearch::NothingBetter(candidates),
+    })
 }
 
 /// Largest number of parameters that a message lists.

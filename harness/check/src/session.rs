@@ -7,10 +7,10 @@ use crate::case_writer::write_case;
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
-    MutatingTarget, Mutation, Options, PlantedError, Reduction, ReductionLimits, RunIsolated, ShaderSource, bundle,
-    reduce, search_parameters,
+    MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
+    ShaderSource, bundle, reduce, search_parameters,
 };
-use assay_events::{CheckResult, DeviceInfo, Status};
+use assay_events::{CheckResult, DeviceInfo, Status, group_digits};
 use assay_exec::Target;
 use assay_files::input;
 use assay_oracle::Place;
@@ -56,6 +56,8 @@ pub struct CheckSession {
     pub mutation: Option<Mutation>,
     /// Parameters that a search chose.
     chosen: Option<ChosenParameters>,
+    /// Number of candidates of a search that found nothing better than the defaults.
+    fruitless: Option<u32>,
     /// Steps after a failure.
     pub diagnosis: Diagnosis,
 }
@@ -68,6 +70,8 @@ pub struct SessionRequest {
     case: Option<CaseFile>,
     mutation: Option<Mutation>,
     chosen: Option<ChosenParameters>,
+    /// Number of candidates of a search that found nothing better than the defaults.
+    fruitless: Option<u32>,
     diagnosis: Diagnosis,
 }
 
@@ -90,7 +94,15 @@ impl CheckSession {
             // They are constants in the module.
             options.specs.clear();
         }
-        CheckSession { shader, options, case: None, mutation: None, chosen: None, diagnosis: Diagnosis::default() }
+        CheckSession {
+            shader,
+            options,
+            case: None,
+            mutation: None,
+            chosen: None,
+            fruitless: None,
+            diagnosis: Diagnosis::default(),
+        }
     }
 
     /// Reads and compiles the shader that a case file names, or else `file`. `options` contains the
@@ -149,11 +161,14 @@ impl CheckSession {
         if self.case.is_some() {
             return Ok(());
         }
-        let chosen = search_parameters(&self.check()?, &self.options, limits)?;
-        if let Some(chosen) = &chosen {
-            chosen.apply(&mut self.options)?;
+        match search_parameters(&self.check()?, &self.options, limits)? {
+            ParameterSearch::NotNeeded => {}
+            ParameterSearch::NothingBetter(candidates) => self.fruitless = Some(candidates),
+            ParameterSearch::Found(chosen) => {
+                chosen.apply(&mut self.options)?;
+                self.chosen = Some(*chosen);
+            }
         }
-        self.chosen = chosen;
         Ok(())
     }
 
@@ -165,6 +180,7 @@ impl CheckSession {
             case: self.case.clone(),
             mutation: self.mutation.clone(),
             chosen: self.chosen.clone(),
+            fruitless: self.fruitless,
             diagnosis: self.diagnosis,
         }
     }
@@ -192,9 +208,9 @@ impl CheckSession {
     /// # Errors
     /// As [`ShaderSource::from_compiled`].
     pub fn from_request(request: SessionRequest) -> Result<CheckSession, CheckError> {
-        let SessionRequest { shader, options, case, mutation, chosen, diagnosis } = request;
+        let SessionRequest { shader, options, case, mutation, chosen, fruitless, diagnosis } = request;
         let shader = ShaderSource::from_compiled(shader)?;
-        Ok(CheckSession { shader, options, case, mutation, chosen, diagnosis })
+        Ok(CheckSession { shader, options, case, mutation, chosen, fruitless, diagnosis })
     }
 
     /// Returns the error to plant and its instruction, if there is one.
@@ -249,7 +265,7 @@ impl CheckSession {
         output: SessionOutput<'_>,
         preliminary: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, CheckError> {
-        let mut result = check.run(target)?;
+        let mut result = check.run(target).map_err(|error| self.with_search(error))?;
         if let (Some(folder), false) = (output.folder, result.mismatches.is_empty()) {
             remove_bundles(folder)?;
         }
@@ -330,6 +346,7 @@ impl CheckSession {
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
+        result.notes.extend(self.fruitless.map(fruitless_search));
         if let Some((mutation, planted)) = self.planted(check)? {
             self.note_planted(check, mutation, &planted, result);
         }
@@ -343,6 +360,17 @@ impl CheckSession {
             check.write_failure_bundle(&self.destination(&bundle, output), result, device)?;
         }
         self.write_case(check, &folder.join(CASE_FOLDER), result)
+    }
+
+    /// Adds to a refusal for undefined behaviour that a search found no other parameters.
+    fn with_search(&self, error: CheckError) -> CheckError {
+        match (error, self.fruitless) {
+            (CheckError::Undefined { name, what, mut list }, Some(candidates)) => {
+                list.push(format!("  {}", fruitless_search(candidates)));
+                CheckError::Undefined { name, what, list }
+            }
+            (error, _) => error,
+        }
     }
 
     /// Notes the planted error, and the instructions to try if no checked element shows it.
@@ -416,6 +444,11 @@ impl CheckSession {
         write(&small, &to)?;
         Ok(note + &format!("; bundle in {}", folder.display()))
     }
+}
+
+/// Returns a note on a search that found nothing better than the defaults.
+fn fruitless_search(candidates: u32) -> String {
+    format!("a search over {} candidates found no better parameters", group_digits(u64::from(candidates)))
 }
 
 /// Returns true if the driver ended before it gave results.

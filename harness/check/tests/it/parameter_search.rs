@@ -1,7 +1,7 @@
 //! Search for the parameters of a shader whose defaults check little.
 
 use crate::support::{SyntheticTarget, wgsl};
-use assay_check::{Check, ChosenParameters, Options, ShaderSource, search_parameters};
+use assay_check::{Check, ChosenParameters, Options, ParameterSearch, ShaderSource, search_parameters};
 use assay_events::{CheckResult, Status};
 use assay_oracle::Robustness;
 
@@ -13,8 +13,12 @@ fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckRe
 fn searched_in(shader: &ShaderSource, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
     let target = SyntheticTarget::default();
     let check = Check::new(shader, options).unwrap();
-    let chosen = search_parameters(&check, options, &target).unwrap();
-    assert_eq!(chosen, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
+    let found = search_parameters(&check, options, &target).unwrap();
+    assert_eq!(found, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
+    let chosen = match found {
+        ParameterSearch::Found(chosen) => Some(*chosen),
+        ParameterSearch::NotNeeded | ParameterSearch::NothingBetter(_) => None,
+    };
     let mut options = options.clone();
     if let Some(chosen) = &chosen {
         chosen.apply(&mut options).unwrap();
