@@ -2,7 +2,7 @@
 
 use crate::Language;
 use crate::compile_options::CompileOptions;
-use crate::external_compiler::entry_names;
+use crate::entry_names::entry_names;
 use assay_spirv::TargetEnv;
 
 /// A compiler.

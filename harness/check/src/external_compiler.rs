@@ -5,6 +5,7 @@ use crate::compiler_table::{
     ATTEMPTS, Attempt, Compiler, DEFAULT_TARGET, GLSL_VERSION, Source, advice, compilers, strings,
 };
 use crate::compute_guards::compute_guards;
+use crate::entry_names::entry_names;
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, include_names, included_files};
 use crate::missing_macros::missing_macros;
@@ -49,65 +50,6 @@ const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
 
 /// Mark at the beginning of a text in UTF-8 that some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
-/// `[numthreads(..)]`, in their order. Comments do not count.
-pub(crate) fn entry_names(text: &str) -> Vec<String> {
-    let text = without_comments(text);
-    let declarations = text.split("numthreads").skip(1);
-    let names = declarations.filter_map(|after| {
-        let (_, after) = after.split_once(']')?;
-        let (declaration, _) = after.split_once('(')?;
-        let name = declaration.split_whitespace().last()?;
-        name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| name.to_owned())
-    });
-    let mut found: Vec<String> = Vec::new();
-    for name in names {
-        // A text may declare an entry point once for each value of a macro.
-        if !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
-}
-
-/// Returns the names of the compute entry points of an HLSL or Slang file, or else of the files
-/// that it includes: the variants of a shader are often files with macros and an `#include`.
-pub fn entry_names_of_file(path: &Path, text: &str) -> Vec<String> {
-    let own = entry_names(text);
-    if !own.is_empty() {
-        return own;
-    }
-    let mut names: Vec<String> = Vec::new();
-    for name in included_files(path, text, &[]).texts.iter().flat_map(|text| entry_names(text)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-/// Returns a text without its comments.
-fn without_comments(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('/') {
-        kept.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let comment = match rest.as_bytes() {
-            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
-            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            _ => {
-                kept.push('/');
-                rest = &rest[1..];
-                continue;
-            }
-        };
-        kept.push(' ');
-        rest = &rest[comment..];
-    }
-    kept + rest
-}
 
 /// Compiles a file by the first installed compiler of its language that makes a legal module of it,
 /// with debug information. Folders of included files are added where the text names files that the
@@ -416,19 +358,4 @@ fn version_of(compiler: &Compiler) -> Option<String> {
     let printed = run_tool(compiler.program, &[compiler.version], Vec::new()).ok()?.text();
     let lines: Vec<&str> = printed.lines().map(str::trim).take(compiler.version_lines).collect();
     Some(lines.join(", ")).filter(|version| !version.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn entry_points_follow_numthreads() {
-        let text = "// [numthreads(1, 1, 1)] void old() {}
-            [shader(\"compute\")]\n[numthreads(8, 8, 1)]\nvoid blur(uint3 id : SV_DispatchThreadID) {}
-            /* [numthreads(1,1,1)] void older() {} */
-            [numthreads(64, 1, 1)] void sum() { a / b; }";
-        assert_eq!(entry_names(text), ["blur", "sum"]);
-        assert_eq!(entry_names("void main() {}"), [""; 0]);
-    }
 }

@@ -26,6 +26,7 @@ mod compute_guards;
 mod derived_buffers;
 mod device_address;
 mod dispatch_setup;
+mod entry_names;
 mod equivalence;
 mod error;
 mod expectation;
@@ -75,11 +76,12 @@ pub use compile_options::CompileOptions;
 pub use compute_guards::compute_guards;
 pub use device_address::{AddressWord, AddressedBuffer};
 pub use dispatch_setup::DispatchSetup;
+pub use entry_names::entry_names_of_file;
 pub use equivalence::{
     TranslationVerdict, check_equivalence, check_translation_of_target, interpret_only, without_source,
 };
 pub use error::CheckError;
-pub use external_compiler::{CompilerRun, entry_names_of_file};
+pub use external_compiler::CompilerRun;
 pub use external_tool::{ToolOutput, run_tool};
 pub use image_config::{ImageConfig, SamplerConfig};
 pub use instrument::{ElementStore, InstrumentedModule, ProbeSelection, TraceError, TraceReader, instrument};

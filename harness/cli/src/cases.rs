@@ -33,7 +33,8 @@ Filters:
       the cases of a conformance suite
   blur.wgsl, blur.toml, shaders/, sort.hlsl:merge
       a shader of yours, its case file, or all of them below a folder (written
-      with a /), or one of several in a file; each is checked as `assay check` does
+      with a /), or one of several in a file; each is checked as by
+      `assay check`
   A case runs if any filter matches it.";
 
 #[derive(Debug, Args)]

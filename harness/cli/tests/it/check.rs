@@ -354,7 +354,7 @@ fn a_planted_error_is_traced_bundled_and_reproduced() {
     assert_eq!(check("a.wgsl", SHADER, &["--mutate", "ulp@OpFMul"]).code, 2);
 }
 
-/// The note on a planted error gives the option that plants it. If the error changes no element, a
+/// The note on a planted error gives the option that plants it. If no element leaves its permitted set, a
 /// note gives other instructions.
 #[test]
 fn a_planted_error_without_effect_is_noted_with_other_instructions() {
@@ -367,7 +367,11 @@ fn a_planted_error_without_effect_is_noted_with_other_instructions() {
     let passes = check("a.wgsl", &hidden, &[&on[..], &["--mutate", "off-by-one@OpIMul"]].concat());
     assert_eq!(passes.code, 0, "{passes:?}");
     assert!(passes.stdout.ends_with(", although off-by-one@OpIMul was planted.\n"), "{passes:?}");
-    let line = passes.stdout.lines().find(|line| line.contains("changes no checked element")).expect("a note");
+    let line = passes
+        .stdout
+        .lines()
+        .find(|line| line.contains("no checked element leaves its permitted set"))
+        .expect("a note");
     let elsewhere = quoted(line).expect("another instruction");
     let fails = check("a.wgsl", &hidden, &[&on[..], &["--mutate", &elsewhere]].concat());
     assert_eq!(fails.code, 1, "{fails:?}");
