@@ -9,8 +9,12 @@ const NUMBER: &str = "4";
 /// Value of a macro that is an image format.
 const FORMAT: &str = "rgba32f";
 
+/// Value of a macro that qualifies the precision of a variable.
+const PRECISION: &str = "highp";
+
 /// Phrases of messages about a name in quotes.
-const NAMED: [&str; 3] = ["undeclared identifier", "undefined identifier", "unknown type name"];
+const NAMED: [&str; 4] =
+    ["undeclared identifier", "undefined identifier", "unknown type name", "no matching overloaded function"];
 
 /// Phrases of messages about a line.
 const LINES: [&str; 2] = ["syntax error", "unrecognized layout identifier"];
@@ -29,14 +33,19 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
         let line = line_of(message, name).and_then(|number| text.lines().nth(number.checked_sub(1)?));
         if NAMED.iter().any(|phrase| message.contains(phrase)) {
             for name in message.split('\'').skip(1).step_by(2).filter(|name| is_macro(name)) {
-                let value = line.and_then(|line| line.find(name).and_then(|at| value(name, line, at)));
-                add(name, value.as_deref().unwrap_or(if name.contains("TYPE") { "float" } else { NUMBER }));
+                let used = line.and_then(|line| Some((line, line.find(name)?)));
+                match used.map(|(line, at)| value(name, line, at)) {
+                    Some(Some(value)) => add(name, &value),
+                    Some(None) => {}
+                    None => add(name, if name.contains("TYPE") { "float" } else { NUMBER }),
+                }
             }
         } else if LINES.iter().any(|phrase| message.contains(phrase))
             && let Some(line) = line
         {
-            for (at, name) in names(line).filter(|(_, name)| is_macro(name) && !is_defined(text, name)) {
-                if let Some(value) = value(name, line, at) {
+            let line = expanded(line, text);
+            for (at, name) in names(&line).filter(|(_, name)| is_macro(name) && definition(text, name).is_none()) {
+                if let Some(value) = value(name, &line, at) {
                     add(name, &value);
                 }
             }
@@ -51,6 +60,9 @@ fn value(name: &str, line: &str, at: usize) -> Option<String> {
     let layout = before.rfind("layout").filter(|layout| !before[*layout..].contains(')'));
     if layout.is_some() && before.ends_with(['(', ',']) && after.starts_with([',', ')']) {
         return Some(FORMAT.to_owned());
+    }
+    if name.contains("PRECISION") {
+        return Some(PRECISION.to_owned());
     }
     let is_called = after.starts_with('(');
     let begins_name = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -86,13 +98,20 @@ fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
     parts.filter(|part| !part.is_empty()).map(move |part| (part.as_ptr() as usize - line.as_ptr() as usize, part))
 }
 
-/// Returns whether a text defines a macro.
-fn is_defined(text: &str, name: &str) -> bool {
-    let defined = |line: &str| {
-        let after = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
-        names(after).next().map(|(_, defined)| defined == name)
-    };
-    text.lines().any(|line| defined(line) == Some(true))
+/// Returns a line with the macros that the text defines replaced once by their definitions.
+fn expanded(line: &str, text: &str) -> String {
+    let defined = names(line).filter_map(|(_, name)| Some((name, definition(text, name)?)));
+    defined.fold(line.to_owned(), |line, (name, definition)| line.replace(name, definition))
+}
+
+/// Returns the definition of a macro in a text, the first if there are several.
+fn definition<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let after = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
+        let rest = after.strip_prefix(name)?;
+        let ends = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
+        ends.then(|| rest.trim())
+    })
 }
 
 /// Returns whether a name has the form of a macro.
@@ -124,7 +143,9 @@ mod tests {
             FLOAT4 sum = FLOAT4(0); // KNOWN
             #define KNOWN 1
             const INT3 size = ivec3(1); float x = KNOWN * SIZE;
-            float y = UP_DIV(3, 2);";
+            float y = UP_DIV(3, 2);
+            #define RESULT FLOAT2
+            uniform PRECISION sampler2D a; RESULT z;";
         let value_at =
             |line: usize, what: &str| missing_macros(&format!("ERROR: a.comp:{line}: '' :  {what}"), text, "a.comp");
         let syntax = "syntax error, unexpected IDENTIFIER";
@@ -133,6 +154,12 @@ mod tests {
         assert_eq!(value_at(3, syntax), ["FLOAT4=vec4"]);
         assert_eq!(value_at(5, syntax), ["INT3=ivec3", "SIZE=4"]);
         assert_eq!(value_at(6, syntax), [""; 0]);
+        assert_eq!(value_at(8, syntax), ["PRECISION=highp", "FLOAT2=vec2"]);
+        let called = |name: &str, line: usize| {
+            let message = format!("ERROR: a.comp:{line}: '{name}' : no matching overloaded function found");
+            missing_macros(&message, text, "a.comp")
+        };
+        assert_eq!((called("FLOAT4", 3), called("UP_DIV", 6)), (vec!["FLOAT4=vec4".to_owned()], Vec::new()));
         assert_eq!(value_at(99, syntax), [""; 0]);
     }
 }

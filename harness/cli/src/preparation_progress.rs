@@ -2,7 +2,7 @@
 
 use assay_reports::{counted, group_digits};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ impl PreparationProgress {
         let style = ProgressStyle::with_template("{spinner} {elapsed} reading and compiling the shaders {pos}/{len}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(120));
-        let is_log = !quiet && !std::io::stderr().is_terminal();
+        let is_log = !quiet && !io::stderr().is_terminal();
         let log = is_log.then(|| Mutex::new(PreparationLog { finished: 0, last: Instant::now() }));
         PreparationProgress { bar, all, log }
     }
@@ -43,7 +43,9 @@ impl PreparationProgress {
         log.finished += 1;
         if log.last.elapsed() >= EVERY {
             log.last = Instant::now();
-            eprintln!("assay: {} of {} read and compiled", group_digits(log.finished), counted(self.all, "shader"));
+            // A closed log does not end the run.
+            let (finished, all) = (group_digits(log.finished), counted(self.all, "shader"));
+            _ = writeln!(io::stderr(), "assay: {finished} of {all} read and compiled");
         }
     }
 }
