@@ -202,8 +202,8 @@ impl Job<'_> {
             options.defines.append(&mut added);
             // The first attempt of the first compiler, until it has no other message about a macro.
             let source = Source { language, text, options: &options, attempt: ATTEMPTS[0] };
-            let first = compilers(language).iter().map(|compiler| self.run(compiler, &source));
-            message = first.into_iter().find(|ran| !matches!(ran, Ok(None))).and_then(Result::err);
+            let mut runs = compilers(language).iter().map(|compiler| self.run(compiler, &source));
+            message = runs.find(|ran| !matches!(ran, Ok(None))).and_then(Result::err);
         }
         if chosen.is_empty() {
             return None;

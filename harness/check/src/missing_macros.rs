@@ -33,7 +33,7 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
         let line = line_of(message, name).and_then(|number| text.lines().nth(number.checked_sub(1)?));
         if NAMED.iter().any(|phrase| message.contains(phrase)) {
             for name in message.split('\'').skip(1).step_by(2).filter(|name| is_macro(name)) {
-                let used = line.and_then(|line| Some((line, line.find(name)?)));
+                let used = line.and_then(|line| names(line).find(|(_, used)| *used == name).map(|(at, _)| (line, at)));
                 match used.map(|(line, at)| value(name, line, at)) {
                     Some(Some(value)) => add(name, &value),
                     Some(None) => {}
@@ -98,10 +98,19 @@ fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
     parts.filter(|part| !part.is_empty()).map(move |part| (part.as_ptr() as usize - line.as_ptr() as usize, part))
 }
 
-/// Returns a line with the macros that the text defines replaced once by their definitions.
+/// Returns a line with the macros that the text defines replaced once by their definitions, except
+/// those with arguments.
 fn expanded(line: &str, text: &str) -> String {
-    let defined = names(line).filter_map(|(_, name)| Some((name, definition(text, name)?)));
-    defined.fold(line.to_owned(), |line, (name, definition)| line.replace(name, definition))
+    let (mut expanded, mut end) = (String::new(), 0);
+    for (at, name) in names(line) {
+        let Some(definition) = definition(text, name).filter(|definition| !definition.starts_with('(')) else {
+            continue;
+        };
+        expanded += &line[end..at];
+        expanded += definition;
+        end = at + name.len();
+    }
+    expanded + &line[end..]
 }
 
 /// Returns the definition of a macro in a text, the first if there are several.
@@ -145,7 +154,8 @@ mod tests {
             const INT3 size = ivec3(1); float x = KNOWN * SIZE;
             float y = UP_DIV(3, 2);
             #define RESULT FLOAT2
-            uniform PRECISION sampler2D a; RESULT z;";
+            uniform PRECISION sampler2D a; RESULT z;
+            FLOAT4 w = FLOAT4(1.0 / FLOAT(n));";
         let value_at =
             |line: usize, what: &str| missing_macros(&format!("ERROR: a.comp:{line}: '' :  {what}"), text, "a.comp");
         let syntax = "syntax error, unexpected IDENTIFIER";
@@ -160,6 +170,7 @@ mod tests {
             missing_macros(&message, text, "a.comp")
         };
         assert_eq!((called("FLOAT4", 3), called("UP_DIV", 6)), (vec!["FLOAT4=vec4".to_owned()], Vec::new()));
+        assert_eq!(called("FLOAT", 9), ["FLOAT=float"]);
         assert_eq!(value_at(99, syntax), [""; 0]);
     }
 }
