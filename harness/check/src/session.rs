@@ -346,7 +346,9 @@ impl CheckSession {
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
-        result.notes.extend(self.fruitless.map(fruitless_search));
+        let is_thin =
+            result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
+        result.notes.extend(self.fruitless.filter(|_| is_thin).map(fruitless_search));
         if let Some((mutation, planted)) = self.planted(check)? {
             self.note_planted(check, mutation, &planted, result);
         }

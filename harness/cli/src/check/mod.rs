@@ -28,6 +28,7 @@ use assay_check::{
 };
 use assay_events::Status;
 use assay_files::OwnedFiles;
+use assay_oracle::Robustness;
 use assay_reports::ResultDirWriter;
 use assay_spirv::Style;
 use assay_suite::NoDevice;
@@ -63,6 +64,11 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         return Err(usage("--against and --validation require --api vulkan"));
     }
     let mut session = args.session(case)?;
+    args.must_suit(api, &session)?;
+    if api != Api::Vulkan {
+        // Only Vulkan has this setting, so that the search must not choose it.
+        session.options.robustness.get_or_insert(Robustness::None);
+    }
     args.dispatch.refuse_duplicates(&session.check()?)?;
     if !args.dispatch.no_search {
         let bar = spinner("searching for parameters");
@@ -81,7 +87,6 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         print(assay_reports::check_text(&result).as_bytes())?;
         return Ok(if result.status == Status::Fail { exit::FAILURES } else { exit::OK });
     }
-    args.must_suit(api, &session)?;
     session.purpose().into_iter().for_each(note);
     if session.shader.wgsl().is_none() && api != Api::Vulkan {
         note("naga translates the SPIR-V for wgpu: the driver receives naga's output, not the module itself");

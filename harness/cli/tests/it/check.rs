@@ -255,6 +255,27 @@ fn robustness_and_recorded_subgroups_are_options() {
     assert!(both.code == 2 && both.stdout.is_empty(), "{both:?}");
 }
 
+/// The search must not choose a setting that wgpu lacks, and that the user would have to remove.
+#[test]
+fn the_search_chooses_robustness_for_vulkan_only() {
+    if !device() {
+        return;
+    }
+    let filter = "@group(0) @binding(0) var source: texture_2d<f32>;
+        @group(0) @binding(1) var result: texture_storage_2d<r32float, write>;
+        @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = vec2<i32>(id.xy);
+            textureStore(result, at, textureLoad(source, at - 1, 0));
+        }";
+    let chosen = check("a.wgsl", filter, &["--device", "llvmpipe"]);
+    assert!(chosen.code == 0 && chosen.stdout.contains("chose --robustness access\n"), "{chosen:?}");
+    // WGSL defines such a read, Vulkan without robustness does not.
+    let passes = check("a.wgsl", filter, &["--api", "wgpu"]);
+    assert!(passes.code == 0 && !passes.stdout.contains("search"), "{passes:?}");
+    let refused = check("a.wgsl", filter, &["--api", "both"]);
+    assert!(refused.code == 2 && refused.stderr.contains("out of bounds: texel [-1, "), "{refused:?}");
+}
+
 #[test]
 fn without_a_driver_the_check_is_refused() {
     let folder = tempfile::tempdir().unwrap();
