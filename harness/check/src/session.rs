@@ -163,7 +163,8 @@ impl CheckSession {
         }
         match search_parameters(&self.check()?, &self.options, limits)? {
             ParameterSearch::NotNeeded => {}
-            ParameterSearch::NothingBetter(candidates) => self.fruitless = Some(candidates),
+            // The first candidate has the defaults.
+            ParameterSearch::NothingBetter(candidates) => self.fruitless = (candidates > 1).then_some(candidates),
             ParameterSearch::Found(chosen) => {
                 chosen.apply(&mut self.options)?;
                 self.chosen = Some(*chosen);
