@@ -88,8 +88,8 @@ pub(crate) struct RunArgs {
 
     /// Rerun the failing cases of the finished run in DIR with its original options
     ///
-    /// The results go to a new folder. --jobs, --workers, --memory, --via, -v and -q may differ from the
-    /// original run.
+    /// The results go to a new folder. --jobs, --workers, --memory, --via, -v and -q may differ
+    /// from the original run.
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     pub(crate) rerun_failed: Option<PathBuf>,
 
@@ -124,6 +124,10 @@ pub(crate) struct RunArgs {
     /// Rerun each failing case alone in a new process before it counts: yes or no [default: yes]
     #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]
     pub(crate) confirm: Confirm,
+
+    /// Stop the run after this number of failing cases; --resume runs the others
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..=u64::MAX))]
+    pub(crate) max_fail: Option<u64>,
 
     /// Limit of a worker's resident memory, in MiB [default: 80 % of the machine's, divided among
     /// the workers]
@@ -248,6 +252,7 @@ impl RunArgs {
             workers: settings.workers,
             isolate: if settings.isolate { Isolate::Yes } else { Isolate::No },
             confirm: if settings.confirm { Confirm::Yes } else { Confirm::No },
+            max_fail: None,
             memory: settings.memory,
             timeout: settings.timeout,
             seed: settings.seed,

@@ -15,7 +15,8 @@ use crate::{
 use assay_events::{CaseEnd, CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
 use assay_isolate::Cases;
 use assay_reports::{
-    Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Tally, counted, merge, plural,
+    Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Standing, Tally, counted, merge,
+    plural,
 };
 use assay_runner::{CaseRequest, Plan, PlanError, RunOptions, Selection};
 use assay_suite::{AnyCase, Case as Program, RunPath, ShaderOptions};
@@ -201,6 +202,7 @@ pub(super) struct Session {
     info: RunInfo,
     /// Cases with a result from before the run was resumed.
     pub(super) finished: HashSet<String>,
+    max_fail: Option<u64>,
     started: Instant,
 }
 
@@ -210,6 +212,8 @@ pub(super) struct ReporterHandle {
     reporters: Rc<std::cell::RefCell<Vec<Box<dyn Reporter>>>>,
     /// API of the run.
     api: String,
+    tally: SharedReporter<Tally>,
+    max_fail: Option<u64>,
 }
 
 impl Reporter for ReporterHandle {
@@ -228,8 +232,18 @@ impl Reporter for ReporterHandle {
 
 impl ReporterHandle {
     fn report(&self, event: &Event) -> io::Result<()> {
-        self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event))
+        self.reporters.borrow_mut().iter_mut().try_for_each(|reporter| reporter.event(event))?;
+        if is_failure_limit(self.max_fail, &self.tally) && !INTERRUPTED.swap(true, Ordering::SeqCst) {
+            note("the number of failing cases reached --max-fail; finishing the work in progress");
+        }
+        Ok(())
     }
+}
+
+/// Returns whether as many cases failed as `--max-fail` permits.
+fn is_failure_limit(max_fail: Option<u64>, tally: &SharedReporter<Tally>) -> bool {
+    let failing = || tally.with(|tally| tally.standing(Standing::Regression) + tally.standing(Standing::Flaky));
+    max_fail.is_some_and(|limit| failing() >= limit)
 }
 
 impl Session {
@@ -305,6 +319,7 @@ impl Session {
             journal,
             info,
             finished: HashSet::new(),
+            max_fail: args.max_fail,
             started: Instant::now(),
         })
     }
@@ -315,7 +330,12 @@ impl Session {
 
     /// Returns a reporter for the events between the run's start and end.
     pub(super) fn reporter(&self) -> ReporterHandle {
-        ReporterHandle { reporters: Rc::clone(&self.reporters), api: self.info.device.api.clone() }
+        ReporterHandle {
+            reporters: Rc::clone(&self.reporters),
+            api: self.info.device.api.clone(),
+            tally: self.tally.clone(),
+            max_fail: self.max_fail,
+        }
     }
 
     /// Reports the start of the run, then replays the journal of a resumed run.
@@ -373,6 +393,9 @@ impl Session {
                 write_run_page(&self.folder);
                 if interrupted {
                     note(&format!("the run was interrupted; {}", resume_advice(&self.folder)));
+                }
+                if is_failure_limit(self.max_fail, &self.tally) {
+                    return Ok(exit::FAILURES);
                 }
                 Ok(self.tally.with(|tally| exit::of_outcome(tally.outcome(), tally.interrupted())))
             }

@@ -107,6 +107,20 @@ fn failing_cases_are_rerun_with_the_options_of_their_run() {
     }
 }
 
+#[test]
+fn a_run_stops_after_its_number_of_failing_cases_and_can_be_resumed() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out").to_str().unwrap().to_owned();
+    let output = assay(&["run", "precision.*.frexp.*", "--max-fail", "1", "--workers", "1", "--out", &out]);
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stderr.contains("reached --max-fail") && output.stdout.contains("Interrupted after"), "{output:?}");
+    let output = assay(&["run", "--resume", &out]);
+    assert!(output.code == 1 && !output.stdout.contains("Interrupted after"), "{output:?}");
+}
+
 /// A filter without remaining cases gives a note and does not stop the run.
 #[test]
 fn a_filter_without_remaining_cases_is_noted_if_other_filters_have_cases() {
