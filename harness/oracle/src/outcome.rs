@@ -2,7 +2,7 @@
 
 use crate::modification_order::AtomicStep;
 use crate::{Place, Slot};
-use assay_float::{Format, Set};
+use assay_float::{Format, Rank, RankRange, Set};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -21,15 +21,17 @@ pub struct Outcome {
     /// Benign races, which [`Dispatch::benign_races`](crate::Dispatch::benign_races) permits: the
     /// first one of each instruction.
     pub benign_races: Vec<Fault>,
-    /// End of the faulty accesses beyond each buffer and texel buffer, in bytes: the size with which
-    /// these would be in bounds. An access by address counts for the last buffer that begins before it.
+    /// End of the faulty accesses beyond each buffer and texel buffer, in bytes: the size with
+    /// which these would be in bounds. An access by address counts for the last buffer that begins
+    /// before it.
     pub reach: BTreeMap<Slot, u64>,
     /// Size of the first mip level with which the faulty accesses to each image would be in bounds,
     /// in texels along each axis. Accesses to other levels, to missing layers, and at negative
     /// coordinates do not count.
     pub image_reach: BTreeMap<Slot, [u32; 3]>,
-    /// True if an access through a physical pointer may lie outside of all buffers, because its address is
-    /// undetermined or because it is uncertain that the access is executed. A driver may crash on it.
+    /// True if an access through a physical pointer may lie outside of all buffers, because its
+    /// address is undetermined or because it is uncertain that the access is executed. A driver may
+    /// crash on it.
     pub open_address: bool,
     /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
     /// affect no memory.
@@ -187,6 +189,16 @@ impl Expected {
             Expected::Float { set, .. } => set.is_anything(),
             Expected::Undetermined(_) => true,
         }
+    }
+
+    /// Returns true if the set permits a factor of two, or another sign: it has more normal numbers
+    /// than there are from one power of two to the next.
+    pub fn is_wide(&self) -> bool {
+        let Expected::Float { format, set } = self else { return false };
+        let normal = format.min_normal();
+        let numbers = |lo: Rank, hi: Rank| hi.saturating_sub(lo).saturating_add(1).max(0);
+        let both = |r: &RankRange| numbers(r.lo.max(normal), r.hi).saturating_add(numbers(r.lo, r.hi.min(-normal)));
+        set.ranges().iter().map(both).fold(0, Rank::saturating_add) > normal
     }
 
     fn excludes_some(&self, width: u32) -> bool {

@@ -276,8 +276,28 @@ impl Program {
         }
     }
 
-    /// Returns true if subgroups may have another size than the device's usual one: Vulkan, "Varying
-    /// Subgroup Size".
+    /// Returns true if it has subgroup instructions or built-ins, so that results may depend on the
+    /// subgroup layout.
+    pub fn uses_subgroups(&self) -> bool {
+        let is_laid_out = |builtin: &BuiltIn| {
+            matches!(
+                builtin,
+                BuiltIn::NumSubgroups
+                    | BuiltIn::SubgroupId
+                    | BuiltIn::SubgroupLocalInvocationId
+                    | BuiltIn::SubgroupEqMask
+                    | BuiltIn::SubgroupGeMask
+                    | BuiltIn::SubgroupGtMask
+                    | BuiltIn::SubgroupLeMask
+                    | BuiltIn::SubgroupLtMask
+            )
+        };
+        self.code.iter().any(|inst| matches!(inst, Inst::Subgroup { .. }))
+            || self.builtins.iter().any(|(builtin, ..)| is_laid_out(builtin))
+    }
+
+    /// Returns true if subgroups may have another size than the device's usual one: Vulkan,
+    /// "Varying Subgroup Size".
     pub fn varies_subgroup_size(&self) -> bool {
         self.varies
     }

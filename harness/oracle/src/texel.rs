@@ -248,15 +248,7 @@ impl Texel {
                 let scale = |x: f64| x.clamp(-1.0, 1.0) * top;
                 few(scale(value(lo)).floor() as i64, scale(value(hi)).ceil() as i64, mask(width))
             }
-            Coding::Float if width == 16 => {
-                let (lo, _) = RoundedReal::exact(value(lo)).neighbours(Fmt::F16);
-                let (_, hi) = RoundedReal::exact(value(hi)).neighbours(Fmt::F16);
-                let mut range = FloatSet::range(Fmt::F16, lo, hi);
-                // The sign of a zero is unspecified.
-                let flushed = lenient && crate::fast_path::meets_denormals(Fmt::F16, (lo, hi));
-                range.zeros = flushed || (lo <= 0 && hi >= -1);
-                range.few()
-            }
+            Coding::Float if width == 16 => written_half(floats, lenient)?.few(),
             Coding::Small(fraction) => {
                 let fraction = fraction - u32::from(channel == 2);
                 let (first, last) = (small(fraction, value(lo)).0, small(fraction, value(hi)).1);
@@ -269,6 +261,17 @@ impl Texel {
             Coding::Float | Coding::Uint | Coding::Sint => None,
         }
     }
+}
+
+/// The possible contents of a channel of 16-bit floats after a float in this range is written; `None`
+/// if it may be a NaN. `lenient` as for [`Texel::written`].
+pub(crate) fn written_half(floats: &FloatSet, lenient: bool) -> Option<FloatSet> {
+    let (lo, hi) = floats.hull().filter(|_| !floats.nan)?;
+    let neighbours = |rank| RoundedReal::exact(crate::residual::value(floats.fmt, rank)).neighbours(Fmt::F16);
+    let ((lo, _), (_, hi)) = (neighbours(lo), neighbours(hi));
+    // The sign of a zero is unspecified.
+    let flushed = lenient && crate::fast_path::meets_denormals(Fmt::F16, (lo, hi));
+    Some(FloatSet { zeros: flushed || (lo <= 0 && hi >= -1), ..FloatSet::range(Fmt::F16, lo, hi) })
 }
 
 /// The codes of the unsigned floats with 5 exponent bits next to a number: the greatest that is not
@@ -398,6 +401,16 @@ mod tests {
             let lenient = texel.written(0, &floats, true).expect("few");
             assert!(lenient.contains(&0) && lenient.contains(&1), "{format:?}: {lenient:?}");
         }
+    }
+
+    #[test]
+    fn many_halves_stay_a_range() {
+        let rank = |x: f32| Fmt::F32.format().rank(u64::from(x.to_bits()));
+        let half = |bits: u64| Fmt::F16.format().rank(bits);
+        let written = written_half(&FloatSet::range(Fmt::F32, rank(-0.1), rank(1.0001)), false).expect("a range");
+        // -0.1 lies between 0xae67 and 0xae66, and 1.0001 between 0x3c00 and 0x3c01.
+        assert_eq!((written.hull(), written.few()), (Some((half(0xae67), half(0x3c01))), None));
+        assert!(written.zeros);
     }
 
     #[test]

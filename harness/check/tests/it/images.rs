@@ -58,6 +58,26 @@ fn a_wrong_texel_is_reported_with_its_coordinates() {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
+/// A sine has more permitted halves than are listed one by one.
+#[test]
+fn many_permitted_halves_are_compared_on_every_driver() {
+    let text = "@group(0) @binding(0) var<storage> source: array<f32>;
+        @group(0) @binding(1) var waves: texture_storage_2d<rgba16float, write>;
+        @compute @workgroup_size(5, 3) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let x = source[id.y * 10u + id.x];
+            textureStore(waves, id.xy, vec4<f32>(sin(x), cos(x), sin(x) * 0.1, 1.0));
+        }";
+    let options = Options { inputs: vec![("source".parse().unwrap(), "0.5..1".parse().unwrap())], ..options() };
+    let shader = wgsl(text);
+    let check = Check::new(&shader, &options).unwrap();
+    on_each_driver(|target| {
+        let result = check.run(target).unwrap();
+        assert_eq!((result.status, result.elements_undetermined), (Status::Pass, 0), "{:?}", result.undetermined);
+    });
+    let result = spoilt(text, &options, |output| output.memory.get_mut(&Slot::new(0, 1)).unwrap()[1] ^= 0x10);
+    assert_eq!((result.status, result.elements_failing), (Status::Fail, 2), "{result:?}");
+}
+
 #[test]
 fn an_impossible_image_is_refused() {
     let shader = wgsl(SAMPLED);

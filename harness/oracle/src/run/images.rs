@@ -13,7 +13,7 @@ use crate::outcome::{CauseKind, FaultKind};
 use crate::pointer::{OBJECT, OUTSIDE, counted};
 use crate::residual::value as value_of;
 use crate::rule_enforcement::named;
-use crate::texel::{ChannelValue, Coding, Texel};
+use crate::texel::{ChannelValue, Coding, Texel, written_half};
 use crate::ty::{Fmt, Kind, mask};
 use assay_spirv::tables::Dim;
 use assay_texture::{ComponentSource, ImageView, Swizzle};
@@ -477,9 +477,19 @@ impl<'a> Run<'a> {
         let beyond = bounded && floats.as_ref().and_then(FloatSet::hull).is_some_and(beyond);
         let nan = beyond || floats.as_ref().is_some_and(|floats| floats.nan);
         let floats = floats.filter(|_| !beyond);
-        let written = |lenient| place.texel.written(channel, floats.as_ref()?, lenient);
-        self.readings_differ |= written(false) != written(true);
-        match written(self.reading == Reading::Lenient).and_then(AbstractValue::of_patterns) {
+        let is_lenient = self.reading == Reading::Lenient;
+        let found = if stored_kind(&place.texel, width) == Kind::Float(Fmt::F16) {
+            let written = |lenient| written_half(floats.as_ref()?, lenient);
+            self.readings_differ |= written(false) != written(true);
+            written(is_lenient).map(|half| {
+                half.few().and_then(AbstractValue::of_patterns).unwrap_or_else(|| AbstractValue::of_floats(half))
+            })
+        } else {
+            let written = |lenient| place.texel.written(channel, floats.as_ref()?, lenient);
+            self.readings_differ |= written(false) != written(true);
+            written(is_lenient).and_then(AbstractValue::of_patterns)
+        };
+        match found {
             Some(found) => found,
             None if nan => (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0),
             None => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),

@@ -51,14 +51,15 @@ pub(crate) use diagnostics::UNREAD;
 
 /// Interprets a dispatch.
 pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
-    let usual =
-        setup::check(program, dispatch, limits).and_then(|()| once(program, dispatch, limits, Reading::Usual))?;
+    setup::check(program, dispatch, limits)?;
+    let deadline = setup::deadline(limits.time);
+    let usual = once(program, dispatch, limits, deadline, Reading::Usual)?;
     let differ = usual.readings_differ || dispatch.copies == Copies::Assume;
     if !differ || usual.work.endless {
         return Ok(usual.finish(None));
     }
     // The readings differ somewhere: run again in the lenient reading.
-    let lenient = once(program, dispatch, limits, Reading::Lenient)?;
+    let lenient = once(program, dispatch, limits, deadline, Reading::Lenient)?;
     Ok(usual.finish(Some(lenient)))
 }
 
@@ -66,11 +67,13 @@ fn once<'a>(
     program: &'a Program,
     dispatch: &'a Dispatch,
     limits: &Limits,
+    deadline: Instant,
     reading: Reading,
 ) -> Result<Run<'a>, RunError> {
     let (mut contention, mut out_of_bounds) = (Contention::default(), OutOfBounds::default());
     loop {
-        let run = parallel::groups(program, dispatch, limits, reading, (&contention, &out_of_bounds))?;
+        let limits = Limits { time: deadline.saturating_duration_since(Instant::now()), ..*limits };
+        let run = parallel::groups(program, dispatch, &limits, reading, (&contention, &out_of_bounds))?;
         // Each round knows the findings of the one before: contended atomics, and loads out of
         // bounds.
         match (run.contention.next(), run.out_of_bounds.next()) {

@@ -112,7 +112,7 @@ pub(super) fn check(program: &Program, dispatch: &Dispatch, limits: &Limits) -> 
 }
 
 /// Returns the time at which a run with this time limit is given up.
-fn deadline(limit: Duration) -> Instant {
+pub(super) fn deadline(limit: Duration) -> Instant {
     /// A year, in place of limits beyond the clock's.
     const FOREVER: Duration = Duration::from_secs(365 * 86_400);
     let now = Instant::now();
