@@ -154,11 +154,19 @@ fn is_compute_glsl(file: &Path) -> bool {
         .is_some_and(|text| text.contains("local_size_") && (text.contains("#version") || text.contains(" main(")))
 }
 
-/// Returns the compute entry points that an HLSL or Slang file declares; `None` for other files.
+/// Returns the compute entry points that an HLSL or Slang file declares, and none for a WGSL or GLSL
+/// file that is a part of others or of another stage; `None` for other files.
 fn declared_entries(file: &Path) -> Option<Vec<String>> {
+    let lacks = |text: &str, signs: &[&str]| {
+        let is_whole = (text.len() as u64) < MAX_BEGINNING;
+        (is_whole && !signs.iter().any(|sign| text.contains(sign))).then(Vec::new)
+    };
+    let text = beginning(file)?;
     match Language::detect(&file.display().to_string(), &[]) {
-        Language::Hlsl | Language::Slang => Some(entry_names_of_file(file, &beginning(file)?)),
-        _ => None,
+        Language::Hlsl | Language::Slang => Some(entry_names_of_file(file, &text)),
+        Language::Wgsl => lacks(&text, &["@compute", "stage(compute"]),
+        Language::Glsl => lacks(&text, &["main", "#include"]),
+        Language::SpirvText | Language::SpirvWords => None,
     }
 }
 

@@ -36,7 +36,9 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
         ("sub/two.wgsl", two),
         ("sub/named.wgsl", WRITES.to_owned()),
         ("sub/named.toml", case.to_owned()),
-        ("broken.wgsl", "fn main(".to_owned()),
+        ("broken.wgsl", "@compute fn main(".to_owned()),
+        ("old_vertex.wgsl", "[[stage(vertex)]] fn main(".to_owned()),
+        ("part.comp", "float half_of(float x) { return x / 2.0; }".to_owned()),
         ("fragment.wgsl", "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(); }".to_owned()),
         (".hidden/b.wgsl", WRITES.to_owned()),
         ("notes.toml", "text = 'not of Assay'".to_owned()),
@@ -60,7 +62,7 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     assert!(!output.stdout.contains("sub/named.wgsl"), "a shader of a case file is not checked alone: {output:?}");
     assert!(!output.stdout.contains("hidden") && !output.stdout.contains("notes.toml"), "{output:?}");
     assert!(!output.stdout.contains("included.glsl") && !output.stdout.contains("vertex.glsl"), "{output:?}");
-    assert!(output.stderr.contains("1 shader has no compute entry point"), "{output:?}");
+    assert!(output.stderr.contains("3 shaders have no compute entry point"), "{output:?}");
     let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
     assert_eq!(results.matches("\"event\":\"check_finished\"").count(), 6, "{results}");
     // A finished run is resumed without running anything again.
