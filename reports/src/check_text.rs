@@ -41,7 +41,8 @@ pub fn text(check: &CheckResult) -> String {
         _ = writeln!(out, "  {reason}");
     }
     for note in &check.notes {
-        _ = writeln!(out, "  note: {note}");
+        let label = if note.starts_with("warning: ") { "" } else { "note: " };
+        _ = writeln!(out, "  {label}{note}");
     }
     for mismatch in check.mismatches.iter().take(SHOWN) {
         element(&mut out, mismatch);
@@ -245,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_headline_names_unjudged_rounds_and_the_writes_follow() {
-        let binding = BindingWrites { binding: "a".into(), elements: 12_288, written: 5, falsifiable: 5 };
+        let binding = BindingWrites { binding: "a".into(), elements: 12_288, written: 5, falsifiable: 5, wide: 0 };
         let writes = Some(Writes::of(vec![binding]));
         let unjudged = vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }];
         let text = text(&CheckResult { writes, unjudged, rounds_checked: 1, ..check(Status::Pass) });

@@ -243,7 +243,8 @@ impl Console {
         if verdicts > 1 {
             writeln!(
                 out,
-                "verdicts {} of {} rest on at least {} % of the elements that the shader may write",
+                "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or \
+                 more, with varied values",
                 group_digits(meaningful),
                 group_digits(verdicts),
                 100 / Writes::MEANINGFUL
@@ -417,6 +418,14 @@ impl Console {
                     0 => String::new(),
                     n => format!("; {} {} as {by}", counted(n, "case"), plural(n, "fails", "fail")),
                 };
+                let (verdicts, meaningful) = tally.verdicts();
+                let thin = match verdicts - meaningful {
+                    0 => String::new(),
+                    n => {
+                        let verbs = (plural(n, "says", "say"), plural(n, "its shader", "their shaders"));
+                        format!("; {} {} little about {}", counted(n, "verdict"), verbs.0, verbs.1)
+                    }
+                };
                 let conforms = (passed > 0 || reference == 0).then(|| {
                     let verb = plural(passed, "conforms", "conform");
                     let passed = counted(passed, "checked case");
@@ -429,7 +438,7 @@ impl Console {
                 });
                 let passes = [conforms, agrees].into_iter().flatten().collect::<Vec<_>>().join("; ");
                 let green = AnsiColor::Green.on_default().bold();
-                (green, format!("PASS: {device}: {passes}{other}{despite}."))
+                (green, format!("PASS: {device}: {passes}{other}{despite}{thin}."))
             }
         }
     }

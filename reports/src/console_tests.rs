@@ -229,7 +229,9 @@ fn the_verdict_names_a_planted_error() {
     let (fails, passes) = (ended(Status::Fail), ended(Status::Pass));
     let blameless = "permit, but off-by-one@last was planted: the device is not at fault.\n";
     assert!(fails.ends_with(blameless), "{fails}");
-    assert!(passes.ends_with("to Vulkan 1.4.360, although off-by-one@last was planted.\n"), "{passes}");
+    // It does not say how many elements the shader wrote.
+    let thin = "to Vulkan 1.4.360, although off-by-one@last was planted; 1 verdict says little about its shader.\n";
+    assert!(passes.ends_with(thin), "{passes}");
 }
 
 /// A failure of a case file's own expectation is not reported as a violation of the specification.

@@ -206,7 +206,7 @@ impl Tally {
     }
 
     /// Returns the number of checks with a verdict, and of those whose verdict is meaningful
-    /// ([`Writes::is_meaningful`](assay_events::Writes::is_meaningful)).
+    /// ([`Writes::is_meaningful`](assay_events::Writes::is_meaningful)). A Fail is.
     pub fn verdicts(&self) -> (u64, u64) {
         (self.verdicts, self.meaningful)
     }
@@ -229,9 +229,10 @@ impl Tally {
         self.scalars_checked += if check.status == Status::Undetermined { 0 } else { check.elements_checked };
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
-        let rests_on_enough = check.writes.as_ref().is_some_and(Writes::is_meaningful);
-        self.verdicts += u64::from(check.status.has_verdict());
-        self.meaningful += u64::from(check.status.has_verdict() && rests_on_enough);
+        let says_enough = check.writes.as_ref().is_some_and(Writes::is_meaningful);
+        let has_verdict = check.status.has_verdict();
+        self.verdicts += u64::from(has_verdict);
+        self.meaningful += u64::from(has_verdict && (check.status == Status::Fail || says_enough));
         self.by_case_file += u64::from(check.status == Status::Fail && check.fails_only_the_case());
     }
 

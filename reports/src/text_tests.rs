@@ -1,6 +1,7 @@
 //! Snapshots of the texts that reporters write.
 //!
-//! `INSTA_UPDATE=always cargo nextest run -p assay-reports --lib text_tests` writes `src/snapshots/` again.
+//! `INSTA_UPDATE=always cargo nextest run -p assay-reports --lib text_tests` writes
+//! `src/snapshots/` again.
 
 use crate::{
     ResultDir, check_text,
@@ -70,8 +71,13 @@ fn verdicts_of_checks() {
     for status in STATUSES {
         compare(&format!("check {status:?}"), &check_text(&check(status)));
     }
-    let binding =
-        BindingWrites { binding: "set 0 binding 0 (data)".into(), elements: 12_288, written: 5, falsifiable: 5 };
+    let binding = BindingWrites {
+        binding: "set 0 binding 0 (data)".into(),
+        elements: 12_288,
+        written: 5,
+        falsifiable: 5,
+        wide: 0,
+    };
     let hollow = CheckResult {
         writes: Some(Writes::of(vec![binding])),
         unjudged: vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }],
@@ -119,7 +125,8 @@ fn differences_of_runs() {
     compare("diff of the same", &text(&old, &old));
 }
 
-/// Returns the text of a page as a browser shows it, a line for each run of text; `None` without Chromium.
+/// Returns the text of a page as a browser shows it, a line for each run of text; `None` without
+/// Chromium.
 fn words(page: &Path) -> Option<String> {
     let html = browse(page, "", &["--virtual-time-budget=5000"])?.document;
     let mut text = String::new();

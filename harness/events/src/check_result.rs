@@ -21,8 +21,8 @@ pub struct CheckResult {
     pub workgroup_size: [u32; 3],
     /// Number of rounds, each with different inputs.
     pub rounds: u32,
-    /// Number of rounds in which a result was judged that could have come out wrong; `unjudged` explains
-    /// the others.
+    /// Number of rounds in which a result was judged that could have come out wrong; `unjudged`
+    /// explains the others.
     pub rounds_checked: u32,
     /// Rounds that say nothing about the device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -38,7 +38,8 @@ pub struct CheckResult {
     pub elements_failing: u64,
     /// Number of elements that only a lenient reading permits.
     pub elements_warning: u64,
-    /// Elements that the shader wrote; `None` in results of versions of Assay that did not count them.
+    /// Elements that the shader wrote; `None` in results of versions of Assay that did not count
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<Writes>,
     /// The first failing and warning elements; failing ones come first, in each group by round,
@@ -87,12 +88,22 @@ pub struct UnjudgedRound {
 /// value and can fail, but is not a result that the device computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Writes {
-    /// Elements of the bindings that the shader may write: those that were checked or are undetermined.
+    /// Elements of the bindings that the shader may write: those that were checked or are
+    /// undetermined.
     pub elements: u64,
     /// Elements that some invocation wrote or may have written, even with an unchanged value.
     pub written: u64,
     /// Written elements for which not every value is permitted. A Pass requires at least one.
     pub falsifiable: u64,
+    /// Falsifiable elements whose permitted set spans more than a factor of two, or both signs.
+    /// They say little.
+    #[serde(default, skip_serializing_if = "crate::event::is_zero")]
+    pub wide: u64,
+    /// Falsifiable elements that differ from their old value and from the most frequent one at
+    /// their place in a vector. `None` if that was not counted, or if the shader stores a single
+    /// value by design, as one that clears an image does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distinct: Option<u64>,
     /// Counts by binding that the shader may write.
     pub bindings: Vec<BindingWrites>,
 }
@@ -108,6 +119,9 @@ pub struct BindingWrites {
     pub written: u64,
     /// As in [`Writes::falsifiable`].
     pub falsifiable: u64,
+    /// As in [`Writes::wide`].
+    #[serde(default, skip_serializing_if = "crate::event::is_zero")]
+    pub wide: u64,
 }
 
 impl BindingWrites {
@@ -116,6 +130,7 @@ impl BindingWrites {
         self.elements += other.elements;
         self.written += other.written;
         self.falsifiable += other.falsifiable;
+        self.wide += other.wide;
     }
 }
 
@@ -123,14 +138,28 @@ impl Writes {
     /// Adds bindings up.
     pub fn of(bindings: Vec<BindingWrites>) -> Writes {
         let sum = |number: fn(&BindingWrites) -> u64| bindings.iter().map(number).sum();
-        let (elements, written, falsifiable) = (sum(|b| b.elements), sum(|b| b.written), sum(|b| b.falsifiable));
-        Writes { elements, written, falsifiable, bindings }
+        let (elements, written) = (sum(|b| b.elements), sum(|b| b.written));
+        let (falsifiable, wide) = (sum(|b| b.falsifiable), sum(|b| b.wide));
+        Writes { elements, written, falsifiable, wide, distinct: None, bindings }
     }
 
-    /// Returns whether enough elements could have come out wrong that a verdict says something about
-    /// the shader: one in [`Writes::MEANINGFUL`] of those that it may write.
+    /// Returns the number of elements that could have come out wrong by a factor of two.
+    pub fn narrow(&self) -> u64 {
+        self.falsifiable.saturating_sub(self.wide)
+    }
+
+    /// Returns whether a verdict says something about the shader: one in [`Writes::MEANINGFUL`] of
+    /// the elements that it may write could have come out wrong by a factor of two, and their
+    /// values are varied.
     pub fn is_meaningful(&self) -> bool {
-        self.falsifiable > 0 && Writes::is_enough(self.falsifiable, self.elements)
+        self.narrow() > 0 && Writes::is_enough(self.narrow(), self.elements) && self.is_varied()
+    }
+
+    /// Returns whether the values of the falsifiable elements differ enough to say something about
+    /// the shader: one in [`Writes::MEANINGFUL`] is distinct, or there are only a few.
+    pub fn is_varied(&self) -> bool {
+        let is_enough = |distinct| distinct > 0 && Writes::is_enough(distinct, self.falsifiable);
+        self.falsifiable < Writes::FEW || self.distinct.is_none_or(is_enough)
     }
 
     /// Returns whether a number of elements is at least one in [`Writes::MEANINGFUL`] of all.
@@ -140,11 +169,14 @@ impl Writes {
 
     /// Reciprocal of the smallest share of elements on which a meaningful verdict rests: 5 %.
     pub const MEANINGFUL: u64 = 20;
+
+    /// Fewer falsifiable elements are not judged by their values.
+    const FEW: u64 = 16;
 }
 
 impl std::fmt::Display for Writes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Writes { elements, written, falsifiable, bindings } = self;
+        let Writes { elements, written, falsifiable, wide, bindings, .. } = self;
         let some = bindings.iter().filter(|binding| binding.written > 0).count();
         let (plural, all) = (if *elements == 1 { "" } else { "s" }, bindings.len());
         let bindings = if all == 1 { "binding" } else { "bindings" };
@@ -158,6 +190,11 @@ impl std::fmt::Display for Writes {
             _ if falsifiable == written => Ok(()),
             0 => write!(f, ", none of which could have come out wrong"),
             _ => write!(f, ", {} of which could have come out wrong", group_digits(falsifiable)),
+        }?;
+        match wide {
+            0 => Ok(()),
+            1 => write!(f, "; 1 permitted set spans more than a factor of two"),
+            _ => write!(f, "; {} permitted sets span more than a factor of two", group_digits(wide)),
         }
     }
 }
@@ -281,7 +318,8 @@ impl CheckResult {
         failing.peek().is_some() && failing.all(of_the_case)
     }
 
-    /// Returns how many rounds were judged, and why the others were not: `1 of 2 rounds checked: round 0 wrote nothing`.
+    /// Returns how many rounds were judged, and why the others were not: `1 of 2 rounds checked:
+    /// round 0 wrote nothing`.
     pub fn rounds_text(&self) -> String {
         let why: Vec<String> = self.unjudged.iter().map(|one| format!("round {} {}", one.round, one.why)).collect();
         let colon = if why.is_empty() { "" } else { ": " };
@@ -301,6 +339,7 @@ mod tests {
             elements,
             written,
             falsifiable,
+            wide: 0,
         };
         let text = |bindings| Writes::of(bindings).to_string();
         let four =
@@ -310,6 +349,22 @@ mod tests {
         assert_eq!(text(some), "wrote 5 of 8 elements in 2 of 2 bindings, 2 of which could have come out wrong");
         let one = vec![binding("a", 1, 1, 0)];
         assert_eq!(text(one), "wrote 1 of 1 element in 1 of 1 binding, none of which could have come out wrong");
+        let wide = vec![BindingWrites { wide: 2, ..binding("a", 4, 4, 4) }];
+        assert_eq!(
+            text(wide),
+            "wrote 4 of 4 elements in 1 of 1 binding; 2 permitted sets span more than a factor of two"
+        );
+    }
+
+    #[test]
+    fn a_verdict_needs_varied_values_unless_there_are_few() {
+        let writes = |elements, falsifiable, distinct| {
+            Writes { elements, written: falsifiable, falsifiable, distinct, ..Writes::default() }.is_meaningful()
+        };
+        assert!(writes(100, 100, Some(5)) && writes(100, 5, Some(0)) && writes(100, 100, None));
+        assert!(!writes(100, 100, Some(4)) && !writes(100, 4, None) && !writes(0, 0, None));
+        let wide = Writes { elements: 100, written: 100, falsifiable: 100, wide: 96, ..Writes::default() };
+        assert!(!wide.is_meaningful() && wide.narrow() == 4);
     }
 }
 

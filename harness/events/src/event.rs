@@ -56,8 +56,8 @@ pub struct Example {
     #[serde(with = "margin")]
     #[schemars(with = "Option<margin::Json>")]
     pub margin: Option<f64>,
-    /// The call whose permitted set `assay explain` derives; `None` for an element of a program or a
-    /// check.
+    /// The call whose permitted set `assay explain` derives; `None` for an element of a program or
+    /// a check.
     #[serde(
         default,
         alias = "explain",
@@ -204,6 +204,12 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// Returns true for zero; serde passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// A chunk of a case's inputs with failing results. The inputs of a case are divided into chunks in
 /// the same way each time, and each chunk is one dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
@@ -311,8 +317,8 @@ pub struct GrowthStep {
 pub struct Profile {
     /// The type of the first operand: `f32`.
     pub operand: String,
-    /// The largest error divided by its bound in equal parts of the first operand's bit patterns, to
-    /// three digits and at most 1e9; `null` if there is none. The patterns are in the order of
+    /// The largest error divided by its bound in equal parts of the first operand's bit patterns,
+    /// to three digits and at most 1e9; `null` if there is none. The patterns are in the order of
     /// their values; floats are ordered from negative NaNs over -inf .. -0 and +0 .. +inf to
     /// positive NaNs. Their number is a power of two: 512 for `f32`, `bf16` (each sign and binade)
     /// and `f64`, 128 for other types and in results of earlier versions of Assay.
@@ -399,7 +405,8 @@ pub struct RunInfo {
     pub settings: Option<Box<RunSettings>>,
     /// Start time, RFC 3339.
     pub started: String,
-    /// Name of the machine. Parts of a run on several machines have several names, separated by spaces.
+    /// Name of the machine. Parts of a run on several machines have several names, separated by
+    /// spaces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub host: String,
     /// A hash of the names of the planned cases and of everything else that decides their results,
@@ -412,8 +419,8 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
-    /// Returns the settings of the run. Those of a result folder of schema 1 are known as far as they
-    /// are needed to repeat a single case.
+    /// Returns the settings of the run. Those of a result folder of schema 1 are known as far as
+    /// they are needed to repeat a single case.
     pub fn known_settings(&self) -> RunSettings {
         match &self.settings {
             Some(settings) => (**settings).clone(),
