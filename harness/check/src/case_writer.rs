@@ -1,7 +1,7 @@
 //! Case file of a check: its shader and options in a directory, which [`CaseFile`](crate::CaseFile)
 //! reads.
 
-use crate::options::{BindingSource, Options};
+use crate::options::{BindingSource, ONE_OF, Options};
 use crate::{CheckError, ShaderSource};
 use assay_case::Mixture;
 use assay_files::{OwnedFiles, input};
@@ -92,6 +92,7 @@ fn case_text(
         Ok(match source {
             BindingSource::Number(number) => format!("={number}"),
             BindingSource::Index => "index".to_owned(),
+            BindingSource::OneOf(numbers) => format!("{ONE_OF}{}", numbers.join(",")),
             BindingSource::Mixture(Mixture::Usual) => "usual".to_owned(),
             BindingSource::Mixture(Mixture::Hard) => "hard".to_owned(),
             BindingSource::Mixture(Mixture::Range(range)) => range.to_string(),

@@ -21,7 +21,7 @@ use assay_oracle::{
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
-use assay_spirv_rules::requirements::Requirements;
+use assay_spirv_rules::requirements::{RequirementCheck, Requirements};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -83,7 +83,8 @@ pub(crate) const SEEMS_ENDLESS: &str = "seems to run endlessly";
 pub(crate) const ENDLESS: &str = "runs endlessly";
 
 /// Description of a shader that is defined for some subgroup layouts, but not for the device's.
-pub(crate) const UNDEFINED_IN_LAYOUT: &str = "with the device's subgroup layout the shader itself is undefined";
+pub(crate) const UNDEFINED_IN_LAYOUT: &str =
+    "in the device's subgroup layout, or in the usual one, the shader itself is undefined";
 
 /// Largest number of faults listed.
 const FAULTS: usize = 5;
@@ -386,9 +387,18 @@ impl<'a> Check<'a> {
         Ok(self.run_to_output(target)?.result)
     }
 
+    /// Returns whether a target has what the module requires.
+    pub fn may_run_on(&self, target: &dyn Target) -> bool {
+        self.requirements(target).may_run()
+    }
+
+    fn requirements(&self, target: &dyn Target) -> RequirementCheck {
+        Requirements::of(&self.shader.source.module).check(target.capabilities())
+    }
+
     /// As [`Check::run`], with the contents that the device left.
     pub(crate) fn run_to_output(&self, target: &dyn Target) -> Result<FinishedRun, CheckError> {
-        let requirements = Requirements::of(&self.shader.source.module).check(target.capabilities());
+        let requirements = self.requirements(target);
         if !requirements.may_run() {
             let (status, reason) = (Status::NotSupported, Some(requirements.to_string()));
             return Ok(FinishedRun::without_output(CheckResult { status, reason, ..self.blank() }));

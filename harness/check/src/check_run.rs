@@ -16,16 +16,20 @@ use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::open_sources;
 use crate::picture::picture;
+use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
-use assay_oracle::{Copies, Dispatch, FaultKind, Outcome, Slot, SubgroupLayout};
+use assay_oracle::{Copies, Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::Reflection;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Time limit of the search for a fault in every subgroup layout, if the usual one has a fault.
+const UNDEFINED_TIME: Duration = Duration::from_secs(5);
 
 /// State of a run over its rounds.
 pub(crate) struct CheckRun<'a> {
@@ -206,8 +210,9 @@ impl<'a> CheckRun<'a> {
         let mut dispatch = check.dispatch(number, self.target)?;
         let allocated = check.allocate(&mut dispatch, &check.setup.descriptors, self.target)?;
         let before = Instant::now();
-        let outcome = self.interpret_subset(&mut dispatch)?;
+        let outcome = self.in_every_layout(number, &mut dispatch);
         self.result.times.check += before.elapsed().as_secs_f64();
+        let outcome = outcome?;
         self.result.instructions += outcome.instructions;
         if outcome.fault_count > 0 {
             self.note_undefined(number, "was not run", &outcome);
@@ -220,6 +225,28 @@ impl<'a> CheckRun<'a> {
             check.must_record(&outcome, dispatch.subgroup_size)?;
         }
         Ok((dispatch, allocated, outcome))
+    }
+
+    /// Interprets a round in every subgroup layout at once. A shader with subgroup instructions is
+    /// interpreted in the usual layout first: undefined behaviour there may damage the process,
+    /// which would accuse the device.
+    fn in_every_layout(&mut self, number: u32, dispatch: &mut Dispatch) -> Result<Outcome, RoundEnd> {
+        let check = self.check;
+        let is_open = check.records_layout() && dispatch.layout == SubgroupLayout::Unknown;
+        if !is_open || !check.program.uses_subgroups() {
+            return Ok(self.interpret_subset(dispatch)?);
+        }
+        let usual = self.interpret_subset(&mut Dispatch { layout: SubgroupLayout::Linear, ..dispatch.clone() })?;
+        if usual.fault_count == 0 {
+            return Ok(self.interpret_subset(dispatch)?);
+        }
+        // Another layout may be free of faults, or they are in all of them.
+        let limits = Limits { time: UNDEFINED_TIME.min(check.limits.time), ..check.limits };
+        let dispatch = Dispatch { only: self.only.clone(), ..dispatch.clone() };
+        match check.program.run(&dispatch, &limits) {
+            Ok(outcome) if outcome.fault_count > 0 => Ok(outcome),
+            _ => Err(self.skip_undefined_layout(number, check.first_fault(&usual))),
+        }
     }
 
     /// Skips a round whose accesses through physical pointers may lie outside of all buffers, even
@@ -291,7 +318,8 @@ impl<'a> CheckRun<'a> {
         RoundEnd::Skipped
     }
 
-    /// Notes a round that the shader leaves undefined under the recorded subgroup layout.
+    /// Notes a round that the shader leaves undefined under the recorded subgroup layout, or the
+    /// usual one.
     fn skip_undefined_layout(&mut self, number: u32, first: String) -> RoundEnd {
         self.skip(number, format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}"));
         self.undefined_in_layout.get_or_insert(first);
@@ -441,8 +469,12 @@ impl<'a> CheckRun<'a> {
         }
         let only = only.filter(|_| self.whole_rounds == 0 || self.whole_rounds < result.rounds_checked);
         result.sampled = only.map(|only| check.sampled(&only, sum.outside_subset));
-        let (hollow, distinct) = (sum.hollow().is_some(), sum.distinct());
-        result.writes = Some(sum.writes());
+        let hollow = sum.hollow().is_some();
+        let mut writes = sum.writes();
+        if DataFlow::new(&check.shader.source.module).stores_one_value() {
+            writes.distinct = None;
+        }
+        result.writes = Some(writes);
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;
         result.elements_warning = sum.warning;
@@ -467,7 +499,7 @@ impl<'a> CheckRun<'a> {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::few_judged(&result, advice.as_deref()));
-        result.notes.extend(status::few_values(&result, distinct, advice.as_deref()));
+        result.notes.extend(status::few_values(&result, advice.as_deref()));
         result
     }
 }

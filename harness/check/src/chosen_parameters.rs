@@ -1,13 +1,14 @@
 //! Parameters that a search chose for a check.
 
 use crate::CheckError;
-use crate::options::{BindingSource, Options};
+use crate::options::{BindingSource, ONE_OF, Options};
 use assay_case::{InputRange, Mixture};
 use assay_events::group_digits;
 use assay_oracle::Robustness;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 /// Contents of a buffer whose integers serve as indices: 0, 1, 2, ..
 pub(crate) const INDEX: &str = "index";
@@ -46,7 +47,7 @@ impl ChosenParameters {
         options.push_values.extend(self.push.iter().cloned());
         for (name, value) in &self.inputs {
             let source = match value.parse::<InputRange>() {
-                _ if value == INDEX => BindingSource::Index,
+                _ if value == INDEX || value.starts_with(ONE_OF) => BindingSource::parse(value, Path::new("")),
                 Ok(range) => BindingSource::Mixture(Mixture::Range(range)),
                 Err(_) => BindingSource::Number(value.clone()),
             };

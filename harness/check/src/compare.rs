@@ -64,13 +64,9 @@ impl Comparison {
 
     /// Returns the written elements of all bindings.
     pub(crate) fn writes(&self) -> Writes {
-        Writes::of(self.writes.iter().map(|binding| binding.writes.clone()).collect())
-    }
-
-    /// Returns the number of elements that could have come out wrong and have a value of their own
-    /// ([`WrittenValues::distinct`]).
-    pub(crate) fn distinct(&self) -> u64 {
-        self.writes.iter().map(|binding| binding.values.distinct()).sum()
+        let distinct = self.writes.iter().map(|binding| binding.values.distinct()).sum();
+        let bindings = self.writes.iter().map(|binding| binding.writes.clone()).collect();
+        Writes { distinct: Some(distinct), ..Writes::of(bindings) }
     }
 
     /// Turns everything that fails or warns into undetermined elements. Returns their number.
@@ -202,6 +198,15 @@ impl<'a> Permitted<'a> {
         self.expected.judge(self.lenient, got)
     }
 
+    /// Returns the power of a comparison of `width` bits with the set.
+    fn power(&self, width: u32) -> Power {
+        match () {
+            () if !self.can_be_wrong(width) => Power::None,
+            () if self.expected.is_wide() || self.lenient.is_some_and(Expected::is_wide) => Power::Wide,
+            () => Power::Narrow,
+        }
+    }
+
     /// Returns whether some `width` bits are not permitted.
     pub(crate) fn can_be_wrong(&self, width: u32) -> bool {
         self.expected.can_be_wrong(self.lenient, width)
@@ -303,24 +308,26 @@ impl BindingComparison<'_> {
         count: &mut BindingCount,
     ) {
         let (offset, bytes) = (element.offset, element.bytes());
-        let can_be_wrong = self.element(element, name, result);
+        let power = self.element(element, name, result);
         let written = self.descriptor.may_be_written && self.memory.is_written(offset, bytes);
-        if let (true, true, Some(after)) = (written, can_be_wrong, element.read(self.got)) {
+        let falsifiable = written && power != Power::None;
+        if let (true, Some(after)) = (falsifiable, element.read(self.got)) {
             count.values.count(offset, element.read(self.before), after);
         }
         let writes = &mut count.writes;
         writes.elements += u64::from(self.memory.is_known(offset, bytes));
         writes.written += u64::from(self.memory.is_known(offset, bytes) && written);
-        writes.falsifiable += u64::from(written && can_be_wrong);
+        writes.falsifiable += u64::from(falsifiable);
+        writes.wide += u64::from(falsifiable && power == Power::Wide);
     }
 
-    /// Compares an element. Returns whether a written part of it could have come out wrong.
-    fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) -> bool {
+    /// Compares an element. Returns the greatest power of its written parts.
+    fn element(&self, element: Element, name: &dyn Fn() -> String, result: &mut Comparison) -> Power {
         if !self.memory.is_known(element.offset, element.bytes()) {
             result.outside_subset += 1;
-            return false;
+            return Power::None;
         }
-        let mut can_be_wrong = false;
+        let mut power = Power::None;
         // A value that was written with another type than the block's is compared piece by piece.
         for piece in pieces(self.memory, element) {
             let Some(permitted) = Permitted::of(self.memory, piece.offset, piece.scalar.width()) else {
@@ -328,8 +335,9 @@ impl BindingComparison<'_> {
                 continue;
             };
             let Some(bits) = piece.read(self.got) else { continue };
-            can_be_wrong |=
-                permitted.can_be_wrong(piece.scalar.width()) && self.memory.is_written(piece.offset, piece.bytes());
+            if self.memory.is_written(piece.offset, piece.bytes()) {
+                power = power.max(permitted.power(piece.scalar.width()));
+            }
             let status = match permitted.judge(bits) {
                 Standing::Within => {
                     result.checked += 1;
@@ -367,8 +375,18 @@ impl BindingComparison<'_> {
                 by: Mismatch::SPECIFICATION.into(),
             });
         }
-        can_be_wrong
+        power
     }
+}
+
+/// Power of a comparison to find a wrong value, from the least to the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Power {
+    /// Nothing is wrong: the value is undetermined, or any is permitted.
+    None,
+    /// The permitted set spans more than a factor of two.
+    Wide,
+    Narrow,
 }
 
 /// Returns the bytes of a binding before the dispatch.

@@ -18,6 +18,8 @@ pub struct CompileOptions {
     pub includes: Vec<PathBuf>,
     /// Entry point of HLSL and Slang.
     pub entry: Option<String>,
+    /// Extensions of GLSL that are enabled beside those that the text requests.
+    pub extensions: Vec<String>,
 }
 
 impl CompileOptions {

@@ -552,6 +552,28 @@ impl DispatchSetup {
             }
             BindingSource::Bytes(data) => sized(data.clone(), "the input"),
             BindingSource::Index => Ok(scalars(contents, bytes, |_, scalar, index| integer_bits(scalar, index))),
+            BindingSource::OneOf(numbers) => {
+                let mut wrong = None;
+                let seed = self.seed.wrapping_add(u64::from(round) << 32);
+                let index = Scalar::Int { width: 32, signed: false };
+                let chance = MemoryValues::new(index, &Mixture::Usual, name, seed, numbers.len() as u64);
+                let chance = chance.map_err(|error| CheckError::option(format!("{name}: {error}")))?;
+                let data = scalars(contents, bytes, |_, scalar, index| {
+                    let known: Vec<u64> = numbers.iter().filter_map(|text| scalar_from_text(scalar, text)).collect();
+                    if known.is_empty() {
+                        wrong.get_or_insert(scalar);
+                        return 0;
+                    }
+                    known[chance.bits(index) as usize % known.len()]
+                });
+                match wrong {
+                    Some(scalar) => Err(CheckError::option(format!(
+                        "{name}: none of `{}` is a number of type {scalar}",
+                        numbers.join(",")
+                    ))),
+                    None => Ok(data),
+                }
+            }
             BindingSource::Number(text) => {
                 let mut wrong = None;
                 let data = scalars(contents, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
@@ -623,7 +645,7 @@ pub(crate) fn given_bytes(slot: Slot, name: Option<&str>, options: &Options) -> 
     match options.inputs.iter().rev().find(|(to, _)| to.names(slot, name)).map(|(_, source)| source)? {
         BindingSource::File(path) => input::regular_file_length(path).ok(),
         BindingSource::Bytes(bytes) => Some(bytes.len() as u64),
-        BindingSource::Number(_) | BindingSource::Index | BindingSource::Mixture(_) => None,
+        BindingSource::Number(_) | BindingSource::Index | BindingSource::OneOf(_) | BindingSource::Mixture(_) => None,
     }
 }
 

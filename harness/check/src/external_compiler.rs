@@ -8,8 +8,9 @@ use crate::compute_guards::compute_guards;
 use crate::entry_names::entry_names;
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, include_names, included_files};
-use crate::missing_macros::missing_macros;
+use crate::missing_macros::{missing_extensions, missing_macros};
 use crate::source_name::renamed;
+use crate::uniform_locations::without_uniform_locations;
 use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
@@ -47,6 +48,10 @@ impl std::fmt::Display for CompilerRun {
 
 /// Extension of GLSL for `#include`.
 const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
+
+/// Line before the compute shader in a file of the Godot engine, which may hold shaders of several
+/// stages.
+const COMPUTE_SECTION: &str = "#[compute]";
 
 /// Mark at the beginning of a text in UTF-8 that some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -88,7 +93,7 @@ pub(crate) fn compile(
             advice(language)
         )));
     };
-    job.with_missing_macros(language, text, options, &what).ok_or_else(|| refused(what))
+    job.completed(language, text, options, what).map_err(refused)
 }
 
 /// Returns the macros that the compute shader of a GLSL text requires besides the given ones.
@@ -181,37 +186,55 @@ impl Job<'_> {
         illegal.ok_or(rejected)
     }
 
-    /// Compiles a rejected text with values for the macros that it lacks. Returns `None` if it is still
-    /// rejected.
-    fn with_missing_macros(
+    /// Compiles a rejected text with values for the macros that it lacks, and with the extensions
+    /// that it does not request.
+    ///
+    /// # Errors
+    /// It is still rejected. The error has the given message, and the last one if it differs.
+    fn completed(
         &self,
         language: Language,
         text: &str,
         mut options: CompileOptions,
-        rejected: &str,
-    ) -> Option<CompiledModule> {
-        let mut chosen: Vec<String> = Vec::new();
-        let mut message = Some(rejected.to_owned());
-        while let Some(rejected) = message {
-            let mut added = missing_macros(&rejected, text, self.name);
-            added.retain(|define| !chosen.contains(define));
-            if added.is_empty() || chosen.len() + added.len() > MAX_MACROS {
+        rejected: String,
+    ) -> Result<CompiledModule, String> {
+        let (given, mut message) = (options.defines.len(), rejected.clone());
+        let mut attempts = ATTEMPTS.iter().filter(|attempt| attempt.is_opengl && language == Language::Glsl);
+        let mut attempt = ATTEMPTS[0];
+        loop {
+            let mut defines = missing_macros(&message, text, self.name);
+            defines.retain(|define| !options.defines.contains(define));
+            let mut extensions = missing_extensions(&message);
+            extensions.retain(|name| language == Language::Glsl && !options.extensions.contains(name));
+            if defines.is_empty() && extensions.is_empty() {
+                // Another attempt may get further.
+                let Some(next) = attempts.next() else { break };
+                attempt = *next;
+            }
+            options.defines.append(&mut defines);
+            options.extensions.append(&mut extensions);
+            if options.defines.len() - given + options.extensions.len() > MAX_ADDITIONS {
                 break;
             }
-            chosen.extend(added.iter().cloned());
-            options.defines.append(&mut added);
-            // The first attempt of the first compiler, until it has no other message about a macro.
-            let source = Source { language, text, options: &options, attempt: ATTEMPTS[0] };
+            let source = Source { language, text, options: &options, attempt };
+            // The first compiler that is installed.
             let mut runs = compilers(language).iter().map(|compiler| self.run(compiler, &source));
-            message = runs.find(|ran| !matches!(ran, Ok(None))).and_then(Result::err);
+            match runs.find(|ran| !matches!(ran, Ok(None))) {
+                Some(Err(next)) => message = next,
+                _ => break,
+            }
         }
-        if chosen.is_empty() {
-            return None;
+        let added = Additions { defines: &options.defines[given..], extensions: &options.extensions };
+        let is_changed = !added.defines.is_empty() || !added.extensions.is_empty();
+        if is_changed && let Ok(compiled) = self.legal_module(language, text, &options) {
+            return Ok(CompiledModule { note: Some(added.note()), ..compiled });
         }
-        let compiled = self.legal_module(language, text, &options).ok()?;
-        let defines: Vec<String> = chosen.iter().map(|define| format!("--define {define}")).collect();
-        let note = format!("macros without a definition got chosen values: {}", defines.join(" "));
-        Some(CompiledModule { note: Some(note), ..compiled })
+        let with = match (is_changed, attempt.is_opengl) {
+            (true, _) => format!("with {added}"),
+            (false, true) => "as GLSL of OpenGL".to_owned(),
+            (false, false) => return Err(rejected),
+        };
+        Err(format!("{rejected}\n  then, {with}, {message}"))
     }
 
     /// Returns the module of a text with bindings of its own for each class of resources, if
@@ -241,7 +264,9 @@ impl Job<'_> {
             let is_hlsl = source.language == Language::Hlsl;
             add(strings(if is_hlsl { compiler.for_registers } else { compiler.for_binding_points }));
         }
-        let lacks_version = source.version_line().is_none() || source.lacks_include_extension(compiler);
+        let lacks_version = source.version_line().is_none()
+            || source.lacks_include_extension(compiler)
+            || !source.options.extensions.is_empty();
         if source.language == Language::Glsl && lacks_version {
             let stated = source.version_line().and_then(|(_, version)| version);
             add((compiler.glsl_version)(&stated.unwrap_or_else(|| GLSL_VERSION.to_owned())));
@@ -278,7 +303,10 @@ impl Job<'_> {
         }
         let bytes = input::read(&output, input::MAX_SHADER_BYTES);
         let bytes = bytes.map_err(|error| format!("{} wrote no module: {error}", compiler.program))?;
-        let words = words_from_bytes(&bytes).map_err(|error| error.to_string())?;
+        let mut words = words_from_bytes(&bytes).map_err(|error| error.to_string())?;
+        if source.attempt.is_opengl {
+            words = without_uniform_locations(words);
+        }
         let version = version_of(compiler).map_or_else(String::new, |version| format!(" ({version})"));
         let run = CompilerRun {
             compiler: format!("{}{version}", compiler.program),
@@ -309,26 +337,34 @@ impl Source<'_> {
         compiler.is_glslang && self.includes_files() && !self.text.contains(INCLUDE_EXTENSION)
     }
 
-    /// Returns the text that a compiler of GLSL gets, if it differs: without a byte order mark, and
-    /// for glslang with the extension for included files and with their names in quotes. Lines keep
-    /// their numbers.
+    /// Returns the text that a compiler of GLSL gets, if it differs: the compute section, without a
+    /// byte order mark, with the extensions of the options; for glslang also with the extension for
+    /// included files, whose names are in quotes. Lines keep their numbers.
     fn adapted(&self, compiler: &Compiler) -> Option<String> {
         if self.language != Language::Glsl {
             return None;
         }
         let text = self.text.trim_start_matches(BYTE_ORDER_MARK);
         let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::Borrowed).collect();
+        let is_section = |line: &str| line.trim_start().starts_with("#[");
+        if let Some(start) = lines.iter().position(|line| line.trim() == COMPUTE_SECTION) {
+            let end = lines[start + 1..].iter().position(|line| is_section(line)).map(|length| start + 1 + length);
+            lines.truncate(end.unwrap_or(lines.len()));
+            lines[..=start].fill(Cow::Owned(String::new()));
+        }
         for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
             let in_brackets = include_names(line).find(|name| line.contains(&format!("<{name}>")));
             if let Some(quoted) = in_brackets.map(|name| format!("#include \"{name}\"")) {
                 *line = Cow::Owned(quoted);
             }
         }
-        if self.lacks_include_extension(compiler) {
-            let extension = format!("#extension {INCLUDE_EXTENSION} : enable");
+        let include = self.lacks_include_extension(compiler).then_some(INCLUDE_EXTENSION);
+        let extensions = include.into_iter().chain(self.options.extensions.iter().map(String::as_str));
+        let extensions: String = extensions.map(|name| format!("#extension {name} : enable\n")).collect();
+        if !extensions.is_empty() {
             match self.version_line() {
-                Some((version, _)) => lines[version] = Cow::Owned(extension),
-                None => lines.insert(0, Cow::Owned(format!("{extension}\n#line 1"))),
+                Some((version, _)) => lines[version] = Cow::Owned(format!("{extensions}#line {}", version + 2)),
+                None => lines.insert(0, Cow::Owned(format!("{extensions}#line 1"))),
             }
         }
         let is_changed = text.len() < self.text.len() || lines.iter().any(|line| matches!(line, Cow::Owned(_)));
@@ -336,8 +372,35 @@ impl Source<'_> {
     }
 }
 
-/// Largest number of macros that get a value.
-const MAX_MACROS: usize = 32;
+/// Largest number of macros and extensions that are added to a text.
+const MAX_ADDITIONS: usize = 64;
+
+/// Macros with chosen values, as `NAME=VALUE`, and extensions, that a text got to be compiled.
+struct Additions<'a> {
+    defines: &'a [String],
+    extensions: &'a [String],
+}
+
+impl Additions<'_> {
+    /// Returns a note on a module that was compiled with them.
+    fn note(&self) -> String {
+        let enabled = "the text uses extensions that it does not request, and they were enabled";
+        let chosen = "macros without a definition got chosen values";
+        match (self.defines.is_empty(), self.extensions.is_empty()) {
+            (false, true) => format!("{chosen}: {self}"),
+            (true, _) => format!("{enabled}: {self}"),
+            (false, false) => format!("{chosen}, and extensions were enabled: {self}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Additions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let defines = self.defines.iter().map(|define| format!("--define {define}"));
+        let extensions = self.extensions.iter().map(|name| format!("#extension {name}"));
+        f.write_str(&defines.chain(extensions).collect::<Vec<_>>().join(" "))
+    }
+}
 
 /// Largest number of lines of a compiler's message that are shown.
 const SHOWN_LINES: usize = 20;

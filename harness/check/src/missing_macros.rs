@@ -1,7 +1,9 @@
-//! Values for macros that a build defines and a text does not.
+//! Values for macros that a build defines and a text does not, and extensions that it does not
+//! request.
 //!
-//! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a syntax
-//! error. The use of a macro in its line tells its kind: a format of an image, a type, or a number.
+//! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a
+//! syntax error. The use of a macro in its line tells its kind: a format of an image, a type, or a
+//! number.
 
 /// Value of a macro that is a number, as that of an override in WGSL.
 const NUMBER: &str = "4";
@@ -19,8 +21,8 @@ const NAMED: [&str; 4] =
 /// Phrases of messages about a line.
 const LINES: [&str; 2] = ["syntax error", "unrecognized layout identifier"];
 
-/// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. `name` is the
-/// text's file in the message. Macros have names in capital letters.
+/// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. `name`
+/// is the text's file in the message. Macros have names in capital letters.
 pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: &str, value: &str| {
@@ -43,11 +45,43 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
         } else if LINES.iter().any(|phrase| message.contains(phrase))
             && let Some(line) = line
         {
-            let line = expanded(line, text);
-            for (at, name) in names(&line).filter(|(_, name)| is_macro(name) && definition(text, name).is_none()) {
-                if let Some(value) = value(name, &line, at) {
-                    add(name, &value);
+            for line in expansions(line, text) {
+                let is_unknown = |name: &str| is_macro(name) && definitions(text, name).next().is_none();
+                let is_type = |at: usize, name: &str| line[at + name.len()..].trim_start().starts_with(begins_name);
+                let mut previous = None;
+                for (at, name) in names(&line) {
+                    // The name of a variable may look like a macro: `FLOAT4 X4[]`.
+                    let follows_type =
+                        previous.replace((at, name)).is_some_and(|(at, name)| is_unknown(name) && is_type(at, name));
+                    if !is_unknown(name) || follows_type && !is_type(at, name) {
+                        continue;
+                    }
+                    if let Some(value) = value(name, &line, at) {
+                        add(name, &value);
+                    }
                 }
+            }
+        }
+    }
+    found
+}
+
+/// Phrase of glslang's message about an extension. One name follows, or several in lines of their
+/// own.
+const EXTENSION: &str = "required extension not requested:";
+
+/// Returns the extensions of GLSL that a rejected text uses and does not request, each once. Those
+/// of a vendor are left out where others do.
+pub(crate) fn missing_extensions(message: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (_, after) in message.match_indices(EXTENSION).map(|(at, phrase)| message.split_at(at + phrase.len())) {
+        let words = after.split_whitespace().skip_while(|word| !word.starts_with("GL_"));
+        let names: Vec<&str> = words.take_while(|word| word.starts_with("GL_")).collect();
+        let is_general = |name: &&str| ["GL_EXT_", "GL_KHR_", "GL_ARB_"].iter().any(|prefix| name.starts_with(prefix));
+        let has_general = names.iter().any(is_general);
+        for name in names.into_iter().filter(|name| !has_general || is_general(name)) {
+            if found.iter().all(|known| known != name) {
+                found.push(name.to_owned());
             }
         }
     }
@@ -65,7 +99,6 @@ fn value(name: &str, line: &str, at: usize) -> Option<String> {
         return Some(PRECISION.to_owned());
     }
     let is_called = after.starts_with('(');
-    let begins_name = |c: char| c.is_ascii_alphabetic() || c == '_';
     if layout.is_none() && (is_called || after.starts_with(begins_name)) {
         let scalar = if name.starts_with("UINT") {
             "uint"
@@ -91,6 +124,10 @@ fn line_of(message: &str, name: &str) -> Option<usize> {
     after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
+fn begins_name(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
 /// Returns the names in a line, with their positions.
 fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -99,23 +136,30 @@ fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Returns a line with the macros that the text defines replaced once by their definitions, except
-/// those with arguments.
-fn expanded(line: &str, text: &str) -> String {
-    let (mut expanded, mut end) = (String::new(), 0);
-    for (at, name) in names(line) {
-        let Some(definition) = definition(text, name).filter(|definition| !definition.starts_with('(')) else {
-            continue;
-        };
-        expanded += &line[end..at];
-        expanded += definition;
-        end = at + name.len();
+/// those with arguments: with their first definitions, with their second ones, and so on.
+fn expansions(line: &str, text: &str) -> Vec<String> {
+    let (mut expansions, mut number) = (Vec::new(), 0);
+    loop {
+        let (mut expanded, mut end, mut is_last) = (String::new(), 0, true);
+        for (at, name) in names(line) {
+            let known: Vec<&str> = definitions(text, name).filter(|definition| !definition.starts_with('(')).collect();
+            let Some(last) = known.len().checked_sub(1) else { continue };
+            expanded += &line[end..at];
+            expanded += known[number.min(last)];
+            end = at + name.len();
+            is_last &= number >= last;
+        }
+        expansions.push(expanded + &line[end..]);
+        if is_last {
+            return expansions;
+        }
+        number += 1;
     }
-    expanded + &line[end..]
 }
 
-/// Returns the definition of a macro in a text, the first if there are several.
-fn definition<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.lines().find_map(|line| {
+/// Returns the definitions of a macro in a text.
+fn definitions<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    text.lines().filter_map(move |line| {
         let after = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
         let rest = after.strip_prefix(name)?;
         let ends = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '(');
@@ -146,6 +190,22 @@ mod tests {
     }
 
     #[test]
+    fn extensions_are_those_that_a_message_names() {
+        let message = "glslang rejects it:
+            ERROR: a.comp:3: 'uint8_t' : required extension not requested: Possible extensions include:
+            GL_AMD_gpu_shader_int16
+            GL_EXT_shader_8bit_storage
+            GL_EXT_shader_explicit_arithmetic_types
+            ERROR: a.comp:4: 'subgroupAdd' : required extension not requested: GL_KHR_shader_subgroup_arithmetic
+            ERROR: a.comp:5: 'f' : required extension not requested: GL_NV_gpu_shader5
+            ERROR: a.comp:6: 'subgroupAdd' : required extension not requested: GL_KHR_shader_subgroup_arithmetic";
+        let found = missing_extensions(message);
+        let (storage, arithmetic) = ("GL_EXT_shader_8bit_storage", "GL_EXT_shader_explicit_arithmetic_types");
+        assert_eq!(found, [storage, arithmetic, "GL_KHR_shader_subgroup_arithmetic", "GL_NV_gpu_shader5"]);
+        assert_eq!(missing_extensions("ERROR: a.comp:5: 'f' : required extension not requested:"), [""; 0]);
+    }
+
+    #[test]
     fn the_use_in_a_line_tells_the_kind_of_a_macro() {
         let text = "layout(FORMAT, binding = 0) uniform image2D image;
             buffer Data { A_TYPE data[]; };
@@ -155,7 +215,10 @@ mod tests {
             float y = UP_DIV(3, 2);
             #define RESULT FLOAT2
             uniform PRECISION sampler2D a; RESULT z;
-            FLOAT4 w = FLOAT4(1.0 / FLOAT(n));";
+            FLOAT4 w = FLOAT4(1.0 / FLOAT(n));
+            #define DATA HALF4
+            #define DATA HALF
+            buffer Pairs { DATA X4[]; };";
         let value_at =
             |line: usize, what: &str| missing_macros(&format!("ERROR: a.comp:{line}: '' :  {what}"), text, "a.comp");
         let syntax = "syntax error, unexpected IDENTIFIER";
@@ -171,6 +234,7 @@ mod tests {
         };
         assert_eq!((called("FLOAT4", 3), called("UP_DIV", 6)), (vec!["FLOAT4=vec4".to_owned()], Vec::new()));
         assert_eq!(called("FLOAT", 9), ["FLOAT=float"]);
+        assert_eq!(value_at(12, syntax), ["HALF4=vec4", "HALF=float"]);
         assert_eq!(value_at(99, syntax), [""; 0]);
     }
 }

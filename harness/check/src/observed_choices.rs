@@ -13,7 +13,8 @@
 use crate::check::{Check, on_one_line};
 use crate::compare::{Comparison, compare};
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
-use assay_exec::{DispatchRequest, Target, TargetError};
+use crate::status::{TRY_LONGER, advised};
+use assay_exec::{DispatchRequest, ExecError, Target, TargetError};
 use assay_oracle::{Dispatch, Outcome, Place, Slot};
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
@@ -103,7 +104,11 @@ impl Check<'_> {
         let mut dispatch = instrumented.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(instrumented.descriptor.clone());
-        let not_run = |error: TargetError| format!("the instrumented shader did not run: {error}");
+        let not_run = |error: TargetError| {
+            let is_late = matches!(error, TargetError::Failed(ExecError::Timeout(_)));
+            let advice = self.advice(TRY_LONGER).filter(|_| is_late);
+            advised(format!("the instrumented shader did not run: {error}"), advice.as_deref())
+        };
         let allocated = self.allocate(&mut dispatch, &descriptors, target).map_err(not_run)?;
         if let Some(allocated) = &allocated {
             self.setup.put_addresses(&allocated.addresses, &mut given);

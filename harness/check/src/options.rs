@@ -153,6 +153,8 @@ pub enum BindingSource {
     Number(String),
     /// The index of each scalar: 0, 1, 2, ..
     Index,
+    /// One of these numbers in each scalar, by chance. A scalar takes those that its type has.
+    OneOf(Vec<String>),
     /// Generated values.
     Mixture(Mixture),
 }
@@ -181,9 +183,9 @@ impl FromStr for BindingSource {
 }
 
 impl BindingSource {
-    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `NUMBER` or `=NUMBER`; anything
-    /// else is the path of a file. A file in `folder` whose name is a number or a range takes
-    /// precedence over the number.
+    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `one-of:NUMBER,..`, `NUMBER` or
+    /// `=NUMBER`; anything else is the path of a file. A file in `folder` whose name is a number or
+    /// a range takes precedence over the number.
     pub(crate) fn parse(text: &str, folder: &Path) -> BindingSource {
         match text {
             "zeros" => BindingSource::Number("0".into()),
@@ -194,6 +196,9 @@ impl BindingSource {
             _ => {
                 if let Some(number) = text.strip_prefix('=') {
                     return BindingSource::Number(number.to_owned());
+                }
+                if let Some(numbers) = text.strip_prefix(ONE_OF) {
+                    return BindingSource::OneOf(numbers.split(',').map(|number| number.trim().to_owned()).collect());
                 }
                 // `../data.bin` is a path, `1..2` a range.
                 let (lo, hi) = text.split_once("..").unwrap_or_default();
@@ -209,6 +214,9 @@ impl BindingSource {
         }
     }
 }
+
+/// Prefix of a list of numbers.
+pub(crate) const ONE_OF: &str = "one-of:";
 
 /// Returns whether a text is a number, a boolean, bits after `0x`, `inf` or `nan`.
 fn is_number(text: &str) -> bool {

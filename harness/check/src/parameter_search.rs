@@ -8,13 +8,16 @@
 //!
 //! 1. buffers from which a faulty index was computed hold 0, 1, 2, .. or numbers from 1 to 8; or an
 //!    aligned offset, if an address was computed from them;
-//! 2. all parameters have one value, from a ladder of sizes;
-//! 3. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
-//! 4. the floats beside them are 1, if nothing else helps: sizes and positions are computed from
-//!    some;
-//! 5. coordinate descent: each parameter in turn takes each value of the ladder, while some change
+//! 2. buffers and images hold the constants with which the shader compares their values;
+//! 3. buffers hold numbers from 1 to 8, if results are undetermined, few or of one value;
+//! 4. all parameters have one value, from a ladder of sizes;
+//! 5. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
+//! 6. a single workgroup, or layer of workgroups, if they race; floats on which branches or the
+//!    first fault depend take the values of the ladder, too; and all floats are 1: sizes and
+//!    positions are computed from some;
+//! 7. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
-//! 6. more workgroups, if they write too small a part of what they may write.
+//! 8. more workgroups, if they write too small a part of what they may write.
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
@@ -35,11 +38,10 @@ use crate::chosen_parameters::{ChosenParameters, INDEX};
 use crate::compare::{Comparison, compare};
 use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, path_text, runtime_stride, size_with_elements, walk_scalars};
-use crate::options::Options;
+use crate::options::{ONE_OF, Options};
 use crate::parameter::width_permits;
 use crate::provenance::{DataFlow, FaultSources, Provenance};
 use crate::workgroup_sample::{choose_workgroups, product};
-use crate::written_values::is_varied;
 use assay_events::{BindingWrites, Writes, group_digits};
 use assay_exec::{Descriptor, ImageShape, Target, synthetic_addresses};
 use assay_oracle::{Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, Slot, SubgroupLayout};
@@ -48,7 +50,7 @@ use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::{Dim, Op};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
@@ -67,14 +69,27 @@ const COST: u64 = 1 << 28;
 /// Time limit of a search. A search that ends by its cost takes a fraction of it.
 const TIME: Duration = Duration::from_secs(15);
 
+/// Time in which the best candidate is interpreted again with all invocations.
+const VERIFICATION_TIME: Duration = Duration::from_secs(5);
+
+/// Time limit of a search with its repetitions.
+const WHOLE_TIME: Duration = Duration::from_secs(40);
+
 /// Cost of a byte that is generated, copied and compared.
 const BYTE_COST: u64 = 8;
 
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
 
-/// Invocations of a candidate that are interpreted, in whole workgroups.
+/// Largest work of one workgroup at first, unless the defaults need more: nested loops over sizes
+/// that are too large would take all the time.
+const FIRST_WORK_PER_GROUP: u64 = 1 << 22;
+
+/// Largest number of invocations of a candidate that are interpreted, in whole workgroups.
 const INVOCATIONS: u64 = 2048;
+
+/// Work of one round of a candidate above which fewer invocations of the next are interpreted.
+const WORK_PER_ROUND: u64 = 1 << 20;
 
 /// Largest number of integers, and of floats, in one buffer. A larger one holds data.
 const PARAMETERS: usize = 128;
@@ -122,10 +137,10 @@ struct Score {
     defined: u32,
     /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
     ample: bool,
-    /// Set if these elements differ in their values ([`is_varied`]).
+    /// Set if these elements differ in their values ([`Writes::is_varied`]).
     varied: bool,
-    /// Written elements that could come out wrong, in these rounds.
-    falsifiable: u64,
+    /// Written elements that could come out wrong by a factor of two, in these rounds.
+    narrow: u64,
     /// Faults in the first round that has any.
     faults: Reverse<u64>,
     /// Elements that the shader may write.
@@ -133,9 +148,14 @@ struct Score {
 }
 
 impl Score {
-    /// Returns whether the share of elements that could come out wrong is at least one in `n`.
+    /// Returns the share of elements that could come out wrong.
+    fn share(&self) -> f64 {
+        self.narrow as f64 / self.elements.0.max(1) as f64
+    }
+
+    /// Returns whether this share is at least one in `n`.
     fn has_one_in(&self, n: u64) -> bool {
-        self.falsifiable > 0 && self.falsifiable.saturating_mul(n) >= self.elements.0
+        self.narrow > 0 && self.narrow.saturating_mul(n) >= self.elements.0
     }
 }
 
@@ -149,6 +169,26 @@ struct Parameter {
     element: Element,
 }
 
+/// Floats of push constants and buffers in a part of the search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Floats {
+    /// They have generated values.
+    Generated,
+    /// Those on which a branch or the first fault depends take the values of the integers: some are
+    /// sizes.
+    Sizes,
+    /// They are 1.
+    Ones,
+}
+
+/// Parameters with which the coordinate descent begins.
+struct Base {
+    start: ChosenParameters,
+    parameters: Vec<Parameter>,
+    /// Their values; `None` for a generated one.
+    values: Vec<Option<u64>>,
+}
+
 /// A candidate with its result.
 struct Candidate {
     chosen: ChosenParameters,
@@ -157,8 +197,6 @@ struct Candidate {
     faults: Vec<FaultKind>,
     /// Instruction of the first fault.
     faulty: Option<InstructionIndex>,
-    /// Set if the kept faults are accesses beyond images.
-    leaves_images: bool,
     /// End of the accesses beyond each buffer, in bytes.
     reach: BTreeMap<Slot, u64>,
     /// Size of each image that holds the accesses beyond it, in texels.
@@ -172,16 +210,16 @@ struct Candidate {
 impl Candidate {
     /// Returns the defect of a candidate that is not good, as a clause.
     fn defect(&self) -> String {
-        let Score { falsifiable, elements: Reverse(elements), .. } = self.score;
+        let Score { narrow, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
             None if self.score.has_one_in(Writes::MEANINGFUL) => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",
-                group_digits(falsifiable)
+                group_digits(narrow)
             ),
             None => format!(
                 "only {} of the {} elements that the shader may write could come out wrong",
-                group_digits(falsifiable),
+                group_digits(narrow),
                 group_digits(elements)
             ),
         }
@@ -209,7 +247,8 @@ pub fn search_parameters(
     options: &Options,
     target: &dyn Target,
 ) -> Result<ParameterSearch, CheckError> {
-    let Some(mut search) = Search::new(check, options, target) else { return Ok(ParameterSearch::NotNeeded) };
+    let end = Instant::now() + WHOLE_TIME;
+    let Some(mut search) = Search::new(check, options, target, end) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
         return Ok(ParameterSearch::NotNeeded);
     };
@@ -218,18 +257,16 @@ pub fn search_parameters(
         return Ok(ParameterSearch::NotNeeded);
     }
     let (before, reason) = (given.score, given.defect());
-    let leaves_images = given.leaves_images;
     let mut best = search.best_from(given)?;
     let mut candidates = search.candidates;
-    let leaves_images = leaves_images || best.leaves_images;
     let is_open = options.robustness.is_none() && !check.setup.wgsl;
-    for robustness in if leaves_images && is_open { &ROBUSTNESS[..] } else { &[] } {
+    for robustness in if search.leaves_images && is_open { &ROBUSTNESS[..] } else { &[] } {
         if search.is_good(&best) {
             break;
         }
         let robust = Options { robustness: Some(*robustness), ..options.clone() };
         let check = Check::new(check.shader, &robust)?;
-        let Some(mut search) = Search::new(&check, &robust, target) else { break };
+        let Some(mut search) = Search::new(&check, &robust, target, end) else { break };
         let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(best.chosen.clone())?);
         let found = search.best_from(better(usual, changed))?;
         candidates += search.candidates;
@@ -237,15 +274,15 @@ pub fn search_parameters(
         best = better(best, Candidate { chosen, ..found });
     }
     if !search.is_good(&best)
-        && let Some((specialised, more)) = specializations::search(check, options, target, &best)?
+        && let Some((specialised, more)) = specializations::search((check, options, target), end, &best)?
     {
         candidates += more;
         best = better(best, specialised);
     }
-    // A check that only avoids a fault would say nothing; the refusal names the fault. Good parameters stay
-    // unless others give varied values.
+    // A check that only avoids a fault would say nothing; the refusal names the fault. Good
+    // parameters stay unless others give varied values.
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL);
-    let is_better = best.score > before && best.score.falsifiable > 0 && (best.score.varied || !was_enough);
+    let is_better = best.score > before && best.score.narrow > 0 && (best.score.varied || !was_enough);
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, candidates, ..best.chosen })),
         false => ParameterSearch::NothingBetter(candidates),
@@ -329,67 +366,125 @@ struct Search<'a> {
     options: &'a Options,
     target: &'a dyn Target,
     flow: DataFlow<'a>,
+    /// Set if the shader stores one value, whatever its parameters are.
+    stores_one_value: bool,
     candidates: u32,
     cost: u64,
+    /// Largest work of one workgroup.
+    work_per_group: u64,
+    /// Invocations of a candidate that are interpreted.
+    invocations: u64,
     deadline: Instant,
     rounds: u32,
     /// Set if workgroups of some candidate race or exceed memory of fixed size.
     collides: bool,
+    /// Set if some candidate accesses texels beyond images.
+    leaves_images: bool,
 }
 
 impl<'a> Search<'a> {
-    /// Prepares a search. Returns `None` if there is nothing to search for: the shader writes
-    /// nothing, the options leave nothing open, or the buffers are too large.
-    fn new(check: &'a Check<'_>, options: &'a Options, target: &'a dyn Target) -> Option<Search<'a>> {
+    /// Prepares a search that ends at the given time. Returns `None` if there is nothing to search
+    /// for: the shader writes nothing, the options leave nothing open, or the buffers are too
+    /// large.
+    fn new(check: &'a Check<'_>, options: &'a Options, target: &'a dyn Target, end: Instant) -> Option<Search<'a>> {
         let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
         let bytes = check.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
         let is_too_large = bytes.saturating_mul(BYTE_COST) > COST;
         if !writes || options.fixed || options.kernel.is_some() || is_too_large {
             return None;
         }
+        let flow = DataFlow::new(&check.shader.source.module);
         Some(Search {
             check,
             options,
             target,
-            flow: DataFlow::new(&check.shader.source.module),
+            stores_one_value: flow.stores_one_value(),
+            flow,
             candidates: 0,
             cost: 0,
-            deadline: Instant::now() + TIME,
+            work_per_group: WORK_PER_GROUP,
+            invocations: INVOCATIONS,
+            deadline: (Instant::now() + TIME).min(end),
             rounds: options.rounds.min(ROUNDS),
             collides: false,
+            leaves_images: false,
         })
     }
 
     /// Returns the best candidate of the search that begins with one.
     fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
-        let grown = self.grown(first)?;
-        let best = if self.is_good(&grown) { grown } else { self.improve(grown)? };
+        let known = first.work / product(self.check.setup.groups).max(1);
+        let mut best = self.grown(first)?;
+        for least in [FIRST_WORK_PER_GROUP, WORK_PER_GROUP] {
+            self.work_per_group = known.saturating_mul(4).clamp(least, WORK_PER_GROUP);
+            if !self.is_good(&best) {
+                best = self.improve(best)?;
+            }
+            if best.score.defined > 0 || self.work_per_group == WORK_PER_GROUP {
+                break;
+            }
+        }
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
-        if self.is_good(&best) { Ok(best) } else { self.enlarged(best) }
+        let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
+        if self.invocations == INVOCATIONS {
+            return Ok(best);
+        }
+        // Other workgroups may need longer arrays.
+        self.invocations = INVOCATIONS;
+        self.deadline += VERIFICATION_TIME;
+        self.candidate(best.chosen)
     }
 
     /// Returns the best candidate among those with other parameters.
     fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let is_integer = |p: &Parameter| matches!(p.element.scalar, Scalar::Int { .. });
-        let (parameters, floats): (Vec<_>, Vec<_>) = open_parameters(self.check).into_iter().partition(is_integer);
+        let (integers, floats): (Vec<_>, Vec<_>) = open_parameters(self.check).into_iter().partition(is_integer);
         let ladder = self.ladder();
-        let mut best = self.indexed(first)?;
+        let best = self.indexed(first)?;
+        let best = self.with_compared_constants(best)?;
+        let mut best = self.with_small_data(best)?;
         let inputs = best.chosen.inputs.clone();
+        let [x, y, _] = self.check.setup.groups;
+        let start = ChosenParameters { inputs: inputs.clone(), ..ChosenParameters::default() };
+        let mut base = Base { start, parameters: integers.clone(), values: vec![None; integers.len()] };
+        let groups = |groups: [u32; 3]| (Some(groups), Floats::Generated);
+        let [flat, single] = [groups([x, y, 1]), groups([1; 3])];
+        let branches = self.flow.branch_sources();
+        let faulty = best.faulty.map(|at| self.flow.sources(at));
         // Floats are data, unless nothing else helps.
-        for (groups, unit) in [(None, false), (Some([1; 3]), false), (None, true)] {
-            if groups.is_some() && !self.may_reduce_workgroups() || unit && floats.is_empty() {
+        for (groups, kind) in [(None, Floats::Generated), flat, single, (None, Floats::Sizes), (None, Floats::Ones)] {
+            let reduces = groups.is_none_or(|groups| groups != self.check.setup.groups && self.may_reduce_workgroups());
+            let chosen: Vec<Parameter> = match kind {
+                Floats::Generated => Vec::new(),
+                Floats::Sizes => {
+                    let decides = |p: &&Parameter| {
+                        let of_fault = faulty.as_ref().map(|faulty| provenance(self.check, faulty, p));
+                        of_fault == Some(Provenance::Operand)
+                            || provenance(self.check, &branches, p) == Provenance::Control
+                    };
+                    floats.iter().filter(decides).cloned().collect()
+                }
+                Floats::Ones => floats.clone(),
+            };
+            if !reduces || kind != Floats::Generated && chosen.is_empty() {
                 continue;
             }
             let mut start = ChosenParameters { groups, inputs: inputs.clone(), ..ChosenParameters::default() };
-            if unit {
-                start = with_values(&start, &floats, &vec![Some(1); floats.len()]);
+            let mut parameters = integers.clone();
+            match kind {
+                Floats::Generated => {}
+                Floats::Sizes => parameters.extend(chosen),
+                Floats::Ones => start = with_values(&start, &chosen, &vec![Some(1); chosen.len()]),
             }
-            let mut values: Vec<Option<u64>> = vec![None; parameters.len()];
-            if groups.is_some() || unit {
+            let none = vec![None; parameters.len()];
+            if groups.is_some() || kind == Floats::Ones {
                 let candidate = self.candidate(start.clone())?;
                 let candidate = self.indexed(candidate)?;
                 start.inputs.clone_from(&candidate.chosen.inputs);
-                best = better(best, candidate);
+                if candidate.score > best.score {
+                    (best, base) =
+                        (candidate, Base { start: start.clone(), parameters: parameters.clone(), values: none });
+                }
             }
             let all = |value: u64| vec![Some(value); parameters.len()];
             let but_one = |value: u64| {
@@ -408,15 +503,16 @@ impl<'a> Search<'a> {
                 }
                 let candidate = self.candidate(with_values(&start, &parameters, &all))?;
                 if candidate.score > best.score {
-                    (best, values) = (candidate, all);
+                    (best, base) =
+                        (candidate, Base { start: start.clone(), parameters: parameters.clone(), values: all });
                 }
             }
-            best = self.descend(best, &start, &parameters, values, &ladder)?;
             if self.is_good(&best) {
                 break;
             }
         }
-        Ok(best)
+        let best = self.descend(best, base, &ladder)?;
+        self.with_small_data(best)
     }
 
     /// Changes the contents of buffers from which a faulty index or address was computed
@@ -448,7 +544,8 @@ impl<'a> Search<'a> {
         self.with_small_texels(best)
     }
 
-    /// Gives images of integers small numbers if a candidate is faulty: an index may be computed from a texel.
+    /// Gives images of integers small numbers if a candidate is faulty: an index may be computed
+    /// from a texel.
     fn with_small_texels(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         let is_integer = |scalar: &Scalar| matches!(scalar, Scalar::Int { .. });
         let setup = &self.check.setup;
@@ -460,6 +557,49 @@ impl<'a> Search<'a> {
         chosen.inputs.extend(open.map(|d| (binding_name(d), SMALL.to_owned())));
         if best.faulty.is_none() || chosen == best.chosen {
             return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        Ok(better(best, candidate))
+    }
+
+    /// Gives buffers and images the constants with which the shader compares values from them: a
+    /// kind of cell or of material, for example. Fuzzers call such constants a dictionary.
+    fn with_compared_constants(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let setup = &self.check.setup;
+        let mut chosen = best.chosen.clone();
+        for (slot, constants) in self.flow.compared_constants() {
+            let is_open = |d: &&Descriptor| {
+                Slot { element: 0, ..d.slot } == slot && !setup.is_given(d.slot) && !holds_parameters(d)
+            };
+            for name in setup.descriptors.iter().filter(is_open).map(binding_name) {
+                if chosen.inputs.iter().all(|(known, _)| *known != name) {
+                    chosen.inputs.push((name, one_of(&constants)));
+                }
+            }
+        }
+        if self.is_good(&best) || chosen == best.chosen {
+            return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        let candidate = self.indexed(candidate)?;
+        Ok(better(best, candidate))
+    }
+
+    /// Gives open buffers small numbers if a candidate is defined and not good: results of
+    /// generated floats may be undetermined, such as their conversion to integers, or saturate.
+    fn with_small_data(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        if best.score.defined < self.rounds || self.is_good(&best) {
+            return Ok(best);
+        }
+        let setup = &self.check.setup;
+        let holds_data = |d: &&Descriptor| {
+            d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d) && !setup.is_given(d.slot)
+        };
+        let mut chosen = best.chosen.clone();
+        for name in setup.descriptors.iter().filter(holds_data).map(binding_name) {
+            if chosen.inputs.iter().all(|(known, _)| *known != name) {
+                chosen.inputs.push((name, SMALL.to_owned()));
+            }
         }
         let candidate = self.candidate(chosen)?;
         Ok(better(best, candidate))
@@ -488,16 +628,16 @@ impl<'a> Search<'a> {
     fn descend(
         &mut self,
         mut best: Candidate,
-        start: &ChosenParameters,
-        parameters: &[Parameter],
-        mut values: Vec<Option<u64>>,
+        Base { start, parameters, mut values }: Base,
         ladder: &[u64],
     ) -> Result<Candidate, CheckError> {
         let mut improved = true;
         while improved {
             improved = false;
-            for at in self.by_provenance(parameters, &best) {
-                for value in ladder.iter().copied().chain([0]) {
+            for (at, is_operand) in self.by_provenance(&parameters, &best) {
+                // A faulty index may have to be 0.
+                let (first, last) = if is_operand { (Some(0), None) } else { (None, Some(0)) };
+                for value in first.into_iter().chain(ladder.iter().copied()).chain(last) {
                     if self.is_done(&best) {
                         return Ok(best);
                     }
@@ -506,7 +646,7 @@ impl<'a> Search<'a> {
                     }
                     let mut changed = values.clone();
                     changed[at] = Some(value);
-                    let candidate = self.candidate(with_values(start, parameters, &changed))?;
+                    let candidate = self.candidate(with_values(&start, &parameters, &changed))?;
                     if candidate.score > best.score {
                         (best, values, improved) = (candidate, changed, true);
                     }
@@ -516,15 +656,16 @@ impl<'a> Search<'a> {
         Ok(best)
     }
 
-    /// Returns the indices of the parameters; those on which the fault of a candidate depends come
-    /// first.
-    fn by_provenance(&self, parameters: &[Parameter], best: &Candidate) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..parameters.len()).collect();
-        if let Some(at) = best.faulty {
-            let sources = self.flow.sources(at);
-            order.sort_by_cached_key(|&at| provenance(self.check, &sources, &parameters[at]));
-        }
-        order
+    /// Returns the indices of the parameters, with whether an operand of a candidate's fault is
+    /// computed from them. Those on which the fault depends come first.
+    fn by_provenance(&self, parameters: &[Parameter], best: &Candidate) -> Vec<(usize, bool)> {
+        let sources = best.faulty.map(|at| self.flow.sources(at));
+        let of = |at: usize| {
+            sources.as_ref().map_or(Provenance::Unknown, |sources| provenance(self.check, sources, &parameters[at]))
+        };
+        let mut order: Vec<(Provenance, usize)> = (0..parameters.len()).map(|at| (of(at), at)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(provenance, at)| (at, provenance == Provenance::Operand)).collect()
     }
 
     /// Shortens grown arrays that a candidate writes to the accessed length, but not below their
@@ -549,8 +690,8 @@ impl<'a> Search<'a> {
     /// Dispatches more workgroups along one axis at a time, while that improves the score of a
     /// candidate: a shader may write a small part of an image or a table for each workgroup.
     fn enlarged(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
-        let Score { defined, falsifiable, .. } = best.score;
-        let is_open = self.options.groups.is_none() && defined == self.rounds && falsifiable > 0;
+        let Score { defined, narrow, .. } = best.score;
+        let is_open = self.options.groups.is_none() && defined == self.rounds && narrow > 0;
         let is_small = !best.score.has_one_in(Writes::MEANINGFUL);
         for _ in 0..if is_open && is_small { ENLARGEMENTS } else { 0 } {
             let groups = best.chosen.groups.unwrap_or(self.check.setup.groups);
@@ -564,7 +705,10 @@ impl<'a> Search<'a> {
                     None => candidate,
                 });
             }
-            match largest.filter(|largest| largest.score > best.score && largest.work <= COST) {
+            let is_better = |largest: &Candidate| {
+                largest.score > best.score && largest.score.share() > best.score.share() && largest.work <= COST
+            };
+            match largest.filter(is_better) {
                 Some(largest) => best = largest,
                 None => break,
             }
@@ -580,9 +724,9 @@ impl<'a> Search<'a> {
         self.is_enough(candidate, Writes::MEANINGFUL)
     }
 
-    /// Returns whether a candidate is defined, and one in `n` elements could come out wrong, with values of
-    /// their own. A shader may write one value whatever its parameters are, so that this is not sought for
-    /// long.
+    /// Returns whether a candidate is defined, and one in `n` elements could come out wrong, with
+    /// values of their own. A shader may write one value whatever its parameters are, so that this
+    /// is not sought for long.
     fn is_enough(&self, Candidate { score, .. }: &Candidate, n: u64) -> bool {
         let is_varied = score.varied || self.candidates >= CONSTANT_CANDIDATES;
         score.defined == self.rounds && score.has_one_in(n) && is_varied
@@ -658,7 +802,7 @@ impl<'a> Search<'a> {
         let limits = Limits {
             invocations: u64::MAX,
             blocks_per_group: 1 << 18,
-            work_per_group: WORK_PER_GROUP,
+            work_per_group: self.work_per_group,
             undecided_blocks: 1 << 12,
             time: self.deadline.saturating_duration_since(Instant::now()),
             searches: 100,
@@ -673,27 +817,28 @@ impl<'a> Search<'a> {
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
             setup.put_addresses(&synthetic_addresses(&setup.descriptors), &mut dispatch);
             let local = product(setup.local);
-            dispatch.only = choose_workgroups(product(setup.groups), local, INVOCATIONS, setup.seed());
+            dispatch.only = choose_workgroups(product(setup.groups), local, self.invocations, setup.seed());
             self.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
-            let Ok(mut outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
-            self.cost += outcome.work;
-            if outcome.fault_count == 0 && outcome.depends_on_layout() && self.check.records_layout() {
+            if self.check.records_layout() && self.check.program.uses_subgroups() {
                 // Stands for the layout that the device will show.
                 dispatch.layout = SubgroupLayout::Linear;
-                outcome = self.check.program.run(&dispatch, &limits).unwrap_or(outcome);
-                self.cost += outcome.work;
             }
+            let Ok(outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
+            self.cost += outcome.work;
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
-                candidate.leaves_images = outcome.faults.iter().all(|fault| self.leaves_image(fault));
+                self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.reach = outcome.reach;
                 candidate.image_reach = outcome.image_reach;
                 let collides =
                     |kind| matches!(kind, &FaultKind::DataRace | &FaultKind::OutOfBounds | &FaultKind::Pointer);
                 self.collides |= candidate.faults.iter().any(collides);
                 break;
+            }
+            if outcome.work > WORK_PER_ROUND && self.invocations > local {
+                self.invocations /= 2;
             }
             // The interpreted workgroups stand for all.
             let groups = product(setup.groups);
@@ -703,7 +848,7 @@ impl<'a> Search<'a> {
             let elements = writes.elements + round_compared.outside_subset;
             compared.add(round_compared);
             score.defined += 1;
-            score.falsifiable += writes.falsifiable.saturating_mul(share).min(elements);
+            score.narrow += writes.narrow().saturating_mul(share).min(elements);
             score.elements.0 += elements;
             candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(share));
             fitted += self.fitted_elements(setup, &writes, &outcome);
@@ -712,8 +857,8 @@ impl<'a> Search<'a> {
                 *end = memory.written_end().max(*end);
             }
         }
-        score.varied = is_varied(compared.distinct(), compared.writes().falsifiable);
-        score.ample = score.falsifiable > 0 && Writes::is_enough(score.falsifiable, fitted);
+        score.varied = self.stores_one_value || compared.writes().is_varied();
+        score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         Ok(Some(candidate))
     }
 
@@ -746,6 +891,15 @@ fn compared_with_itself(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Ou
     compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false))
 }
 
+/// Returns the contents of a buffer with some constants, and with another number if there is only
+/// one.
+fn one_of(constants: &BTreeSet<String>) -> String {
+    let other = if constants.contains("0") { "1" } else { "0" };
+    let other = (constants.len() == 1).then_some(other);
+    let values: Vec<&str> = constants.iter().map(String::as_str).chain(other).collect();
+    format!("{ONE_OF}{}", values.join(","))
+}
+
 fn better(one: Candidate, other: Candidate) -> Candidate {
     if other.score > one.score { other } else { one }
 }
@@ -754,17 +908,7 @@ fn better(one: Candidate, other: Candidate) -> Candidate {
 fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    Candidate {
-        chosen,
-        score,
-        faults: Vec::new(),
-        faulty: None,
-        leaves_images: false,
-        reach,
-        image_reach,
-        written,
-        work: 0,
-    }
+    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, work: 0 }
 }
 
 /// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.

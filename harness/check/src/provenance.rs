@@ -14,9 +14,10 @@
 use crate::base_variable::{pointer_base, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
+use assay_spirv::grammar::InstructionClass;
 use assay_spirv::module::{Instruction, InstructionIndex};
 use assay_spirv::reflect::TypeLayout;
-use assay_spirv::tables::{Op, StorageClass};
+use assay_spirv::tables::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -100,6 +101,10 @@ impl<'a> DataFlow<'a> {
         flow
     }
 
+    pub(crate) fn module(&self) -> &'a Module {
+        self.module
+    }
+
     fn store(&mut self, pointer: u32, value: u32) {
         let base = self.base(pointer);
         if physical_pointee(self.module, base).is_none() {
@@ -127,6 +132,43 @@ impl<'a> DataFlow<'a> {
         pointer
     }
 
+    /// Returns whether the shader stores to resources by one instruction, and computes the value
+    /// from constants, push constants and uniform buffers alone. All elements get one value by
+    /// design.
+    pub(crate) fn stores_one_value(&self) -> bool {
+        let module = self.module;
+        let functions = module.functions().iter();
+        let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+        // The inner `None` stands for unknown values.
+        let mut stored = instructions.filter_map(|i| match i.op? {
+            Op::ImageWrite => Some(i.operand(2)),
+            Op::Store => (!self.is_local(i.operand(0)?)).then(|| i.operand(1)),
+            op => (op.info().class == InstructionClass::Atomic || matches!(op, Op::CopyMemory | Op::CopyMemorySized))
+                .then_some(None),
+        });
+        let (Some(Some(value)), None) = (stored.next(), stored.next()) else { return false };
+        let is_same_everywhere = |id: &u32| {
+            let Some(ty) = module.type_of(*id) else { return true };
+            let is_buffer = |pointee| {
+                let mut decorations = module.decorations(module.type_definition(pointee).result().unwrap_or_default());
+                decorations.any(|d| d.decoration == Some(Decoration::BufferBlock))
+            };
+            match module.pointer(ty) {
+                Some((StorageClass::Function | StorageClass::Private | StorageClass::PushConstant, _)) => true,
+                Some((StorageClass::Uniform, pointee)) => !pointee.is_some_and(is_buffer),
+                Some(_) => false,
+                None => !matches!(module.type_definition(ty).op, Some(Op::TypeImage | Op::TypeSampledImage)),
+            }
+        };
+        self.slice(vec![value], used).ids.iter().all(is_same_everywhere)
+    }
+
+    /// Returns whether a pointer leads to a variable of an invocation or a workgroup.
+    fn is_local(&self, pointer: u32) -> bool {
+        let class = self.module.type_of(self.base(pointer)).and_then(|ty| self.module.pointer(ty));
+        matches!(class, Some((StorageClass::Function | StorageClass::Private | StorageClass::Workgroup, _)))
+    }
+
     /// Returns the memory on which a fault of an instruction depends.
     pub(crate) fn sources(&self, at: InstructionIndex) -> FaultSources {
         let module = self.module;
@@ -141,6 +183,13 @@ impl<'a> DataFlow<'a> {
         };
         let sources = |values| self.slice(values, used).sources;
         FaultSources { operand: sources(operands), control: sources(conditions) }
+    }
+
+    /// Returns the memory on which the branches of all functions depend, as control.
+    pub(crate) fn branch_sources(&self) -> FaultSources {
+        let functions = self.module.functions().iter();
+        let conditions = functions.flat_map(|function| self.conditions(function.instructions.clone())).collect();
+        FaultSources { control: self.slice(conditions, used).sources, ..FaultSources::default() }
     }
 
     /// Returns the conditions of the branches among some instructions.
@@ -235,7 +284,7 @@ impl FaultSources {
 }
 
 /// Returns the values that an instruction uses.
-fn used(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
+pub(crate) fn used(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
     let mut ids = Vec::new();
     module.uses(instruction, |id| ids.push(id));
     ids
@@ -347,5 +396,17 @@ mod tests {
         let block = reflection.entry_points[0].push_constants.as_deref().unwrap();
         let of = |offset| sources.of(&module, (None, &[]), block, offset);
         assert_eq!([of(0), of(4), of(8)], [Provenance::Operand, Provenance::Control, Provenance::Unknown]);
+        assert!(flow.stores_one_value());
+    }
+
+    #[test]
+    fn a_value_from_an_invocation_or_a_buffer_is_not_one_value() {
+        let stores_one = |from: &str, to: &str| {
+            let module = Module::parse(assay_spirv::assemble(&SHADER.replace(from, to)).unwrap()).unwrap();
+            DataFlow::new(&module).stores_one_value()
+        };
+        assert!(stores_one("OpStore %to %v2", "OpStore %to %call"));
+        assert!(!stores_one("OpStore %to %v2", "%old = OpLoad %uint %to\n OpStore %to %old"));
+        assert!(!stores_one("OpStore %to %v2", "OpStore %to %v2\n OpStore %to %v1"));
     }
 }

@@ -1,7 +1,6 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use crate::written_values::is_varied;
 use assay_events::{CheckResult, Status, Writes, group_digits};
 use assay_exec::ExecError;
 
@@ -20,8 +19,12 @@ pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups 
 /// As [`TRY`], for a shader with specialisation constants.
 pub(crate) const TRY_WITH_SPECS: &str = "try other values of --push, --input, --spec, --workgroups or --elements";
 
+/// Remedy for a device that did not finish.
+pub(crate) const TRY_LONGER: &str = "raise the limit with --timeout if the shader takes longer";
+
 /// Returns the status of a check, and the reason if it is not a Pass. `hollow` is set if no written
-/// element could have come out wrong; `advice` is the remedy for that.
+/// element could have come out wrong; `advice` is the remedy for that; `None` if the caller's
+/// options are fixed.
 pub(crate) fn of(
     result: &CheckResult,
     failure: Option<ExecError>,
@@ -30,7 +33,8 @@ pub(crate) fn of(
 ) -> (Status, Option<String>) {
     let checked = result.elements_checked;
     if let Some(failure) = failure {
-        return (failure.status(), Some(failure.to_string()));
+        let advice = advice.filter(|_| failure.status() == Status::Timeout).map(|_| TRY_LONGER);
+        return (failure.status(), Some(advised(failure.to_string(), advice)));
     }
     let failing = result.elements_failing;
     if failing > 0 && result.fails_only_the_case() {
@@ -91,31 +95,29 @@ pub(crate) fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<S
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
     let few = |number: u64| !Writes::is_enough(number, writes.elements);
-    if !few(writes.falsifiable) {
+    if !few(writes.narrow()) {
         return None;
     }
-    let (written, judged, of, share) = (
-        group_digits(writes.written),
-        group_digits(writes.falsifiable),
-        group_digits(writes.elements),
-        100 / Writes::MEANINGFUL,
-    );
+    let (all, share) = (group_digits(writes.elements), 100 / Writes::MEANINGFUL);
+    let only = |number, could| {
+        format!("only {} of the {all} elements that the shader may write {could}", group_digits(number))
+    };
     let what = if few(writes.written) {
-        format!("the shader wrote only {written} of the {of} elements that it may write")
+        format!("the shader wrote only {} of the {all} elements that it may write", group_digits(writes.written))
+    } else if few(writes.falsifiable) {
+        only(writes.falsifiable, "could have come out wrong")
     } else {
-        format!("only {judged} of the {of} elements that the shader may write could have come out wrong")
+        only(writes.narrow(), "could have come out wrong by a factor of two")
     };
     Some(advised(format!("warning: {what}, less than {share} %, and the verdict rests on these"), advice))
 }
 
-/// Returns a warning for a passing check in which nearly all elements that could have come out wrong have
-/// one value or their old one; `distinct` elements have another.
-pub(crate) fn few_values(result: &CheckResult, distinct: u64, advice: Option<&str>) -> Option<String> {
+/// Returns a warning for a passing check in which nearly all elements that could have come out
+/// wrong have one value or their old one.
+pub(crate) fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
-    let writes = result.writes.as_ref().filter(|_| passes)?;
-    if writes.falsifiable == 0 || is_varied(distinct, writes.falsifiable) {
-        return None;
-    }
+    let writes = result.writes.as_ref().filter(|writes| passes && !writes.is_varied())?;
+    let distinct = writes.distinct.unwrap_or_default();
     let all = group_digits(writes.falsifiable);
     let which = match distinct {
         0 => format!("the {all} elements that could have come out wrong"),
@@ -126,6 +128,6 @@ pub(crate) fn few_values(result: &CheckResult, distinct: u64, advice: Option<&st
 }
 
 /// Appends advice to a statement.
-fn advised(what: String, advice: Option<&str>) -> String {
+pub(crate) fn advised(what: String, advice: Option<&str>) -> String {
     advice.map_or(what.clone(), |advice| format!("{what}; {advice}"))
 }

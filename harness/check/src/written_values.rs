@@ -1,20 +1,17 @@
 //! Values of the written elements of a binding.
 //!
-//! An element that could have come out wrong says little if it has the value of all others, or keeps its
-//! old value: the alpha 1 of an image whose colours are undetermined, or an atomic sum of zeros.
+//! An element that could have come out wrong says little if it has the value of all others, or
+//! keeps its old value: the alpha 1 of an image whose colours are undetermined, or an atomic sum of
+//! zeros.
 
-use assay_events::Writes;
 use std::collections::BTreeMap;
 
 /// Largest number of different values that are counted one by one.
 const MAX_VALUES: usize = 64;
 
-/// Size of a vector with four components in bytes. The components are counted apart, since each may have a
-/// constant of its own.
+/// Size of a vector with four components in bytes. The components are counted apart, since each may
+/// have a constant of its own.
 const VECTOR: u64 = 16;
-
-/// Fewer elements are not judged by their values.
-const FEW: u64 = 16;
 
 /// Numbers of the elements that could have come out wrong, by value.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,8 +46,8 @@ impl WrittenValues {
         }
     }
 
-    /// Returns the number of elements that differ from their old value and from the most frequent one at
-    /// their place in a vector.
+    /// Returns the number of elements that differ from their old value and from the most frequent
+    /// one at their place in a vector.
     pub(crate) fn distinct(&self) -> u64 {
         let mut most: BTreeMap<u64, u64> = BTreeMap::new();
         for ((place, _), elements) in &self.counts {
@@ -59,12 +56,6 @@ impl WrittenValues {
         }
         self.counts.values().sum::<u64>() - most.values().sum::<u64>() + self.others
     }
-}
-
-/// Returns whether elements that could have come out wrong differ enough in their values to say something
-/// about the shader: one in [`Writes::MEANINGFUL`] is distinct, or there are only a few.
-pub(crate) fn is_varied(distinct: u64, falsifiable: u64) -> bool {
-    falsifiable < FEW || distinct > 0 && Writes::is_enough(distinct, falsifiable)
 }
 
 #[cfg(test)]
@@ -79,11 +70,9 @@ mod tests {
             (0..4).for_each(|part| values.count(16 * vector + 4 * part, Some(u64::from(vector > 20)), part / 3));
         }
         assert_eq!(values.distinct(), 0);
-        assert!(!is_varied(0, 100));
         let mut other_round = WrittenValues::default();
         (0..100).for_each(|value| other_round.count(4 * value, None, value + 2));
         values.add(other_round);
         assert_eq!(values.distinct(), 100);
-        assert!(is_varied(100, 200) && is_varied(0, FEW - 1) && !is_varied(4, 100) && is_varied(5, 100));
     }
 }

@@ -169,10 +169,14 @@ fn restore_minus(message: String) -> String {
     if std::env::args_os().any(typed) { message } else { message.replace(SHIELDED, "-") }
 }
 
-/// Prints a note on stderr.
+/// Prints a note on stderr, or a warning if the text begins as one.
 fn note(text: &str) {
-    let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
-    _ = writeln!(anstream::stderr(), "{cyan}note:{cyan:#} {text}");
+    let (color, label, text) = match text.strip_prefix("warning: ") {
+        Some(warning) => (anstyle::AnsiColor::Yellow, "warning", warning),
+        None => (anstyle::AnsiColor::Cyan, "note", text),
+    };
+    let style = color.on_default().bold();
+    _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {text}");
 }
 
 /// Prints a note on stderr unless the same note was printed before.

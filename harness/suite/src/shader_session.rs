@@ -118,7 +118,9 @@ impl ShaderSession {
             ShaderSession::Shader(mut session) => {
                 session.options.rules = target.rules();
                 session.diagnosis.trace = true;
-                session.search(target)?;
+                if session.check()?.may_run_on(target) {
+                    session.search(target)?;
+                }
                 let check = session.check()?;
                 session.must_have_inputs(&check)?;
                 let mut result = session.run(&check, target, None, output, &|_| ())?;

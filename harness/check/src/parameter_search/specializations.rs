@@ -10,6 +10,7 @@ use crate::chosen_parameters::ChosenParameters;
 use crate::options::Options;
 use assay_exec::Target;
 use assay_spirv::reflect::{Reflection, SpecConstant, TypeLayout};
+use std::time::Instant;
 
 /// Values that specialisation constants take whose default is 0 or false.
 const SPEC_LADDER: [u64; 3] = [1, 4, 64];
@@ -17,19 +18,18 @@ const SPEC_LADDER: [u64; 3] = [1, 4, 64];
 /// Largest number of specialisation constants that take a value alone.
 const SPECS: usize = 8;
 
-/// Rank of a choice of values before the search: whether it writes elements, whether it is faulty, and its
-/// score.
+/// Rank of a choice of values before the search: whether it writes elements, whether it is faulty,
+/// and its score.
 type Promise = (bool, bool, Score);
 
-/// Searches with other values of the specialisation constants. Returns the best candidate, if there
-/// is any, and the number of interpreted candidates.
+/// Searches with other values of the specialisation constants until a given time. Returns the best
+/// candidate, if there is any, and the number of interpreted candidates.
 ///
 /// # Errors
 /// As [`super::search_parameters`].
 pub(super) fn search(
-    check: &Check<'_>,
-    options: &Options,
-    target: &dyn Target,
+    (check, options, target): (&Check<'_>, &Options, &dyn Target),
+    end: Instant,
     best: &Candidate,
 ) -> Result<Option<(Candidate, u32)>, CheckError> {
     let is_set = |id: u32| check.setup.specs.iter().any(|spec| spec.id == id);
@@ -49,11 +49,11 @@ pub(super) fn search(
         options.specs.extend(specs.iter().cloned());
         // The shader may not permit the value, as the size of an array for example.
         let Ok(specialised) = Check::new(check.shader, &options) else { continue };
-        let Some(mut search) = Search::new(&specialised, &options, target) else { continue };
+        let Some(mut search) = Search::new(&specialised, &options, target, end) else { continue };
         let candidate = search.candidate(ChosenParameters::default())?;
         candidates += search.candidates;
         // Work that is undefined yet may become defined; no work stays none.
-        let promise = (candidate.score.falsifiable > 0, !candidate.faults.is_empty(), candidate.score);
+        let promise = (candidate.score.narrow > 0, !candidate.faults.is_empty(), candidate.score);
         if first.as_ref().is_none_or(|(known, _)| promise > *known) {
             first = Some((promise, specs));
         }
@@ -62,7 +62,7 @@ pub(super) fn search(
     let mut options = options;
     options.specs.extend(specs.iter().cloned());
     let specialised = Check::new(check.shader, &options)?;
-    let Some(mut search) = Search::new(&specialised, &options, target) else { return Ok(None) };
+    let Some(mut search) = Search::new(&specialised, &options, target, end) else { return Ok(None) };
     let candidate = search.candidate(best.chosen.clone())?;
     let found = search.best_from(candidate)?;
     candidates += search.candidates;

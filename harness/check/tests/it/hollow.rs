@@ -79,10 +79,28 @@ fn a_shader_that_is_undefined_in_the_recorded_layout_is_undetermined() {
     assert_eq!((result.status, result.rounds_checked), (Status::Undetermined, 0), "{result:?}");
     let reason = result.reason.as_deref().unwrap();
     assert!(
-        reason.starts_with("with the device's subgroup layout the shader itself is undefined: test.wgsl:8:"),
+        reason.starts_with(
+            "in the device's subgroup layout, or in the usual one, the shader itself is undefined: test.wgsl:8:"
+        ),
         "{reason}"
     );
     assert!(result.unjudged[0].why.contains("out of bounds on set 0 binding 0 (data)"), "{result:?}");
+}
+
+/// Undefined behaviour in the usual subgroup layout could damage the process of the driver.
+#[test]
+fn a_shader_that_is_undefined_in_the_usual_layout_does_not_run() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(8) fn main(
+            @builtin(local_invocation_index) i: u32, @builtin(subgroup_invocation_id) place: u32,
+        ) { data[select(i, 1000u, i == 1u && place == 1u)] = i; }";
+    let options = Options { rounds: 1, groups: Some([1; 3]), ..Options::default() };
+    let shader = wgsl(text);
+    let check = Check::new(&shader, &options).unwrap();
+    let target = SyntheticTarget::spoilt(|_| panic!("the device must not run"));
+    let result = check.run_unconditionally(&target).unwrap();
+    assert_eq!((result.status, result.rounds_checked), (Status::Undetermined, 0), "{result:?}");
+    assert!(result.reason.unwrap().contains("in the usual one, the shader itself is undefined: test.wgsl:4:"));
 }
 
 /// An element that is not written must keep its contents.
@@ -97,13 +115,18 @@ fn a_changed_unwritten_element_fails() {
 fn few_written_elements_pass_with_counts_and_a_warning() {
     let text = guarded("i >= p.n");
     let shader = wgsl(&text);
-    let data =
-        BindingWrites { binding: "set 0 binding 0 (data)".to_owned(), elements: 256, written: 5, falsifiable: 5 };
+    let data = BindingWrites {
+        binding: "set 0 binding 0 (data)".to_owned(),
+        elements: 256,
+        written: 5,
+        falsifiable: 5,
+        wide: 0,
+    };
     on_each_driver(|target| {
         let result = Check::new(&shader, &with_n("=5", 1)).unwrap().run(target).unwrap();
         assert_eq!(result.status, Status::Pass, "{result:?}");
         let writes = result.writes.as_ref().unwrap();
-        assert_eq!(*writes, Writes::of(vec![data.clone()]));
+        assert_eq!(*writes, Writes { distinct: writes.distinct, ..Writes::of(vec![data.clone()]) });
         assert_eq!(writes.to_string(), "wrote 5 of 256 elements in 1 of 1 binding");
         let warned = |result: &CheckResult| result.notes.iter().any(|note| note.contains("5 of the 256 elements"));
         assert!(warned(&result), "{:?}", result.notes);

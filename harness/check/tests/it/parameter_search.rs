@@ -200,15 +200,91 @@ fn a_loop_count_with_varied_results_is_preferred() {
     assert!(chosen.starts_with(" --input 0.0.count="), "{chosen}");
 }
 
-/// A shader that writes one value whatever its inputs are gets a warning.
+/// A shader that writes one value whatever its inputs are gets a warning, unless it does so by
+/// design.
 #[test]
 fn one_value_in_all_elements_is_a_warning() {
-    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = 7u; }";
-    let (chosen, result) = searched(text, &Options::default());
-    assert_eq!((chosen, result.status), (None, Status::Pass));
-    let warning = "warning: the 512 elements that could have come out wrong have one value or keep their old one";
-    assert!(result.notes.iter().any(|note| note.starts_with(warning)), "{:?}", result.notes);
+    let warned = |value: &str| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                data[id.x] = {value};
+            }}"
+        );
+        let (chosen, result) = searched(&text, &Options::default());
+        assert_eq!((chosen, result.status), (None, Status::Pass));
+        let warning = "warning: the 512 elements that could have come out wrong have one value or keep their old one";
+        let warned = result.notes.iter().any(|note| note.starts_with(warning));
+        assert_eq!(result.writes.unwrap().is_meaningful(), !warned);
+        warned
+    };
+    assert!(warned("id.x / 4096u"));
+    assert!(!warned("7u"));
+}
+
+/// The kinds of cells that the shader distinguishes are numbers in its text.
+#[test]
+fn values_that_the_shader_compares_get_its_constants() {
+    let text = "@group(0) @binding(0) var<storage, read> cells: array<f32>;
+        @group(0) @binding(1) var<storage, read> source: array<f32>;
+        @group(0) @binding(2) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if cells[id.x] == -1.0 || cells[id.x] == 37.0 { result[id.x] = source[id.x] * 0.5; }
+        }";
+    assert_eq!(passes(text, &Options::default(), 50), " --input 0.0=one-of:-1,37");
+}
+
+/// The size of a grid is a vector of floats, as in many programs for WebGPU.
+#[test]
+fn floats_that_are_sizes_take_the_values_of_sizes() {
+    let text = "@group(0) @binding(0) var<uniform> grid: vec2<f32>;
+        @group(0) @binding(1) var<storage, read> before: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> after: array<u32>;
+        fn cell(x: u32, y: u32) -> u32 { return (y % u32(grid.y)) * u32(grid.x) + x % u32(grid.x); }
+        @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            after[cell(id.x, id.y)] = before[cell(id.x + 1u, id.y)] * 3u + before[cell(id.x, id.y + 1u)];
+        }";
+    assert_eq!(passes(text, &Options::default(), 90), " --input 0.0[0]=16 --input 0.0[1]=16");
+}
+
+/// A guard compares with a number of particles that is a float.
+#[test]
+fn floats_that_decide_branches_take_the_values_of_sizes() {
+    let text = "struct Params { gravity: f32, particles: f32 }
+        @group(0) @binding(0) var<uniform> params: Params;
+        @group(0) @binding(1) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x < u32(params.particles + 0.5) { data[id.x] = data[id.x] + params.gravity; }
+        }";
+    let chosen = passes(text, &Options::default(), 90);
+    assert!(chosen.contains(" --input 0.0.particles=256"), "{chosen}");
+}
+
+/// Few of the generated floats lie in the range that the shader treats.
+#[test]
+fn data_of_moderate_size_is_tried() {
+    let text = "@group(0) @binding(0) var<storage, read> source: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if source[id.x] > 2.5 && source[id.x] < 7.0 { result[id.x] = source[id.x] * 0.5; }
+        }";
+    assert!(passes(text, &Options::default(), 50).starts_with(" --input 0.0=1..8"));
+}
+
+/// A sum of numbers that nearly cancel may have any sign, which says little.
+#[test]
+fn wide_permitted_sets_do_not_count() {
+    let text = "@group(0) @binding(0) var<storage, read> source: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let x = exp2(source[id.x]);
+            result[id.x] = fma(x, 3.0, x * -3.0);
+        }";
+    let (_, result) = searched(text, &Options::default());
+    let writes = result.writes.unwrap();
+    assert!(writes.wide * 2 > writes.falsifiable && !writes.is_meaningful(), "{writes}");
+    let warning = "could have come out wrong by a factor of two, less than 5 %";
+    assert!(result.notes.iter().any(|note| note.contains(warning)), "{:?}", result.notes);
 }
 
 /// Few workgroups write a small part of a wide table.

@@ -39,6 +39,7 @@ Inputs:
     1.5..2       random numbers from a range
     NUMBER       this number everywhere; also zeros and ones
     index        0, 1, 2, ..
+    one-of:0,1   one of these numbers in each scalar, by chance
     PATH         the bytes of a file
   Run-time arrays and texel buffers have one element per invocation unless
   --elements sets another length. Images have one texel per invocation along
