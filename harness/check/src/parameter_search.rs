@@ -9,7 +9,7 @@
 //! 1. buffers from which a faulty index was computed hold 0, 1, 2, .. or numbers from 1 to 8; or an
 //!    aligned offset, if an address was computed from them;
 //! 2. buffers and images hold the constants with which the shader compares their values;
-//! 3. buffers hold numbers from 1 to 8, if results are undetermined, few or of one value;
+//! 3. buffers hold numbers from 1 to 8, or 0 and 1, if results are undetermined, few or of one value;
 //! 4. all parameters have one value, from a ladder of sizes;
 //! 5. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 6. a single workgroup, or layer of workgroups, if they race; floats on which branches or the
@@ -118,6 +118,9 @@ const INDICES: [&str; 2] = [INDEX, SMALL];
 
 /// Small positions.
 const SMALL: &str = "1..8";
+
+/// Contents of buffers that are data: small numbers, and the states of cells.
+const DATA: [&str; 2] = [SMALL, "one-of:0,1"];
 
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
@@ -587,7 +590,7 @@ impl<'a> Search<'a> {
 
     /// Gives open buffers small numbers if a candidate is defined and not good: results of
     /// generated floats may be undetermined, such as their conversion to integers, or saturate.
-    fn with_small_data(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+    fn with_small_data(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         if best.score.defined < self.rounds || self.is_good(&best) {
             return Ok(best);
         }
@@ -595,14 +598,20 @@ impl<'a> Search<'a> {
         let holds_data = |d: &&Descriptor| {
             d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d) && !setup.is_given(d.slot)
         };
-        let mut chosen = best.chosen.clone();
-        for name in setup.descriptors.iter().filter(holds_data).map(binding_name) {
-            if chosen.inputs.iter().all(|(known, _)| *known != name) {
-                chosen.inputs.push((name, SMALL.to_owned()));
+        let names: Vec<String> = setup.descriptors.iter().filter(holds_data).map(binding_name).collect();
+        let before = best.chosen.clone();
+        for contents in DATA {
+            let is_open = |name: &&String| before.inputs.iter().all(|(known, _)| known != *name);
+            let added = names.iter().filter(is_open).map(|name| (name.clone(), contents.to_owned()));
+            let mut chosen = before.clone();
+            chosen.inputs.extend(added);
+            if self.is_good(&best) || chosen == before {
+                break;
             }
+            let candidate = self.candidate(chosen)?;
+            best = better(best, candidate);
         }
-        let candidate = self.candidate(chosen)?;
-        Ok(better(best, candidate))
+        Ok(best)
     }
 
     /// Returns whether the shader computes pointers from integers.

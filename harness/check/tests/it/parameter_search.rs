@@ -271,6 +271,23 @@ fn data_of_moderate_size_is_tried() {
     assert!(passes(text, &Options::default(), 50).starts_with(" --input 0.0=1..8"));
 }
 
+/// Only cells that are 0 or 1 have as many neighbours as Conway's rules treat.
+#[test]
+fn cells_are_alive_or_dead() {
+    let text = "@group(0) @binding(0) var<storage, read> before: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> after: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var alive = 0u;
+            for (var i = 1u; i < 9u; i++) { alive += before[(id.x + i) % 256u]; }
+            switch alive {
+                case 2u: { after[id.x] = before[id.x]; }
+                case 3u: { after[id.x] = 1u; }
+                default: { after[id.x] = 0u; }
+            }
+        }";
+    assert_eq!(passes(text, &Options::default(), 90), " --input 0.0=one-of:0,1 --input 0.1=one-of:0,1");
+}
+
 /// A sum of numbers that nearly cancel may have any sign, which says little.
 #[test]
 fn wide_permitted_sets_do_not_count() {
