@@ -133,8 +133,8 @@ impl<'a> DataFlow<'a> {
     }
 
     /// Returns whether the shader stores to resources by one instruction, and computes the value
-    /// from constants, push constants and uniform buffers alone. All elements get one value by
-    /// design.
+    /// from constants, push constants and uniform buffers alone, whatever branches it takes. All
+    /// elements get one value by design.
     pub(crate) fn stores_one_value(&self) -> bool {
         let module = self.module;
         let functions = module.functions().iter();
@@ -147,7 +147,22 @@ impl<'a> DataFlow<'a> {
                 .then_some(None),
         });
         let (Some(Some(value)), None) = (stored.next(), stored.next()) else { return false };
+        // A branch or a call decides between several values.
+        let is_one = |list: Option<&Vec<u32>>| list.is_none_or(|values| values.len() <= 1);
+        let is_decided = |id: &u32| {
+            let definition = module.definition_of(*id);
+            let callee = definition.filter(|i| i.op == Some(Op::FunctionCall)).and_then(|i| i.operand(0));
+            let class = definition.and_then(|i| i.op).map(|op| op.info().class);
+            !is_one(self.stores.get(id))
+                || !is_one(self.arguments.get(id))
+                || !is_one(callee.and_then(|callee| self.returns.get(&callee)))
+                || definition.is_some_and(|i| i.op == Some(Op::Phi))
+                || matches!(class, Some(InstructionClass::Group | InstructionClass::NonUniform))
+        };
         let is_same_everywhere = |id: &u32| {
+            if is_decided(id) {
+                return false;
+            }
             let Some(ty) = module.type_of(*id) else { return true };
             let is_buffer = |pointee| {
                 let mut decorations = module.decorations(module.type_definition(pointee).result().unwrap_or_default());
@@ -408,5 +423,8 @@ mod tests {
         assert!(stores_one("OpStore %to %v2", "OpStore %to %call"));
         assert!(!stores_one("OpStore %to %v2", "%old = OpLoad %uint %to\n OpStore %to %old"));
         assert!(!stores_one("OpStore %to %v2", "OpStore %to %v2\n OpStore %to %v1"));
+        // A variable with two values: a branch may decide between them.
+        assert!(stores_one("OpStore %to %v2", "OpStore %to %index"));
+        assert!(!stores_one("OpStore %to %v2", "OpStore %i %v2\n %x2 = OpLoad %uint %i\n OpStore %to %x2"));
     }
 }
