@@ -68,6 +68,8 @@ pub struct Program {
     pub(crate) rate: Option<[u32; 3]>,
     /// The parameters of a kernel; `None` for a shader.
     pub(crate) parameters: Option<Vec<Parameter>>,
+    /// Registers whose values live from one block to another, ascending.
+    pub(crate) carried: Vec<Reg>,
 }
 
 /// A parameter of a kernel.

@@ -1,5 +1,6 @@
 //! Decoding of a module into the instructions of the interpreter.
 
+mod carried;
 mod constants;
 mod control;
 mod floats;
@@ -172,7 +173,7 @@ pub(crate) fn program(
     let non_uniform = decoder.non_uniform();
     let tiled = decoder.module.declares(Capability::TileShadingQCOM);
     let rate = decoder.tile_shading_rate();
-    Ok(Program {
+    let mut program = Program {
         name: usage.name.clone(),
         size,
         kinds: decoder.kinds,
@@ -202,7 +203,10 @@ pub(crate) fn program(
         tiled,
         rate,
         parameters,
-    })
+        carried: Vec::new(),
+    };
+    program.carried = carried::carried_registers(&program);
+    Ok(program)
 }
 
 /// Position of an instruction.

@@ -81,7 +81,7 @@ pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
 
 /// Returns the ranges of registers that an instruction reads or writes. A malformed instruction
 /// gives a range that fits no register file.
-fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
+pub(super) fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
     let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
     let one = |first: &Reg| (*first, 1);
     match inst {

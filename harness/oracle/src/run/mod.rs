@@ -136,6 +136,9 @@ pub(crate) struct Run<'a> {
     pub(crate) beyond: Vec<(i64, u64)>,
     /// The registers that do not hold constants.
     pub(crate) scratch: Vec<Reg>,
+    /// Registers that a forked lane takes with it: [`Program::carried`], and constants with several
+    /// values.
+    pub(crate) carried: Vec<Reg>,
 }
 
 impl Run<'_> {

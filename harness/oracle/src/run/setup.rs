@@ -170,6 +170,7 @@ impl<'a> Run<'a> {
             in_doubt: false,
             beyond: Vec::new(),
             scratch: Vec::new(),
+            carried: Vec::new(),
         };
         run.bind()?;
         // A constant is the same in all lanes; what is wrong with one is wrong once.
@@ -181,6 +182,11 @@ impl<'a> Run<'a> {
             (1..capacity).for_each(|lane| column.duplicate(0, lane));
         }
         run.work.instructions = 0;
+        // A decision of a branch also restricts constants with several values.
+        let made = (0..run.columns.len() as Reg).filter(|reg| !run.columns[*reg as usize].is_plain());
+        run.carried = made.chain(program.carried.iter().copied()).collect();
+        run.carried.sort_unstable();
+        run.carried.dedup();
         run.scratch = (0..run.columns.len() as Reg).filter(|reg| run.columns[*reg as usize].is_clear()).collect();
         Ok(run)
     }
@@ -357,7 +363,7 @@ impl<'a> Run<'a> {
         self.group = self.group_id(number);
         self.repetition.begin_group();
         self.work.begin_group();
-        // Nothing of another workgroup is left: lanes that are joined are joined in all registers,
+        // Nothing of another workgroup is left: lanes are joined in all carried registers,
         // in those too that they do not read.
         for reg in &self.scratch {
             self.columns[*reg as usize].clear(self.lanes);

@@ -295,7 +295,8 @@ impl<'a> Run<'a> {
     /// Restricts a choice to these alternatives in one lane, and all values that depend on it.
     fn decide(&mut self, lane: usize, choice: NondetChoice) {
         self.forks.decide(lane, choice);
-        for column in &mut self.columns {
+        for reg in &self.carried {
+            let column = &mut self.columns[*reg as usize];
             let AbstractValue::OneOf(few) = column.value(lane) else { continue };
             if let Some((value, bits)) = few.restricted(choice) {
                 column.set(lane, bits, value);
@@ -303,10 +304,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Creates a second lane with the state of the first one.
+    /// Creates a second lane with the state of the first one at the end of a block.
     fn fork(&mut self, lane: usize) -> Option<usize> {
         let new = self.forks.fork(lane)?;
-        self.columns.iter_mut().for_each(|column| column.duplicate(lane, new));
+        self.carried.iter().for_each(|reg| self.columns[*reg as usize].duplicate(lane, new));
         self.tangles.fork(lane, new);
         Some(new)
     }
@@ -317,7 +318,8 @@ impl<'a> Run<'a> {
         let (stays, goes) = self.forks.join(a, b);
         self.tangles.join(stays, goes);
         let parted = parted.map(|(one, other)| if stays == a { (one, other) } else { (other, one) });
-        for reg in 0..self.columns.len() {
+        for at in 0..self.carried.len() {
+            let reg = self.carried[at] as usize;
             let column = &self.columns[reg];
             let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
             if same && column.bound(stays).map(|bound| bound.id) == column.bound(goes).map(|bound| bound.id) {
