@@ -1,7 +1,8 @@
-//! Search for values of specialisation constants that are 0 or false by default.
+//! Search for values of specialisation constants that are 0, 1 or false by default.
 //!
-//! Some shaders have such a constant as a guard or a bound of all their work. Each choice of values
-//! is interpreted once, and the parameters are searched for the best one.
+//! Such a value often stands for one that the application states: a guard or a bound of all work,
+//! or a size or stride. Each choice of values is interpreted once, and the parameters are searched
+//! for the best one.
 
 use super::{Candidate, Score, Search};
 use crate::CheckError;
@@ -12,8 +13,8 @@ use assay_exec::Target;
 use assay_spirv::reflect::{Reflection, SpecConstant, TypeLayout};
 use std::time::Instant;
 
-/// Values that specialisation constants take whose default is 0 or false.
-const SPEC_LADDER: [u64; 3] = [1, 4, 64];
+/// Values that all open specialisation constants take.
+const SPEC_LADDER: [u64; 4] = [1, 4, 16, 64];
 
 /// Largest number of specialisation constants that take a value alone.
 const SPECS: usize = 8;
@@ -34,11 +35,12 @@ pub(super) fn search(
 ) -> Result<Option<(Candidate, u32)>, CheckError> {
     let is_set = |id: u32| check.setup.specs.iter().any(|spec| spec.id == id);
     let constants = Reflection::new(&check.shader.source.module).spec_constants;
-    let open: Vec<SpecConstant> = constants.into_iter().filter(|c| c.default == 0 && !is_set(c.spec_id)).collect();
+    let is_open = |c: &SpecConstant| c.default == 0 || c.default == 1 && !matches!(*c.shape, TypeLayout::Bool);
+    let open: Vec<SpecConstant> = constants.into_iter().filter(|c| is_open(c) && !is_set(c.spec_id)).collect();
     let all = SPEC_LADDER.iter().map(|value| open.iter().map(|c| (c, *value)).collect::<Vec<_>>());
     // A single constant is covered by the ladder.
     let alone = if open.len() > 1 { &open[..open.len().min(SPECS)] } else { &[] };
-    let choices = all.chain(alone.iter().map(|c| vec![(c, 1)]));
+    let choices = all.chain(alone.iter().map(|c| vec![(c, if c.default == 0 { 1 } else { 4 })]));
     let robustness = best.chosen.robustness;
     let options = Options { robustness: robustness.or(options.robustness), ..options.clone() };
     let mut candidates = 0;

@@ -285,7 +285,43 @@ fn cells_are_alive_or_dead() {
                 default: { after[id.x] = 0u; }
             }
         }";
-    assert_eq!(passes(text, &Options::default(), 90), " --input 0.0=one-of:0,1 --input 0.1=one-of:0,1");
+    assert_eq!(passes(text, &Options::default(), 90), " --input 0.0=0..1 --input 0.1=0..1");
+}
+
+/// The size of the grid and the states of its cells are found one after the other.
+#[test]
+fn sizes_and_states_of_cells_are_found_together() {
+    let text = "@group(0) @binding(0) var<uniform> grid: vec2<f32>;
+        @group(0) @binding(1) var<storage, read> before: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> after: array<u32>;
+        fn cell(x: u32, y: u32) -> u32 { return (y % u32(grid.y)) * u32(grid.x) + x % u32(grid.x); }
+        fn alive(x: u32, y: u32) -> u32 { return before[cell(x, y)]; }
+        @compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let x = id.x;
+            let y = id.y;
+            let around = alive(x + 1u, y) + alive(x, y + 1u) + alive(x + 1u, y + 1u) + alive(x + 2u, y)
+                + alive(x, y + 2u) + alive(x + 2u, y + 2u) + alive(x + 1u, y + 2u) + alive(x + 2u, y + 1u);
+            switch around {
+                case 2u: { after[cell(x, y)] = alive(x, y); }
+                case 3u: { after[cell(x, y)] = 1u; }
+                default: { after[cell(x, y)] = 0u; }
+            }
+        }";
+    let chosen = passes(text, &Options::default(), 90);
+    assert!(chosen.contains("0.1=0..1") && chosen.contains("0.0[0]=16"), "{chosen}");
+}
+
+/// A constant of one member is not a number of another one's type.
+#[test]
+fn compared_constants_have_a_companion_that_fits_every_type() {
+    let text = "struct Entry { key: atomic<u32>, offset: i32 }
+        @group(0) @binding(0) var<storage, read_write> entries: array<Entry>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if atomicLoad(&entries[id.x].key) == 4294967295u { entries[id.x].offset = i32(id.x) + 1; }
+            if atomicLoad(&entries[id.x].key) == 4294967294u { entries[id.x].offset = i32(id.x) + 2; }
+        }";
+    let chosen = passes(text, &Options::default(), 10);
+    assert_eq!(chosen, " --input 0.0=one-of:4294967294,4294967295,0");
 }
 
 /// A sum of numbers that nearly cancel may have any sign, which says little.

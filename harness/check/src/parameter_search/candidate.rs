@@ -1,0 +1,85 @@
+//! Candidates of the search, and their quality.
+
+use crate::chosen_parameters::ChosenParameters;
+use assay_events::{Writes, group_digits};
+use assay_oracle::{FaultKind, Slot};
+use assay_spirv::module::InstructionIndex;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Quality of a candidate, from the most to the least important property.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Score {
+    /// Rounds without undefined behaviour.
+    pub(super) defined: u32,
+    /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
+    pub(super) ample: bool,
+    /// Set if these elements differ in their values ([`Writes::is_varied`]).
+    pub(super) varied: bool,
+    /// Written elements that could come out wrong by a factor of two, in these rounds.
+    pub(super) narrow: u64,
+    /// Faults in the first round that has any.
+    pub(super) faults: Reverse<u64>,
+    /// Elements that the shader may write.
+    pub(super) elements: Reverse<u64>,
+}
+
+impl Score {
+    /// Returns the share of elements that could come out wrong.
+    pub(super) fn share(&self) -> f64 {
+        self.narrow as f64 / self.elements.0.max(1) as f64
+    }
+
+    /// Returns whether this share is at least one in `n`.
+    pub(super) fn has_one_in(&self, n: u64) -> bool {
+        self.narrow > 0 && self.narrow.saturating_mul(n) >= self.elements.0
+    }
+}
+
+/// A candidate with its result.
+pub(super) struct Candidate {
+    pub(super) chosen: ChosenParameters,
+    pub(super) score: Score,
+    /// Kinds of the kept faults.
+    pub(super) faults: Vec<FaultKind>,
+    /// Instruction of the first fault.
+    pub(super) faulty: Option<InstructionIndex>,
+    /// End of the accesses beyond each buffer, in bytes.
+    pub(super) reach: BTreeMap<Slot, u64>,
+    /// Size of each image that holds the accesses beyond it, in texels.
+    pub(super) image_reach: BTreeMap<Slot, [u32; 3]>,
+    /// End of the writes to each buffer, in bytes.
+    pub(super) written: BTreeMap<Slot, u64>,
+    /// Work of a check, estimated from the interpreted workgroups.
+    pub(super) work: u64,
+}
+
+impl Candidate {
+    /// Returns the defect of a candidate that is not good, as a clause.
+    pub(super) fn defect(&self) -> String {
+        let Score { narrow, elements: Reverse(elements), .. } = self.score;
+        match self.faults.first() {
+            Some(kind) => format!("the shader has undefined behaviour ({kind})"),
+            None if self.score.has_one_in(Writes::MEANINGFUL) => format!(
+                "the {} elements that could come out wrong have one value or keep their old one",
+                group_digits(narrow)
+            ),
+            None => format!(
+                "only {} of the {} elements that the shader may write could come out wrong",
+                group_digits(narrow),
+                group_digits(elements)
+            ),
+        }
+    }
+}
+
+pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
+    if other.score > one.score { other } else { one }
+}
+
+/// Returns a candidate that does not fit the shader or the limits.
+pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
+    let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
+    let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, work: 0 }
+}

@@ -1,0 +1,156 @@
+//! Contents of buffers and images as a whole: indices, offsets, small data and compared constants.
+
+use super::Search;
+use super::candidate::{Candidate, Score, better};
+use super::open_parameter::{binding_name, holds_parameters};
+use crate::CheckError;
+use crate::chosen_parameters::INDEX;
+use crate::memory_layout::{runtime_stride, size_with_elements, walk_scalars};
+use crate::options::ONE_OF;
+use crate::provenance::{FaultSources, Provenance};
+use assay_events::Writes;
+use assay_exec::{Descriptor, ImageShape};
+use assay_oracle::{FaultKind, Slot};
+use assay_precision::Scalar;
+use assay_spirv::reflect::DescriptorKind;
+use assay_spirv::tables::Op;
+
+/// Contents of a buffer from which indices are computed: the numbers of the elements, or small
+/// positions.
+const INDICES: [&str; 2] = [INDEX, SMALL];
+
+/// Parts of 1, such as colours.
+const PARTS: &str = "0..1";
+
+/// Small positions.
+const SMALL: &str = "1..8";
+
+/// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
+/// every type, indices, and no offset.
+const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
+
+impl Search<'_> {
+    /// Changes the contents of buffers from which a faulty index or address was computed
+    /// ([`INDICES`], [`OFFSETS`]).
+    pub(super) fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let mut tried: Vec<String> = Vec::new();
+        while let Some(at) = best.faulty {
+            let sources = self.flow.sources(at);
+            let is_index = |d: &&Descriptor| {
+                d.kind == DescriptorKind::StorageBuffer
+                    && !self.check.setup.is_given(d.slot)
+                    && !tried.contains(&binding_name(d))
+                    && self.is_operand(&sources, d)
+            };
+            let Some(name) = self.check.setup.descriptors.iter().find(is_index).map(binding_name) else { break };
+            let contents = match best.faults.first() {
+                Some(FaultKind::Pointer) if self.computes_addresses() => &OFFSETS[..],
+                _ => &INDICES[..],
+            };
+            let before = best.chosen.clone();
+            for source in contents {
+                let mut chosen = before.clone();
+                chosen.inputs.push((name.clone(), (*source).to_owned()));
+                let candidate = self.candidate(chosen)?;
+                best = better(best, candidate);
+            }
+            tried.push(name);
+        }
+        self.with_small_texels(best)
+    }
+
+    /// Gives images of integers small numbers if a candidate is faulty: an index may be computed
+    /// from a texel.
+    fn with_small_texels(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let is_integer = |scalar: &Scalar| matches!(scalar, Scalar::Int { .. });
+        let setup = &self.check.setup;
+        let open = setup.descriptors.iter().filter(|d| {
+            let texels = d.texels.as_ref().map(ImageShape::scalars);
+            texels.is_some_and(|scalars| scalars.iter().all(is_integer)) && !setup.is_given(d.slot)
+        });
+        let mut chosen = best.chosen.clone();
+        chosen.inputs.extend(open.map(|d| (binding_name(d), SMALL.to_owned())));
+        if best.faulty.is_none() || chosen == best.chosen {
+            return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        Ok(better(best, candidate))
+    }
+
+    /// Gives buffers and images the constants with which the shader compares values from them: a
+    /// kind of cell or of material, for example. Fuzzers call such constants a dictionary.
+    pub(super) fn with_compared_constants(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        let setup = &self.check.setup;
+        let mut chosen = best.chosen.clone();
+        for (slot, constants) in self.flow.compared_constants() {
+            let is_open = |d: &&Descriptor| {
+                Slot { element: 0, ..d.slot } == slot && !setup.is_given(d.slot) && !holds_parameters(d)
+            };
+            // A single constant gets a value beside it, and each type of the buffer one that fits.
+            let other = if constants.contains("0") { "1" } else { "0" };
+            let fits_all_types = constants.iter().any(|number| number.parse::<i8>().is_ok_and(|number| number >= 0));
+            let other = (constants.len() == 1 || !fits_all_types).then_some(other);
+            let contents = one_of(constants.iter().map(String::as_str).chain(other));
+            for name in setup.descriptors.iter().filter(is_open).map(binding_name) {
+                if chosen.inputs.iter().all(|(known, _)| *known != name) {
+                    chosen.inputs.push((name, contents.clone()));
+                }
+            }
+        }
+        if self.is_good(&best) || chosen == best.chosen {
+            return Ok(best);
+        }
+        let candidate = self.candidate(chosen)?;
+        let candidate = self.indexed(candidate)?;
+        Ok(better(best, candidate))
+    }
+
+    /// Gives open buffers and images small numbers, parts of 1, or the states of cells, if a
+    /// candidate is defined and its values say little: results of generated floats may be
+    /// undetermined, such as the roots of negative ones and conversions to integers, or saturate.
+    pub(super) fn with_small_data(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let says_little = |score: &Score| !(score.varied && score.has_one_in(Writes::MEANINGFUL));
+        let setup = &self.check.setup;
+        let before = best.chosen.clone();
+        let is_open = |d: &&Descriptor| {
+            let has_contents = before.inputs.iter().any(|(known, _)| *known == binding_name(d));
+            let is_buffer = d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d);
+            (is_buffer || d.texels.is_some()) && !has_contents && !setup.is_given(d.slot)
+        };
+        let names: Vec<String> = setup.descriptors.iter().filter(is_open).map(binding_name).collect();
+        for contents in [SMALL.to_owned(), PARTS.to_owned(), one_of(["0", "1"])] {
+            if best.score.defined < self.rounds || !says_little(&best.score) || names.is_empty() {
+                break;
+            }
+            let mut chosen = before.clone();
+            chosen.inputs.extend(names.iter().map(|name| (name.clone(), contents.clone())));
+            let candidate = self.candidate(chosen)?;
+            best = better(best, candidate);
+        }
+        Ok(best)
+    }
+
+    /// Returns whether the shader computes pointers from integers.
+    fn computes_addresses(&self) -> bool {
+        self.check.shader.source.module.instructions().any(|i| i.op == Some(Op::ConvertUToPtr))
+    }
+
+    /// Returns whether a faulty index was computed from the run-time array of a buffer.
+    fn is_operand(&self, sources: &FaultSources, d: &Descriptor) -> bool {
+        let Some(block) = d.block.as_deref().filter(|block| runtime_stride(block).is_some()) else { return false };
+        let module = &self.check.shader.source.module;
+        let memory = (Some(d.slot), &*self.check.setup.pointees_of(d.slot));
+        let first = size_with_elements(block, 0);
+        let mut is_operand = false;
+        walk_scalars(block, size_with_elements(block, 1), &mut |element, _| {
+            is_operand |=
+                element.offset >= first && sources.of(module, memory, block, element.offset) == Provenance::Operand;
+        });
+        is_operand
+    }
+}
+
+/// Returns the contents of a buffer whose elements have some of the values.
+fn one_of<'a>(values: impl IntoIterator<Item = &'a str>) -> String {
+    format!("{ONE_OF}{}", values.into_iter().collect::<Vec<_>>().join(","))
+}

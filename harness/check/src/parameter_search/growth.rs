@@ -1,0 +1,161 @@
+//! Sizes of run-time arrays, images and dispatches that follow from the accesses of a candidate.
+
+use super::COST;
+use super::Search;
+use super::candidate::{Candidate, Score, better};
+use super::open_parameter::binding_name;
+use crate::CheckError;
+use crate::binding_name::BindingName;
+use crate::check::Check;
+use crate::chosen_parameters::ChosenParameters;
+use crate::dispatch_setup::DispatchSetup;
+use crate::memory_layout::{runtime_stride, size_with_elements};
+use crate::options::Options;
+use assay_events::{BindingWrites, Writes};
+use assay_exec::ImageShape;
+use assay_oracle::{Outcome, Slot};
+use assay_spirv::tables::Dim;
+use std::collections::BTreeMap;
+
+/// Largest size to which a run-time array grows, in bytes.
+const GROWN_BYTES: u64 = 1 << 22;
+
+/// Largest number of texels, or samples, to which an image grows.
+const GROWN_TEXELS: u64 = 1 << 18;
+
+/// Factor by which the number of workgroups along an axis grows.
+const ENLARGEMENT: u32 = 4;
+
+/// Number of times that the number of workgroups grows.
+const ENLARGEMENTS: u32 = 3;
+
+/// Number of times that the arrays and images of a candidate grow.
+const GROWTHS: u32 = 4;
+
+impl Search<'_> {
+    /// Makes the run-time arrays and images of a candidate as large as its accesses need, while
+    /// that is not large enough.
+    pub(super) fn grown(&mut self, mut candidate: Candidate) -> Result<Candidate, CheckError> {
+        for _ in 0..GROWTHS {
+            let needed = needed_elements(self.check, self.options, &candidate.reach);
+            let mut chosen = candidate.chosen.clone();
+            for (name, elements) in needed {
+                let known = chosen.elements.entry(name).or_default();
+                *known = elements.max(*known);
+            }
+            chosen.image_sizes.extend(needed_image_sizes(self.check, self.options, &candidate.image_reach));
+            if chosen == candidate.chosen || self.is_done(&candidate) {
+                break;
+            }
+            candidate = self.once(chosen)?;
+        }
+        Ok(candidate)
+    }
+
+    /// Shortens grown arrays that a candidate writes to the accessed length, but not below their
+    /// default length.
+    pub(super) fn fitted(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+        if best.score.defined == 0 {
+            return Ok(best);
+        }
+        let mut chosen = best.chosen.clone();
+        let least = |(slot, end): (&Slot, &u64)| (*slot, self.default_bytes(*slot).max(*end));
+        let ends = best.written.iter().filter(|(_, end)| **end > 0).map(least).collect();
+        for (name, elements) in needed_elements(self.check, self.options, &ends) {
+            chosen.elements.entry(name).and_modify(|known| *known = elements.min(*known));
+        }
+        if chosen == best.chosen {
+            return Ok(best);
+        }
+        let fitted = self.candidate(chosen)?;
+        Ok(better(best, fitted))
+    }
+
+    /// Dispatches more workgroups along one axis at a time, while that improves the score of a
+    /// candidate: a shader may write a small part of an image or a table for each workgroup.
+    pub(super) fn enlarged(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let Score { defined, narrow, .. } = best.score;
+        let is_open = self.options.groups.is_none() && defined == self.rounds && narrow > 0;
+        let is_small = !best.score.has_one_in(Writes::MEANINGFUL);
+        for _ in 0..if is_open && is_small { ENLARGEMENTS } else { 0 } {
+            let groups = best.chosen.groups.unwrap_or(self.check.setup.groups);
+            let mut largest: Option<Candidate> = None;
+            for axis in (0..3).filter(|axis| self.check.setup.groups[*axis] > 1) {
+                let mut groups = groups;
+                groups[axis] *= ENLARGEMENT;
+                let candidate = self.candidate(ChosenParameters { groups: Some(groups), ..best.chosen.clone() })?;
+                largest = Some(match largest {
+                    Some(largest) => better(largest, candidate),
+                    None => candidate,
+                });
+            }
+            let is_better = |largest: &Candidate| {
+                largest.score > best.score && largest.score.share() > best.score.share() && largest.work <= COST
+            };
+            match largest.filter(is_better) {
+                Some(largest) => best = largest,
+                None => break,
+            }
+            if self.is_done(&best) || self.is_good(&best) {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Returns the number of elements that the shader may write if grown arrays end with the last
+    /// write ([`Search::fitted`]).
+    pub(super) fn fitted_elements(&self, setup: &DispatchSetup, writes: &Writes, outcome: &Outcome) -> u64 {
+        let fitted = |of: &BindingWrites| {
+            let d = setup.descriptors.iter().find(|d| d.label() == of.binding)?;
+            let end = outcome.memory.get(&d.slot)?.written_end().max(self.default_bytes(d.slot));
+            Some(of.elements * end.min(d.bytes) / d.bytes.max(1))
+        };
+        writes.bindings.iter().map(|of| fitted(of).unwrap_or(of.elements)).sum()
+    }
+
+    /// Returns the size of a binding without chosen parameters.
+    fn default_bytes(&self, slot: Slot) -> u64 {
+        self.check.setup.descriptors.iter().find(|d| d.slot == slot).map_or(0, |d| d.bytes)
+    }
+}
+
+/// Returns the lengths of run-time arrays and texel buffers with which accesses up to an end in
+/// bytes are in bounds, for those whose length the options leave open and that the shader accesses.
+fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
+    let texel_buffer =
+        |shape: &Option<ImageShape>| shape.as_ref().filter(|s| s.without_contents().dim == Dim::Buffer).cloned();
+    let needed = |(slot, end): (&Slot, &u64)| {
+        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
+        let (header, stride) = match (d.block.as_deref(), &d.texels) {
+            (Some(block), _) => (size_with_elements(block, 0), runtime_stride(block)?),
+            (None, texels) => (0, texel_buffer(texels)?.scalars().iter().map(|s| u64::from(s.width() / 8)).sum()),
+        };
+        let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
+        let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
+        let elements = end.saturating_sub(header).div_ceil(stride.max(1));
+        (elements > 0 && !is_set && *end <= GROWN_BYTES).then(|| (binding_name(d), elements))
+    };
+    reach.iter().filter_map(needed).collect()
+}
+
+/// Returns the sizes of images with which the accesses are in bounds, for images whose size and
+/// contents the options leave open.
+fn needed_image_sizes(
+    check: &Check<'_>,
+    options: &Options,
+    reach: &BTreeMap<Slot, [u32; 3]>,
+) -> Vec<(String, Vec<u32>)> {
+    let needed = |(slot, size): (&Slot, &[u32; 3])| {
+        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
+        let shape = d.texels.as_ref()?;
+        let names = |name: &BindingName| name.names(d.slot, d.name.as_deref());
+        let stated = options.images.iter().any(|(name, form)| form.size.is_some() && names(name));
+        let is_set = stated || options.image_sizes.iter().any(|(name, _)| names(name)) || check.setup.is_given(d.slot);
+        let image = shape.without_contents();
+        let texels = size.iter().map(|side| u64::from(*side)).product::<u64>() * u64::from(image.samples);
+        let axes = image.axes() as usize;
+        (!is_set && texels <= GROWN_TEXELS).then(|| (binding_name(d), size[..axes].to_vec()))
+    };
+    reach.iter().filter_map(needed).collect()
+}

@@ -1,0 +1,111 @@
+//! Integers and floats of push constants and buffers that the options of a check leave open.
+
+use crate::check::Check;
+use crate::chosen_parameters::ChosenParameters;
+use crate::memory_layout::{Element, path_text, runtime_stride, walk_scalars};
+use crate::parameter::width_permits;
+use crate::provenance::{FaultSources, Provenance};
+use assay_exec::Descriptor;
+use assay_oracle::Slot;
+use assay_precision::Scalar;
+use assay_spirv::reflect::DescriptorKind;
+
+/// Largest number of integers, and of floats, in one buffer. A larger one holds data.
+const PARAMETERS: usize = 128;
+
+/// An integer or float that the options leave open.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    /// Buffer; `None` for the push constants.
+    pub(super) slot: Option<Slot>,
+    /// Its name in the notation of the command line.
+    pub(super) name: String,
+    pub(super) element: Element,
+}
+
+impl Parameter {
+    /// Gives the parameter a value.
+    pub(super) fn set(&self, chosen: &mut ChosenParameters, value: String) {
+        let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
+        list.push((self.name.clone(), value));
+    }
+}
+
+/// Returns how a fault depends on a parameter.
+pub(super) fn provenance(
+    check: &Check<'_>,
+    sources: &FaultSources,
+    Parameter { slot, element, .. }: &Parameter,
+) -> Provenance {
+    let setup = &check.setup;
+    let block = match slot {
+        None => setup.push.as_deref(),
+        Some(slot) => setup.descriptors.iter().find(|d| d.slot == *slot).and_then(|d| d.block.as_deref()),
+    };
+    let module = &check.shader.source.module;
+    let memory = (*slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
+    block.map_or(Provenance::Unknown, |block| sources.of(module, memory, block, element.offset))
+}
+
+/// Returns the integers and floats that the options leave open.
+pub(super) fn open_parameters(check: &Check<'_>) -> Vec<Parameter> {
+    let setup = &check.setup;
+    let mut parameters = Vec::new();
+    let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
+        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        walk_scalars(block, bytes, &mut |element, steps| {
+            let is_integer = matches!(element.scalar, Scalar::Int { .. });
+            let found = if is_integer { &mut integers } else { &mut floats };
+            if found.len() <= PARAMETERS && !setup.is_set(slot, element.offset) {
+                let path = path_text(steps);
+                let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
+                // A single value has no path.
+                let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
+                found.push(Parameter { slot, name: format!("{prefix}{path}"), element });
+            }
+        });
+        let few = |found: &Vec<Parameter>| found.len() <= PARAMETERS;
+        parameters.extend([integers, floats].into_iter().filter(few).flatten());
+    };
+    if let Some(push) = setup.push.as_ref().filter(|_| check.push_is_open) {
+        add(None, "", push, push.size());
+    }
+    for d in &setup.descriptors {
+        let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d) && !setup.is_given(d.slot)) else {
+            continue;
+        };
+        add(Some(d.slot), &binding_name(d), block, d.bytes);
+    }
+    parameters
+}
+
+/// Returns a candidate's parameters with the values of those that have one.
+pub(super) fn with_values(
+    start: &ChosenParameters,
+    parameters: &[Parameter],
+    values: &[Option<u64>],
+) -> ChosenParameters {
+    let mut chosen = start.clone();
+    for (parameter, value) in parameters.iter().zip(values) {
+        let Some(value) = value.filter(|value| width_permits(parameter.element.scalar, *value)) else { continue };
+        parameter.set(&mut chosen, value.to_string());
+    }
+    chosen
+}
+
+/// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
+pub(super) fn holds_parameters(d: &Descriptor) -> bool {
+    let is_read_only =
+        d.kind == DescriptorKind::UniformBuffer || d.kind == DescriptorKind::StorageBuffer && !d.may_be_written;
+    is_read_only && d.block.as_deref().is_some_and(|block| runtime_stride(block).is_none())
+}
+
+/// Returns the name of a binding on the command line.
+pub(super) fn binding_name(d: &Descriptor) -> String {
+    if let Some(name) = d.name.as_ref().filter(|_| d.is_addressed()) {
+        return name.clone();
+    }
+    let Slot { set, binding, element } = d.slot;
+    let array = if element == 0 { String::new() } else { format!("[{element}]") };
+    format!("{set}.{binding}{array}")
+}

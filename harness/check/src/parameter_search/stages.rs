@@ -1,0 +1,259 @@
+//! Stages of the search: sets of parameters that take the values of a ladder of sizes.
+//!
+//! All stages run before the coordinate descent, which begins with the best candidate of any.
+
+use super::Search;
+use super::candidate::Candidate;
+use super::open_parameter::{Parameter, open_parameters, provenance, with_values};
+use crate::CheckError;
+use crate::chosen_parameters::ChosenParameters;
+use crate::dispatch_setup::DispatchSetup;
+use crate::parameter::width_permits;
+use crate::provenance::Provenance;
+use assay_precision::Scalar;
+
+/// Values that every parameter takes in turn, beside the sizes of the dispatch.
+const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
+
+/// Number of workgroups in a stage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Workgroups {
+    /// As in the check.
+    Given,
+    /// One along z, if workgroups race or exceed memory.
+    Layer,
+    /// One, if workgroups race or exceed memory.
+    One,
+}
+
+/// Floats of push constants and buffers in a stage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Floats {
+    /// They have generated values.
+    Generated,
+    /// Those on which a branch or the first fault depends take the values of the integers: some are
+    /// sizes.
+    Sizes,
+    /// They are 1: sizes and positions are computed from some.
+    Ones,
+    /// They ascend from 1/4 in steps of 1/8: some are the ends of intervals.
+    Ascending,
+}
+
+/// The stages in their order. Floats are data, unless nothing else helps.
+const STAGES: [(Workgroups, Floats); 6] = [
+    (Workgroups::Given, Floats::Generated),
+    (Workgroups::Layer, Floats::Generated),
+    (Workgroups::One, Floats::Generated),
+    (Workgroups::Given, Floats::Sizes),
+    (Workgroups::Given, Floats::Ones),
+    (Workgroups::Given, Floats::Ascending),
+];
+
+/// Parameters of a candidate, as changes of a start.
+#[derive(Clone)]
+struct Base {
+    start: ChosenParameters,
+    parameters: Vec<Parameter>,
+    /// Their values; `None` for a generated one.
+    values: Vec<Option<u64>>,
+}
+
+impl Base {
+    /// Returns the base with other values.
+    fn with(&self, values: Vec<Option<u64>>) -> Base {
+        Base { values, ..self.clone() }
+    }
+
+    fn chosen(&self) -> ChosenParameters {
+        with_values(&self.start, &self.parameters, &self.values)
+    }
+}
+
+/// The best candidate and its base.
+struct Lead {
+    best: Candidate,
+    base: Base,
+}
+
+impl Lead {
+    /// Returns the better one of the lead and a candidate.
+    fn or(self, best: Candidate, base: Base) -> Lead {
+        if best.score > self.best.score { Lead { best, base } } else { self }
+    }
+}
+
+/// The open parameters of a check by their role in the stages.
+struct Roles {
+    integers: Vec<Parameter>,
+    floats: Vec<Parameter>,
+    /// Floats that [`Floats::Sizes`] names.
+    sizes: Vec<Parameter>,
+}
+
+impl Search<'_> {
+    /// Returns the best candidate among those with other parameters.
+    pub(super) fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
+        let best = self.indexed(first)?;
+        let best = self.with_compared_constants(best)?;
+        let best = self.with_small_data(best)?;
+        let roles = self.roles(&best);
+        let start = ChosenParameters { inputs: best.chosen.inputs.clone(), ..ChosenParameters::default() };
+        let values = vec![None; roles.integers.len()];
+        let mut lead = Lead { best, base: Base { start, parameters: roles.integers.clone(), values } };
+        for (groups, floats) in STAGES {
+            let Some(base) = self.base(groups, floats, &roles, &lead) else { continue };
+            let has_own_start = groups != Workgroups::Given || matches!(floats, Floats::Ones | Floats::Ascending);
+            let before = lead.best.score;
+            lead = self.stage(base, has_own_start, lead)?;
+            if lead.best.score > before {
+                let inputs = lead.best.chosen.inputs.len();
+                lead.best = self.with_small_data(lead.best)?;
+                lead.base.start.inputs.extend_from_slice(&lead.best.chosen.inputs[inputs..]);
+            }
+            if self.is_good(&lead.best) {
+                break;
+            }
+        }
+        let before = lead.best.score;
+        let best = self.descend(lead)?;
+        if best.score > before { self.with_small_data(best) } else { Ok(best) }
+    }
+
+    /// Returns the open parameters by role; the floats that are sizes follow from the fault of a
+    /// candidate.
+    fn roles(&self, best: &Candidate) -> Roles {
+        let is_integer = |p: &Parameter| matches!(p.element.scalar, Scalar::Int { .. });
+        let (integers, floats): (Vec<_>, Vec<_>) = open_parameters(self.check).into_iter().partition(is_integer);
+        let branches = self.flow.branch_sources();
+        let faulty = best.faulty.map(|at| self.flow.sources(at));
+        let is_size = |p: &&Parameter| {
+            let of_fault = faulty.as_ref().map(|faulty| provenance(self.check, faulty, p));
+            of_fault == Some(Provenance::Operand) || provenance(self.check, &branches, p) == Provenance::Control
+        };
+        let sizes = floats.iter().filter(is_size).cloned().collect();
+        Roles { integers, floats, sizes }
+    }
+
+    /// Returns the base of a stage without values of its parameters; `None` if the stage can give
+    /// nothing new.
+    fn base(&self, groups: Workgroups, floats: Floats, roles: &Roles, lead: &Lead) -> Option<Base> {
+        let given = self.check.setup.groups;
+        let groups = match groups {
+            Workgroups::Given => None,
+            Workgroups::Layer => Some([given[0], given[1], 1]),
+            Workgroups::One => Some([1; 3]),
+        };
+        if groups.is_some_and(|groups| groups == given || !self.may_reduce_workgroups()) {
+            return None;
+        }
+        let inputs = lead.base.start.inputs.clone();
+        let mut start = ChosenParameters { groups, inputs, ..ChosenParameters::default() };
+        let mut parameters = roles.integers.clone();
+        match floats {
+            Floats::Generated => {}
+            Floats::Sizes if roles.sizes.is_empty() => return None,
+            Floats::Sizes => parameters.extend_from_slice(&roles.sizes),
+            Floats::Ones | Floats::Ascending if roles.floats.is_empty() => return None,
+            Floats::Ones => start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]),
+            Floats::Ascending => {
+                let ascending = |at: usize| (0.25 + 0.125 * at as f64).to_string();
+                roles.floats.iter().enumerate().for_each(|(at, float)| float.set(&mut start, ascending(at)));
+            }
+        }
+        let values = vec![None; parameters.len()];
+        Some(Base { start, parameters, values })
+    }
+
+    /// Gives all parameters one value of the ladder in turn, then all but one the value 1.
+    fn stage(&mut self, mut base: Base, has_own_start: bool, mut lead: Lead) -> Result<Lead, CheckError> {
+        if has_own_start {
+            let candidate = self.candidate(base.chosen())?;
+            let candidate = self.indexed(candidate)?;
+            base.start.inputs.clone_from(&candidate.chosen.inputs);
+            lead = lead.or(candidate, base.clone());
+        }
+        let count = base.parameters.len();
+        let all = |value: u64| vec![Some(value); count];
+        let but_one = |value: u64| {
+            (0..count).map(move |at| {
+                let mut one_large = vec![Some(1); count];
+                one_large[at] = Some(value);
+                one_large
+            })
+        };
+        let ladder = self.ladder();
+        // A single parameter is covered by the ladder.
+        let large = if count > 1 { [ladder[0], 64] } else { [1, 1] };
+        let large = large.into_iter().filter(|value| *value > 1).flat_map(but_one);
+        for values in ladder.iter().map(|value| all(*value)).chain(large) {
+            if count == 0 || self.is_done(&lead.best) {
+                break;
+            }
+            let base = base.with(values);
+            let candidate = self.candidate(base.chosen())?;
+            lead = lead.or(candidate, base);
+        }
+        Ok(lead)
+    }
+
+    /// Coordinate descent: changes one parameter at a time while that improves the score.
+    fn descend(&mut self, mut lead: Lead) -> Result<Candidate, CheckError> {
+        let ladder = self.ladder();
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for (at, is_operand) in self.by_provenance(&lead.base.parameters, &lead.best) {
+                // A faulty index may have to be 0.
+                let (first, last) = if is_operand { (Some(0), None) } else { (None, Some(0)) };
+                for value in first.into_iter().chain(ladder.iter().copied()).chain(last) {
+                    if self.is_done(&lead.best) {
+                        return Ok(lead.best);
+                    }
+                    let Base { parameters, values, .. } = &lead.base;
+                    if values[at] == Some(value) || !width_permits(parameters[at].element.scalar, value) {
+                        continue;
+                    }
+                    let mut changed = values.clone();
+                    changed[at] = Some(value);
+                    let base = lead.base.with(changed);
+                    let candidate = self.candidate(base.chosen())?;
+                    improved |= candidate.score > lead.best.score;
+                    lead = lead.or(candidate, base);
+                }
+            }
+        }
+        Ok(lead.best)
+    }
+
+    /// Returns the indices of the parameters, with whether an operand of a candidate's fault is
+    /// computed from them. Those on which the fault depends come first.
+    fn by_provenance(&self, parameters: &[Parameter], best: &Candidate) -> Vec<(usize, bool)> {
+        let sources = best.faulty.map(|at| self.flow.sources(at));
+        let of = |at: usize| {
+            sources.as_ref().map_or(Provenance::Unknown, |sources| provenance(self.check, sources, &parameters[at]))
+        };
+        let mut order: Vec<(Provenance, usize)> = (0..parameters.len()).map(|at| (of(at), at)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(provenance, at)| (at, provenance == Provenance::Operand)).collect()
+    }
+
+    /// Returns whether a single workgroup may help: the number is open, and workgroups race or
+    /// exceed memory of fixed size.
+    fn may_reduce_workgroups(&self) -> bool {
+        self.collides && self.check.setup.groups != [1; 3] && self.options.groups.is_none()
+    }
+
+    /// Returns the ladder with the sizes of the dispatch, each value once.
+    fn ladder(&self) -> Vec<u64> {
+        let DispatchSetup { local, groups, .. } = &self.check.setup;
+        let sides = local.iter().zip(groups).map(|(local, groups)| u64::from(*local) * u64::from(*groups));
+        let mut ladder = Vec::new();
+        for value in sides.clone().chain([sides.product()]).chain(LADDER) {
+            if !ladder.contains(&value) {
+                ladder.push(value);
+            }
+        }
+        ladder
+    }
+}
