@@ -25,13 +25,16 @@ pub struct CompileOptions {
 impl CompileOptions {
     /// Checks that the options apply to a language.
     pub(crate) fn must_apply_to(&self, language: Language) -> Result<(), String> {
-        let of_compiler = !self.defines.is_empty() || !self.includes.is_empty();
+        let includes = language.is_external() || language == Language::Wgsl;
         match (language, self.target_env) {
             (Language::Wgsl, Some(target)) => Err(format!(
                 "it is WGSL; the target environment {target} applies to SPIR-V text, GLSL, HLSL and Slang only"
             )),
-            _ if of_compiler && !language.is_external() => {
-                Err(format!("it is {}; --define and --include apply to GLSL, HLSL and Slang only", language.name()))
+            _ if !self.defines.is_empty() && !language.is_external() => {
+                Err(format!("it is {}; --define applies to GLSL, HLSL and Slang only", language.name()))
+            }
+            _ if !self.includes.is_empty() && !includes => {
+                Err(format!("it is {}; --include applies to WGSL, GLSL, HLSL and Slang only", language.name()))
             }
             _ => Ok(()),
         }

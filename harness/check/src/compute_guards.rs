@@ -1,20 +1,55 @@
-//! Macros under which a GLSL text declares its compute shaders.
+//! Macros under which a text declares its compute shaders, or a name.
 //!
-//! A file may contain several shaders, each between `#if defined(NAME)` and `#endif`. Its build
-//! defines one of the names at a time.
+//! A file may contain several shaders, or variants of one, each between `#if defined(NAME)` and
+//! `#endif`. Its build defines one of the names at a time.
 
 use std::collections::BTreeSet;
 
-/// Returns the sets of macros that the text itself does not define and that lead to a workgroup
-/// size (`local_size_x`), each once, in the order of the text. A set is empty if a compute shader
-/// needs no macro. Conditions of other forms than `#ifdef NAME` and `#if defined(NAME)` count as
-/// met.
+/// Returns the sets of macros that lead to a workgroup size (`local_size_x`) of GLSL, as
+/// [`guards_of`] does.
 pub fn compute_guards(text: &str) -> Vec<Vec<String>> {
+    guards_of(text, |line| line.contains("local_size_") && !line.starts_with("//"))
+}
+
+/// Returns the sets of macros that lead to a declaration of a name, as [`guards_of`] does.
+pub(crate) fn declaration_guards(text: &str, name: &str) -> Vec<Vec<String>> {
+    guards_of(text, |line| declares(line, name))
+}
+
+/// Returns whether a line declares a name: `#define NAME`, or a type before it.
+fn declares(line: &str, name: &str) -> bool {
+    if let Some(defined) = line.strip_prefix('#').and_then(|line| line.trim_start().strip_prefix("define")) {
+        let defined = defined.trim_start();
+        return &defined[..name_length(defined)] == name;
+    }
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    line.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + name.len()..]);
+        let follows_type = before.ends_with(' ') && before.trim_end().ends_with(|c| is_part(c) || c == '>');
+        let is_used = ["return", "else", "in", "case"].iter().any(|word| before.trim_end().ends_with(word));
+        follows_type
+            && !is_used
+            && after.trim_start().starts_with(['=', ';', '(', '[', ','])
+            && !after.starts_with(is_part)
+    })
+}
+
+/// Returns the sets of macros that the text itself does not define and that lead to some lines,
+/// each once, in the order of the text. A set is empty if such a line needs no macro. Conditions of
+/// other forms than `#ifdef NAME` and `#if defined(NAME)` count as met.
+fn guards_of(text: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
     // For each open group of lines, the macro that its current branch requires.
     let mut open: Vec<Option<String>> = Vec::new();
     let mut defined: BTreeSet<&str> = BTreeSet::new();
     let mut guards: Vec<Vec<String>> = Vec::new();
     for line in text.lines().map(str::trim_start) {
+        if is_wanted(line) {
+            let required = open.iter().flatten().filter(|name| !defined.contains(name.as_str()));
+            let guard: Vec<String> = required.cloned().collect();
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
         let directive = line.strip_prefix('#').map(str::trim_start);
         match directive.map(|directive| directive.split_at(name_length(directive))) {
             Some(("if" | "ifdef", condition)) => open.push(required_macro(condition)),
@@ -33,13 +68,6 @@ pub fn compute_guards(text: &str) -> Vec<Vec<String>> {
             Some(("define", name)) => {
                 let name = name.trim_start();
                 defined.insert(&name[..name_length(name)]);
-            }
-            _ if line.contains("local_size_") && !line.starts_with("//") => {
-                let required = open.iter().flatten().filter(|name| !defined.contains(name.as_str()));
-                let guard: Vec<String> = required.cloned().collect();
-                if !guards.contains(&guard) {
-                    guards.push(guard);
-                }
             }
             _ => {}
         }
@@ -94,5 +122,22 @@ mod tests {
         let open = "// layout(local_size_x = 1) in;\n#ifdef SMALL\n#define N 4\n#endif\nlayout(local_size_x = N) in;";
         assert_eq!(compute_guards(open), [[""; 0]]);
         assert_eq!(compute_guards("#endif\n#else\nvoid main() {}"), [[""; 0]; 0]);
+    }
+
+    #[test]
+    fn a_name_is_declared_after_a_type_or_by_a_directive() {
+        let text = "#ifdef ADD
+            float total = subgroupAdd(x);
+            #endif
+            #ifdef MUL
+            float total = subgroupMul(x);
+            #define SIZE 4
+            #endif
+            return total; x = total;
+            float totals;";
+        assert_eq!(declaration_guards(text, "total"), [["ADD"], ["MUL"]]);
+        assert_eq!(declaration_guards(text, "SIZE"), [["MUL"]]);
+        assert_eq!(declaration_guards(text, "x"), [[""; 0]; 0]);
+        assert_eq!(declaration_guards(text, "totals"), [[""; 0]]);
     }
 }

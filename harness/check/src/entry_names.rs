@@ -32,7 +32,7 @@ pub fn entry_names_of_file(path: &Path, text: &str) -> Vec<String> {
         return own;
     }
     let mut names: Vec<String> = Vec::new();
-    for name in included_files(path, text, &[]).texts.iter().flat_map(|text| entry_names(text)) {
+    for name in included_files(path, text, &[]).files.iter().flat_map(|(_, text)| entry_names(text)) {
         if !names.contains(&name) {
             names.push(name);
         }

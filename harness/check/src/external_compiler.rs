@@ -8,7 +8,7 @@ use crate::compute_guards::compute_guards;
 use crate::entry_names::entry_names;
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, include_names, included_files};
-use crate::missing_macros::{missing_extensions, missing_macros};
+use crate::missing_macros::{Substitution, missing_extensions, missing_macros};
 use crate::source_name::renamed;
 use crate::uniform_locations::without_uniform_locations;
 use crate::{CheckError, Language};
@@ -71,10 +71,10 @@ pub(crate) fn compile(
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let IncludedFiles { folders: includes, texts } = included_files(path, text, &options.includes);
+    let IncludedFiles { folders: includes, files, .. } = included_files(path, text, &options.includes);
     let mut options = options.clone();
     if entry_names(text).is_empty() {
-        options.entry = options.entry.or_else(|| texts.iter().flat_map(|text| entry_names(text)).next());
+        options.entry = options.entry.or_else(|| files.iter().flat_map(|(_, text)| entry_names(text)).next());
     }
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
@@ -133,6 +133,13 @@ fn shares_bindings(words: &[u32], language: Language) -> bool {
     // They are sorted.
     let shares = |entry: &EntryPoint| entry.bindings.windows(2).any(|pair| is_shared(&pair[0], &pair[1]));
     Reflection::new(&module).entry_points.iter().any(shares)
+}
+
+/// A text that is rejected with all additions.
+struct Incomplete {
+    message: String,
+    /// Added macros, with their values.
+    defines: Vec<String>,
 }
 
 /// Files of a compilation.
@@ -195,14 +202,38 @@ impl Job<'_> {
         &self,
         language: Language,
         text: &str,
-        mut options: CompileOptions,
+        options: CompileOptions,
         rejected: String,
     ) -> Result<CompiledModule, String> {
-        let (given, mut message) = (options.defines.len(), rejected.clone());
+        let text = (language, text);
+        let Incomplete { message, defines } =
+            match self.completed_with(Substitution::NONE, text, options.clone(), &rejected) {
+                Ok(compiled) => return Ok(compiled),
+                Err(incomplete) => incomplete,
+            };
+        for other in Substitution::OTHERS {
+            if other.apply(&defines, text.1) != defines
+                && let Ok(compiled) = self.completed_with(other, text, options.clone(), &rejected)
+            {
+                return Ok(compiled);
+            }
+        }
+        Err(message)
+    }
+
+    /// As [`Job::completed`], with the values of macros after a substitution.
+    fn completed_with(
+        &self,
+        values: Substitution,
+        (language, text): (Language, &str),
+        mut options: CompileOptions,
+        rejected: &str,
+    ) -> Result<CompiledModule, Incomplete> {
+        let (given, mut message) = (options.defines.len(), rejected.to_owned());
         let mut attempts = ATTEMPTS.iter().filter(|attempt| attempt.is_opengl && language == Language::Glsl);
         let mut attempt = ATTEMPTS[0];
         loop {
-            let mut defines = missing_macros(&message, text, self.name);
+            let mut defines = values.apply(&missing_macros(&message, text, self.name), text);
             defines.retain(|define| !options.defines.contains(define));
             let mut extensions = missing_extensions(&message);
             extensions.retain(|name| language == Language::Glsl && !options.extensions.contains(name));
@@ -229,12 +260,12 @@ impl Job<'_> {
         if is_changed && let Ok(compiled) = self.legal_module(language, text, &options) {
             return Ok(CompiledModule { note: Some(added.note()), ..compiled });
         }
-        let with = match (is_changed, attempt.is_opengl) {
-            (true, _) => format!("with {added}"),
-            (false, true) => "as GLSL of OpenGL".to_owned(),
-            (false, false) => return Err(rejected),
+        let message = match (is_changed, attempt.is_opengl) {
+            (true, _) => format!("{rejected}\n  then, with {added}, {message}"),
+            (false, true) => format!("{rejected}\n  then, as GLSL of OpenGL, {message}"),
+            (false, false) => rejected.to_owned(),
         };
-        Err(format!("{rejected}\n  then, {with}, {message}"))
+        Err(Incomplete { message, defines: added.defines.to_vec() })
     }
 
     /// Returns the module of a text with bindings of its own for each class of resources, if

@@ -29,8 +29,10 @@ pub(crate) fn include_names(text: &str) -> impl Iterator<Item = &str> {
 pub(crate) struct IncludedFiles {
     /// The given folders, followed by those that the compiler needs besides.
     pub(crate) folders: Vec<PathBuf>,
-    /// Texts of the files.
-    pub(crate) texts: Vec<String>,
+    /// The files with their texts.
+    pub(crate) files: Vec<(PathBuf, String)>,
+    /// Names of files that were not found, each once.
+    pub(crate) missing: Vec<String>,
 }
 
 /// Finds the files that a shader includes, and adds a folder for each file that neither the
@@ -38,8 +40,8 @@ pub(crate) struct IncludedFiles {
 /// shader's repository (all folders below the nearest parent with `.git`, or else below the second
 /// parent). The file with the most folders in common with the shader is taken.
 pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> IncludedFiles {
-    let (mut folders, mut texts) = (given.to_vec(), Vec::new());
-    let mut files: Option<Vec<PathBuf>> = None;
+    let (mut folders, mut files, mut missing) = (given.to_vec(), Vec::new(), Vec::new());
+    let mut repository: Option<Vec<PathBuf>> = None;
     let (mut seen, mut open) = (BTreeSet::new(), vec![(shader.to_owned(), text.to_owned())]);
     while let Some((includer, text)) = open.pop() {
         let is_included = includer != shader;
@@ -48,9 +50,12 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
             let mut file = known_file(&beside, &folders, name);
             if file.is_none() {
                 let Ok(shader) = path::absolute(shader) else { continue };
-                let files = files.get_or_insert_with(|| repository_files(&shader));
-                file = nearest(files, &shader, name);
+                let repository = repository.get_or_insert_with(|| repository_files(&shader));
+                file = nearest(repository, &shader, name);
                 folders.extend(file.as_ref().and_then(|file| folder_of(file, name)));
+            }
+            if file.is_none() && missing.iter().all(|known| known != name) {
+                missing.push(name.to_owned());
             }
             let Some(file) = file.filter(|file| seen.len() < MAX_FILES && seen.insert(file.clone())) else { continue };
             if let Ok(text) = input::read_text(&file, input::MAX_SHADER_BYTES) {
@@ -58,10 +63,10 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
             }
         }
         if is_included {
-            texts.push(text);
+            files.push((includer, text));
         }
     }
-    IncludedFiles { folders, texts }
+    IncludedFiles { folders, files, missing }
 }
 
 /// Returns an included file that a compiler finds.
@@ -73,10 +78,14 @@ fn known_file(beside: &Path, folders: &[PathBuf], name: &str) -> Option<PathBuf>
 /// Returns the folder from which a name leads to a file, relative to the current folder if it is
 /// below it.
 fn folder_of(file: &Path, name: &str) -> Option<PathBuf> {
-    let folder = file.ancestors().nth(plain_components(name)?.len())?;
+    let folder = below_current_folder(file.ancestors().nth(plain_components(name)?.len())?);
+    Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder })
+}
+
+/// Returns a path relative to the current folder if it is below it.
+pub(crate) fn below_current_folder(path: &Path) -> PathBuf {
     let here = env::current_dir().ok();
-    let folder = here.and_then(|here| folder.strip_prefix(here).ok()).unwrap_or(folder);
-    Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path).to_owned()
 }
 
 /// Returns the components of a name; `None` if it leads upwards or is absolute.
@@ -92,14 +101,18 @@ fn plain_components(name: &str) -> Option<Vec<&OsStr>> {
 /// Returns the file with this name that has the most folders in common with a shader.
 fn nearest(files: &[PathBuf], shader: &Path, name: &str) -> Option<PathBuf> {
     let end: PathBuf = plain_components(name)?.iter().collect();
-    let common = |file: &Path| file.components().zip(shader.components()).take_while(|(a, b)| a == b).count();
     let named = files.iter().filter(|file| file.ends_with(&end));
     // Of equally near files, the first.
-    named.rev().max_by_key(|file| common(file)).cloned()
+    named.rev().max_by_key(|file| common_folders(file, shader)).cloned()
+}
+
+/// Returns the number of folders that the paths of two files have in common.
+pub(crate) fn common_folders(a: &Path, b: &Path) -> usize {
+    a.components().zip(b.components()).take_while(|(a, b)| a == b).count()
 }
 
 /// Returns the files of a shader's repository in order, without hidden ones and links.
-fn repository_files(shader: &Path) -> Vec<PathBuf> {
+pub(crate) fn repository_files(shader: &Path) -> Vec<PathBuf> {
     let mut folders = vec![root(shader)];
     let (mut files, mut entries) = (Vec::new(), 0);
     while let Some(folder) = folders.pop() {
@@ -150,7 +163,7 @@ mod tests {
         let text = "#include \"common/tools.h\"\n#include \"missing.h\"\n#include \"../a.h\"\nint included;";
         let given = [root.path().join("given")];
         let found = included_files(&shader, text, &given);
-        assert_eq!(found.texts.len(), 3);
+        assert_eq!((found.files.len(), found.missing), (3, vec!["missing.h".to_owned(), "../a.h".to_owned()]));
         assert_eq!(found.folders, [given[0].clone(), root.path().join("src/shaders"), root.path().join("lib")]);
         assert_eq!(included_files(&shader, "", &given).folders, given);
     }

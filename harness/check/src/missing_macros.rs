@@ -3,10 +3,15 @@
 //!
 //! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a
 //! syntax error. The use of a macro in its line tells its kind: a format of an image, a type, or a
-//! number.
+//! number. A name may also be undeclared because its declarations stand under `#ifdef`.
+
+use crate::compute_guards::declaration_guards;
 
 /// Value of a macro that is a number, as that of an override in WGSL.
 const NUMBER: &str = "4";
+
+/// Value of a macro that is a type.
+const SCALAR: &str = "float";
 
 /// Value of a macro that is an image format.
 const FORMAT: &str = "rgba32f";
@@ -34,12 +39,20 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
     for message in message.lines() {
         let line = line_of(message, name).and_then(|number| text.lines().nth(number.checked_sub(1)?));
         if NAMED.iter().any(|phrase| message.contains(phrase)) {
-            for name in message.split('\'').skip(1).step_by(2).filter(|name| is_macro(name)) {
+            for name in message.split('\'').skip(1).step_by(2).filter(|name| is_name(name)) {
+                // One of several variants declares it.
+                if let Some(guard) = declaration_guards(text, name).into_iter().find(|guard| !guard.is_empty()) {
+                    guard.iter().for_each(|name| add(name, "1"));
+                    continue;
+                }
+                if !is_macro(name) {
+                    continue;
+                }
                 let used = line.and_then(|line| names(line).find(|(_, used)| *used == name).map(|(at, _)| (line, at)));
                 match used.map(|(line, at)| value(name, line, at)) {
                     Some(Some(value)) => add(name, &value),
                     Some(None) => {}
-                    None => add(name, if name.contains("TYPE") { "float" } else { NUMBER }),
+                    None => add(name, if name.contains("TYPE") { SCALAR } else { NUMBER }),
                 }
             }
         } else if LINES.iter().any(|phrase| message.contains(phrase))
@@ -64,6 +77,43 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
         }
     }
     found
+}
+
+/// Replacement of one chosen value of macros by another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Substitution {
+    chosen: &'static str,
+    other: &'static str,
+}
+
+impl Substitution {
+    /// The chosen values themselves.
+    pub(crate) const NONE: Substitution = Substitution { chosen: NUMBER, other: NUMBER };
+
+    /// Substitutions to try if a text is rejected with the chosen values.
+    pub(crate) const OTHERS: [Substitution; 8] = [
+        Substitution { chosen: NUMBER, other: "16" },
+        Substitution { chosen: NUMBER, other: "64" },
+        Substitution { chosen: NUMBER, other: "1" },
+        Substitution { chosen: NUMBER, other: "32" },
+        Substitution { chosen: SCALAR, other: "vec4" },
+        Substitution { chosen: SCALAR, other: "uint" },
+        Substitution { chosen: SCALAR, other: "int" },
+        Substitution { chosen: SCALAR, other: "vec2" },
+    ];
+
+    /// Returns definitions after the substitution. Workgroup sizes in the text keep their values.
+    pub(crate) fn apply(self, defines: &[String], text: &str) -> Vec<String> {
+        let is_size = |name: &str| {
+            let mut lines = text.lines().filter(|line| line.contains("local_size_") || line.contains("numthreads"));
+            lines.any(|line| names(line).any(|(_, used)| used == name))
+        };
+        let replaced = |define: &String| match define.split_once('=') {
+            Some((name, value)) if value == self.chosen && !is_size(name) => format!("{name}={}", self.other),
+            _ => define.clone(),
+        };
+        defines.iter().map(replaced).collect()
+    }
 }
 
 /// Phrase of glslang's message about an extension. One name follows, or several in lines of their
@@ -105,7 +155,7 @@ fn value(name: &str, line: &str, at: usize) -> Option<String> {
         } else if name.starts_with("INT") {
             "int"
         } else {
-            "float"
+            SCALAR
         };
         let is_type = ["FLOAT", "INT", "TYPE", "VEC"].iter().any(|part| name.contains(part));
         let size = name.chars().last().filter(|size| ('2'..='4').contains(size));
@@ -167,6 +217,11 @@ fn definitions<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
+/// Returns whether a text is a name.
+fn is_name(text: &str) -> bool {
+    text.starts_with(begins_name) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 /// Returns whether a name has the form of a macro.
 fn is_macro(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
@@ -187,6 +242,18 @@ mod tests {
             a.comp:30: 'MAX_FAULTS' : undeclared identifier
             a.comp:31: 'CAPITALS' : unknown error";
         assert_eq!(missing_macros(message, "", "a.comp"), ["VALUE_TYPE=float", "BANKS=4", "MAX_FAULTS=4"]);
+    }
+
+    #[test]
+    fn variants_and_other_values_are_tried() {
+        let text = "layout(local_size_x = WIDTH) in;\n#ifdef ADD\nfloat total = 1.0;\n#endif\nx = total;";
+        let message = "ERROR: a.comp:5: 'total' : undeclared identifier";
+        assert_eq!(missing_macros(message, text, "a.comp"), ["ADD=1"]);
+        let chosen = ["WIDTH=4", "TILE=4", "TYPE=float", "FORMAT=rgba32f"].map(str::to_owned);
+        let with = |substitution: Substitution| substitution.apply(&chosen, text);
+        assert_eq!(with(Substitution::NONE), chosen);
+        assert_eq!(with(Substitution::OTHERS[0]), ["WIDTH=4", "TILE=16", "TYPE=float", "FORMAT=rgba32f"]);
+        assert_eq!(with(Substitution::OTHERS[4]), ["WIDTH=4", "TILE=4", "TYPE=vec4", "FORMAT=rgba32f"]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use crate::compile_options::CompileOptions;
 use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, chosen_overrides, override_value};
+use crate::wgsl_declarations::completed;
+use crate::wgsl_includes::with_included_files;
 use crate::{CheckError, Language};
 use assay_exec::Wgsl;
 use assay_files::input;
@@ -12,6 +14,7 @@ use assay_spirv::reflect::{EntryPoint, Reflection};
 use assay_spirv::tables::ExecutionModel;
 use assay_spirv_rules::inspect::{ModuleSource, Report, ViolationEntry};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Explanation of `Aligned 0` (<https://github.com/KhronosGroup/glslang/issues/3893>).
@@ -55,6 +58,39 @@ pub struct CompiledShader {
     notes: Vec<String>,
 }
 
+/// Adds notes on the text to the error of a shader.
+fn with_notes(error: CheckError, notes: &[String]) -> CheckError {
+    match error {
+        CheckError::Shader { name, what } => {
+            let notes: String = notes.iter().map(|note| format!("\n  note: {note}")).collect();
+            CheckError::Shader { name, what: what + &notes }
+        }
+        error => error,
+    }
+}
+
+/// Returns a WGSL text with the files that it includes and the declarations that it lacks, as far as
+/// its repository has them.
+fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, notes: &mut Vec<String>) -> Cow<'a, str> {
+    let joined = with_included_files(path, &text, &options.includes);
+    let text = match joined {
+        None => text,
+        Some(joined) => {
+            notes.push(joined.note);
+            Cow::Owned(joined.text)
+        }
+    };
+    let rejected = |text: &str| wgsl::rejection(text);
+    let completed = rejected(&text).and_then(|message| completed(path, &text, message, rejected));
+    match completed {
+        None => text,
+        Some(completed) => {
+            notes.push(completed.note);
+            Cow::Owned(completed.text)
+        }
+    }
+}
+
 impl ShaderSource {
     /// Reads a file in any [`Language`].
     ///
@@ -95,6 +131,11 @@ impl ShaderSource {
             }
         };
         let (mut overrides, mut compiler, mut notes) = (Vec::new(), None, Vec::new());
+        let text = text.map(Cow::Borrowed).map(|text| match language {
+            Language::Wgsl => whole_wgsl(Path::new(name), text, options, &mut notes),
+            _ => text,
+        });
+        let text = text.as_deref();
         let source = match (language, text) {
             (Language::Wgsl, Some(text)) => {
                 overrides = override_values(&options.specs)?;
@@ -105,7 +146,8 @@ impl ShaderSource {
                     notes.push(format!("overrides without a default got chosen values: {}", options.join(" ")));
                     overrides.extend(chosen);
                 }
-                ModuleSource::from_words(wgsl::compile(Wgsl { text, overrides: &overrides }, name)?)
+                let words = wgsl::compile(Wgsl { text, overrides: &overrides }, name);
+                ModuleSource::from_words(words.map_err(|error| with_notes(error, &notes))?)
             }
             (Language::Glsl | Language::Hlsl | Language::Slang, Some(text)) => {
                 let compiled = external_compiler::compile(Path::new(name), language, text, options)?;

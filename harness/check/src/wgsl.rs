@@ -68,6 +68,15 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     Ok(legal.unwrap_or(words))
 }
 
+/// Returns naga's message about a text that it does not parse, without the place.
+pub(crate) fn rejection(text: &str) -> Option<String> {
+    if too_deep(text).is_some() {
+        return None;
+    }
+    let parse = || naga::front::wgsl::parse_str(&without_enable_subgroups(text)).err();
+    with_deep_stack(parse).map(|error| error.message().to_owned())
+}
+
 /// Returns the capabilities that naga may use: all but those in `without`.
 pub fn capabilities_except(without: &[spv::Capability]) -> naga::FastHashSet<spv::Capability> {
     let all = (0..CAPABILITIES).filter_map(spv::Capability::from_u32);

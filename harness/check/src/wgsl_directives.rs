@@ -63,7 +63,7 @@ fn enable_directives(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// Returns the length of the blanks and comments at the start of a text.
-fn leading_trivia(text: &str) -> usize {
+pub(crate) fn leading_trivia(text: &str) -> usize {
     let mut at = 0;
     loop {
         let rest = &text[at..];

@@ -80,7 +80,7 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) define: Vec<String>,
 
-    /// Folder of files that GLSL, HLSL or Slang includes; repeatable
+    /// Folder of files that WGSL, GLSL, HLSL or Slang includes; repeatable
     #[arg(long, value_name = "DIR")]
     pub(crate) include: Vec<PathBuf>,
 }

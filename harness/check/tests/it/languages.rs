@@ -298,7 +298,7 @@ fn lines_of_slang_come_from_its_debug_information() {
 fn options_of_compilers_apply_to_their_languages_only() {
     let define = CompileOptions { defines: vec!["A".to_owned()], ..CompileOptions::default() };
     let error = ShaderSource::read_with("a.wgsl", b"", &define).unwrap_err().to_string();
-    assert_eq!(error, "a.wgsl: it is WGSL; --define and --include apply to GLSL, HLSL and Slang only");
+    assert_eq!(error, "a.wgsl: it is WGSL; --define applies to GLSL, HLSL and Slang only");
 }
 
 #[test]
@@ -333,4 +333,27 @@ fn a_shader_on_which_naga_panics_is_refused_with_a_message() {
         Err(CheckError::Shader { what, .. }) => assert!(what.contains("panicked"), "{what}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn wgsl_of_several_files_is_joined() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = root.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    std::fs::create_dir(root.path().join(".git")).unwrap();
+    write("buffers.wgsl", "@group(0) @binding(0) var<storage, read_write> data: array<f32>;\n");
+    write("math.wgsl", "const FACTOR = 2.0;\nfn scaled(x: f32) -> f32 { return x * FACTOR; }\n");
+    let main = "@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {\n\
+                data[id.x] = scaled(data[id.x]);\n}\n";
+    let file = write("a.wgsl", &format!("#include \"buffers.wgsl\"\n{main}"));
+    let shader = ShaderSource::load(&file, &CompileOptions::default()).unwrap();
+    assert_eq!(shader.compute_entry_points(), ["main"]);
+    assert!(shader.notes[0].contains("buffers.wgsl from line 5"), "{:?}", shader.notes);
+    assert!(shader.notes[1].contains("scaled, FACTOR from "), "{:?}", shader.notes);
+    let file = write("b.wgsl", &format!("#include \"missing.wgsl\"\n{}", main.replace("scaled", "unknown")));
+    let error = ShaderSource::load(&file, &CompileOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("`unknown`") && error.contains("were not found: missing.wgsl"), "{error}");
 }
