@@ -3,6 +3,7 @@
 //! Each reporter implements [`assay_events::Reporter`] and is independent of the others.
 //!
 //! * [`Console`]: failing cases as they finish, a summary table, and a verdict in the last line.
+//! * [`JsonLines`]: the events as JSON, one per line.
 //! * [`Progress`]: a progress bar on stderr if that is a terminal, else a line every half minute.
 //! * [`ResultDirWriter`]: the result directory, with the journal `results.jsonl` and the reports
 //!   written when the run ends.
@@ -25,6 +26,7 @@ pub mod history;
 pub mod html;
 mod humanize;
 mod journal;
+mod json_lines;
 mod junit;
 pub mod merge;
 mod name_arena;
@@ -46,6 +48,7 @@ pub use end_reports::result_file_names;
 pub use expectations::{Assessment, Expectations, Standing};
 pub use humanize::{InputCount, counted, margin, plural, seconds};
 pub use journal::Journal;
+pub use json_lines::JsonLines;
 pub use name_arena::{NameArena, NameIndex};
 pub use progress::{Progress, ProgressBars};
 pub use read::{ReadError, ResultDir};

@@ -5,7 +5,7 @@ use crate::{
     atlas, cases, check, coverage, devices, diff, exit, explain, fuzz, history, inspect, lab_lists, merge, report, run,
     table, worker,
 };
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Checks GPU drivers bit by bit against the results that the Vulkan specification permits.
@@ -16,13 +16,22 @@ use std::path::PathBuf;
     max_term_width = 90,
     arg_required_else_help = true,
     infer_subcommands = false,
-    after_help = "Start with `assay run`. Colours follow NO_COLOR and CLICOLOR_FORCE.",
-    after_long_help = format!(
-        "{START}\n\n{}\n\nColours follow NO_COLOR and CLICOLOR_FORCE.",
-        exit::help()
-    )
+    after_help = "Start with `assay run`.",
+    after_long_help = format!("{START}\n\n{}", exit::help())
 )]
 pub(crate) struct Cli {
+    /// Colours: auto, always or never [default: auto: on a terminal, as NO_COLOR and CLICOLOR_FORCE
+    /// say]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        global = true,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub(crate) color: ColorChoice,
+
     /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,

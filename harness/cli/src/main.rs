@@ -26,7 +26,7 @@ mod table;
 mod worker;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, Parser};
 use exit::{Failure, WithCode};
 use std::{
     collections::BTreeSet,
@@ -44,6 +44,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
+    match cli.color {
+        ColorChoice::Auto => {}
+        ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
+        ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
+    }
     // A panic is a defect of Assay and must not look like a failure of a driver.
     let result = std::panic::catch_unwind(|| dispatch(cli.command));
     let code = match result {
@@ -126,10 +131,13 @@ impl Write for ReportOutput {
     }
 }
 
+/// Consequence of a failed write of a result.
+const VERDICT_STAYS: &str = "the exit code still gives the verdict";
+
 /// Prints the summary of results. A failed write gives a note and does not change the exit code.
 fn print_summary(text: &str) {
     // `ReportOutput` has noted the error.
-    _ = ReportOutput { consequence: "the exit code still gives the verdict".to_owned() }.write_all(text.as_bytes());
+    _ = ReportOutput { consequence: VERDICT_STAYS.to_owned() }.write_all(text.as_bytes());
 }
 
 /// Makes writes beyond the file size limit (`ulimit -f`) fail with EFBIG, in the same way as a full

@@ -8,7 +8,11 @@ use crate::{
     result_folders::{each_run, open},
 };
 use assay_files::{OwnedFiles, RECORD_FILE};
-use assay_reports::{ResultDir, html};
+use assay_reports::{
+    ResultDir,
+    diff::{self, MarginThreshold},
+    html,
+};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +24,7 @@ through both APIs, contains several runs.
 
 Examples:
   assay report nightly
+  assay report today --since yesterday
   assay report lavapipe swiftshader --out both.html";
 
 #[derive(Debug, Args)]
@@ -27,6 +32,10 @@ pub(crate) struct ReportArgs {
     /// Result folders
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
+
+    /// Show the changes since the run in this folder at the top of the page
+    #[arg(long, value_name = "OLD")]
+    since: Option<PathBuf>,
 
     /// File to write; required for several folders [default: report.html in the folder]
     #[arg(long, value_name = "FILE")]
@@ -40,18 +49,26 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, Failure> {
         (None, [folder]) => folder.join(PAGE),
         (None, _) => return Err(usage("several folders require --out FILE")),
     };
-    write_page(&each_run(&args.folders), &out)?;
+    let runs = each_run(&args.folders);
+    if args.since.is_some() && runs.len() != 1 {
+        return Err(usage(format!("--since requires the folder of one run; there are {}", runs.len())));
+    }
+    write_page(&runs, args.since.as_deref(), &out)?;
     print(format!("{}\n", out.display()).as_bytes())
 }
 
 /// Name of the HTML report in a result folder.
 const PAGE: &str = "report.html";
 
-/// Writes the HTML report of result folders.
-fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
+/// Writes the HTML report of result folders, with the changes since an earlier run.
+fn write_page(folders: &[PathBuf], since: Option<&Path>, out: &Path) -> Result<(), Failure> {
     let runs = folders.iter().map(|path| open(path)).collect::<Result<Vec<ResultDir>, Failure>>()?;
     // All folders are read before the output file is created.
-    let page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
+    let mut page = html::Page::read(&runs, &explain::derivation).code(exit::USAGE)?;
+    if let (Some(since), [new]) = (since, &runs[..]) {
+        let diff = diff::diff(&open(since)?, new, MarginThreshold::default()).code(exit::USAGE)?;
+        page = page.compared(&diff);
+    }
     // A report inside a result folder belongs to its run: the next run may replace it.
     if let (Some(folder), true) = (out.parent(), out.ends_with(PAGE))
         && (folder.join(RECORD_FILE).is_file() || folders.iter().any(|run| run == folder))
@@ -64,7 +81,7 @@ fn write_page(folders: &[PathBuf], out: &Path) -> Result<(), Failure> {
 /// Writes the HTML report of a run into its result folder. A failure is noted only, because the
 /// results are already safe.
 pub(crate) fn write_run_page(folder: &Path) {
-    if let Err(failure) = write_page(&[folder.to_owned()], &folder.join(PAGE)) {
+    if let Err(failure) = write_page(&[folder.to_owned()], None, &folder.join(PAGE)) {
         note(&format!("cannot write the HTML report: {failure}"));
     }
 }

@@ -53,6 +53,17 @@
     type('');
     same('all cases are shown again', shown(), '212 of 212');
 
+    // Changes since the earlier run.
+    const since = document.getElementById('since');
+    check('the page says that the run is worse', since.querySelector('strong').textContent.startsWith('Worse than '), since.textContent);
+    same('changes are counted', [...since.querySelectorAll('[data-select]')].map(button => button.textContent), ['8 new failures']);
+    check('a case that is gone is named', since.textContent.includes('1 missing case') && since.textContent.includes('p.f32.gone'));
+    check('a new cause is listed', since.textContent.includes('Exp2 (p): moderate operands, FewUlp: new, 8 cases'));
+    since.querySelector('[data-select]').click();
+    same('changes filter', [shown(), since.querySelector('[data-select]').getAttribute('aria-pressed')], ['8 of 212', 'true']);
+    since.querySelector('[data-select]').click();
+    same('a second click shows all', shown(), '212 of 212');
+
     // Causes.
     const titles = [...document.querySelectorAll('.cause .title')];
     same('each cause is listed once', titles.map(title => title.textContent),

@@ -3,6 +3,7 @@
 use super::Page;
 use crate::{
     ResultDir,
+    diff::diff,
     test_browser::{browse, with_checks},
     test_events::{case, folder, run},
 };
@@ -31,14 +32,20 @@ fn cases() -> Vec<CaseResult> {
     cases
 }
 
-/// Writes the page of a result directory, with the checks appended.
-fn write_page(results: &Path, page: &Path, checks: &str) {
-    let run = ResultDir::open(results).unwrap();
+/// Writes the page of a result directory with the changes since another one, and the checks
+/// appended.
+fn write_page(results: &Path, since: Option<&Path>, page: &Path, checks: &str) {
+    let run = [ResultDir::open(results).unwrap()];
     let mut html = Vec::new();
-    Page::read(&[run], &|example| Some(format!("derived by {}", example.explain_command()?)))
-        .unwrap()
-        .write(&mut html)
-        .unwrap();
+    let written = Page::read(&run, &|example| Some(format!("derived by {}", example.explain_command()?))).unwrap();
+    let written = match since {
+        None => written,
+        Some(since) => {
+            let old = ResultDir::open(since).unwrap();
+            written.compared(&diff(&old, &run[0], Default::default()).unwrap())
+        }
+    };
+    written.write(&mut html).unwrap();
     fs::write(page, with_checks(&String::from_utf8(html).unwrap(), checks)).unwrap();
 }
 
@@ -46,7 +53,14 @@ fn write_page(results: &Path, page: &Path, checks: &str) {
 fn the_page_works_in_a_browser() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("page.html");
-    write_page(&folder(&dir.path().join("run"), &cases()), &page, CHECKS);
+    // Before, `Exp2` passed, and there was another case.
+    let before = |result: CaseResult| match result.instruction.as_str() {
+        "Exp2" => case(&result.name, Status::Pass),
+        _ => result,
+    };
+    let earlier: Vec<CaseResult> = cases().into_iter().chain([case("p.f32.gone", Status::Pass)]).map(before).collect();
+    let earlier = folder(&dir.path().join("earlier"), &earlier);
+    write_page(&folder(&dir.path().join("run"), &cases()), Some(&earlier), &page, CHECKS);
     let address = "#case=p.f32.exp2.3&filter=exp2";
     let Some(browsed) = browse(&page, address, &["--virtual-time-budget=60000"]) else { return };
     let report = browsed.checks();
@@ -61,7 +75,7 @@ fn the_browser_test_sees_requests_and_errors() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("page.html");
     let planted = "document.body.append(Object.assign(new Image(), { src: 'https://127.0.0.1/x.png' })); nothing();";
-    write_page(&folder(&dir.path().join("run"), &cases()), &page, planted);
+    write_page(&folder(&dir.path().join("run"), &cases()), None, &page, planted);
     let Some(browsed) = browse(&page, "", &["--virtual-time-budget=5000"]) else { return };
     assert!(browsed.console.iter().any(|line| line.contains("Content Security Policy")), "{:?}", browsed.console);
     assert!(browsed.console.iter().any(|line| line.contains("nothing is not defined")), "{:?}", browsed.console);
@@ -89,7 +103,7 @@ fn a_page_of_100000_cases_shows_its_first_row_soon() {
     let page = dir.path().join("page.html");
     let checks = "document.body.append(Object.assign(document.createElement('pre'), { id: 'checks', \
                   textContent: document.querySelectorAll('.row').length + ' ' + performance.now() }));";
-    write_page(&results, &page, checks);
+    write_page(&results, None, &page, checks);
     // Without a budget of virtual time, `performance.now` is the real time since the page was opened.
     let Some(browsed) = browse(&page, "", &[]) else { return };
     let report = browsed.checks();

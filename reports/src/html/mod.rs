@@ -8,6 +8,7 @@ mod browser_tests;
 mod case_details;
 mod error_plots;
 mod gather_footprint;
+mod page_changes;
 mod page_data;
 mod page_rows;
 
@@ -42,6 +43,14 @@ impl Page {
     /// The results of a run cannot be read.
     pub fn read(runs: &[ResultDir], derive: Derive<'_>) -> Result<Page, ReadError> {
         page_data::PageData::read(runs, derive).map(Page)
+    }
+
+    /// Shows the changes since an earlier run above the causes. The page has one run, the newer one
+    /// of the comparison.
+    #[must_use]
+    pub fn compared(mut self, diff: &Diff) -> Page {
+        self.0.compare(diff);
+        self
     }
 
     /// Writes the page.

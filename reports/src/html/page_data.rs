@@ -5,12 +5,15 @@ use super::{
     case_details::{CaseDetail, ExampleJson, details, shown},
     error_plots::Plot,
     gather_footprint::Footprint,
+    page_changes::PageChanges,
     page_rows::{PageRow, PageRows, RunTotals, STANDINGS, STATUSES},
 };
 use crate::{
     Outcome, Standing, cause_text,
     causes::{CauseCollector, Causes},
-    counted, group_digits, plural,
+    counted,
+    diff::Diff,
+    group_digits, plural,
     read::{ReadError, ResultDir},
     seconds,
 };
@@ -29,6 +32,7 @@ pub(super) struct PageData {
     details_left_out: usize,
     /// Causes of each run, with the examples of their representatives.
     causes: Vec<(Causes, Vec<Option<ExampleJson>>)>,
+    since: Option<PageChanges>,
 }
 
 /// JSON document for the script.
@@ -54,6 +58,8 @@ struct PageJson<'a> {
     details_left_out: usize,
     plots: Vec<Plot<'a>>,
     footprints: Vec<Footprint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<&'a PageChanges>,
 }
 
 /// A cause in the page's JSON.
@@ -168,7 +174,17 @@ impl PageData {
         let examples = |causes: &Causes| causes.list.par_iter().map(|cause| representative(cause, derive)).collect();
         let causes =
             causes.into_iter().map(|causes| (examples(&causes), causes)).map(|(x, causes)| (causes, x)).collect();
-        Ok(PageData { order, runs, rows, details, details_left_out, causes })
+        Ok(PageData { order, runs, rows, details, details_left_out, causes, since: None })
+    }
+
+    /// Adds the changes since an earlier run.
+    pub(super) fn compare(&mut self, diff: &Diff) {
+        let mut places: HashMap<&str, usize> = diff.changes.iter().map(|change| (&*change.name, usize::MAX)).collect();
+        for (place, &row) in self.order.iter().enumerate() {
+            places.entry(self.rows.names.get(row as usize)).and_modify(|known| *known = place);
+        }
+        self.since =
+            Some(PageChanges::new(diff, |name| places.get(name).copied().filter(|&place| place != usize::MAX)));
     }
 
     /// Returns the causes of all runs, with the positions of their cases.
@@ -210,7 +226,7 @@ impl PageData {
 
 impl Serialize for PageData {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let PageData { runs, rows, order, details, details_left_out, causes: _ } = self;
+        let PageData { runs, rows, order, details, details_left_out, causes: _, since } = self;
         let places = order.iter().enumerate();
         let form = PageJson {
             runs,
@@ -231,6 +247,7 @@ impl Serialize for PageData {
             details_left_out: *details_left_out,
             plots: rows.plots.sorted(&rows.instructions, &rows.types),
             footprints: Footprint::of_cases(rows.names.iter()),
+            since: since.as_ref(),
         };
         form.serialize(serializer)
     }

@@ -137,6 +137,26 @@ for (const [title, { runs }] of causes) {
 }
 if (!causes.size) $('causelist').replaceWith(el('p', {}, 'No case failed.'));
 
+// The sets of cases that a button selects, by its title.
+const selections = new Map([...causes].map(([title, cause]) => [title, cause.cases]));
+
+// Changes since an earlier run. Each kind with cases on this page selects them.
+if (data.since) {
+  const since = data.since;
+  const kinds = since.kinds.map(({ title, worse, cases: changed, names }) => {
+    const key = title + ' since ' + since.folder, style = worse ? 'color:' + colour('Fail') : null;
+    if (changed.length) selections.set(key, new Set(changed));
+    return el('div', {}, !changed.length ? el('span', { style }, title) : el('button', { type: 'button', style, 'data-select': key, 'aria-pressed': 'false', onclick: () => {
+      state.cause = state.cause === key ? '' : key;
+      refresh(); remember(true); $('cases').scrollIntoView();
+    } }, title), names.length ? el('details', {}, el('summary', {}, 'names'), el('pre', {}, names.join('\n'))) : null);
+  });
+  $('verdicts').append(el('div', { class: 'verdict', id: 'since', style: '--c:' + colour(since.worse ? 'Fail' : 'Pass') },
+    el('strong', {}, (since.worse ? 'Worse than ' : 'Not worse than ') + since.folder), el('br'), el('span', { class: 'dim' }, since.run),
+    ...since.caveats.map(text => el('div', {}, 'Note: ' + text)), ...kinds, el('div', { class: 'dim' }, group(since.unchanged) + ' unchanged'),
+    ...since.causes.map(([title, text]) => el('div', {}, title + ': ' + text))));
+}
+
 // The table of cases. The document contains visible rows only.
 const view = $('view'), space = $('space'), detail = $('detail');
 let ROW = 26;
@@ -177,10 +197,10 @@ function matcher(text) {
   return name => words.every(word => word(name));
 }
 function refresh() {
-  const fits = matcher(state.filter), cause = causes.get(state.cause);
+  const fits = matcher(state.filter), cause = selections.get(state.cause);
   const on = STATUSES.map(status => !state.hidden.has(status));
   const kept = [];
-  for (let i = 0; i < total; i++) if (on[cases.status[i]] && (!cause || cause.cases.has(i)) && fits(lower[i])) kept.push(i);
+  for (let i = 0; i < total; i++) if (on[cases.status[i]] && (!cause || cause.has(i)) && fits(lower[i])) kept.push(i);
   const key = columns.find(([name]) => name === state.sort)[1];
   const keys = new Float64Array(total);
   for (const i of kept) keys[i] = key(i);
@@ -197,6 +217,7 @@ function refresh() {
     item.querySelector('.title').setAttribute('aria-pressed', item.dataset.cause === state.cause);
     item.classList.toggle('other', Boolean(cause) && item.dataset.cause !== state.cause);
   }
+  for (const button of document.querySelectorAll('[data-select]')) button.setAttribute('aria-pressed', button.dataset.select === state.cause);
   $('nocause').hidden = !cause;
   $('nocause').textContent = cause ? '✕ ' + state.cause : '';
   $('shown').textContent = group(order.length) + ' of ' + group(total);
@@ -296,7 +317,7 @@ function restore() {
   if (hash && !hash.includes('=') && document.getElementById(hash)) return;
   const all = new URLSearchParams(hash), known = columns.map(([name]) => name), sort = all.get('sort') || '-status';
   state.filter = all.get('filter') || '';
-  state.cause = causes.has(all.get('cause')) ? all.get('cause') : '';
+  state.cause = selections.has(all.get('cause')) ? all.get('cause') : '';
   state.hidden = new Set(all.getAll('hide').filter(status => STATUSES.includes(status)));
   state.down = sort.startsWith('-');
   state.sort = known.includes(sort.replace(/^-/, '')) ? sort.replace(/^-/, '') : 'status';

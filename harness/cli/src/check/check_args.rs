@@ -110,7 +110,7 @@ pub(crate) struct CheckArgs {
 
     /// Compare another translation of the shader instead of a device: a file, or `spirv-opt` (run
     /// with -O)
-    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample"])]
+    #[arg(long, value_name = "FILE|spirv-opt", conflicts_with_all = ["mutate", "out", "reduce", "sample", "json"])]
     pub(super) against: Option<PathBuf>,
 
     /// Interpret the shader without a device: undefined behaviour, and expectations of the case
@@ -343,7 +343,7 @@ impl CheckArgs {
     pub(super) fn run_args(&self, content: &str, suitable: &[&str]) -> Result<RunArgs, Failure> {
         let advice = "; `assay run --help` lists the options of runs (--seed, --workers, --resume and others)";
         self.refuse_unsuitable(content, suitable, advice)?;
-        let ExecutionArgs { device, api, timeout, validation, via, isolate } = &self.execution;
+        let ExecutionArgs { device, api, timeout, validation, via, json, isolate } = &self.execution;
         // The separator tells a folder from a group of cases.
         let path = if self.file.is_dir() { self.file.join("") } else { self.file.clone() };
         let default = RunArgs::default();
@@ -355,6 +355,7 @@ impl CheckArgs {
             timeout: *timeout,
             validation: *validation,
             via: via.clone(),
+            json: *json,
             isolate: *isolate,
             seed: self.dispatch.seed.unwrap_or(default.seed),
             out: self.out.clone(),

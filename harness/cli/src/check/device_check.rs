@@ -14,7 +14,7 @@ use crate::{
 };
 use assay_check::{Attribution, Check, Options, SessionOutput, ShaderSource};
 use assay_events::{CHECK_BUDGET, CheckResult, DeviceInfo, Event, Reporter, RunInfo, SCHEMA};
-use assay_reports::{Console, ConsoleOptions, ResultDirWriter, SharedReporter, Tally};
+use assay_reports::{Console, ConsoleOptions, JsonLines, ResultDirWriter, SharedReporter, Tally};
 use jiff::Timestamp;
 use std::{path::Path, time::Instant};
 
@@ -71,16 +71,15 @@ pub(super) fn check_on(
         }
         None => folder.map_or(Ok(()), assay_check::remove_bundles)?,
     }
-    let code = report(subject, &device, result.as_ref(), output, started)?;
+    let code = report((subject, &device, result.as_ref()), output, execution.json, started)?;
     Ok(DeviceVerdict { device, result, code })
 }
 
 /// Writes all reports of a result, and returns the exit code.
 fn report(
-    subject: Subject<'_>,
-    device: &DeviceInfo,
-    result: Option<&CheckResult>,
+    (subject, device, result): (Subject<'_>, &DeviceInfo, Option<&CheckResult>),
     output: SessionOutput<'_>,
+    json: bool,
     started: Instant,
 ) -> Result<u8, Failure> {
     let tally = SharedReporter::new(Tally::new());
@@ -88,10 +87,15 @@ fn report(
     if let Some(folder) = output.folder {
         reporters.push(Box::new(ResultDirWriter::create(folder).code(exit::USAGE)?));
     }
-    let planted = subject.planted();
-    let folder_shown = output.folder.map(Path::to_owned);
-    let shown = ConsoleOptions { threads: 1, folder: folder_shown, planted, ..ConsoleOptions::default() };
-    reporters.push(Box::new(Console::new(ReportOutput { consequence: "the check continues".to_owned() }, shown)));
+    let stdout = ReportOutput { consequence: "the check continues".to_owned() };
+    if json {
+        reporters.push(Box::new(JsonLines(stdout)));
+    } else {
+        let planted = subject.planted();
+        let folder = output.folder.map(Path::to_owned);
+        let shown = ConsoleOptions { threads: 1, folder, planted, ..ConsoleOptions::default() };
+        reporters.push(Box::new(Console::new(stdout, shown)));
+    }
     let mut report = |event: &Event| -> Result<(), Failure> {
         reporters.iter_mut().try_for_each(|reporter| reporter.event(event)).code(exit::USAGE)
     };

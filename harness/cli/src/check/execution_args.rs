@@ -39,6 +39,11 @@ pub(super) struct ExecutionArgs {
     #[command(flatten)]
     pub(super) via: ViaArgs,
 
+    /// Print the lines of results.jsonl to stdout in place of the text: the device, the verdict, the
+    /// end
+    #[arg(long)]
+    pub(super) json: bool,
+
     /// Open the device in a worker process, so that a crash or hang does not end the check: yes or
     /// no [default: yes]
     #[arg(long, value_name = "YES|NO", default_value = "yes", hide_possible_values = true, hide_default_value = true)]

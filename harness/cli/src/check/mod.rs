@@ -16,6 +16,7 @@ pub(crate) use isolated_check::{CheckSetup, CheckWorker};
 pub(crate) use repro::{ReproArgs, repro};
 
 use crate::{
+    ReportOutput, VERDICT_STAYS,
     cases::is_toml,
     common_args::Api,
     exit::{self, Failure, WithCode, usage},
@@ -26,10 +27,10 @@ use assay_check::{
     BUNDLE_FOLDER, CaseFile, Check, CheckError, Options, SequenceSession, bundle, interpret_only,
     refuse_foreign_bundles, remove_bundles,
 };
-use assay_events::Status;
+use assay_events::{Event, Reporter, Status};
 use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
-use assay_reports::ResultDirWriter;
+use assay_reports::{JsonLines, ResultDirWriter};
 use assay_spirv::Style;
 use assay_suite::NoDevice;
 use device_check::{DeviceVerdict, check_on};
@@ -84,8 +85,14 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     session.must_have_inputs(&check)?;
     if args.no_device {
         let result = interpret_only(&check, &NoDevice::default())?;
-        print(assay_reports::check_text(&result).as_bytes())?;
-        return Ok(if result.status == Status::Fail { exit::FAILURES } else { exit::OK });
+        let code = if result.status == Status::Fail { exit::FAILURES } else { exit::OK };
+        if args.execution.json {
+            let line = Event::CheckFinished(Box::new(result));
+            JsonLines(ReportOutput { consequence: VERDICT_STAYS.to_owned() }).event(&line).code(exit::USAGE)?;
+        } else {
+            print(assay_reports::check_text(&result).as_bytes())?;
+        }
+        return Ok(code);
     }
     session.purpose().into_iter().for_each(note);
     if session.shader.wgsl().is_none() && api != Api::Vulkan {
@@ -136,7 +143,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     if api == Api::Both {
         summary += &api_comparison(&results, args.mutate.as_ref());
     }
-    print_summary(&summary);
+    if !args.execution.json {
+        print_summary(&summary);
+    }
     Ok(worst_code(&results))
 }
 

@@ -49,7 +49,9 @@ pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
         };
         _ = writeln!(text, "here:          {:?} on {device}: {outcome}", result.status);
     }
-    print_summary(&text);
+    if !args.execution.json {
+        print_summary(&text);
+    }
     Ok(worst_code(&results))
 }
 

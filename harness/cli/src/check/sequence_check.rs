@@ -64,7 +64,7 @@ pub(super) fn check(mut session: SequenceSession, args: &CheckArgs) -> Result<u8
             break;
         }
     }
-    if results.len() > 1 {
+    if results.len() > 1 && !args.execution.json {
         print_summary(&device_summary(&results));
     }
     Ok(worst_code(&results))

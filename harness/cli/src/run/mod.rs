@@ -87,7 +87,15 @@ fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
     if args.time.is_some() && args.budget != Budget::Hunt {
         return Err(usage(format!("--time is the length of a search; it requires --budget hunt, not {}", args.budget)));
     }
+    if args.dry_run {
+        return session::print_planned(args, command);
+    }
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
+        if args.json {
+            return Err(usage(
+                "--json requires one device and one API; results.jsonl in each subfolder of --out has its lines",
+            ));
+        }
         return multi_device::run(args);
     }
     run_one(args, command, None, None)

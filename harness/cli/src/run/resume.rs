@@ -2,12 +2,13 @@
 
 use super::{RunArgs, concurrent_devices::ConcurrentRun, default_folder, run_one};
 use crate::{
+    args::Cli,
     exit::{self, Failure, WithCode, usage},
     lab_lists::write_case_list,
 };
 use assay_events::RunSettings;
 use assay_reports::{ResultDir, ResultDirWriter};
-use clap::{Args, parser::ValueSource};
+use clap::{CommandFactory, parser::ValueSource};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -25,10 +26,10 @@ pub(super) struct ResumeArgs {
 impl ResumeArgs {
     /// Returns the arguments of this process.
     pub(super) fn of_process(args: &RunArgs) -> ResumeArgs {
-        // The first argument is the program, the second the command.
-        let options = std::env::args_os().skip(1).map(crate::shield_minus);
-        let matches = RunArgs::augment_args(clap::Command::new("run")).try_get_matches_from(options);
-        let explicit = matches.map(|run| {
+        let arguments = std::env::args_os().map(crate::shield_minus);
+        let matches = Cli::command().try_get_matches_from(arguments);
+        let run = matches.as_ref().ok().and_then(|all| all.subcommand_matches("run"));
+        let explicit = run.map(|run| {
             let is_given = |id: &&clap::Id| run.value_source(id.as_str()) == Some(ValueSource::CommandLine);
             run.ids().filter(is_given).map(ToString::to_string).collect()
         });
@@ -149,6 +150,7 @@ pub(super) fn original_args(
     }
     args.verbose = current.verbose;
     args.quiet = current.quiet;
+    args.json = current.json;
     Ok(args)
 }
 

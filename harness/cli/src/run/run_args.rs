@@ -47,7 +47,8 @@ Examples:
   assay run 'precision.f32.*' --api both --out both
   assay run precision.f32.log2 --budget sampled --range 0.5..2
   assay run precision.f64.fdiv.scalar.default --budget hunt --time 60
-  assay run --rerun-failed both/vulkan";
+  assay run --rerun-failed both/vulkan
+  assay run precision.f32 --json | jq 'select(.status == \"Fail\") | .name'";
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
@@ -181,6 +182,14 @@ pub(crate) struct RunArgs {
     /// Show only failures and the last line, without progress
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
+
+    /// Print the lines of results.jsonl to stdout as cases end, in place of the text
+    #[arg(long, conflicts_with_all = ["verbose", "quiet"])]
+    pub(crate) json: bool,
+
+    /// Print the names of the cases that would run, one per line, and run none
+    #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "json"])]
+    pub(crate) dry_run: bool,
 }
 
 impl RunArgs {
@@ -264,6 +273,8 @@ impl RunArgs {
             validation: settings.validation,
             verbose: false,
             quiet: false,
+            json: false,
+            dry_run: false,
         })
     }
 

@@ -10,13 +10,14 @@ use crate::{
     lab_lists::{ExpectationLists, ListsArgs},
     note,
     preparation_progress::PreparationProgress,
+    print,
     report::write_run_page,
 };
 use assay_events::{CaseEnd, CaseResult, DeviceInfo, Event, Reporter, RunInfo, Status};
 use assay_isolate::Cases;
 use assay_reports::{
-    Console, ConsoleOptions, Journal, Progress, ResultDirWriter, SharedReporter, Standing, Tally, counted, merge,
-    plural,
+    Console, ConsoleOptions, Journal, JsonLines, Progress, ResultDirWriter, SharedReporter, Standing, Tally, counted,
+    merge, plural,
 };
 use assay_runner::{CaseRequest, Plan, PlanError, RunOptions, Selection};
 use assay_suite::{AnyCase, Case as Program, RunPath, ShaderOptions};
@@ -82,6 +83,16 @@ impl PlannedRun {
         Ok(PlannedRun { plan, programs, options, path: args.path, lists: Some((lists, chosen.skipped)) })
     }
 
+    /// Notes the number of cases that the quick budget leaves out.
+    fn note_thinned(&self) {
+        if self.plan.thinned > 0 {
+            note(&format!(
+                "the quick budget leaves out {} of the matching cases; --budget sampled runs all of them",
+                assay_reports::group_digits(self.plan.thinned)
+            ));
+        }
+    }
+
     /// Returns true if there are shaders of the user.
     pub(super) fn has_shaders(&self) -> bool {
         self.programs.iter().any(|program| program.shader_file().is_some())
@@ -128,6 +139,14 @@ impl PlannedRun {
         self.programs.retain(|case| !finished.contains(&case.name));
         self.plan.programs.retain(|name| !finished.contains(name));
     }
+}
+
+/// Prints the names of the cases that a run with these arguments has.
+pub(super) fn print_planned(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
+    let planned_run = PlannedRun::new(args, command, String::new())?;
+    planned_run.note_thinned();
+    let names: String = planned_run.plan.names().map(|name| format!("{name}\n")).collect();
+    print(names.as_bytes())
 }
 
 /// Translates the precision cases to WGSL if the API is wgpu. Cases that cannot be translated stay
@@ -275,12 +294,7 @@ impl Session {
         if journal.is_none() && folder.holds_results() {
             note(&format!("replacing the results of an earlier run in {}", path.display()));
         }
-        if planned_run.plan.thinned > 0 {
-            note(&format!(
-                "the quick budget leaves out {} of the matching cases; --budget sampled runs all of them",
-                assay_reports::group_digits(planned_run.plan.thinned)
-            ));
-        }
+        planned_run.note_thinned();
         if args.range.is_some() && !planned_run.programs.is_empty() {
             let programs = counted(planned_run.programs.len(), "case");
             let verb = plural(planned_run.programs.len(), "runs", "run");
@@ -305,12 +319,16 @@ impl Session {
         let resume = resume_advice(&path);
         let consequence =
             format!("the run continues and writes its results to {}; if it ends early, {resume}", path.display());
-        let console =
-            Console::new(ReportOutput { consequence }, shown).with_progress(&progress).with_expectations(expectations);
+        let output = ReportOutput { consequence };
+        let console: Box<dyn Reporter> = if args.json {
+            Box::new(JsonLines(output))
+        } else {
+            Box::new(Console::new(output, shown).with_progress(&progress).with_expectations(expectations))
+        };
         // The folder comes before the console, so that the files exist when the console announces
         // them.
         let reporters: Vec<Box<dyn Reporter>> =
-            vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), Box::new(console)];
+            vec![Box::new(tally.clone()), Box::new(progress), Box::new(folder), console];
         let info = journal.as_ref().map_or(info, |journal| journal.info.clone());
         Ok(Session {
             tally,

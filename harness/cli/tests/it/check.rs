@@ -2,6 +2,7 @@
 
 use crate::support::device::device;
 use crate::support::{Output, assay, assay_with};
+use assay_events::Event;
 
 const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -27,6 +28,13 @@ fn a_shader_passes_and_a_case_file_with_wrong_expectations_fails() {
     let output = check("a.wgsl", SHADER, &[]);
     assert_eq!(output.code, 0, "{output:?}");
     assert!(output.stdout.contains("512 elements checked, 0 not permitted"), "{output:?}");
+    for (options, lines) in [(&["--json"][..], 3), (&["--json", "--no-device"], 1)] {
+        let output = check("a.wgsl", SHADER, options);
+        let events: Vec<Event> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((output.code, events.len()), (0, lines), "{output:?}");
+        let result = events.iter().find_map(|e| if let Event::CheckFinished(check) = e { Some(check) } else { None });
+        assert_eq!(result.expect("the verdict").elements_checked, 512, "{output:?}");
+    }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.wgsl"), SHADER).unwrap();
     let case = "shader = 'a.wgsl'\nworkgroups = [1]\n[input]\ndata = 'index'\n\

@@ -70,6 +70,35 @@ fn a_run_prints_a_verdict_and_writes_complete_files() {
 }
 
 #[test]
+fn json_output_is_the_journal_and_a_dry_run_names_its_cases() {
+    if !device() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().to_str().unwrap();
+    let output = assay(&["run", SMALL, "--json", "--out", out]);
+    assert_eq!(output.code, 0, "{output:?}");
+    assert_eq!(output.stdout, fs::read_to_string(dir.path().join("results.jsonl")).unwrap());
+    let csv = fs::read_to_string(dir.path().join("results.csv")).unwrap();
+    let mut run: Vec<&str> = csv.lines().filter_map(|line| line.split(',').next()).collect();
+    let planned = assay(&["run", SMALL, "--dry-run", "--out", "not-created"]);
+    assert!(planned.code == 0 && !Path::new("not-created").exists(), "{planned:?}");
+    let mut planned: Vec<&str> = planned.stdout.lines().collect();
+    run.sort_unstable();
+    planned.sort_unstable();
+    assert_eq!(planned, run);
+    let refused = assay(&["run", SMALL, "--json", "--api", "both"]);
+    assert!(refused.code == 2 && refused.stderr.contains("one device and one API"), "{refused:?}");
+}
+
+#[test]
+fn colours_are_an_option() {
+    let named = |when: &str| assay(&["run", "no.such.case", "--color", when]).stderr;
+    assert!(named("always").starts_with("\u{1b}["), "{}", named("always"));
+    assert!(named("never").starts_with("error: "), "{}", named("never"));
+}
+
+#[test]
 fn devices_are_listed_as_text_and_as_json() {
     if !device() {
         return;
