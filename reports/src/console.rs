@@ -4,6 +4,7 @@
 
 use crate::{
     Expectations, Outcome, Progress, Standing, Tally,
+    block_output::BlockOutput,
     case_table::CaseNotes,
     cause_text,
     causes::CauseCollector,
@@ -22,7 +23,6 @@ use assay_events::{
     CHECK_BUDGET, CaseResult, CheckResult, DeviceInfo, Event, Example, GrowthStep, Reporter, RunInfo, Status, Writes,
     rerun_command,
 };
-use indicatif::ProgressBar;
 use std::{
     io::{self, Write},
     path::PathBuf,
@@ -65,9 +65,8 @@ pub struct ConsoleOptions {
 
 /// Reports a run to a person.
 pub struct Console {
-    out: Box<dyn Write>,
+    out: BlockOutput,
     options: ConsoleOptions,
-    bar: Option<ProgressBar>,
     run: Option<RunInfo>,
     tally: Tally,
     /// Rows of a verbose run.
@@ -75,7 +74,6 @@ pub struct Console {
     causes: CauseCollector,
     /// Set once a line of a case was printed.
     has_case_lines: bool,
-    gone: bool,
 }
 
 impl Console {
@@ -83,22 +81,20 @@ impl Console {
     /// strips them if `out` is not a terminal.
     pub fn new(out: impl Write + 'static, options: ConsoleOptions) -> Console {
         Console {
-            out: Box::new(out),
+            out: BlockOutput::new(out),
             options,
-            bar: None,
             run: None,
             tally: Tally::new(),
             rows: SummaryTable::default(),
             causes: CauseCollector::default(),
             has_case_lines: false,
-            gone: false,
         }
     }
 
     /// Suspends the progress bar on the same terminal while writing.
     #[must_use]
     pub fn with_progress(self, progress: &Progress) -> Console {
-        Console { bar: Some(progress.bar()), ..self }
+        Console { out: self.out.with_progress(progress), ..self }
     }
 
     /// Compares the results with a lab's expectations. Expected failures are not printed as
@@ -106,21 +102,6 @@ impl Console {
     #[must_use]
     pub fn with_expectations(self, expectations: Rc<Expectations>) -> Console {
         Console { tally: self.tally.with_expectations(expectations), ..self }
-    }
-
-    /// Writes a block at once, with the bar suspended. After a write error, for instance a closed
-    /// pipe (`assay run | head`) or a full disk, the console stays silent and the run continues,
-    /// since its results are in the result directory.
-    fn write(&mut self, text: &[u8]) {
-        let out = &mut self.out;
-        let mut write = || out.write_all(text).and_then(|()| out.flush());
-        if !self.gone {
-            self.gone = match &self.bar {
-                Some(bar) => bar.suspend(write),
-                None => write(),
-            }
-            .is_err();
-        }
     }
 
     fn started(&mut self, run: &RunInfo) {
@@ -141,7 +122,7 @@ impl Console {
         );
         self.run = Some(run.clone());
         if !self.options.quiet {
-            self.write(text.as_bytes());
+            self.out.write(text.as_bytes());
         }
     }
 
@@ -153,9 +134,9 @@ impl Console {
         self.options.replayed = self.options.replayed.saturating_sub(1);
         let alone = self.run.as_ref().is_none_or(|run| run.budget == CHECK_BUDGET);
         if alone || check.status.is_failure() && !earlier {
-            self.write(check_text::text(check).as_bytes());
+            self.out.write(check_text::text(check).as_bytes());
         } else if !earlier && !self.options.quiet {
-            self.write(check_text::line(check).as_bytes());
+            self.out.write(check_text::line(check).as_bytes());
         }
     }
 
@@ -183,7 +164,7 @@ impl Console {
         }
         if let Some(line) = line {
             self.has_case_lines = true;
-            self.write(line.as_bytes());
+            self.out.write(line.as_bytes());
         }
     }
 
@@ -192,7 +173,7 @@ impl Console {
         if self.options.quiet {
             let (style, verdict) = self.verdict();
             writeln!(text, "{style}{verdict}{style:#}")?;
-            self.write(&text);
+            self.out.write(&text);
             return Ok(());
         }
         if self.has_case_lines {
@@ -210,7 +191,7 @@ impl Console {
         }
         let (style, verdict) = self.verdict();
         writeln!(text, "{style}{verdict}{style:#}")?;
-        self.write(&text);
+        self.out.write(&text);
         Ok(())
     }
 

@@ -13,6 +13,7 @@
 //! its [`Standing`].
 
 pub mod atlas;
+mod block_output;
 mod case_table;
 mod cause_text;
 mod causes;

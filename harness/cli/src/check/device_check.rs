@@ -89,7 +89,7 @@ fn report(
     }
     let stdout = ReportOutput { consequence: "the check continues".to_owned() };
     if json {
-        reporters.push(Box::new(JsonLines(stdout)));
+        reporters.push(Box::new(JsonLines::new(stdout)));
     } else {
         let planted = subject.planted();
         let folder = output.folder.map(Path::to_owned);

@@ -88,7 +88,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         let code = if result.status == Status::Fail { exit::FAILURES } else { exit::OK };
         if args.execution.json {
             let line = Event::CheckFinished(Box::new(result));
-            JsonLines(ReportOutput { consequence: VERDICT_STAYS.to_owned() }).event(&line).code(exit::USAGE)?;
+            JsonLines::new(ReportOutput { consequence: VERDICT_STAYS.to_owned() }).event(&line).code(exit::USAGE)?;
         } else {
             print(assay_reports::check_text(&result).as_bytes())?;
         }

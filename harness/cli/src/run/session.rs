@@ -321,7 +321,7 @@ impl Session {
             format!("the run continues and writes its results to {}; if it ends early, {resume}", path.display());
         let output = ReportOutput { consequence };
         let console: Box<dyn Reporter> = if args.json {
-            Box::new(JsonLines(output))
+            Box::new(JsonLines::new(output).with_progress(&progress))
         } else {
             Box::new(Console::new(output, shown).with_progress(&progress).with_expectations(expectations))
         };

@@ -30,7 +30,7 @@ fn a_run_without_usable_stdout_continues_and_names_its_folder() {
     }
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
-    for more in [&[][..], &["--isolate", "no", "-v"]] {
+    for more in [&[][..], &["--isolate", "no", "-v"], &["--json"]] {
         let output = to_full(&[&["run", SMALL, "--out", out.to_str().unwrap()], more].concat());
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
