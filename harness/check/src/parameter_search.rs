@@ -209,6 +209,8 @@ struct Search<'a> {
     collides: bool,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
+    /// Set if some candidate is defined in all rounds.
+    has_defined: bool,
 }
 
 impl<'a> Search<'a> {
@@ -237,6 +239,7 @@ impl<'a> Search<'a> {
             rounds: options.rounds.min(ROUNDS),
             collides: false,
             leaves_images: false,
+            has_defined: false,
         })
     }
 
@@ -321,6 +324,10 @@ impl<'a> Search<'a> {
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let score = &mut candidate.score;
         for round in 0..self.rounds {
+            // Another round seldom makes up for one that says nothing.
+            if round > 0 && score.narrow == 0 && self.has_defined {
+                break;
+            }
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
             setup.put_addresses(&synthetic_addresses(&setup.descriptors), &mut dispatch);
             let local = product(setup.local);
@@ -364,6 +371,7 @@ impl<'a> Search<'a> {
                 *end = memory.written_end().max(*end);
             }
         }
+        self.has_defined |= score.defined == self.rounds;
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         Ok(Some(candidate))
