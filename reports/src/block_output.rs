@@ -4,8 +4,9 @@ use crate::Progress;
 use indicatif::ProgressBar;
 use std::io::Write;
 
-/// Output in whole blocks. After a write error, for instance a closed pipe (`assay run | head`) or a
-/// full disk, it stays silent and the run continues, since its results are in the result directory.
+/// Output in whole blocks. After a write error, for instance a closed pipe (`assay run | head`) or
+/// a full disk, it stays silent and the run continues, since its results are in the result
+/// directory.
 pub(crate) struct BlockOutput {
     out: Box<dyn Write>,
     bar: Option<ProgressBar>,

@@ -25,12 +25,9 @@ fn declares(line: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     line.match_indices(name).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + name.len()..]);
-        let follows_type = before.ends_with(' ') && before.trim_end().ends_with(|c| is_part(c) || c == '>');
-        let is_used = ["return", "else", "in", "case"].iter().any(|word| before.trim_end().ends_with(word));
-        follows_type
-            && !is_used
-            && after.trim_start().starts_with(['=', ';', '(', '[', ','])
-            && !after.starts_with(is_part)
+        let word = before.trim_end().rsplit(|c| !is_part(c) && c != '>').next().unwrap_or_default();
+        let follows_type = before.ends_with(' ') && !["", "return", "else", "in", "case"].contains(&word);
+        follows_type && after.trim_start().starts_with(['=', ';', '(', '[', ',']) && !after.starts_with(is_part)
     })
 }
 

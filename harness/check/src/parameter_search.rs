@@ -10,11 +10,13 @@
 //!    aligned offset, if an address was computed from them;
 //! 2. buffers and images hold the constants with which the shader compares their values;
 //! 3. buffers and images hold numbers from 1 to 8, from 0 to 1, or 0 and 1, if results are
-//!    undetermined, few or of one value; this is tried again after each stage of the following steps;
+//!    undetermined, few or of one value; this is tried again after each stage of the following
+//!    steps;
 //! 4. all parameters have one value, from a ladder of sizes;
 //! 5. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 6. the same with a single workgroup, or layer of workgroups, if they race; with floats on which
-//!    branches or the first fault depend among the parameters; and with floats of 1, or ascending ones ([`stages`]);
+//!    branches or the first fault depend among the parameters; and with floats of 1, or ascending
+//!    ones ([`stages`]);
 //! 7. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
 //! 8. more workgroups, if they write too small a part of what they may write.

@@ -69,8 +69,8 @@ fn with_notes(error: CheckError, notes: &[String]) -> CheckError {
     }
 }
 
-/// Returns a WGSL text with the files that it includes and the declarations that it lacks, as far as
-/// its repository has them.
+/// Returns a WGSL text with the files that it includes and the declarations that it lacks, as far
+/// as its repository has them.
 fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, notes: &mut Vec<String>) -> Cow<'a, str> {
     let joined = with_included_files(path, &text, &options.includes);
     let text = match joined {

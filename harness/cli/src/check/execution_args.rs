@@ -39,8 +39,8 @@ pub(super) struct ExecutionArgs {
     #[command(flatten)]
     pub(super) via: ViaArgs,
 
-    /// Print the lines of results.jsonl to stdout in place of the text: the device, the verdict, the
-    /// end
+    /// Print the lines of results.jsonl to stdout in place of the text: the device, the verdict,
+    /// the end
     #[arg(long)]
     pub(super) json: bool,
 

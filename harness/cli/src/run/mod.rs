@@ -70,9 +70,17 @@ pub(crate) fn resume_as(args: RunArgs, folder: &Path) -> Result<u8, Failure> {
 /// Resumes the run in a folder, or all runs of a folder of several.
 fn resume(current: &ResumeArgs, path: &Path) -> Result<u8, Failure> {
     if result_folders::holds_runs(path) && !ResultDirWriter::has_run(path) {
+        if current.args.json {
+            return Err(json_of_several_runs());
+        }
         return multi_device::resume_all(current, path);
     }
     resume::resume_one(current, path, None)
+}
+
+/// Returns the error of `--json` for several runs, whose lines would mix.
+fn json_of_several_runs() -> Failure {
+    usage("--json requires one device and one API; results.jsonl in each subfolder of --out has its lines")
 }
 
 fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
@@ -92,9 +100,7 @@ fn run_with_args(args: &RunArgs, command: Vec<String>) -> Result<u8, Failure> {
     }
     if args.device.as_deref() == Some(ALL) || args.api == Api::Both {
         if args.json {
-            return Err(usage(
-                "--json requires one device and one API; results.jsonl in each subfolder of --out has its lines",
-            ));
+            return Err(json_of_several_runs());
         }
         return multi_device::run(args);
     }
