@@ -25,18 +25,19 @@ pub struct CompileOptions {
 impl CompileOptions {
     /// Checks that the options apply to a language.
     pub(crate) fn must_apply_to(&self, language: Language) -> Result<(), String> {
-        let includes = language.is_external() || language == Language::Wgsl;
+        let is_preprocessed = language.is_external() || language == Language::Wgsl;
+        let of_preprocessor = [("--define", self.defines.is_empty()), ("--include", self.includes.is_empty())];
+        let given = of_preprocessor.into_iter().find(|(_, is_empty)| !is_empty);
         match (language, self.target_env) {
             (Language::Wgsl, Some(target)) => Err(format!(
                 "it is WGSL; the target environment {target} applies to SPIR-V text, GLSL, HLSL and Slang only"
             )),
-            _ if !self.defines.is_empty() && !language.is_external() => {
-                Err(format!("it is {}; --define applies to GLSL, HLSL and Slang only", language.name()))
-            }
-            _ if !self.includes.is_empty() && !includes => {
-                Err(format!("it is {}; --include applies to WGSL, GLSL, HLSL and Slang only", language.name()))
-            }
-            _ => Ok(()),
+            _ => match given.filter(|_| !is_preprocessed) {
+                Some((option, _)) => {
+                    Err(format!("it is {}; {option} applies to WGSL, GLSL, HLSL and Slang only", language.name()))
+                }
+                None => Ok(()),
+            },
         }
     }
 }

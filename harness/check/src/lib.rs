@@ -63,6 +63,7 @@ mod subject_request;
 mod translation;
 mod uniform_locations;
 mod wgsl;
+mod wgsl_conditions;
 mod wgsl_declarations;
 mod wgsl_directives;
 mod wgsl_includes;

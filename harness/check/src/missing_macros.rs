@@ -8,7 +8,7 @@
 use crate::compute_guards::declaration_guards;
 
 /// Value of a macro that is a number, as that of an override in WGSL.
-const NUMBER: &str = "4";
+pub(crate) const NUMBER: &str = "4";
 
 /// Value of a macro that is a type.
 const SCALAR: &str = "float";
@@ -223,7 +223,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Returns whether a name has the form of a macro.
-fn is_macro(name: &str) -> bool {
+pub(crate) fn is_macro(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     name.len() > 1 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(is_part)
 }

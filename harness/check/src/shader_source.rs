@@ -3,6 +3,7 @@
 use crate::compile_options::CompileOptions;
 use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, chosen_overrides, override_value};
+use crate::wgsl_conditions::without_conditions;
 use crate::wgsl_declarations::completed;
 use crate::wgsl_includes::with_included_files;
 use crate::{CheckError, Language};
@@ -69,8 +70,17 @@ fn with_notes(error: CheckError, notes: &[String]) -> CheckError {
     }
 }
 
+/// Returns a WGSL text with a constant for each macro that has a value and is used as one.
+fn with_constants<'a>(text: Cow<'a, str>, defines: &[String]) -> Cow<'a, str> {
+    let values = defines.iter().filter_map(|define| define.split_once('='));
+    let used = values
+        .filter(|(name, value)| !value.is_empty() && text.contains(*name) && !text.contains(&format!("const {name}")));
+    let constants: String = used.map(|(name, value)| format!("const {name} = {value};\n")).collect();
+    if constants.is_empty() { text } else { Cow::Owned(format!("{text}\n{constants}")) }
+}
+
 /// Returns a WGSL text with the files that it includes and the declarations that it lacks, as far
-/// as its repository has them.
+/// as its repository has them, and without conditions.
 fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, notes: &mut Vec<String>) -> Cow<'a, str> {
     let joined = with_included_files(path, &text, &options.includes);
     let text = match joined {
@@ -80,12 +90,20 @@ fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, not
             Cow::Owned(joined.text)
         }
     };
+    let text = match without_conditions(&text, &options.defines) {
+        None => text,
+        Some(unconditional) => {
+            notes.push(unconditional.note);
+            Cow::Owned(unconditional.text)
+        }
+    };
+    let text = with_constants(text, &options.defines);
     let rejected = |text: &str| wgsl::rejection(text);
     let completed = rejected(&text).and_then(|message| completed(path, &text, message, rejected));
     match completed {
         None => text,
         Some(completed) => {
-            notes.push(completed.note);
+            notes.extend(completed.notes);
             Cow::Owned(completed.text)
         }
     }

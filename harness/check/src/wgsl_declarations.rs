@@ -1,7 +1,9 @@
 //! Declarations that a WGSL text takes from other files: many projects join files before they
-//! compile a shader, so that a file alone lacks some.
+//! compile a shader, so that a file alone lacks some. Names in capital letters that no file
+//! declares stand for numbers that a build puts in.
 
 use crate::include_search::{below_current_folder, common_folders, repository_files};
+use crate::missing_macros::{NUMBER, is_macro};
 use crate::wgsl_directives::leading_trivia;
 use assay_files::input;
 use std::collections::BTreeMap;
@@ -25,12 +27,12 @@ fn undeclared_name(message: &str) -> Option<&str> {
 pub(crate) struct CompletedText {
     /// The text, followed by the declarations.
     pub(crate) text: String,
-    /// Note on the declarations, with their files.
-    pub(crate) note: String,
+    /// Notes on the declarations, with their files, and on chosen values.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Adds declarations to a text while the compiler's message names one that the repository of its
-/// file has. Returns `None` if the text gets none.
+/// file has, or a macro. Returns `None` if the text gets none.
 pub(crate) fn completed(
     file: &Path,
     text: &str,
@@ -42,15 +44,23 @@ pub(crate) fn completed(
     let others = other_texts(&file);
     let mut text = text.to_owned();
     let mut added: Vec<(String, &Path)> = Vec::new();
+    let (mut chosen, number) = (Vec::new(), macro_value(&text));
     while let Some(name) = undeclared_name(&message) {
         if added.len() >= MAX_DECLARATIONS || added.iter().any(|(known, _)| known == name) {
             break;
         }
         let mut found = others.iter().filter_map(|(path, text)| Some((path, declaration(text, name)?)));
-        let Some((path, declared)) = found.next() else { break };
-        text += "\n";
-        text += declared;
-        added.push((name.to_owned(), path));
+        match found.next() {
+            Some((path, declared)) => {
+                text = text + "\n" + declared;
+                added.push((name.to_owned(), path));
+            }
+            None if is_macro(name) && !chosen.contains(&name.to_owned()) => {
+                text = format!("{text}\nconst {name} = {number};");
+                chosen.push(name.to_owned());
+            }
+            None => break,
+        }
         match compile(&text) {
             Some(next) => message = next,
             None => break,
@@ -62,8 +72,21 @@ pub(crate) fn completed(
         format!("{} from {}", names.join(", "), below_current_folder(path).display())
     };
     let files: Vec<String> = by_file.into_iter().map(of_file).collect();
-    let note = format!("declarations of other files stand after the text: {}", files.join("; "));
-    (!added.is_empty()).then_some(CompletedText { text: text + "\n", note })
+    let taken =
+        (!files.is_empty()).then(|| format!("declarations of other files stand after the text: {}", files.join("; ")));
+    let options: Vec<String> = chosen.iter().map(|name| format!("--define {name}={number}")).collect();
+    let given =
+        (!options.is_empty()).then(|| format!("macros without a definition got chosen values: {}", options.join(" ")));
+    let notes: Vec<String> = taken.into_iter().chain(given).collect();
+    (!notes.is_empty()).then_some(CompletedText { text: text + "\n", notes })
+}
+
+/// Returns the value of a macro that is a number: the workgroup size along x if the text states it,
+/// which many such macros have to agree with.
+fn macro_value(text: &str) -> String {
+    let sizes = text.split_once("@workgroup_size(").map(|(_, sizes)| sizes);
+    let first = sizes.and_then(|sizes| sizes.split([',', ')']).next()).map(str::trim);
+    first.filter(|size| size.parse::<u32>().is_ok()).unwrap_or(NUMBER).to_owned()
 }
 
 /// Returns the other WGSL files of a shader's repository with their texts, the nearest first.
@@ -196,12 +219,16 @@ mod tests {
         let compile = |text: &str| naga::front::wgsl::parse_str(text).err().map(|error| error.message().to_owned());
         let found = completed(&file, &text, compile(&text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
-        assert!(
-            found.text.contains("FACTOR = 2.0") && found.note.contains("twice, scaled, FACTOR from "),
-            "{}",
-            found.note
-        );
+        assert!(found.text.contains("FACTOR = 2.0"), "{}", found.text);
+        assert!(found.notes[0].contains("twice, scaled, FACTOR from "), "{:?}", found.notes);
         assert!(completed(&file, "fn a() { missing(); }", "another error".to_owned(), compile).is_none());
+        let text = "@compute @workgroup_size(BLOCK) fn a() {}";
+        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
+        assert_eq!(found.notes, ["macros without a definition got chosen values: --define BLOCK=4"]);
+        let text = "var<workgroup> sums: array<f32, BLOCK>; @compute @workgroup_size(128, 1) fn a() {}";
+        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        assert!(found.notes[0].ends_with("--define BLOCK=128"), "{:?}", found.notes);
         let message = format!("{UNDECLARED}missing`");
         assert!(completed(&file, "fn a() { missing(); }", message, compile).is_none());
     }

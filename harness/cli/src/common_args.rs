@@ -76,7 +76,7 @@ pub(crate) struct CompileArgs {
     #[arg(long, value_name = "ENV")]
     pub(crate) target_env: Option<TargetEnv>,
 
-    /// Macro for GLSL, HLSL and Slang; repeatable
+    /// Macro for GLSL, HLSL and Slang, and for #ifdef in WGSL; repeatable
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) define: Vec<String>,
 

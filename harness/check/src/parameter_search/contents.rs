@@ -14,6 +14,7 @@ use assay_oracle::{FaultKind, Slot};
 use assay_precision::Scalar;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::Op;
+use assay_texture::TexelFormat;
 
 /// Contents of a buffer from which indices are computed: the numbers of the elements, or small
 /// positions.
@@ -62,12 +63,9 @@ impl Search<'_> {
     /// Gives images of integers small numbers if a candidate is faulty: an index may be computed
     /// from a texel.
     fn with_small_texels(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
-        let is_integer = |scalar: &Scalar| matches!(scalar, Scalar::Int { .. });
         let setup = &self.check.setup;
-        let open = setup.descriptors.iter().filter(|d| {
-            let texels = d.texels.as_ref().map(ImageShape::scalars);
-            texels.is_some_and(|scalars| scalars.iter().all(is_integer)) && !setup.is_given(d.slot)
-        });
+        let holds_integers = |d: &&Descriptor| d.texels.as_ref().is_some_and(reads_as_integers);
+        let open = setup.descriptors.iter().filter(holds_integers).filter(|d| !setup.is_given(d.slot));
         let mut chosen = best.chosen.clone();
         chosen.inputs.extend(open.map(|d| (binding_name(d), SMALL.to_owned())));
         if best.faulty.is_none() || chosen == best.chosen {
@@ -115,7 +113,12 @@ impl Search<'_> {
         let is_open = |d: &&Descriptor| {
             let has_contents = before.inputs.iter().any(|(known, _)| *known == binding_name(d));
             let is_buffer = d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d);
-            (is_buffer || d.texels.is_some()) && !has_contents && !setup.is_given(d.slot)
+            // Texels of normalised formats are parts of 1 already.
+            let is_image = d.texels.as_ref().is_some_and(|shape| {
+                let has_floats = shape.scalars().iter().all(|scalar| !matches!(scalar, Scalar::Int { .. }));
+                has_floats || reads_as_integers(shape)
+            });
+            (is_buffer || is_image) && !has_contents && !setup.is_given(d.slot)
         };
         let names: Vec<String> = setup.descriptors.iter().filter(is_open).map(binding_name).collect();
         for contents in [SMALL.to_owned(), PARTS.to_owned(), one_of(["0", "1"])] {
@@ -148,6 +151,11 @@ impl Search<'_> {
         });
         is_operand
     }
+}
+
+/// Returns whether a shader reads integers from an image.
+fn reads_as_integers(shape: &ImageShape) -> bool {
+    TexelFormat::Color(shape.without_contents().format).is_integer()
 }
 
 /// Returns the contents of a buffer whose elements have some of the values.

@@ -297,8 +297,8 @@ fn lines_of_slang_come_from_its_debug_information() {
 #[test]
 fn options_of_compilers_apply_to_their_languages_only() {
     let define = CompileOptions { defines: vec!["A".to_owned()], ..CompileOptions::default() };
-    let error = ShaderSource::read_with("a.wgsl", b"", &define).unwrap_err().to_string();
-    assert_eq!(error, "a.wgsl: it is WGSL; --define applies to GLSL, HLSL and Slang only");
+    let error = ShaderSource::read_with("a.spvasm", b"", &define).unwrap_err().to_string();
+    assert_eq!(error, "a.spvasm: it is SPIR-V text; --define applies to WGSL, GLSL, HLSL and Slang only");
 }
 
 #[test]
