@@ -146,7 +146,8 @@ const OTHER_STAGES: [&str; 13] =
 /// Returns whether a GLSL file is a compute shader rather than one of another stage or an include.
 fn is_compute_glsl(file: &Path) -> bool {
     let stem = file.file_stem().map(Path::new);
-    let stage = stem.and_then(Path::extension).and_then(|stage| stage.to_str());
+    // `a.mesh.glsl` or `mesh.glsl`.
+    let stage = stem.and_then(|stem| stem.extension().or(stem.file_name())).and_then(|stage| stage.to_str());
     if stage.is_some_and(|stage| OTHER_STAGES.contains(&stage)) {
         return false;
     }

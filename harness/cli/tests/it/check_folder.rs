@@ -45,6 +45,8 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
         ("c.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main(".to_owned()),
         ("included.glsl", "float half_of(float x) { return x / 2.0; }".to_owned()),
         ("vertex.glsl", "#version 450\nvoid main() {}".to_owned()),
+        ("mesh.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main() {}".to_owned()),
+        ("cull.task.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main() {}".to_owned()),
     ]);
     let out = folder.path().join("out");
     let output = assay(&["check", text(folder.path()), "--out", text(&out)]);
@@ -61,7 +63,9 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     assert!(output.stdout.contains(&format!("Fail {}/sub/named.toml: first with", text(folder.path()))), "{output:?}");
     assert!(!output.stdout.contains("sub/named.wgsl"), "a shader of a case file is not checked alone: {output:?}");
     assert!(!output.stdout.contains("hidden") && !output.stdout.contains("notes.toml"), "{output:?}");
-    assert!(!output.stdout.contains("included.glsl") && !output.stdout.contains("vertex.glsl"), "{output:?}");
+    for other in ["included.glsl", "vertex.glsl", "mesh.glsl", "task.glsl"] {
+        assert!(!output.stdout.contains(other), "{other}: {output:?}");
+    }
     assert!(output.stderr.contains("3 shaders have no compute entry point"), "{output:?}");
     let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
     assert_eq!(results.matches("\"event\":\"check_finished\"").count(), 6, "{results}");
