@@ -31,7 +31,7 @@ pub(crate) struct IncludedFiles {
     pub(crate) folders: Vec<PathBuf>,
     /// The files with their texts.
     pub(crate) files: Vec<(PathBuf, String)>,
-    /// Names of files that were not found, each once.
+    /// Names of files that were not found, or are too large together with the others, each once.
     pub(crate) missing: Vec<String>,
 }
 
@@ -41,6 +41,7 @@ pub(crate) struct IncludedFiles {
 /// parent). The file with the most folders in common with the shader is taken.
 pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> IncludedFiles {
     let (mut folders, mut files, mut missing) = (given.to_vec(), Vec::new(), Vec::new());
+    let mut bytes = 0u64;
     let mut repository: Option<Vec<PathBuf>> = None;
     let (mut seen, mut open) = (BTreeSet::new(), vec![(shader.to_owned(), text.to_owned())]);
     while let Some((includer, text)) = open.pop() {
@@ -54,11 +55,14 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
                 file = nearest(repository, &shader, name);
                 folders.extend(file.as_ref().and_then(|file| folder_of(file, name)));
             }
+            let size = file.as_ref().and_then(|file| fs::metadata(file).ok()).map_or(0, |file| file.len());
+            let file = file.filter(|_| bytes.saturating_add(size) <= input::MAX_SHADER_BYTES);
             if file.is_none() && missing.iter().all(|known| known != name) {
                 missing.push(name.to_owned());
             }
             let Some(file) = file.filter(|file| seen.len() < MAX_FILES && seen.insert(file.clone())) else { continue };
             if let Ok(text) = input::read_text(&file, input::MAX_SHADER_BYTES) {
+                bytes += text.len() as u64;
                 open.push((file, text));
             }
         }

@@ -40,8 +40,9 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
         let line = line_of(message, name).and_then(|number| text.lines().nth(number.checked_sub(1)?));
         if NAMED.iter().any(|phrase| message.contains(phrase)) {
             for name in message.split('\'').skip(1).step_by(2).filter(|name| is_name(name)) {
-                // One of several variants declares it.
-                if let Some(guard) = declaration_guards(text, name).into_iter().find(|guard| !guard.is_empty()) {
+                // One of several variants declares it, and nothing else does.
+                let guards = declaration_guards(text, name);
+                if let Some(guard) = guards.first().filter(|_| guards.iter().all(|guard| !guard.is_empty())) {
                     guard.iter().for_each(|name| add(name, "1"));
                     continue;
                 }
@@ -249,6 +250,8 @@ mod tests {
         let text = "layout(local_size_x = WIDTH) in;\n#ifdef ADD\nfloat total = 1.0;\n#endif\nx = total;";
         let message = "ERROR: a.comp:5: 'total' : undeclared identifier";
         assert_eq!(missing_macros(message, text, "a.comp"), ["ADD=1"]);
+        let also_without = format!("{text}\nfloat total = 2.0;");
+        assert_eq!(missing_macros(message, &also_without, "a.comp"), [""; 0]);
         let chosen = ["WIDTH=4", "TILE=4", "TYPE=float", "FORMAT=rgba32f"].map(str::to_owned);
         let with = |substitution: Substitution| substitution.apply(&chosen, text);
         assert_eq!(with(Substitution::NONE), chosen);

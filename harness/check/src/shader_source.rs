@@ -4,7 +4,7 @@ use crate::compile_options::CompileOptions;
 use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, chosen_overrides, override_value};
 use crate::wgsl_conditions::without_conditions;
-use crate::wgsl_declarations::completed;
+use crate::wgsl_declarations::{completed, declaration};
 use crate::wgsl_includes::with_included_files;
 use crate::{CheckError, Language};
 use assay_exec::Wgsl;
@@ -73,8 +73,8 @@ fn with_notes(error: CheckError, notes: &[String]) -> CheckError {
 /// Returns a WGSL text with a constant for each macro that has a value and is used as one.
 fn with_constants<'a>(text: Cow<'a, str>, defines: &[String]) -> Cow<'a, str> {
     let values = defines.iter().filter_map(|define| define.split_once('='));
-    let used = values
-        .filter(|(name, value)| !value.is_empty() && text.contains(*name) && !text.contains(&format!("const {name}")));
+    let used =
+        values.filter(|(name, value)| !value.is_empty() && text.contains(*name) && declaration(&text, name).is_none());
     let constants: String = used.map(|(name, value)| format!("const {name} = {value};\n")).collect();
     if constants.is_empty() { text } else { Cow::Owned(format!("{text}\n{constants}")) }
 }

@@ -107,7 +107,7 @@ fn other_texts(file: &Path) -> Vec<(PathBuf, String)> {
 }
 
 /// Returns the declaration of a name at the outermost level of a text, with its attributes.
-fn declaration<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn declaration<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     if !text.contains(name) {
         return None;
     }

@@ -8,7 +8,7 @@ pub(crate) struct WgslWithFiles {
     /// The text, followed by those of the files, without the directives. All lines of the text keep
     /// their numbers, because the order of declarations does not matter.
     pub(crate) text: String,
-    /// Note on the files, with the first line of each, and on files that were not found.
+    /// Note on the files, with the first line of each, and on files that are missing.
     pub(crate) note: String,
 }
 
@@ -23,7 +23,8 @@ pub(crate) fn with_included_files(path: &Path, text: &str, folders: &[PathBuf]) 
         joined += &without_directives(&text);
     }
     let found = (!places.is_empty()).then(|| format!("included files stand after the text: {}", places.join(", ")));
-    let missing = (!missing.is_empty()).then(|| format!("included files were not found: {}", missing.join(", ")));
+    let missing = (!missing.is_empty())
+        .then(|| format!("included files were not found or are too large: {}", missing.join(", ")));
     let note = found.into_iter().chain(missing).collect::<Vec<_>>().join("; ");
     Some(WgslWithFiles { text: joined, note })
 }
@@ -52,7 +53,10 @@ mod tests {
         let at = |name: &str| 1 + found.text.lines().position(|line| line.contains(name)).unwrap();
         assert!(found.note.contains(&format!("c.wgsl from line {}", at("fn c"))), "{}", found.note);
         let missing = with_included_files(&file, "#include \"missing.wgsl\"", &[]).unwrap();
-        assert_eq!((&*missing.text, &*missing.note), ("\n", "included files were not found: missing.wgsl"));
+        assert_eq!(
+            (&*missing.text, &*missing.note),
+            ("\n", "included files were not found or are too large: missing.wgsl")
+        );
         assert!(with_included_files(&file, "fn a() {}", &[]).is_none());
     }
 }

@@ -3,10 +3,11 @@
 use crate::{
     counted,
     diff::{ChangeKind, Diff},
+    group_digits,
 };
 use serde::Serialize;
 
-/// Largest number of names of cases without a row.
+/// Largest number of listed names of cases without a row.
 const NAMES: usize = 200;
 
 /// Changes since an earlier run.
@@ -44,9 +45,14 @@ impl PageChanges {
         let of = |kind: ChangeKind| {
             let names = || diff.changes_of(kind).map(|change| &*change.name);
             let cases: Vec<usize> = names().filter_map(&place).collect();
-            let absent = names().filter(|name| place(name).is_none()).take(NAMES);
+            let absent = || names().filter(|name| place(name).is_none());
+            let mut listed: Vec<String> = absent().take(NAMES).map(str::to_owned).collect();
+            let more = absent().count() - listed.len();
+            if more > 0 {
+                listed.push(format!("and {} more; `assay diff --all` lists all", group_digits(more)));
+            }
             let title = kind.counted(names().count());
-            KindOfChange { title, worse: kind.is_worse(), cases, names: absent.map(str::to_owned).collect() }
+            KindOfChange { title, worse: kind.is_worse(), cases, names: listed }
         };
         let old = &diff.old;
         PageChanges {
