@@ -271,6 +271,20 @@ fn data_of_moderate_size_is_tried() {
     assert!(passes(text, &Options::default(), 50).starts_with(" --input 0.0=1..8"));
 }
 
+/// The number 8 of a normalised texel is close to 0 for the shader.
+#[test]
+fn normalised_texels_do_not_get_small_numbers() {
+    let text = "@group(0) @binding(0) var<storage, read> source: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @group(0) @binding(2) var mask: texture_storage_2d<rgba8unorm, read>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let texel = textureLoad(mask, vec2<u32>(id.x % 8u, id.x / 8u % 8u));
+            if source[id.x] > 2.5 && source[id.x] < 7.0 && texel.x > 0.2 { result[id.x] = source[id.x] * 0.5; }
+        }";
+    let chosen = passes(text, &Options::default(), 30);
+    assert_eq!(chosen, " --input 0.0=1..8 --input 0.1=1..8 --image-size 0.2=256x8");
+}
+
 /// Only cells that are 0 or 1 have as many neighbours as Conway's rules treat.
 #[test]
 fn cells_are_alive_or_dead() {
@@ -511,6 +525,11 @@ fn specialisation_constants_that_are_zero_get_a_value() {
     assert_eq!(chosen.expect("the defaults write nothing").to_string(), " --spec 3=true --spec 7=64");
     let writes = result.writes.unwrap();
     assert_eq!((result.status, writes.written), (Status::Pass, 128), "{writes}");
+    // A size of 1 stands for one that the application states.
+    let placeholder = SPECIALISED.replace("OpSpecConstant %uint 0", "OpSpecConstant %uint 1");
+    let (chosen, _) =
+        searched_in(&ShaderSource::read("guard.spvasm", placeholder.as_bytes()).unwrap(), &Options::default());
+    assert_eq!(chosen.expect("the defaults write nothing").to_string(), " --spec 3=true --spec 7=64");
     // A value from the options is kept.
     let options = Options { specs: vec![("7".to_owned(), "20".to_owned())], ..Options::default() };
     let (chosen, result) = searched_in(&shader, &options);
