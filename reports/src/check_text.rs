@@ -35,7 +35,8 @@ pub fn text(check: &CheckResult) -> String {
         check.rounds_text()
     );
     if let Some(writes) = &check.writes {
-        _ = writeln!(out, "  {writes}");
+        let executed = check.executed.as_ref().map_or_else(String::new, |executed| format!("; {executed}"));
+        _ = writeln!(out, "  {writes}{executed}");
     }
     if let Some(reason) = &check.reason {
         _ = writeln!(out, "  {reason}");

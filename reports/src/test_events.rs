@@ -181,6 +181,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         partial: false,
         repeat: None,
         picture: None,
+        executed: None,
         sampled: None,
         times: Times::default(),
     }

@@ -12,6 +12,7 @@
 
 use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, UNDEFINED_IN_LAYOUT, description_of_faults};
 use crate::compare::{Comparison, check_complete};
+use crate::executed_code::executed_instructions;
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::open_sources;
@@ -22,7 +23,7 @@ use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
-use assay_oracle::{Copies, Dispatch, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
+use assay_oracle::{Copies, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::Reflection;
 use std::collections::BTreeMap;
@@ -40,6 +41,7 @@ pub(crate) struct CheckRun<'a> {
     result: CheckResult,
     /// Sum of the comparisons.
     sum: Comparison,
+    executed: ExecutedBlocks,
     /// Undetermined elements by cause and place.
     causes: BTreeMap<(String, String), u64>,
     undefined: UndefinedRounds,
@@ -134,6 +136,7 @@ impl<'a> CheckRun<'a> {
             only: check.chosen_workgroups(),
             result: check.blank(),
             sum: Comparison::default(),
+            executed: ExecutedBlocks::default(),
             causes: BTreeMap::new(),
             undefined: UndefinedRounds::default(),
             undefined_in_layout: None,
@@ -448,6 +451,7 @@ impl<'a> CheckRun<'a> {
             *self.causes.entry(self.check.cause(cause)).or_default() += elements;
             self.result.elements_undetermined += elements;
         }
+        self.executed.add(&outcome.executed);
         self.sum.add(found);
     }
 
@@ -457,7 +461,7 @@ impl<'a> CheckRun<'a> {
 
     /// Returns the result over all rounds.
     fn total(self, failure: Option<ExecError>) -> CheckResult {
-        let CheckRun { check, only, mut result, sum, causes, .. } = self;
+        let CheckRun { check, only, mut result, sum, executed, causes, .. } = self;
         for (choices, elements) in self.by_choices.into_iter().filter(|(_, elements)| *elements > 0) {
             let (element, they) =
                 if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
@@ -475,6 +479,7 @@ impl<'a> CheckRun<'a> {
             writes.distinct = None;
         }
         result.writes = Some(writes);
+        result.executed = executed_instructions(check, &executed);
         result.elements_checked = sum.checked;
         result.elements_failing = sum.failing;
         result.elements_warning = sum.warning;
@@ -500,6 +505,7 @@ impl<'a> CheckRun<'a> {
         }
         result.notes.extend(status::few_judged(&result, advice.as_deref()));
         result.notes.extend(status::few_values(&result, advice.as_deref()));
+        result.notes.extend(status::few_instructions(&result, advice.as_deref()));
         result
     }
 }

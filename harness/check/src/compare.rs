@@ -198,11 +198,12 @@ impl<'a> Permitted<'a> {
         self.expected.judge(self.lenient, got)
     }
 
-    /// Returns the power of a comparison of `width` bits with the set.
+    /// Returns the power of a comparison of `width` bits with the set. That of the usual reading
+    /// counts: a Pass requires it, and what only the lenient reading permits is a QualityWarning.
     fn power(&self, width: u32) -> Power {
         match () {
             () if !self.can_be_wrong(width) => Power::None,
-            () if self.expected.is_wide() || self.lenient.is_some_and(Expected::is_wide) => Power::Wide,
+            () if self.expected.is_wide() => Power::Wide,
             () => Power::Narrow,
         }
     }
@@ -384,7 +385,7 @@ impl BindingComparison<'_> {
 enum Power {
     /// Nothing is wrong: the value is undetermined, or any is permitted.
     None,
-    /// The permitted set spans more than a factor of two.
+    /// The set that a Pass requires spans more than a factor of two.
     Wide,
     Narrow,
 }

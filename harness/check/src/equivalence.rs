@@ -16,6 +16,7 @@ use crate::CheckError;
 use crate::check::{Check, description_of_faults, on_one_line, oracle};
 use crate::check_run::UndefinedRounds;
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
+use crate::executed_code::executed_instructions;
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
 use crate::status::{TRY, hollow_reason, qualify_by_benign_race};
@@ -24,7 +25,7 @@ use assay_events::{
 };
 use assay_exec::{Descriptor, Target};
 use assay_float::RankRange;
-use assay_oracle::{Copies, Dispatch, Expected, FaultKind, Memory, Outcome, RunError, Slot};
+use assay_oracle::{Copies, Dispatch, ExecutedBlocks, Expected, FaultKind, Memory, Outcome, RunError, Slot};
 use assay_precision::Scalar;
 use assay_spirv::Module;
 use assay_spirv::module::{Instruction, Section};
@@ -122,7 +123,7 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
         }
         (0, 0, None) if hollow && known[ExpectationStatus::Permitted as usize] == 0 => {
             let advice = this.advice(TRY);
-            (Status::Undetermined, Some(hollow_reason(result.writes.as_ref(), advice.as_deref())))
+            (Status::Undetermined, Some(hollow_reason(&result, advice.as_deref())))
         }
         (0, 0, None)
             if known[ExpectationStatus::Permitted as usize] == 0
@@ -166,6 +167,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
     let mut result = check.blank();
     let (mut open, mut known) = (0, [0u64; 4]);
     let mut undefined = UndefinedRounds::default();
+    let mut executed = ExecutedBlocks::default();
     result.writes = Some(Writes::default());
     for round in 0..check.setup.rounds {
         let mut dispatch = check.dispatch(round, limits)?;
@@ -177,6 +179,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
             continue;
         }
         result.rounds_checked += 1;
+        executed.add(&permitted.executed);
         for descriptor in check.setup.descriptors.iter().filter(|d| d.is_read_back()) {
             let pair = BindingPair { descriptor, dispatch: &dispatch, permitted: &permitted, found: &permitted, round };
             open += pair.compare(descriptor.may_be_written, &mut result);
@@ -196,6 +199,7 @@ pub fn interpret_only(check: &Check<'_>, limits: &dyn Target) -> Result<CheckRes
         result.elements_undetermined = open;
     }
     result.writes = result.writes.map(|writes| Writes::of(writes.bindings));
+    result.executed = executed_instructions(check, &executed);
     let [are_permitted, never, ..] = known;
     (result.status, result.reason) = match (never, are_permitted) {
         (1.., _) => (Status::Fail, Some("the specification never permits what the case file expects".to_owned())),

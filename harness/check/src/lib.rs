@@ -30,6 +30,7 @@ mod dispatch_setup;
 mod entry_names;
 mod equivalence;
 mod error;
+mod executed_code;
 mod expectation;
 mod external_compiler;
 mod external_tool;

@@ -46,13 +46,13 @@ use crate::dispatch_setup::DispatchSetup;
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_sample::{choose_workgroups, product};
-use assay_events::Writes;
+use assay_events::{ExecutedInstructions, Writes};
 use assay_exec::{Target, synthetic_addresses};
-use assay_oracle::{Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, SubgroupLayout};
+use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Score, better, unusable};
-use open_parameter::{Parameter, open_parameters, provenance};
+use open_parameter::{Parameter, all_parameters, open_parameters, provenance};
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
@@ -64,7 +64,7 @@ const CONSTANT_CANDIDATES: u32 = 40;
 
 /// Largest cost of all candidates together: the interpreter's work ([`Outcome::work`]), and
 /// [`BYTE_COST`] for each byte of memory. It takes some seconds.
-const COST: u64 = 1 << 28;
+const COST: u64 = 1 << 30;
 
 /// Time limit of a search. A search that ends by its cost takes a fraction of it.
 const TIME: Duration = Duration::from_secs(15);
@@ -173,23 +173,39 @@ const EXAMPLE: u32 = 16;
 /// Returns the parameters from which the operands of a faulty instruction are computed, with an
 /// example of options that set them; `None` if there are none.
 pub(crate) fn open_sources(check: &Check<'_>, at: InstructionIndex) -> Option<String> {
-    let sources = DataFlow::new(&check.shader.source.module).sources(at);
-    let parameters = open_parameters(check);
-    let operands = parameters.iter().filter(|p| provenance(check, &sources, p) == Provenance::Operand);
-    let operands: Vec<&Parameter> = operands.collect();
-    let named = |p: &&Parameter| match p.slot {
-        None => format!("push constant `{}`", p.name),
-        Some(_) => format!("`{}`", p.name),
-    };
-    let mut names: Vec<String> = operands.iter().take(LISTED).map(named).collect();
-    if let Some(more) = operands.len().checked_sub(names.len()).filter(|&more| more > 0) {
-        names.push(format!("{more} more"));
-    }
+    let operands = operands_of(check, open_parameters(check), at);
+    let names = listed(&operands);
     let option =
-        |p: &&Parameter| format!("{} {}={EXAMPLE}", if p.slot.is_none() { "--push" } else { "--input" }, p.name);
+        |p: &Parameter| format!("{} {}={EXAMPLE}", if p.slot.is_none() { "--push" } else { "--input" }, p.name);
     let options: Vec<String> = operands.iter().take(LISTED).map(option).collect();
     (!names.is_empty())
         .then(|| format!("an operand is computed from {}; try for example {}", names.join(", "), options.join(" ")))
+}
+
+/// Returns the names of the parameters, given or open, from which the operands of an instruction
+/// are computed.
+pub(crate) fn parameters_of(check: &Check<'_>, at: InstructionIndex) -> Vec<String> {
+    listed(&operands_of(check, all_parameters(check), at))
+}
+
+/// Returns those of some parameters from which the operands of an instruction are computed.
+fn operands_of(check: &Check<'_>, mut parameters: Vec<Parameter>, at: InstructionIndex) -> Vec<Parameter> {
+    let sources = DataFlow::new(&check.shader.source.module).sources(at);
+    parameters.retain(|p| provenance(check, &sources, p) == Provenance::Operand);
+    parameters
+}
+
+/// Returns the names of the first parameters, and how many more there are.
+fn listed(parameters: &[Parameter]) -> Vec<String> {
+    let named = |p: &Parameter| match p.slot {
+        None => format!("push constant `{}`", p.name),
+        Some(_) => format!("`{}`", p.name),
+    };
+    let mut names: Vec<String> = parameters.iter().take(LISTED).map(named).collect();
+    if let Some(more) = parameters.len().checked_sub(names.len()).filter(|&more| more > 0) {
+        names.push(format!("{more} more"));
+    }
+    names
 }
 
 struct Search<'a> {
@@ -279,7 +295,7 @@ impl<'a> Search<'a> {
     /// is not sought for long.
     fn is_enough(&self, Candidate { score, .. }: &Candidate, n: u64) -> bool {
         let is_varied = score.varied || self.candidates >= CONSTANT_CANDIDATES;
-        score.defined == self.rounds && score.has_one_in(n) && is_varied
+        score.defined == self.rounds && score.has_one_in(n) && is_varied && score.covered
     }
 
     fn is_done(&self, best: &Candidate) -> bool {
@@ -317,17 +333,19 @@ impl<'a> Search<'a> {
             work_per_group: self.work_per_group,
             undecided_blocks: 1 << 12,
             time: self.deadline.saturating_duration_since(Instant::now()),
-            searches: 100,
+            searches: 50,
             faults: 16,
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let (mut fitted, mut compared) = (0, Comparison::default());
+        let (mut fitted, mut compared, mut executed) = (0, Comparison::default(), ExecutedBlocks::default());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let score = &mut candidate.score;
         for round in 0..self.rounds {
-            // Another round seldom makes up for one that says nothing.
+            // Another round seldom makes up for one that says nothing. It counts as a copy.
             if round > 0 && score.narrow == 0 && self.has_defined {
+                (score.defined, score.elements.0) =
+                    (self.rounds, score.elements.0 / u64::from(round) * u64::from(self.rounds));
                 break;
             }
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
@@ -341,6 +359,7 @@ impl<'a> Search<'a> {
             }
             let Ok(outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
             self.cost += outcome.work;
+            executed.add(&outcome.executed);
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
@@ -374,6 +393,9 @@ impl<'a> Search<'a> {
             }
         }
         self.has_defined |= score.defined == self.rounds;
+        let Coverage { instructions, executed } = self.check.program.coverage(&executed);
+        score.executed = executed;
+        score.covered = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         Ok(Some(candidate))

@@ -53,7 +53,7 @@ pub(crate) fn of(
         let what = format!("{} of {checked} elements are permitted by a lenient reading only", result.elements_warning);
         (Status::QualityWarning, Some(what))
     } else if hollow {
-        (Status::Undetermined, Some(hollow_reason(result.writes.as_ref(), advice)))
+        (Status::Undetermined, Some(hollow_reason(result, advice)))
     } else {
         (Status::Pass, None)
     }
@@ -74,12 +74,16 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
 }
 
 /// Returns the reason for a check in which no written element could have come out wrong.
-pub(crate) fn hollow_reason(writes: Option<&Writes>, advice: Option<&str>) -> String {
+pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> String {
     let none = Writes::default();
-    let Writes { elements, written, .. } = writes.unwrap_or(&none);
+    let Writes { elements, written, .. } = result.writes.as_ref().unwrap_or(&none);
     let why = match (elements, written) {
         (0, _) => "no checked workgroup wrote an element, so nothing was checked".to_owned(),
-        (_, 0) => format!("the shader wrote none of {} elements, so nothing was checked", group_digits(elements)),
+        (_, 0) => {
+            let skipped = result.executed.as_ref().and_then(|executed| executed.skipped.as_ref());
+            let because = skipped.map_or_else(String::new, |skipped| format!(": {skipped}"));
+            format!("the shader wrote none of {} elements, so nothing was checked{because}", group_digits(elements))
+        }
         _ => format!(
             "the shader wrote only undetermined elements, {} of {}, so nothing was checked",
             group_digits(written),
@@ -125,6 +129,15 @@ pub(crate) fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<S
     };
     let what = format!("warning: {which} have one value or keep their old one, which says little about the shader");
     Some(advised(what, advice))
+}
+
+/// Returns a warning for a passing check in which the shader executed only a small share of its
+/// instructions.
+pub(crate) fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+    let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
+    let executed = result.executed.as_ref().filter(|executed| passes && !executed.is_meaningful())?;
+    let skipped = executed.skipped.as_ref().map_or_else(String::new, |skipped| format!("; {skipped}"));
+    Some(advised(format!("warning: the shader {executed}, less than half{skipped}"), advice))
 }
 
 /// Appends advice to a statement.

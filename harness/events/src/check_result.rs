@@ -1,6 +1,6 @@
 //! Results of checks of users' shaders: part of the schema of `results.jsonl`.
 
-use crate::{ClassCount, Example, Picture, Repeat, Status, Times, class_names, group_digits};
+use crate::{ClassCount, Example, ExecutedInstructions, Picture, Repeat, Status, Times, class_names, group_digits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,10 @@ pub struct CheckResult {
     /// Set if an interruption ended the check or its confirmation; a resumed run runs it again.
     #[serde(default, skip_serializing_if = "crate::event::is_false")]
     pub partial: bool,
+    /// Instructions of the shader that were executed; `None` if no round was judged, and in results
+    /// of versions of Assay that did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executed: Option<ExecutedInstructions>,
     /// Result of the confirmation; `None` if the check was run once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Box<Repeat>>,
@@ -95,8 +99,8 @@ pub struct Writes {
     pub written: u64,
     /// Written elements for which not every value is permitted. A Pass requires at least one.
     pub falsifiable: u64,
-    /// Falsifiable elements whose permitted set spans more than a factor of two, or both signs.
-    /// They say little.
+    /// Falsifiable elements whose permitted set, in the usual reading, spans more than a factor of
+    /// two, or both signs. They say little.
     #[serde(default, skip_serializing_if = "crate::event::is_zero")]
     pub wide: u64,
     /// Falsifiable elements that differ from their old value and from the most frequent one at
@@ -277,6 +281,14 @@ impl CheckResult {
         !self.entry.is_empty()
     }
 
+    /// Returns whether a verdict says something about the shader: its elements
+    /// ([`Writes::is_meaningful`]) and its code ([`ExecutedInstructions::is_meaningful`]) suffice.
+    pub fn is_meaningful(&self) -> bool {
+        self.status.has_verdict()
+            && self.writes.as_ref().is_none_or(Writes::is_meaningful)
+            && self.executed.as_ref().is_none_or(ExecutedInstructions::is_meaningful)
+    }
+
     /// Returns the result of a shader that was not run, about whose interface nothing is known.
     pub fn not_run(name: String, status: Status, reason: String, seed: u64) -> CheckResult {
         CheckResult {
@@ -305,6 +317,7 @@ impl CheckResult {
             partial: false,
             repeat: None,
             picture: None,
+            executed: None,
             sampled: None,
             times: Times::default(),
         }

@@ -11,6 +11,7 @@ pub mod class_names;
 mod digit_groups;
 mod event;
 mod example_call;
+mod executed_instructions;
 mod precision_table;
 mod rerun_command;
 mod result_picture;
@@ -29,6 +30,7 @@ pub use event::{
     WGSL_SPECIFICATION,
 };
 pub use example_call::ExampleCall;
+pub use executed_instructions::{ExecutedInstructions, SkippedCode};
 pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TABLE_SCHEMA, TableRow, WgslRule};
 pub use rerun_command::{rerun_command, rerun_options, shell_command};
 pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};

@@ -371,9 +371,9 @@ pub struct Limits {
     /// up.
     pub undecided_blocks: u64,
     /// Searches for the extremes of inherited formulas over sets, in units of about a millisecond,
-    /// shared equally by the workgroups. Beyond that such results are enclosed instead, which costs
-    /// a small part of a search and may give a little more. The costliest become undetermined in
-    /// the end.
+    /// shared equally by the workgroups. After as much time again for enclosures
+    /// ([`Effort::Enclose`](assay_precision::Effort::Enclose)), such results are covered, which
+    /// takes a small part of a search and may give more, and become undetermined in the end.
     pub searches: u64,
     /// Faults that are kept; further ones are only counted.
     pub faults: usize,

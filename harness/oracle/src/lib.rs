@@ -210,6 +210,7 @@ mod abstract_value;
 mod atomic_history;
 mod control_flow;
 mod correlated_set;
+mod coverage;
 mod decode;
 mod dispatch;
 mod error;
@@ -233,6 +234,7 @@ mod texel;
 mod ty;
 
 pub use atomic_history::{AtomicExecution, AtomicHistory};
+pub use coverage::{Coverage, ExecutedBlocks, SkippedCode};
 pub use decode::folded;
 pub use dispatch::{
     Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, RobustAlignment, Robustness, Slot,

@@ -1,5 +1,6 @@
 //! Outcome of a run.
 
+use crate::coverage::ExecutedBlocks;
 use crate::modification_order::AtomicStep;
 use crate::{Place, Slot};
 use assay_float::{Format, Rank, RankRange, Set};
@@ -41,6 +42,8 @@ pub struct Outcome {
     /// Work of all workgroups, in the unit of
     /// [`Limits::work_per_group`](crate::Limits::work_per_group).
     pub work: u64,
+    /// The executed code, for [`Program::coverage`](crate::Program::coverage).
+    pub executed: ExecutedBlocks,
     /// Number of branches of which both sides were followed.
     pub forks: u64,
     /// Locations whose atomics have no modification order with the values that they found by

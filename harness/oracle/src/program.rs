@@ -11,7 +11,7 @@ use assay_precision::{FastMath, Specification};
 use assay_spirv::Module;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::{BuiltIn, Capability, Dim, ImageFormat};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A compute entry point or a kernel, specialised and translated for the interpreter.
 #[derive(Debug)]
@@ -70,6 +70,8 @@ pub struct Program {
     pub(crate) parameters: Option<Vec<Parameter>>,
     /// Registers whose values live from one block to another, ascending.
     pub(crate) carried: Vec<Reg>,
+    /// Bits of integer and boolean constants.
+    pub(crate) constants: HashMap<Reg, u64>,
 }
 
 /// A parameter of a kernel.

@@ -1,7 +1,7 @@
 //! Times of the set extension, the unit of the oracle's `search_cost`.
 //!
 //! For each instruction and shape in f32: median time of one evaluation over small, wide and mixed
-//! sets of all operands, in milliseconds, as a search and as an enclosure.
+//! sets of all operands, in milliseconds, as a search, as an enclosure and as a cover.
 
 #![expect(clippy::print_stdout, reason = "a program that prints measurements")]
 
@@ -14,8 +14,8 @@ const TIMES: usize = 5;
 
 fn main() {
     println!(
-        "{:<22} {:<12} {:>10} {:>10} {:>10} {:>10}",
-        "instruction", "shape", "narrow", "wide", "mixed", "enclosure"
+        "{:<22} {:<12} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "instruction", "shape", "narrow", "wide", "mixed", "enclosure", "cover"
     );
     for &op in Op::ALL {
         let scalar = Scalar::Float(F32);
@@ -49,13 +49,14 @@ fn main() {
             let (narrow, wide) = (operands(&|_| 3), operands(&|_| 1 << 22));
             let mixed = operands(&|i| if i % 2 == 0 { 0 } else { 1 << 20 });
             println!(
-                "{:<22} {:<12} {:>10.3} {:>10.3} {:>10.3} {:>10.3}",
+                "{:<22} {:<12} {:>10.3} {:>10.3} {:>10.3} {:>10.3} {:>10.3}",
                 op.to_string(),
                 format!("{shape:?}"),
                 median(Effort::Search, &narrow),
                 median(Effort::Search, &wide),
                 median(Effort::Search, &mixed),
-                median(Effort::Enclose, &wide)
+                median(Effort::Enclose, &wide),
+                median(Effort::Cover, &wide)
             );
         }
     }

@@ -127,10 +127,13 @@ fn search(
             continue;
         }
         budget -= 1;
-        for half in current[widest].halves() {
+        let [lower, upper] = current[widest].halves();
+        for (half, cut) in [(lower, lower.hi), (upper, upper.lo)] {
             let mut part = current.clone();
-            part[widest] = half;
+            // The other corners are corners of the whole box.
+            part[widest] = RankInterval::point(cut);
             found = found.hull(corners(&part, |point| operation.point(point))?);
+            part[widest] = half;
             boxes.push(part);
         }
     }

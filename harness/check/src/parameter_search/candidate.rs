@@ -14,12 +14,16 @@ pub(super) struct Score {
     pub(super) defined: u32,
     /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
     pub(super) ample: bool,
+    /// Set if enough instructions were executed ([`ExecutedInstructions::is_meaningful`]).
+    pub(super) covered: bool,
     /// Set if these elements differ in their values ([`Writes::is_varied`]).
     pub(super) varied: bool,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
     /// Faults in the first round that has any.
     pub(super) faults: Reverse<u64>,
+    /// Instructions that some invocation executed.
+    pub(super) executed: u64,
     /// Elements that the shader may write.
     pub(super) elements: Reverse<u64>,
 }
@@ -57,9 +61,12 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Returns the defect of a candidate that is not good, as a clause.
     pub(super) fn defect(&self) -> String {
-        let Score { narrow, elements: Reverse(elements), .. } = self.score;
+        let Score { narrow, executed, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
+            None if !self.score.covered => {
+                format!("the shader executed only {} of its instructions", group_digits(executed))
+            }
             None if self.score.has_one_in(Writes::MEANINGFUL) => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",
                 group_digits(narrow)

@@ -4,6 +4,7 @@ use super::Search;
 use super::candidate::{Candidate, Score, better};
 use super::open_parameter::{binding_name, holds_parameters};
 use crate::CheckError;
+use crate::chosen_parameters::ChosenParameters;
 use crate::chosen_parameters::INDEX;
 use crate::memory_layout::{runtime_stride, size_with_elements, walk_scalars};
 use crate::options::ONE_OF;
@@ -108,19 +109,8 @@ impl Search<'_> {
     /// undetermined, such as the roots of negative ones and conversions to integers, or saturate.
     pub(super) fn with_small_data(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let says_little = |score: &Score| !(score.varied && score.has_one_in(Writes::MEANINGFUL));
-        let setup = &self.check.setup;
         let before = best.chosen.clone();
-        let is_open = |d: &&Descriptor| {
-            let has_contents = before.inputs.iter().any(|(known, _)| *known == binding_name(d));
-            let is_buffer = d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d);
-            // Texels of normalised formats are parts of 1 already.
-            let is_image = d.texels.as_ref().is_some_and(|shape| {
-                let has_floats = shape.scalars().iter().all(|scalar| !matches!(scalar, Scalar::Int { .. }));
-                has_floats || reads_as_integers(shape)
-            });
-            (is_buffer || is_image) && !has_contents && !setup.is_given(d.slot)
-        };
-        let names: Vec<String> = setup.descriptors.iter().filter(is_open).map(binding_name).collect();
+        let names = self.data(&before);
         for contents in [SMALL.to_owned(), PARTS.to_owned(), one_of(["0", "1"])] {
             if best.score.defined < self.rounds || !says_little(&best.score) || names.is_empty() {
                 break;
@@ -131,6 +121,29 @@ impl Search<'_> {
             best = better(best, candidate);
         }
         Ok(best)
+    }
+
+    /// Returns the names of the buffers and images with data whose contents are open.
+    fn data(&self, chosen: &ChosenParameters) -> Vec<String> {
+        let setup = &self.check.setup;
+        let is_open = |d: &&Descriptor| {
+            let has_contents = chosen.inputs.iter().any(|(known, _)| *known == binding_name(d));
+            let is_buffer = d.kind == DescriptorKind::StorageBuffer && !holds_parameters(d);
+            // Texels of normalised formats are parts of 1 already.
+            let is_image = d.texels.as_ref().is_some_and(|shape| {
+                let has_floats = shape.scalars().iter().all(|scalar| !matches!(scalar, Scalar::Int { .. }));
+                has_floats || reads_as_integers(shape)
+            });
+            (is_buffer || is_image) && !has_contents && !setup.is_given(d.slot)
+        };
+        setup.descriptors.iter().filter(is_open).map(binding_name).collect()
+    }
+
+    /// Gives all open data the integers from 1 to 8.
+    pub(super) fn set_integers(&self, chosen: &mut ChosenParameters) {
+        let names = self.data(chosen);
+        let contents = one_of(["1", "2", "3", "4", "5", "6", "7", "8"]);
+        chosen.inputs.extend(names.into_iter().map(|name| (name, contents.clone())));
     }
 
     /// Returns whether the shader computes pointers from integers.

@@ -50,13 +50,28 @@ pub(super) fn provenance(
 /// Returns the integers and floats that the options leave open.
 pub(super) fn open_parameters(check: &Check<'_>) -> Vec<Parameter> {
     let setup = &check.setup;
+    let is_open = |slot: Option<Slot>, offset| match slot {
+        None => check.push_is_open && !setup.is_set(slot, offset),
+        Some(given) => !setup.is_given(given) && !setup.is_set(slot, offset),
+    };
+    parameters(check, &is_open)
+}
+
+/// Returns all integers and floats that are parameters, given or open.
+pub(super) fn all_parameters(check: &Check<'_>) -> Vec<Parameter> {
+    parameters(check, &|_, _| true)
+}
+
+/// Returns the parameters for which `is_listed` returns true, given their buffer and offset.
+fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) -> Vec<Parameter> {
+    let setup = &check.setup;
     let mut parameters = Vec::new();
     let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
         let (mut integers, mut floats) = (Vec::new(), Vec::new());
         walk_scalars(block, bytes, &mut |element, steps| {
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
             let found = if is_integer { &mut integers } else { &mut floats };
-            if found.len() <= PARAMETERS && !setup.is_set(slot, element.offset) {
+            if found.len() <= PARAMETERS && is_listed(slot, element.offset) {
                 let path = path_text(steps);
                 let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
                 // A single value has no path.
@@ -67,13 +82,11 @@ pub(super) fn open_parameters(check: &Check<'_>) -> Vec<Parameter> {
         let few = |found: &Vec<Parameter>| found.len() <= PARAMETERS;
         parameters.extend([integers, floats].into_iter().filter(few).flatten());
     };
-    if let Some(push) = setup.push.as_ref().filter(|_| check.push_is_open) {
+    if let Some(push) = &setup.push {
         add(None, "", push, push.size());
     }
     for d in &setup.descriptors {
-        let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d) && !setup.is_given(d.slot)) else {
-            continue;
-        };
+        let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d)) else { continue };
         add(Some(d.slot), &binding_name(d), block, d.bytes);
     }
     parameters

@@ -34,6 +34,8 @@ enum Floats {
     /// Those on which a branch or the first fault depends take the values of the integers: some are
     /// sizes.
     Sizes,
+    /// As [`Floats::Sizes`]; the others are 1, and data are small integers: many results are exact.
+    SizesAmongOnes,
     /// They are 1: sizes and positions are computed from some.
     Ones,
     /// They ascend from 1/4 in steps of 1/8: some are the ends of intervals.
@@ -41,11 +43,12 @@ enum Floats {
 }
 
 /// The stages in their order. Floats are data, unless nothing else helps.
-const STAGES: [(Workgroups, Floats); 6] = [
+const STAGES: [(Workgroups, Floats); 7] = [
     (Workgroups::Given, Floats::Generated),
     (Workgroups::Layer, Floats::Generated),
     (Workgroups::One, Floats::Generated),
     (Workgroups::Given, Floats::Sizes),
+    (Workgroups::Given, Floats::SizesAmongOnes),
     (Workgroups::Given, Floats::Ones),
     (Workgroups::Given, Floats::Ascending),
 ];
@@ -152,8 +155,14 @@ impl Search<'_> {
         let mut parameters = roles.integers.clone();
         match floats {
             Floats::Generated => {}
-            Floats::Sizes if roles.sizes.is_empty() => return None,
+            Floats::Sizes | Floats::SizesAmongOnes if roles.sizes.is_empty() => return None,
+            Floats::SizesAmongOnes if roles.sizes.len() == roles.floats.len() => return None,
             Floats::Sizes => parameters.extend_from_slice(&roles.sizes),
+            Floats::SizesAmongOnes => {
+                start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]);
+                parameters.extend_from_slice(&roles.sizes);
+                self.set_integers(&mut start);
+            }
             Floats::Ones | Floats::Ascending if roles.floats.is_empty() => return None,
             Floats::Ones => start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]),
             Floats::Ascending => {

@@ -481,7 +481,7 @@ impl<'a> SequenceRun<'a> {
             (None, Some(first)) => {
                 (Status::Fail, Some(format!("{first}, although the specification forbids none of the results")))
             }
-            (None, None) if hollow => (Status::Undetermined, Some(status::hollow_reason(result.writes.as_ref(), None))),
+            (None, None) if hollow => (Status::Undetermined, Some(status::hollow_reason(&result, None))),
             (None, None) => match warning {
                 Some(reason) => (Status::QualityWarning, Some(reason)),
                 None => (Status::Pass, None),

@@ -204,6 +204,7 @@ pub(crate) fn program(
         rate,
         parameters,
         carried: Vec::new(),
+        constants: decoder.known,
     };
     program.carried = carried::carried_registers(&program);
     Ok(program)

@@ -4,6 +4,7 @@
 use super::Run;
 use super::expr::build::ResultBound;
 use super::lanes::{Column, Lanes};
+use super::work::ExtensionTime;
 use crate::abstract_value::{ALTERNATIVES, AbstractValue, FloatSet};
 use crate::correlated_set::CorrelatedSet;
 use crate::expr_bound::ExprBound;
@@ -204,7 +205,11 @@ impl Run<'_> {
     /// The permitted set of the table for these operands, as a value.
     fn table_result(&mut self, float_op: &FloatOp, slot: usize, given: &[Operand]) -> (AbstractValue, u64) {
         let sets = given.iter().any(|operand| matches!(operand, Operand::Set(_)));
-        let over = match self.effort(if sets { search_cost(float_op.call.op, given.len()) } else { 0 }) {
+        let over = match self.effort(if sets {
+            extension_time(float_op.call.op, given.len())
+        } else {
+            ExtensionTime::default()
+        }) {
             Some(effort) => float_op.reference.permitted_for_sets_with(effort, slot, given),
             None => return (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
         };
@@ -246,15 +251,10 @@ impl Run<'_> {
         })
     }
 
-    /// The effort for a search of this cost; `None` if the budget is used up.
-    pub(super) fn effort(&mut self, cost: u64) -> Option<Effort> {
+    /// The effort for a set extension; `None` if the limit is used up.
+    pub(super) fn effort(&mut self, time: ExtensionTime) -> Option<Effort> {
         let share = self.limits.searches / self.group_count().max(1);
-        if cost == 0 || self.work.group.searches + cost <= share {
-            self.work.group.searches += cost;
-            return Some(Effort::Search);
-        }
-        self.work.group.enclosures += cost / ENCLOSURES_PER_SEARCH;
-        (self.work.group.enclosures <= share).then_some(Effort::Enclose)
+        self.work.group.effort(time, share)
     }
 
     /// The permitted set in the reading of this run.
@@ -489,42 +489,39 @@ const DIRECT_WORK: u64 = 7;
 /// Additional work of an evaluation by the table.
 const TABLE_WORK: u64 = 248;
 
-/// Number of enclosures that cost as much as one search.
-const ENCLOSURES_PER_SEARCH: u64 = 30;
-
-/// Cost of the table's search over sets, in milliseconds; 0 where it is quick. It is the largest that
-/// `cargo run -p assay-precision --example set_times` measures for an instruction with this number of
-/// scalar operands, except where only rare sets take so long.
-pub(super) fn search_cost(op: Op, operands: usize) -> u64 {
-    match op {
-        Op::Tanh => 200,
+/// Time of the table's extension of an instruction to sets, given its number of scalar operands; 0
+/// where it is quick. It is the largest that `cargo run -p assay-precision --example set_times`
+/// measures, except where only rare sets take so long.
+pub(super) fn extension_time(op: Op, operands: usize) -> ExtensionTime {
+    let search = match op {
+        Op::Tanh => 60,
         Op::SmoothStep => 100,
         Op::Pow => 30,
-        Op::Sinh | Op::Cosh => 16,
-        Op::Asin | Op::Acos | Op::Asinh => 15,
-        Op::FMix => 5,
-        Op::Acosh | Op::Atanh | Op::Tan => 3,
-        Op::Sqrt | Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => 2,
-        Op::FRem | Op::FMod => 1,
+        Op::Asin | Op::Acos | Op::Asinh => 7,
+        Op::Sinh | Op::Cosh => 5,
+        Op::FMix | Op::Acosh | Op::Atanh => 2,
+        Op::Tan | Op::Sqrt | Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse | Op::FRem | Op::FMod => 1,
         Op::Dot | Op::MatrixTimesVector | Op::VectorTimesMatrix | Op::MatrixTimesMatrix => match operands / 2 {
-            0..=2 => 1,
-            3 => 3,
-            _ => 8,
+            0..=3 => 1,
+            _ => 3,
         },
-        Op::Length | Op::Normalize => of_length(operands),
-        Op::Distance | Op::FaceForward | Op::Reflect | Op::Refract => of_length(operands / 2),
+        Op::Length | Op::Normalize => return of_length(operands),
+        Op::Distance | Op::FaceForward | Op::Reflect | Op::Refract => return of_length(operands / 2),
         _ => 0,
-    }
+    };
+    ExtensionTime { search: search * 1000, cover: search * 20 }
 }
 
-/// Cost of a formula with the length of a vector, or with a dot product of two.
-fn of_length(components: usize) -> u64 {
-    match components {
-        0..=1 => 2,
-        2 => 5,
-        3 => 20,
-        _ => 150,
-    }
+/// Time for a formula with the length of a vector, or with a dot product of two. Covers take as
+/// long as searches there.
+fn of_length(components: usize) -> ExtensionTime {
+    let time = match components {
+        0..=1 => 3_000,
+        2 => 4_000,
+        3 => 15_000,
+        _ => 100_000,
+    };
+    ExtensionTime { search: time, cover: time }
 }
 
 #[cfg(test)]

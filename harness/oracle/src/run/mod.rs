@@ -21,6 +21,7 @@ mod work;
 
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::CorrelatedSet;
+use crate::coverage::ExecutedBlocks;
 use crate::dispatch::{Copies, Dispatch, Limits, Slot};
 use crate::error::{Place, RunError};
 use crate::expr_bound::ExprBound;
@@ -123,6 +124,7 @@ pub(crate) struct Run<'a> {
     /// The place of the current instruction.
     pub(crate) here: Place,
     pub(crate) work: WorkCounters,
+    pub(crate) executed: ExecutedBlocks,
     /// Time at which the run is given up.
     deadline: Instant,
     /// The last number given to a value.

@@ -135,6 +135,7 @@ impl<'a> Run<'a> {
             self.out_of_bounds.join(&other.out_of_bounds);
             self.readings_differ |= other.readings_differ;
             self.work.add(&other.work);
+            self.executed.add(&other.executed);
             self.forks.total += other.forks.total;
         }
         Some(self)

@@ -14,6 +14,7 @@ use super::memory::robustness::OutOfBounds;
 use super::work::WorkCounters;
 use super::{Run, UNREAD};
 use crate::abstract_value::AbstractValue;
+use crate::coverage::ExecutedBlocks;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
 use crate::float_op::Reading;
@@ -164,6 +165,7 @@ impl<'a> Run<'a> {
             place: 0,
             here: Place { instruction: InstructionIndex(0), line: None },
             work: WorkCounters::default(),
+            executed: ExecutedBlocks::none_of(program),
             deadline: deadline(limits.time),
             last_id: 0,
             last_choice: 0,
@@ -493,6 +495,7 @@ impl<'a> Run<'a> {
         });
         let (instructions, forks) = (self.work.instructions, self.forks.total);
         let work = self.work.total();
+        let executed = std::mem::take(&mut self.executed);
         let slots = self.slots();
         let slot_of = |object: u32| slots.iter().find(|(_, number)| self.bindings.numbers[*number as usize] == object);
         let slot_of = |object: u32| slot_of(object).map(|(slot, _)| *slot);
@@ -521,6 +524,7 @@ impl<'a> Run<'a> {
             causes,
             instructions,
             work,
+            executed,
             forks,
             disorder,
             wrong_operands,

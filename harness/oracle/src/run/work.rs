@@ -1,7 +1,22 @@
 //! Counters of work, which the limits of a run are compared with.
 
-/// Units of work in a millisecond, the unit of the cost of searches.
-const SEARCH_WORK: u64 = 1 << 16;
+use assay_precision::Effort;
+
+/// Units of work in a microsecond.
+const WORK_PER_MICROSECOND: u64 = 1 << 6;
+
+/// Estimated time of a set extension, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ExtensionTime {
+    /// With [`Effort::Search`]. An enclosure takes about half of it.
+    pub(super) search: u64,
+    /// With [`Effort::Cover`].
+    pub(super) cover: u64,
+}
+
+/// Shares of [`Limits::searches`](crate::Limits::searches) that covers may take: they are what is
+/// left before a result becomes undetermined.
+const COVER_SHARES: u64 = 8;
 
 /// Work of a run.
 #[derive(Debug, Default)]
@@ -27,12 +42,33 @@ pub(crate) struct GroupWork {
     pub(crate) decided_by_order: u64,
     /// Units of work; see [`Limits::work_per_group`](crate::Limits::work_per_group).
     pub(crate) units: u64,
-    /// Cost of searches over sets; see [`Limits::searches`](crate::Limits::searches).
-    pub(crate) searches: u64,
-    /// Cost of the enclosures in their place.
-    pub(crate) enclosures: u64,
+    /// Estimated time of searches, enclosures and covers over sets, in microseconds.
+    extensions: [u64; 3],
     /// Number of formulas that were evaluated for known operands.
     pub(crate) evaluations: u64,
+}
+
+impl GroupWork {
+    /// Returns the greatest effort that the limit leaves for a set extension, and counts its time;
+    /// `None` if the limit is used up.
+    ///
+    /// `share` is the limit of a workgroup in milliseconds
+    /// ([`Limits::searches`](crate::Limits::searches)). Searches may take one share, enclosures
+    /// another, and covers [`COVER_SHARES`].
+    pub(super) fn effort(&mut self, time: ExtensionTime, share: u64) -> Option<Effort> {
+        let efforts = [
+            (Effort::Search, time.search, 1),
+            (Effort::Enclose, time.search / 2, 1),
+            (Effort::Cover, time.cover, COVER_SHARES),
+        ];
+        for ((effort, time, shares), spent) in efforts.into_iter().zip(&mut self.extensions) {
+            if *spent + time <= share.saturating_mul(1000 * shares) {
+                *spent += time;
+                return Some(effort);
+            }
+        }
+        None
+    }
 }
 
 impl WorkCounters {
@@ -49,9 +85,9 @@ impl WorkCounters {
         self.earlier += other.total();
     }
 
-    /// Returns the units of all workgroups, with those of searches and enclosures.
+    /// Returns the units of all workgroups, with those of set extensions.
     pub(super) fn total(&self) -> u64 {
-        let GroupWork { units, searches, enclosures, .. } = self.group;
-        self.earlier + units + (searches + enclosures) * SEARCH_WORK
+        let GroupWork { units, extensions, .. } = &self.group;
+        self.earlier + units + extensions.iter().sum::<u64>() * WORK_PER_MICROSECOND
     }
 }

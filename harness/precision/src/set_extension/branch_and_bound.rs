@@ -24,6 +24,8 @@ type RankBox = SmallVec<[RankInterval; 8]>;
 const REAL_BUDGET: usize = 160;
 /// The same budget for formulas if no operand is a range; it halves with every operand that is one.
 const FORMULA_BUDGET: usize = 32;
+/// Values by which a cover may exceed the known results to be computed finely.
+const FINE: Rank = 4;
 /// Greatest number of ranges for which corners are visited; there are too many corners otherwise.
 const CORNERS: usize = 3;
 
@@ -68,7 +70,9 @@ impl SetEvaluation<'_> {
             | RealOp::Sin
             | RealOp::Cos
             | RealOp::Atan
-            | RealOp::Atan2 => self.search(&operands, REAL_BUDGET, point, |intervals| self.real_cover(real, intervals)),
+            | RealOp::Atan2 => {
+                self.search(&operands, REAL_BUDGET, point, |intervals, known| self.real_cover(real, intervals, known))
+            }
         };
         self.finished(found, tiny.get(), &operands)
     }
@@ -83,17 +87,23 @@ impl SetEvaluation<'_> {
             return self.unknown();
         }
         let operands = intervals(choice);
-        let tiny = Cell::new(false);
-        let point = |ranks: &[Rank]| self.point(ranks, &tiny);
-        let free = operands.iter().filter(|s| s.lo != s.hi).count();
-        let found = self.search(&operands, FORMULA_BUDGET >> free.min(5), point, |intervals| {
-            self.formula_cover(formula, intervals)
-        });
         // Only single points show which results are tiny.
         let near = |interval: &RankInterval| {
             let edge = slot.env.format.min_normal();
             interval.lo <= edge && interval.hi >= -1 - edge
         };
+        if self.effort == Effort::Cover
+            && let Ok(cover) = self.formula_cover(formula, &operands)
+        {
+            self.loosen(Tightness::Enclosure);
+            return self.finished(Ok(cover), near(&cover), &operands);
+        }
+        let tiny = Cell::new(false);
+        let point = |ranks: &[Rank]| self.point(ranks, &tiny);
+        let free = operands.iter().filter(|s| s.lo != s.hi).count();
+        let found = self.search(&operands, FORMULA_BUDGET >> free.min(5), point, |intervals, _| {
+            self.formula_cover(formula, intervals)
+        });
         let tiny = tiny.get() || found.as_ref().is_ok_and(near);
         self.finished(found, tiny, &operands)
     }
@@ -160,7 +170,7 @@ impl SetEvaluation<'_> {
         operands: &[RankInterval],
         budget: usize,
         point: impl Fn(&[Rank]) -> Result<RankInterval, Stop>,
-        cover: impl Fn(&[RankInterval]) -> Result<RankInterval, Stop>,
+        cover: impl Fn(&[RankInterval], Option<RankInterval>) -> Result<RankInterval, Stop>,
     ) -> Result<RankInterval, Stop> {
         let free = operands.iter().filter(|s| s.lo != s.hi).count();
         let mut found = if free <= CORNERS { Some(corners(operands, &point)?) } else { None };
@@ -172,7 +182,7 @@ impl SetEvaluation<'_> {
             if interval.width() <= 1 && found.is_some() {
                 continue;
             }
-            let cover = cover(&current);
+            let cover = cover(&current, found);
             if let (Some(known), Ok(cover)) = (found, &cover)
                 && known.lo <= cover.lo
                 && cover.hi <= known.hi
@@ -189,21 +199,39 @@ impl SetEvaluation<'_> {
                 continue;
             }
             budget -= 1;
-            for half in interval.halves() {
+            let [lower, upper] = interval.halves();
+            for (half, cut) in [(lower, lower.hi), (upper, upper.lo)] {
                 let mut part = current.clone();
-                part[widest] = half;
                 if let Some(known) = found {
+                    // The other corners are corners of the whole box.
+                    part[widest] = RankInterval::point(cut);
                     found = Some(known.hull(corners(&part, &point)?));
                 }
+                part[widest] = half;
                 boxes.push_back(part);
             }
         }
         found.ok_or(Stop::Undecided)
     }
 
-    /// Certified cover of a function over a box.
-    fn real_cover(&self, real: RealOp, intervals: &[RankInterval]) -> Result<RankInterval, Stop> {
-        let covered = try_decide_range(&CoverQuestion { sets: self, real, intervals }, false)?;
+    /// Certified cover of a function over a box. It is computed finely if the first one hardly
+    /// exceeds the known results: in `f64`, an error of 3 + 2 * 2^-100 ulp is rounded up to
+    /// slightly more than 3, for which no box is small enough.
+    fn real_cover(
+        &self,
+        real: RealOp,
+        intervals: &[RankInterval],
+        known: Option<RankInterval>,
+    ) -> Result<RankInterval, Stop> {
+        let question = CoverQuestion { sets: self, real, intervals };
+        let mut covered = try_decide_range(&question, false)?;
+        let exceeds = |known: RankInterval| {
+            let beyond = (known.lo - covered.lo).max(covered.hi - known.hi);
+            self.effort == Effort::Search && (1..=FINE).contains(&beyond)
+        };
+        if known.is_some_and(exceeds) {
+            covered = try_decide_range(&question, true)?;
+        }
         // Atan2 may lie on either side of its cut.
         match real {
             RealOp::Atan2 => Ok(self.both_sides(intervals, covered)),

@@ -10,6 +10,7 @@
 use crate::abstract_value::AbstractValue;
 use crate::control_flow::{Decider, Edge, End};
 use crate::correlated_set::{CorrelatedSet, NondetChoice};
+use crate::coverage::BlockNumber;
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::run::expr::build::bound_of_any;
@@ -46,9 +47,9 @@ impl WaitingLanes {
 
 impl<'a> Run<'a> {
     /// Executes a function for some lanes until all have returned.
-    pub(in crate::run) fn call(&mut self, function: u32, lanes: Lanes) -> Result<(), Stop> {
+    pub(in crate::run) fn call(&mut self, callee: u32, lanes: Lanes) -> Result<(), Stop> {
         let program = self.program;
-        let function = &program.functions[function as usize];
+        let function = &program.functions[callee as usize];
         let mut waiting = WaitingLanes::default();
         waiting.at(0).extend(lanes.list);
         let before = self.tangles.call(lanes.list);
@@ -62,6 +63,7 @@ impl<'a> Run<'a> {
             let number = block;
             let block = &function.blocks[number as usize];
             self.count(&list, block.code.len(), block.at)?;
+            self.executed.insert(BlockNumber { function: callee, block: number });
             if self.is_repetition((call, number), &list, &waiting.0) {
                 return Err(self.never_ends(list[0] as usize));
             }

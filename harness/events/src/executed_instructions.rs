@@ -1,0 +1,64 @@
+//! Executed instructions of a shader.
+
+use crate::group_digits;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Instructions of a shader that some invocation executed, over all rounds, as the oracle
+/// interpreted it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct ExecutedInstructions {
+    /// Instructions of the shader, except those that a branch on a constant excludes.
+    pub instructions: u64,
+    /// Those that some invocation executed.
+    pub executed: u64,
+    /// The branch that skips most of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<SkippedCode>,
+}
+
+/// Code to which a branch never led.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct SkippedCode {
+    /// Place of the branch: `blur.comp:53:5: if (id.x >= size)`.
+    pub branch: String,
+    /// Place of the first instruction of the code.
+    pub first: String,
+    /// Instructions of the code, with those of the functions that only it calls.
+    pub instructions: u64,
+    /// Parameters on which the branch depends: `push constant size`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+impl ExecutedInstructions {
+    /// Reciprocal of the smallest share of instructions on which a meaningful verdict rests: half.
+    pub const MEANINGFUL: u64 = 2;
+
+    /// Returns whether a verdict says something about the shader: one in
+    /// [`ExecutedInstructions::MEANINGFUL`] instructions was executed.
+    pub fn is_meaningful(&self) -> bool {
+        self.executed.saturating_mul(ExecutedInstructions::MEANINGFUL) >= self.instructions
+    }
+}
+
+impl std::fmt::Display for ExecutedInstructions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ExecutedInstructions { executed, instructions, .. } = self;
+        let plural = if *instructions == 1 { "" } else { "s" };
+        write!(f, "executed {} of {} instruction{plural}", group_digits(executed), group_digits(instructions))
+    }
+}
+
+impl std::fmt::Display for SkippedCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let SkippedCode { branch, first, instructions, depends_on } = self;
+        let plural = if *instructions == 1 { "" } else { "s" };
+        let count = group_digits(instructions);
+        write!(f, "the branch at {branch} never leads to {count} instruction{plural} from {first}")?;
+        match &depends_on[..] {
+            [] => Ok(()),
+            names => write!(f, "; it depends on {}", names.join(", ")),
+        }
+    }
+}

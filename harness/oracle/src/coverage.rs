@@ -1,0 +1,157 @@
+//! Executed instructions of a program.
+
+use crate::control_flow::{Block, End};
+use crate::error::Place;
+use crate::inst::Inst;
+use crate::program::Program;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Blocks that some invocation executed, or may have executed, by function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecutedBlocks(Vec<Vec<bool>>);
+
+impl ExecutedBlocks {
+    /// Adds the blocks of another run of the same program.
+    pub fn add(&mut self, other: &ExecutedBlocks) {
+        if self.0.is_empty() {
+            self.0.clone_from(&other.0);
+        }
+        let pairs = self.0.iter_mut().flatten().zip(other.0.iter().flatten());
+        pairs.for_each(|(here, there)| *here |= there);
+    }
+
+    pub(crate) fn none_of(program: &Program) -> ExecutedBlocks {
+        ExecutedBlocks(program.functions.iter().map(|function| vec![false; function.blocks.len()]).collect())
+    }
+
+    /// Adds a block.
+    pub(crate) fn insert(&mut self, BlockNumber { function, block }: BlockNumber) {
+        self.0[function as usize][block as usize] = true;
+    }
+
+    fn contains(&self, BlockNumber { function, block }: BlockNumber) -> bool {
+        self.0.get(function as usize).is_some_and(|blocks| blocks[block as usize])
+    }
+}
+
+/// A block of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BlockNumber {
+    /// Function, by its number in the program.
+    pub(crate) function: u32,
+    /// Block, by its number in the function.
+    pub(crate) block: u32,
+}
+
+/// Number of executed instructions of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Instructions that can be executed: those that no branch on a constant excludes.
+    pub instructions: u64,
+    /// Instructions among them that some invocation executed.
+    pub executed: u64,
+}
+
+/// Code to which a branch never leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkippedCode {
+    /// The branch.
+    pub branch: Place,
+    /// First instruction of the code.
+    pub first: Place,
+    /// Instructions that only this branch and others in the code lead to, with those of the
+    /// functions that they call.
+    pub instructions: u64,
+}
+
+impl Program {
+    /// Returns the number of executed instructions, given the executed blocks.
+    pub fn coverage(&self, executed: &ExecutedBlocks) -> Coverage {
+        let mut coverage = Coverage::default();
+        for block in self.reachable(self.entry_block(), |_| true) {
+            let instructions = self.instructions(block);
+            coverage.instructions += instructions;
+            coverage.executed += if executed.contains(block) { instructions } else { 0 };
+        }
+        coverage
+    }
+
+    /// Returns the code that most instructions belong to among those to which an executed branch
+    /// never led; `None` if there is none.
+    pub fn skipped_code(&self, executed: &ExecutedBlocks) -> Option<SkippedCode> {
+        let is_skipped = |block: BlockNumber| !executed.contains(block);
+        let mut most: Option<SkippedCode> = None;
+        for from in self.reachable(self.entry_block(), |block| executed.contains(block)) {
+            for target in self.targets(from).into_iter().filter(|target| is_skipped(*target)) {
+                let code = self.reachable(target, is_skipped);
+                let instructions = code.iter().map(|block| self.instructions(*block)).sum();
+                let first = code.iter().find_map(|block| self.places(*block).first().copied());
+                if let Some(first) = first
+                    && most.is_none_or(|most| most.instructions < instructions)
+                {
+                    most = Some(SkippedCode { branch: self.block(from).at, first, instructions });
+                }
+            }
+        }
+        most
+    }
+
+    fn entry_block(&self) -> BlockNumber {
+        BlockNumber { function: self.entry, block: 0 }
+    }
+
+    fn block(&self, BlockNumber { function, block }: BlockNumber) -> &Block {
+        &self.functions[function as usize].blocks[block as usize]
+    }
+
+    /// Returns the places of the decoded instructions of a block.
+    fn places(&self, block: BlockNumber) -> &[Place] {
+        let code = &self.block(block).code;
+        &self.at[code.start as usize..code.end as usize]
+    }
+
+    /// Returns the number of the module's instructions in a block. One may be decoded as several.
+    fn instructions(&self, block: BlockNumber) -> u64 {
+        self.places(block).chunk_by(|one, other| one.instruction == other.instruction).count() as u64
+    }
+
+    /// Returns the blocks to which a block can lead: one, if a constant decides.
+    fn targets(&self, from: BlockNumber) -> Vec<BlockNumber> {
+        let edges = match &self.block(from).end {
+            End::Jump(edge) => vec![edge],
+            End::If { condition, then, other } => match self.constants.get(&condition.reg) {
+                Some(0) => vec![other],
+                Some(_) => vec![then],
+                None => vec![then, other],
+            },
+            End::Switch { selector, cases, edges } => match self.constants.get(&selector.reg) {
+                Some(bits) => {
+                    let case = cases.iter().find(|(case, _)| case == bits);
+                    vec![&edges[case.map_or(0, |(_, edge)| *edge as usize)]]
+                }
+                None => edges.iter().collect(),
+            },
+            End::Return { .. } | End::Unreachable => Vec::new(),
+        };
+        edges.into_iter().map(|edge| BlockNumber { block: edge.block, ..from }).collect()
+    }
+
+    /// Returns the blocks that can be reached from a block through blocks with a property, and
+    /// those of the functions that they call, in order.
+    fn reachable(&self, from: BlockNumber, passes: impl Fn(BlockNumber) -> bool) -> BTreeSet<BlockNumber> {
+        let (mut open, mut reached) = (vec![from], BTreeSet::new());
+        while let Some(block) = open.pop() {
+            if !passes(block) || !reached.insert(block) {
+                continue;
+            }
+            open.extend(self.targets(block));
+            let Range { start, end } = self.block(block).code;
+            open.extend(self.code[start as usize..end as usize].iter().filter_map(|inst| match inst {
+                Inst::Call { function, .. } => Some(BlockNumber { function: *function, block: 0 }),
+                _ => None,
+            }));
+        }
+        reached
+    }
+}
