@@ -71,9 +71,13 @@ pub fn text(check: &CheckResult) -> String {
             plural(part.elements_beyond, "it", "them")
         );
     }
+    let search = match check.times.search {
+        0.0 => String::new(),
+        searched => format!("parameters sought in {}, ", seconds(searched)),
+    };
     _ = writeln!(
         out,
-        "  {}; {} interpreted in {}, device time {}\n",
+        "  {}; {search}{} interpreted in {}, device time {}\n",
         compared(check),
         counted(check.instructions, "instruction"),
         seconds(check.times.check),
@@ -114,7 +118,12 @@ fn compared(check: &CheckResult) -> String {
                     group_digits(check.elements_checked)
                 )
             } else {
-                format!("{elements} checked, {} not permitted", group_digits(failing))
+                let kept = check.writes.as_ref().map_or(0, |writes| writes.elements - writes.written);
+                let kept = match kept {
+                    0 => String::new(),
+                    kept => format!(" ({} of them must keep their contents)", group_digits(kept)),
+                };
+                format!("{elements} checked{kept}, {} not permitted", group_digits(failing))
             }
         }
     }

@@ -225,7 +225,7 @@ impl Console {
             writeln!(
                 out,
                 "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or \
-                 more, with varied values",
+                 more, with varied values, and on half of its instructions",
                 group_digits(meaningful),
                 group_digits(verdicts),
                 100 / Writes::MEANINGFUL
@@ -251,8 +251,9 @@ impl Console {
         let times = tally.times();
         writeln!(
             out,
-            "time     {}; summed over cases: build {}, device {}, check {} on {}, overlap {}{}",
+            "time     {}; summed over cases: {}build {}, device {}, check {} on {}, overlap {}{}",
             seconds(tally.wall()),
+            if times.search > 0.0 { format!("search {}, ", seconds(times.search)) } else { String::new() },
             seconds(times.build),
             seconds(times.device),
             seconds(times.check),

@@ -9,7 +9,7 @@ use crate::expectations::is_cut_short;
 use crate::journal;
 use crate::result_dir::StandingLine;
 use crate::result_file::{PARTIAL, RESULTS, STANDINGS, WAIVERS_LEFT};
-use assay_events::{CheckResult, Event, Profile, RunInfo, SCHEMA, Status, Writes};
+use assay_events::{CheckResult, Event, ExecutedInstructions, Profile, RunInfo, SCHEMA, Status, Writes};
 use assay_files::input;
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -146,6 +146,9 @@ pub(crate) struct ResultLine<'a> {
     /// Counts of written elements, for a check of a shader.
     #[serde(default)]
     pub(crate) writes: Option<Writes>,
+    /// Executed instructions, for a check of a shader.
+    #[serde(default)]
+    pub(crate) executed: Option<ExecutedInstructions>,
     /// Unparsed profile, which only the page needs.
     #[serde(borrow, default)]
     profile: Option<&'a RawValue>,
@@ -191,6 +194,14 @@ enum Infinite {
 }
 
 impl ResultLine<'_> {
+    /// Returns true for a passing check of a shader that says little about the shader.
+    pub(crate) fn says_little(&self) -> bool {
+        let (writes, executed) = (self.writes.as_ref(), self.executed.as_ref());
+        matches!(self.status, Some(Status::Pass | Status::QualityWarning))
+            && (writes.is_some_and(|writes| !writes.is_meaningful())
+                || executed.is_some_and(|executed| !executed.is_meaningful()))
+    }
+
     /// Returns the status, or an internal error if it is unknown to this version; `None` if the run
     /// ended during the case.
     pub(crate) fn final_status(&self) -> Option<Status> {

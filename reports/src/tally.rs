@@ -4,7 +4,7 @@ use crate::{
     expectations::{Expectations, Standing, WaiverUse},
     summary_table::has_constants,
 };
-use assay_events::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times, Writes};
+use assay_events::{CaseResult, CheckResult, Event, Reporter, RunInfo, RunPart, Status, Times};
 use std::{collections::BTreeMap, io, rc::Rc};
 
 /// Outcome of a run.
@@ -229,10 +229,8 @@ impl Tally {
         self.scalars_checked += if check.status == Status::Undetermined { 0 } else { check.elements_checked };
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
-        let says_enough = check.writes.as_ref().is_some_and(Writes::is_meaningful);
-        let has_verdict = check.status.has_verdict();
-        self.verdicts += u64::from(has_verdict);
-        self.meaningful += u64::from(has_verdict && (check.status == Status::Fail || says_enough));
+        self.verdicts += u64::from(check.status.has_verdict());
+        self.meaningful += u64::from(check.is_meaningful());
         self.by_case_file += u64::from(check.status == Status::Fail && check.fails_only_the_case());
     }
 
@@ -263,12 +261,13 @@ impl Tally {
     }
 
     fn spend(&mut self, times: Times) {
-        let Times { wall, build, device, check, overlap } = times;
+        let Times { wall, build, device, check, overlap, search } = times;
         self.times.wall += wall;
         self.times.build += build;
         self.times.device += device;
         self.times.check += check;
         self.times.overlap += overlap;
+        self.times.search += search;
     }
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn case(name: &str, status: Status) -> CaseResult {
         seed: 0,
         partial: false,
         repeat: None,
-        times: Times { wall: 1.5, build: 0.1, device: 0.9, check: 1.3, overlap: 0.15 },
+        times: Times { wall: 1.5, build: 0.1, device: 0.9, check: 1.3, overlap: 0.15, search: 0.0 },
     }
 }
 
@@ -182,6 +182,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         repeat: None,
         picture: None,
         executed: None,
+        traced: None,
         sampled: None,
         times: Times::default(),
     }

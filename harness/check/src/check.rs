@@ -9,7 +9,7 @@ use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
-use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle};
+use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{
     AllocatedDispatch, Descriptor, DispatchRequest, SubgroupControl, Target, TargetError, synthetic_addresses,
@@ -20,9 +20,10 @@ use assay_oracle::{
 };
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
+use assay_spirv::reflect::Reflection;
 use assay_spirv::tables::Op;
 use assay_spirv_rules::requirements::{RequirementCheck, Requirements};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -96,7 +97,10 @@ impl<'a> Check<'a> {
     /// The shader breaks rules, the options do not fit it, or the oracle cannot interpret it. The
     /// error gives the place.
     pub fn new(shader: &'a ShaderSource, options: &Options) -> Result<Check<'a>, CheckError> {
-        let warnings = shader.must_be_legal(options.strict)?;
+        let mut warnings = shader.must_be_legal(options.strict)?;
+        // Instructions of one source line break a rule in the same words.
+        let mut seen = BTreeSet::new();
+        warnings.retain(|warning| seen.insert(warning.clone()));
         let setup = DispatchSetup::new(shader, options)?;
         let program = setup.program(&shader.source.module).map_err(|error| oracle(shader, error))?;
         let (limits, padding, expectations) = (options.limits, options.padding, options.expectations.clone());
@@ -417,6 +421,12 @@ impl<'a> Check<'a> {
     /// Returns advice to change an option, unless the options are fixed.
     pub(crate) fn advice(&self, text: &str) -> Option<String> {
         (!self.fixed).then(|| text.to_owned())
+    }
+
+    /// Returns advice to change the options that decide what the shader writes.
+    pub(crate) fn advice_to_vary(&self) -> Option<String> {
+        let specs = !Reflection::new(&self.shader.source.module).spec_constants.is_empty();
+        self.advice(if specs { status::TRY_WITH_SPECS } else { status::TRY })
     }
 
     /// Returns the subgroup layout and size that the shader recorded, or the reason why it is

@@ -25,7 +25,6 @@ use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
 use assay_oracle::{Copies, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
-use assay_spirv::reflect::Reflection;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -489,8 +488,7 @@ impl<'a> CheckRun<'a> {
             .into_iter()
             .map(|((cause, place), elements)| UndeterminedElements { cause, place, elements })
             .collect();
-        let specs = !Reflection::new(&check.shader.source.module).spec_constants.is_empty();
-        let advice = check.advice(if specs { status::TRY_WITH_SPECS } else { status::TRY });
+        let advice = check.advice_to_vary();
         (result.status, result.reason) = status::of(&result, failure, hollow, advice.as_deref());
         if let Some(race) = &self.benign_race {
             status::qualify_by_benign_race(&mut result, race);
@@ -503,9 +501,7 @@ impl<'a> CheckRun<'a> {
         if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
-        result.notes.extend(status::few_judged(&result, advice.as_deref()));
-        result.notes.extend(status::few_values(&result, advice.as_deref()));
-        result.notes.extend(status::few_instructions(&result, advice.as_deref()));
+        result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
         result
     }
 }

@@ -38,6 +38,7 @@ mod image_config;
 mod image_contents;
 mod image_handles;
 mod include_search;
+mod instruction_check;
 mod instrument;
 mod language;
 mod memory_layout;

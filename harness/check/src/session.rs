@@ -17,7 +17,7 @@ use assay_oracle::Place;
 use assay_spirv::module::InstructionIndex;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Limits of a reduction.
 const REDUCTION_EFFORT: ReductionLimits = ReductionLimits { candidates: 500, time: Duration::from_secs(300) };
@@ -58,6 +58,8 @@ pub struct CheckSession {
     chosen: Option<ChosenParameters>,
     /// Number of candidates of a search that found nothing better than the defaults.
     fruitless: Option<u32>,
+    /// Duration of the search, in seconds.
+    searched: f64,
     /// Steps after a failure.
     pub diagnosis: Diagnosis,
 }
@@ -72,6 +74,8 @@ pub struct SessionRequest {
     chosen: Option<ChosenParameters>,
     /// Number of candidates of a search that found nothing better than the defaults.
     fruitless: Option<u32>,
+    /// Duration of the search, in seconds.
+    searched: f64,
     diagnosis: Diagnosis,
 }
 
@@ -101,6 +105,7 @@ impl CheckSession {
             mutation: None,
             chosen: None,
             fruitless: None,
+            searched: 0.0,
             diagnosis: Diagnosis::default(),
         }
     }
@@ -161,7 +166,10 @@ impl CheckSession {
         if self.case.is_some() {
             return Ok(());
         }
-        match search_parameters(&self.check()?, &self.options, limits)? {
+        let started = Instant::now();
+        let found = search_parameters(&self.check()?, &self.options, limits)?;
+        self.searched = started.elapsed().as_secs_f64();
+        match found {
             ParameterSearch::NotNeeded => {}
             // The first candidate has the defaults.
             ParameterSearch::NothingBetter(candidates) => self.fruitless = (candidates > 1).then_some(candidates),
@@ -182,6 +190,7 @@ impl CheckSession {
             mutation: self.mutation.clone(),
             chosen: self.chosen.clone(),
             fruitless: self.fruitless,
+            searched: self.searched,
             diagnosis: self.diagnosis,
         }
     }
@@ -209,9 +218,9 @@ impl CheckSession {
     /// # Errors
     /// As [`ShaderSource::from_compiled`].
     pub fn from_request(request: SessionRequest) -> Result<CheckSession, CheckError> {
-        let SessionRequest { shader, options, case, mutation, chosen, fruitless, diagnosis } = request;
+        let SessionRequest { shader, options, case, mutation, chosen, fruitless, searched, diagnosis } = request;
         let shader = ShaderSource::from_compiled(shader)?;
-        Ok(CheckSession { shader, options, case, mutation, chosen, fruitless, diagnosis })
+        Ok(CheckSession { shader, options, case, mutation, chosen, fruitless, searched, diagnosis })
     }
 
     /// Returns the error to plant and its instruction, if there is one.
@@ -270,6 +279,10 @@ impl CheckSession {
         if let (Some(folder), false) = (output.folder, result.mismatches.is_empty()) {
             remove_bundles(folder)?;
         }
+        if !result.is_meaningful() {
+            preliminary(&result);
+        }
+        check.check_instructions(&mut result, target);
         let failed = result.status == Status::Fail;
         if failed {
             preliminary(&result);
@@ -346,6 +359,7 @@ impl CheckSession {
         device: &DeviceInfo,
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
+        result.times.search = self.searched;
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));

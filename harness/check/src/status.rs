@@ -1,8 +1,9 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_events::{CheckResult, Status, Writes, group_digits};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::ExecError;
+use assay_oracle::CauseKind;
 
 /// Reason for a shader without observable output.
 pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \
@@ -77,6 +78,7 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
 pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> String {
     let none = Writes::default();
     let Writes { elements, written, .. } = result.writes.as_ref().unwrap_or(&none);
+    let mut advice = advice;
     let why = match (elements, written) {
         (0, _) => "no checked workgroup wrote an element, so nothing was checked".to_owned(),
         (_, 0) => {
@@ -84,18 +86,62 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
             let because = skipped.map_or_else(String::new, |skipped| format!(": {skipped}"));
             format!("the shader wrote none of {} elements, so nothing was checked{because}", group_digits(elements))
         }
-        _ => format!(
-            "the shader wrote only undetermined elements, {} of {}, so nothing was checked",
-            group_digits(written),
-            group_digits(elements)
-        ),
+        _ => {
+            let cause = result.undetermined.iter().max_by_key(|cause| cause.elements);
+            // Other inputs do not order invocations.
+            advice = advice.filter(|_| cause.is_none_or(|cause| cause.cause != CauseKind::Order.to_string()));
+            let cause =
+                cause.map_or_else(String::new, |cause| format!(": mostly, {}, at {}", cause.cause, cause.place));
+            format!(
+                "the shader wrote only undetermined elements, {} of {}, so nothing was checked{cause}",
+                group_digits(written),
+                group_digits(elements)
+            )
+        }
     };
     advised(why, advice)
 }
 
+/// Returns the warnings for a passing check that says little about the shader.
+pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<String> {
+    [few_judged(result, advice), few_values(result, advice), few_instructions(result, advice)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Adds the check of the instructions by themselves to a result. It can decide one whose output
+/// could not be judged.
+pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructions, blamed: Vec<Blame>) {
+    let left_out = match &traced.unrecorded[..] {
+        [] => String::new(),
+        names => format!("; not recorded: {}", names.join(", ")),
+    };
+    let what = format!("checked by themselves, for the operands that the device recorded: {traced}");
+    if let Some(first) = blamed.first() {
+        let Blame { name, place, wrong, .. } = first;
+        let also = if result.status == Status::Undetermined { result.reason.take() } else { None };
+        result.notes.extend(also.map(|why| format!("the output could not be judged: {why}")));
+        result.status = Status::Fail;
+        result.reason = Some(format!(
+            "{name} at {place} gave {} results that are not permitted for its operands in an instrumented variant of the shader",
+            group_digits(wrong)
+        ));
+        result.notes.push(format!("{what}{left_out}"));
+        result.blamed = blamed;
+    } else if traced.results > 0 {
+        if result.status == Status::Undetermined && traced.is_meaningful() {
+            result.notes.extend(result.reason.take().map(|why| format!("the output could not be judged: {why}")));
+            result.status = Status::Pass;
+        }
+        result.notes.push(format!("{what}, all permitted{left_out}"));
+    }
+    result.traced = Some(traced);
+}
+
 /// Returns a warning for a passing check in which only a small share of the elements that the
 /// shader may write could have come out wrong.
-pub(crate) fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|_| passes)?;
     let few = |number: u64| !Writes::is_enough(number, writes.elements);
@@ -118,7 +164,7 @@ pub(crate) fn few_judged(result: &CheckResult, advice: Option<&str>) -> Option<S
 
 /// Returns a warning for a passing check in which nearly all elements that could have come out
 /// wrong have one value or their old one.
-pub(crate) fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let writes = result.writes.as_ref().filter(|writes| passes && !writes.is_varied())?;
     let distinct = writes.distinct.unwrap_or_default();
@@ -133,7 +179,7 @@ pub(crate) fn few_values(result: &CheckResult, advice: Option<&str>) -> Option<S
 
 /// Returns a warning for a passing check in which the shader executed only a small share of its
 /// instructions.
-pub(crate) fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let executed = result.executed.as_ref().filter(|executed| passes && !executed.is_meaningful())?;
     let skipped = executed.skipped.as_ref().map_or_else(String::new, |skipped| format!("; {skipped}"));

@@ -1,6 +1,9 @@
 //! Results of checks of users' shaders: part of the schema of `results.jsonl`.
 
-use crate::{ClassCount, Example, ExecutedInstructions, Picture, Repeat, Status, Times, class_names, group_digits};
+use crate::{
+    ClassCount, Example, ExecutedInstructions, Picture, Repeat, Status, Times, TracedInstructions, class_names,
+    group_digits,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +69,9 @@ pub struct CheckResult {
     /// of versions of Assay that did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed: Option<ExecutedInstructions>,
+    /// Check of the instructions by themselves, where the output of the shader says little.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced: Option<TracedInstructions>,
     /// Result of the confirmation; `None` if the check was run once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Box<Repeat>>,
@@ -281,12 +287,16 @@ impl CheckResult {
         !self.entry.is_empty()
     }
 
-    /// Returns whether a verdict says something about the shader: its elements
-    /// ([`Writes::is_meaningful`]) and its code ([`ExecutedInstructions::is_meaningful`]) suffice.
+    /// Returns whether the verdict says something about the shader: it is a Fail, or its elements
+    /// ([`Writes::is_meaningful`]) and its code ([`ExecutedInstructions::is_meaningful`]) suffice, or
+    /// its instructions were checked by themselves ([`TracedInstructions::is_meaningful`]).
     pub fn is_meaningful(&self) -> bool {
-        self.status.has_verdict()
-            && self.writes.as_ref().is_none_or(Writes::is_meaningful)
-            && self.executed.as_ref().is_none_or(ExecutedInstructions::is_meaningful)
+        let suffices = || {
+            self.writes.as_ref().is_some_and(Writes::is_meaningful)
+                && self.executed.as_ref().is_none_or(ExecutedInstructions::is_meaningful)
+        };
+        let traced = || self.traced.as_ref().is_some_and(TracedInstructions::is_meaningful);
+        self.status == Status::Fail || self.status.has_verdict() && (suffices() || traced())
     }
 
     /// Returns the result of a shader that was not run, about whose interface nothing is known.
@@ -318,6 +328,7 @@ impl CheckResult {
             repeat: None,
             picture: None,
             executed: None,
+            traced: None,
             sampled: None,
             times: Times::default(),
         }

@@ -120,6 +120,15 @@ pub struct Times {
     /// checked.
     #[serde(default)]
     pub overlap: f64,
+    /// Search for parameters of a shader.
+    #[serde(default, skip_serializing_if = "is_none_spent")]
+    pub search: f64,
+}
+
+/// Returns true for no time at all, which is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_spent(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 /// Result of one case.

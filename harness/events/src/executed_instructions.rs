@@ -1,4 +1,4 @@
-//! Executed instructions of a shader.
+//! Executed instructions of a shader, and those whose own results were checked.
 
 use crate::group_digits;
 use schemars::JsonSchema;
@@ -60,5 +60,37 @@ impl std::fmt::Display for SkippedCode {
             [] => Ok(()),
             names => write!(f, "; it depends on {}", names.join(", ")),
         }
+    }
+}
+
+/// Check of instructions by themselves: an instrumented variant of the shader recorded the operands
+/// and the result of each instruction that computes a number, and each result was compared with the
+/// permitted results for its recorded operands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct TracedInstructions {
+    /// Instructions with a result that could have come out wrong.
+    pub instructions: u64,
+    /// Instructions that were recorded and executed.
+    pub of: u64,
+    /// Scalar results that could have come out wrong.
+    pub results: u64,
+    /// Names of the instructions that compute a value and could not be recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unrecorded: Vec<String>,
+}
+
+impl TracedInstructions {
+    /// Returns whether the check says something about the shader: it covers half of the executed
+    /// instructions.
+    pub fn is_meaningful(&self) -> bool {
+        self.results > 0 && self.instructions.saturating_mul(ExecutedInstructions::MEANINGFUL) >= self.of
+    }
+}
+
+impl std::fmt::Display for TracedInstructions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let TracedInstructions { instructions, of, results, .. } = self;
+        let [instructions, of, results] = [instructions, of, results].map(group_digits);
+        write!(f, "{results} results of {instructions} of {of} recorded instructions")
     }
 }

@@ -111,6 +111,9 @@ pub(super) struct RunTotals {
     pub(super) skipped_failures: usize,
 }
 
+/// Class of a passing check that says little about its shader.
+const LITTLE: &str = "says little";
+
 /// Fields of a result line.
 struct CaseRecord {
     name: String,
@@ -154,13 +157,16 @@ impl PageRows {
             let place = line.place();
             let failure = line.failure().map(Box::new);
             let brief = line.brief;
+            let little = if brief.says_little() { LITTLE.to_owned() } else { String::new() };
+            // The results of a check are those that could have come out wrong.
+            let results = brief.writes.as_ref().map(|writes| writes.falsifiable);
             CaseRecord {
-                classes: brief.failure_classes().join(", "),
+                classes: Some(brief.failure_classes().join(", ")).filter(|some| !some.is_empty()).unwrap_or(little),
                 failure,
                 status: brief.status.unwrap_or(Status::InternalError),
                 cut_short: brief.final_status().is_none(),
                 profile: if is_of_scalar(&brief.types) { brief.profile() } else { None },
-                inputs: brief.inputs_tested,
+                inputs: results.unwrap_or(brief.inputs_tested),
                 failing: brief.failing_inputs,
                 margin: brief.margin(),
                 seconds: (brief.times.wall * 1e3).round() as f32 / 1e3,

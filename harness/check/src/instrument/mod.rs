@@ -80,7 +80,7 @@ use subgroup_probes::SubgroupRecord;
 use crate::DispatchSetup;
 use crate::composite_types::parts;
 use crate::memory_layout::read_bits;
-use assay_events::{Blame, DerivationStep};
+use assay_events::{Blame, DerivationStep, TracedInstructions};
 use assay_exec::Descriptor;
 use assay_float::{F16, F32, F64};
 use assay_oracle::{AtomicExecution, AtomicHistory, Buffer, Dispatch, Resource, Slot};
@@ -129,12 +129,32 @@ pub enum ProbeSelection {
     All,
     /// The instruction with this result id.
     Result(u32),
+    /// The computations among the instructions from one index up to another, without loads and
+    /// accesses to shared memory.
+    Computations {
+        /// First index.
+        from: u32,
+        /// End of the indices.
+        to: u32,
+    },
     /// Nondeterministic choices of the device: operands and results of integer atomics, and with
     /// `subgroup_layout` the place of each invocation in its subgroup.
     Choices {
         /// Set to record the subgroup layout.
         subgroup_layout: bool,
     },
+}
+
+/// Returns the indices of the computations that can be recorded, in the order of the module, and the
+/// names of the instructions that compute a value and cannot.
+pub(crate) fn computations(module: &Module, entry: &str) -> (Vec<u32>, Vec<String>) {
+    let Some(usage) = static_uses(module).into_iter().find(|u| u.name == entry) else { return Default::default() };
+    let (probes, _) = probes::find(module, &usage, &undef_analysis::find(module, &usage), |_| true);
+    let indices: BTreeSet<u32> = probes.iter().map(|probe| probe.index).collect();
+    let passes =
+        |id: u32| module.definition_of(id).is_some_and(|made| matches!(made.op, Some(Op::Load | Op::FunctionCall)));
+    let unrecorded = unrecorded(module, &usage, &indices, |id| !passes(id));
+    (indices.into_iter().collect(), unrecorded.into_iter().collect())
 }
 
 /// Creates an instrumented variant of a module.
@@ -154,9 +174,15 @@ pub fn instrument(
     let (all, only) = match recorded {
         ProbeSelection::All => (true, None),
         ProbeSelection::Result(id) => (false, Some(id)),
-        ProbeSelection::Choices { .. } => (false, None),
+        ProbeSelection::Computations { .. } | ProbeSelection::Choices { .. } => (false, None),
     };
-    let wanted = |id: u32| all || only == Some(id);
+    let within = |id: u32| match recorded {
+        ProbeSelection::Computations { from, to } => {
+            module.definition_of(id).is_some_and(|made| (from..to).contains(&made.index.0))
+        }
+        _ => false,
+    };
+    let wanted = |id: u32| all || only == Some(id) || within(id);
     let undefined = undef_analysis::find(module, &usage);
     let (probes, next) = match recorded {
         ProbeSelection::Choices { .. } => probes::atomics(module, &usage),
@@ -169,7 +195,10 @@ pub fn instrument(
     let loads = all || load_probes::is_load_or_call(op);
     let (copies, next) =
         if loads { ShadowCopies::find(module, &usage, &undefined, next) } else { (ShadowCopies::default(), next) };
-    let (loads, next) = load_probes::find((module, setup), &usage, &copies, next, wanted);
+    let (loads, next) = match recorded {
+        ProbeSelection::Computations { .. } => (Vec::new(), next),
+        _ => load_probes::find((module, setup), &usage, &copies, next, wanted),
+    };
     let shared = all || op.is_some_and(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
     let (shared, next) = if shared {
         SharedMemoryProbes::find(module, &usage, &undefined, next)
@@ -380,10 +409,25 @@ impl TraceReader<'_> {
         Some(observed)
     }
 
+    /// Checks the recorded computations by themselves, in about `rows` records each. Returns their
+    /// number, and those whose results are not permitted, in the order of the module.
+    pub(crate) fn judged_computations(&self, rows: u64) -> (TracedInstructions, Vec<Blame>) {
+        let mut traced = TracedInstructions::default();
+        let mut blamed = Vec::new();
+        for judged in self.instrumented.probes.iter().filter_map(|probe| self.judge(probe, rows)) {
+            traced.of += 1;
+            traced.instructions += u64::from(judged.results > 0);
+            traced.results += judged.results;
+            blamed.extend(judged.blame);
+        }
+        (traced, blamed)
+    }
+
     /// Returns the instructions whose results are not permitted for their operands, in the order of
     /// the module.
     pub fn blamed_instructions(&self) -> Vec<Blame> {
-        let computed = self.instrumented.probes.iter().filter_map(|probe| self.blame(probe));
+        let judged = self.instrumented.probes.iter().filter_map(|probe| self.judge(probe, u64::MAX));
+        let computed = judged.filter_map(|judged| judged.blame);
         let loaded = self.instrumented.loads.iter().filter_map(|load| load_probes::blame(load, self));
         let mut blamed: Vec<Blame> = computed.chain(loaded).chain(shared_memory::blame(self)).collect();
         blamed.sort_by_key(|blame| blame.instruction);

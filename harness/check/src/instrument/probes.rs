@@ -36,6 +36,15 @@ pub(super) struct Probe {
     first_new_word: u32,
 }
 
+/// Recorded results of an instruction, compared with the permitted ones.
+#[derive(Default)]
+pub(super) struct JudgedProbe {
+    /// Scalar results that could have come out wrong.
+    pub(super) results: u64,
+    /// Set if one is not permitted.
+    pub(super) blame: Option<Blame>,
+}
+
 impl Probe {
     /// Inserts code after the instruction that records it, and forbids its contraction.
     pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, here: RecordPosition) {
@@ -89,18 +98,19 @@ impl Probe {
 }
 
 impl TraceReader<'_> {
-    /// Checks the recorded results of an instruction for their recorded operands. Returns a blame
-    /// if any is not permitted.
-    pub(super) fn blame(&self, probe: &Probe) -> Option<Blame> {
+    /// Checks the recorded results of an instruction for their recorded operands, in about this
+    /// number of rows. Returns `None` if it was not executed.
+    pub(super) fn judge(&self, probe: &Probe, rows: u64) -> Option<JudgedProbe> {
         let executed: Vec<u64> = self.executed(0..self.instrumented.rows.count(), probe.executed).collect();
         if executed.is_empty() {
             return None;
         }
-        let results = recheck::permitted_results(self, probe)?;
-        let (mut wrong, mut example) = (0, None);
+        let Some(results) = recheck::permitted_results(self, probe, rows) else { return Some(JudgedProbe::default()) };
+        let (mut judged, mut wrong, mut example) = (0, 0, None);
         for &row in executed.iter().filter(|row| !self.is_out_of_bounds(**row, probe.executed, probe.index)) {
             let outside = self.scalars(row, &probe.result).enumerate().find_map(|(component, (scalar, got))| {
                 let permitted = results.permitted(row, component)?;
+                judged += u64::from(permitted.can_be_wrong(scalar.width()));
                 (permitted.judge(got) == Standing::Outside).then_some((component, scalar, got, permitted))
             });
             let Some((component, scalar, got, permitted)) = outside else { continue };
@@ -114,19 +124,20 @@ impl TraceReader<'_> {
                 scalar: scalar.to_string(),
             });
         }
-        Some(Blame {
+        let blame = example.map(|example| Blame {
             instruction: probe.index,
             name: name(&self.module.instruction(InstructionIndex(probe.index))),
             place: (self.place)(probe.index),
             wrong,
             recorded: executed.len() as u64,
-            example: example?,
-        })
+            example,
+        });
+        Some(JudgedProbe { results: judged, blame })
     }
 
     /// Returns the derivation step of an instruction in a row.
     pub(super) fn derived(&self, probe: &Probe, row: u64) -> DerivationStep {
-        let results = recheck::permitted_results(self, probe);
+        let results = recheck::permitted_results(self, probe, u64::MAX);
         let mut within = Some(true);
         let mut permitted = Vec::new();
         for (component, (scalar, got)) in self.scalars(row, &probe.result).enumerate() {

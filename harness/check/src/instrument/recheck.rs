@@ -8,6 +8,7 @@ use super::probes::Probe;
 use super::{InstrumentedModule, TraceReader, free_slot};
 use crate::DispatchSetup;
 use crate::compare::Permitted;
+use crate::workgroup_sample::{choose_workgroups, product};
 use assay_oracle::{Buffer, Dispatch, Limits, Memory, Resource, SubgroupLayout};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, instruction};
@@ -30,21 +31,28 @@ pub(super) struct PermittedResults {
     /// Invocations of subgroups in which some did not execute the instruction. Their tangle is not
     /// known.
     incomplete: BTreeSet<u64>,
+    /// Interpreted workgroups; `None` for all.
+    only: Option<BTreeSet<u64>>,
+    /// Invocations of a workgroup.
+    local: u64,
 }
 
 impl PermittedResults {
     /// Returns the permitted set of a scalar of the result in a row; `None` if it is not known.
     pub(super) fn permitted(&self, row: u64, scalar: usize) -> Option<Permitted<'_>> {
-        if self.incomplete.contains(&(row / u64::from(self.rows_per_result))) {
+        let invocation = row / u64::from(self.rows_per_result);
+        let is_interpreted = self.only.as_ref().is_none_or(|only| only.contains(&(invocation / self.local)));
+        if !is_interpreted || self.incomplete.contains(&invocation) {
             return None;
         }
-        let place = row / u64::from(self.rows_per_result) * self.widths.len() as u64 + scalar as u64;
+        let place = invocation * self.widths.len() as u64 + scalar as u64;
         Permitted::of(&self.memory, place * u64::from(SCALAR_STRIDE), *self.widths.get(scalar)?)
     }
 }
 
-/// Computes the permitted results; `None` if the oracle cannot.
-pub(super) fn permitted_results(reader: &TraceReader<'_>, probe: &Probe) -> Option<PermittedResults> {
+/// Computes the permitted results of about this number of rows, in whole workgroups; `None` if the
+/// oracle cannot.
+pub(super) fn permitted_results(reader: &TraceReader<'_>, probe: &Probe, rows: u64) -> Option<PermittedResults> {
     let &TraceReader { instrumented, module, setup, dispatch, recorded, .. } = reader;
     // One invocation for each row. For subgroup operations one for each invocation, so that
     // subgroups are as in the shader.
@@ -68,12 +76,15 @@ pub(super) fn permitted_results(reader: &TraceReader<'_>, probe: &Probe) -> Opti
     bindings.extend([(instrumented.descriptor.slot, Resource::Buffer(given)), (slot, Resource::Buffer(out))]);
     let [x, y, z] = dispatch.groups;
     let groups = [x, y, z.saturating_mul(instrumented.rows.rows_each / rows_per_result)];
-    let dispatch = Dispatch { bindings, groups, layout, ..dispatch.clone() };
+    let local = product(setup.local);
+    let only = choose_workgroups(product(groups), local, rows, setup.seed());
+    let dispatch = Dispatch { bindings, groups, layout, only: only.clone(), ..dispatch.clone() };
     let mut outcome = program.run(&dispatch, &Limits::default()).ok()?;
     if outcome.fault_count > 0 {
         return None;
     }
-    Some(PermittedResults { memory: outcome.memory.remove(&slot)?, widths, rows_per_result, incomplete })
+    let only = only.map(BTreeSet::from_iter);
+    Some(PermittedResults { memory: outcome.memory.remove(&slot)?, widths, rows_per_result, incomplete, only, local })
 }
 
 /// Builds a module that loads the operands of one instruction from the records, executes it in the

@@ -87,11 +87,10 @@ pub(super) fn run(
             bar.set_message(format!("{activity}; run {done} on the device"));
         }
         if let Event::CheckFinished(reported) = event {
-            activity = "diagnosing the failure";
+            let fails = reported.status == Status::Fail;
+            activity = if fails { "diagnosing the failure" } else { "checking the instructions by themselves" };
             result = Some(match result.take() {
-                Some(earlier) if !reported.partial && reported.status != earlier.status => {
-                    keep_earlier(earlier, reported)
-                }
+                Some(earlier) if ends_rerun(&earlier, reported) => keep_earlier(earlier, reported),
                 _ => (**reported).clone(),
             });
         }
@@ -126,6 +125,11 @@ pub(super) fn run_candidate(
 
 /// Message of the spinner before the first failure.
 const INTERPRETING: &str = "interpreting the shader";
+
+/// Returns whether a diagnostic rerun ended the driver.
+fn ends_rerun(earlier: &CheckResult, rerun: &CheckResult) -> bool {
+    !rerun.partial && !rerun.status.has_verdict() && rerun.status != earlier.status
+}
 
 /// Returns the result established before a diagnostic rerun ended the driver, with a note about the
 /// rerun.
