@@ -38,6 +38,8 @@ fn a_shader_whose_guard_excludes_all_invocations_does_not_pass() {
     let text = guarded("p.n < 777u || i >= p.n");
     let result = spoilt(&text, &with_n("=5", 2), |_| {});
     undetermined(&result, "the shader wrote none of 512 elements");
+    let reason = result.reason.as_deref().unwrap();
+    assert!(reason.contains(": the branch at test.wgsl:7:") && reason.contains("it depends on `0.1.n`"), "{reason}");
     let why: Vec<_> = result.unjudged.iter().map(|one| (one.round, one.why.as_str())).collect();
     assert_eq!(why, [(0, "wrote nothing"), (1, "wrote nothing")]);
     // Also on a device with an error planted in code that it does not execute.
@@ -151,6 +153,24 @@ fn a_few_elements_that_can_be_wrong_are_a_pass_with_a_warning() {
 }
 
 /// Only the second round has very large floats.
+/// A loop that never runs leaves all elements written, and says nothing about its body.
+#[test]
+fn a_pass_of_code_that_never_ran_is_warned_of() {
+    let text = guarded("i >= 256u").replace(
+        "data[i] = source[i] * 1.5;",
+        "var sum = source[i]; for (var k = 0u; k < p.n; k++) { sum = fma(sum, 0.5, sqrt(abs(sum)) + exp(-abs(sum)) * f32(k)); } data[i] = sum;",
+    );
+    let result = spoilt(&text, &with_n("=0", 1), |_| {});
+    assert_eq!(result.status, Status::Pass, "{result:?}");
+    assert!(result.writes.as_ref().unwrap().is_meaningful() && !result.is_meaningful());
+    let warning = result.notes.iter().find(|note| note.starts_with("warning: the shader executed")).unwrap();
+    assert!(
+        warning.contains("less than half; the branch at") && warning.contains("it depends on `0.1.n`"),
+        "{warning}"
+    );
+    assert!(spoilt(&text, &with_n("=1", 1), |_| {}).is_meaningful());
+}
+
 #[test]
 fn a_round_without_writes_is_listed() {
     let result = spoilt(&guarded("!(abs(source[i]) > 1e30)"), &Options { rounds: 2, ..Options::default() }, |_| {});

@@ -7,6 +7,7 @@ mod device_addresses;
 mod equivalence;
 mod hollow;
 mod images;
+mod instruction_check;
 mod languages;
 mod multisampled;
 mod parameter_search;

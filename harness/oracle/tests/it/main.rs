@@ -5,6 +5,7 @@
 
 mod bit_preserving;
 mod chained_blocks;
+mod coverage;
 mod float_sets;
 mod image_sampling;
 mod integer_programs;

@@ -1,0 +1,63 @@
+//! Check of the instructions by themselves, for shaders whose output may be nearly anything.
+
+use crate::support::{on_each_driver, wgsl};
+use assay_check::{CheckSession, Options, SessionOutput};
+use assay_events::{CheckResult, Status};
+use assay_exec::Target;
+
+/// The sine of a large number has no stated precision, so that neither does the output.
+const NOISE: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+fn noise(x: f32) -> f32 { return fract(sin(x * 12.5) * 43758.5453); }
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var sum = 0.0;
+    for (var k = 0u; k < 3u; k++) {
+        sum += noise(f32(id.x * 3u + k) + 100.0) * 0.5;
+    }
+    data[id.x] = sqrt(sum);
+}";
+
+/// Checks a shader, with an error planted if `mutation` names one.
+fn checked(text: &str, mutation: Option<&str>, target: &dyn Target) -> CheckResult {
+    let mut session = CheckSession::new(wgsl(text), Options { rounds: 1, ..Options::default() });
+    session.mutation = mutation.map(|mutation| mutation.parse().unwrap());
+    let output = SessionOutput { folder: None, command: &[] };
+    session.run(&session.check().unwrap(), target, None, output, &|_| ()).unwrap()
+}
+
+#[test]
+fn a_shader_with_undetermined_output_passes_by_its_instructions() {
+    on_each_driver(|target| {
+        let result = checked(NOISE, None, target);
+        assert_eq!(result.status, Status::Pass, "{result:?}");
+        let traced = result.traced.as_ref().expect("the instructions were recorded");
+        assert!(traced.is_meaningful() && result.is_meaningful() && traced.results > 1000, "{traced:?}");
+        // The sine itself has no permitted set.
+        assert_eq!(traced.instructions, traced.of - 1, "{traced:?}");
+        assert!(result.notes.iter().any(|note| note.starts_with("the output could not be judged: ")), "{result:?}");
+    });
+}
+
+#[test]
+fn a_wrong_instruction_fails_although_the_output_is_undetermined() {
+    for mutation in ["ulp:100@Sqrt", "ulp:4@OpFAdd", "off-by-one@OpIAdd"] {
+        on_each_driver(|target| {
+            let result = checked(NOISE, Some(mutation), target);
+            assert_eq!(result.status, Status::Fail, "{mutation}: {result:?}");
+            let blamed: Vec<&str> = result.blamed.iter().map(|blame| blame.name.as_str()).collect();
+            assert_eq!(blamed, [mutation.split_once('@').unwrap().1], "{mutation}: {result:?}");
+            let reason = result.reason.as_deref().unwrap();
+            assert!(reason.contains(blamed[0]) && reason.contains("instrumented variant"), "{reason}");
+        });
+    }
+}
+
+#[test]
+fn a_shader_with_meaningful_output_is_not_instrumented() {
+    let text = NOISE.replace("fract(sin(x * 12.5) * 43758.5453)", "x * 12.5");
+    on_each_driver(|target| {
+        let result = checked(&text, None, target);
+        assert_eq!((result.status, &result.traced), (Status::Pass, &None), "{result:?}");
+        assert!(result.is_meaningful());
+    });
+}

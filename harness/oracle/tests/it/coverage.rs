@@ -1,0 +1,51 @@
+//! Executed instructions of a program.
+
+use crate::support::*;
+use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Limits, Program, SkippedCode, Slot, SpecValues};
+
+/// Runs WGSL once for each first word of its buffer. Returns the coverage of all runs, and the
+/// skipped code with the lines of its branch and of its beginning.
+fn covered(body: &str, words: &[u32]) -> (Coverage, Option<(u32, u32, u64)>) {
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> d: array<u32, 4>;
+fn much(x: u32) -> u32 {{ return ((x * 3u) ^ (x >> 5u)) + (x * x * 7u); }}
+@compute @workgroup_size(1) fn main() {{
+let x = d[0];
+{body}
+}}"
+    );
+    let module = wgsl(&text);
+    let program = Program::new(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
+    let mut executed = ExecutedBlocks::default();
+    for word in words {
+        let bindings = [(Slot::new(0, 0), crate::support::words(&[*word, 0, 0, 0]))].into();
+        let dispatch = Dispatch { groups: [1; 3], bindings, ..Dispatch::default() };
+        executed.add(&program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}")).executed);
+    }
+    let line = |place: assay_oracle::Place| place.line.expect("naga records lines");
+    let skipped = program.skipped_code(&executed);
+    let skipped = skipped.map(|SkippedCode { branch, first, instructions }| (line(branch), line(first), instructions));
+    (program.coverage(&executed), skipped)
+}
+
+#[test]
+fn the_largest_skipped_code_is_named_with_its_branch() {
+    let body = "if x < 4u {\nd[1] = x;\n}\nif x > 9u {\nd[2] = much(x);\n}";
+    let (none, skipped) = covered(body, &[5]);
+    // `much` is called only there.
+    assert!(none.executed * 2 < none.instructions, "{none:?}");
+    let (branch, first, instructions) = skipped.expect("two branches skip code");
+    assert_eq!((branch, first), (8, 9));
+    assert!(instructions * 2 > none.instructions && none.executed + instructions < none.instructions, "{none:?}");
+    let (some, skipped) = covered(body, &[5, 10]);
+    assert_eq!(skipped.map(|(branch, first, _)| (branch, first)), Some((5, 6)), "{some:?}");
+    let (all, skipped) = covered(body, &[5, 10, 3]);
+    assert_eq!((all.executed, skipped), (all.instructions, None));
+    assert_eq!((none.instructions, some.instructions), (all.instructions, all.instructions));
+}
+
+#[test]
+fn code_behind_a_constant_is_not_counted() {
+    let (coverage, skipped) = covered("const debug = false;\nif debug {\nd[2] = much(x);\n}\nd[1] = x;", &[1]);
+    assert_eq!((coverage.executed, skipped), (coverage.instructions, None), "{coverage:?}");
+}
