@@ -13,7 +13,7 @@ use crate::check::Check;
 use crate::instrument::{ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::status;
-use assay_events::{Blame, CheckResult, ExecutedInstructions, Status, TracedInstructions};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions};
 use assay_exec::Target;
 use assay_oracle::Place;
 use assay_spirv::module::InstructionIndex;
@@ -39,10 +39,11 @@ impl Check<'_> {
     /// Checks the instructions by themselves if the output says little, and adds what that shows to
     /// the result. A variant that is not possible becomes a note.
     pub(crate) fn check_instructions(&self, result: &mut CheckResult, target: &dyn Target) {
-        let is_executed = result.executed.as_ref().is_some_and(ExecutedInstructions::is_meaningful);
+        // The oracle may have given up long before the end of a shader that writes something.
+        let writes = result.writes.as_ref().is_some_and(|writes| writes.written > 0);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let is_slow = result.times.wall - result.times.check > SLOW;
-        if !is_open || !is_executed || is_slow || result.is_meaningful() || !self.expectations.is_empty() {
+        if !is_open || !writes || is_slow || result.is_meaningful() || !self.expectations.is_empty() {
             return;
         }
         let skipped =
@@ -66,13 +67,12 @@ impl Check<'_> {
         let module = &self.shader.source.module;
         let (indices, unrecorded) = computations(module, &self.setup.entry);
         let rows = (ROWS / (indices.len() as u64).max(1)).max(LEAST_ROWS);
-        let mut sum = TracedInstructions { unrecorded, ..TracedInstructions::default() };
+        let mut sum = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
         for (number, part) in indices.chunks(PROBES).enumerate() {
             // The next variant takes about as long as the ones before.
             let elapsed = started.elapsed();
             if elapsed + elapsed / (number as u32).max(1) > TIME {
-                sum.of += part.len() as u64;
-                continue;
+                break;
             }
             let recorded = ProbeSelection::Computations { from: part[0], to: part[part.len() - 1] + 1 };
             let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
@@ -80,7 +80,6 @@ impl Check<'_> {
             let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
             let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
             let (traced, blamed) = reader.ok_or("the device returned no records")?.judged_computations(rows);
-            sum.of += traced.of;
             sum.instructions += traced.instructions;
             sum.results += traced.results;
             if !blamed.is_empty() {

@@ -395,7 +395,8 @@ impl<'a> Search<'a> {
         self.has_defined |= score.defined == self.rounds;
         let Coverage { instructions, executed } = self.check.program.coverage(&executed);
         score.executed = executed;
-        score.covered = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
+        let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
+        score.covered = score.narrow > 0 && covers;
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         Ok(Some(candidate))

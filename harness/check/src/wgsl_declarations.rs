@@ -44,7 +44,7 @@ pub(crate) fn completed(
     let others = other_texts(&file);
     let mut text = text.to_owned();
     let mut added: Vec<(String, &Path)> = Vec::new();
-    let (mut chosen, number) = (Vec::new(), macro_value(&text));
+    let (mut chosen, mut dropped) = (Vec::<(String, String)>::new(), Vec::new());
     while let Some(name) = undeclared_name(&message) {
         if added.len() >= MAX_DECLARATIONS || added.iter().any(|(known, _)| known == name) {
             break;
@@ -55,11 +55,18 @@ pub(crate) fn completed(
                 text = text + "\n" + declared;
                 added.push((name.to_owned(), path));
             }
-            None if is_macro(name) && !chosen.contains(&name.to_owned()) => {
-                text = format!("{text}\nconst {name} = {number};");
-                chosen.push(name.to_owned());
-            }
-            None => break,
+            None if !is_macro(name) || chosen.iter().any(|(known, _)| known == name) => break,
+            None => match without_calls(&text, name) {
+                Some(without) => {
+                    text = without;
+                    dropped.push(name.to_owned());
+                }
+                None => {
+                    let number = macro_value(&text, name);
+                    text = format!("{text}\nconst {name} = {number};");
+                    chosen.push((name.to_owned(), number));
+                }
+            },
         }
         match compile(&text) {
             Some(next) => message = next,
@@ -74,19 +81,40 @@ pub(crate) fn completed(
     let files: Vec<String> = by_file.into_iter().map(of_file).collect();
     let taken =
         (!files.is_empty()).then(|| format!("declarations of other files stand after the text: {}", files.join("; ")));
-    let options: Vec<String> = chosen.iter().map(|name| format!("--define {name}={number}")).collect();
+    let options: Vec<String> = chosen.iter().map(|(name, number)| format!("--define {name}={number}")).collect();
     let given =
         (!options.is_empty()).then(|| format!("macros without a definition got chosen values: {}", options.join(" ")));
-    let notes: Vec<String> = taken.into_iter().chain(given).collect();
+    let without = (!dropped.is_empty())
+        .then(|| format!("calls of macros without a definition return their operand: {}", dropped.join(", ")));
+    let notes: Vec<String> = taken.into_iter().chain(given).chain(without).collect();
     (!notes.is_empty()).then_some(CompletedText { text: text + "\n", notes })
 }
 
-/// Returns the value of a macro that is a number: the workgroup size along x if the text states it,
-/// which many such macros have to agree with.
-fn macro_value(text: &str) -> String {
-    let sizes = text.split_once("@workgroup_size(").map(|(_, sizes)| sizes);
-    let first = sizes.and_then(|sizes| sizes.split([',', ')']).next()).map(str::trim);
-    first.filter(|size| size.parse::<u32>().is_ok()).unwrap_or(NUMBER).to_owned()
+/// Returns the value of a macro that is a number. That of a workgroup size makes a usual size: many
+/// shaders reduce over a fixed number of invocations. Others get the workgroup size along x, if the
+/// text states it, which many macros have to agree with.
+fn macro_value(text: &str, name: &str) -> String {
+    let sizes = text.split_once("@workgroup_size(").and_then(|(_, sizes)| sizes.split(')').next());
+    let sizes: Vec<&str> = sizes.into_iter().flat_map(|sizes| sizes.split(',')).map(str::trim).collect();
+    if sizes.contains(&name) {
+        let open = sizes.iter().filter(|size| size.parse::<u32>().is_err()).count();
+        return if open == 1 { "256" } else { "8" }.to_owned();
+    }
+    sizes.first().filter(|size| size.parse::<u32>().is_ok()).unwrap_or(&NUMBER).to_string()
+}
+
+/// Returns a text with spaces for a name before each parenthesis, so that its calls return their
+/// operand; `None` if nothing calls it.
+fn without_calls(text: &str, name: &str) -> Option<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut without = text.to_owned();
+    for (at, _) in text.match_indices(name) {
+        let is_whole = !text[..at].ends_with(is_part);
+        if is_whole && text[at + name.len()..].starts_with('(') {
+            without.replace_range(at..at + name.len(), &" ".repeat(name.len()));
+        }
+    }
+    (without != text).then_some(without)
 }
 
 /// Returns the other WGSL files of a shader's repository with their texts, the nearest first.
@@ -225,10 +253,14 @@ mod tests {
         let text = "@compute @workgroup_size(BLOCK) fn a() {}";
         let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
-        assert_eq!(found.notes, ["macros without a definition got chosen values: --define BLOCK=4"]);
+        assert_eq!(found.notes, ["macros without a definition got chosen values: --define BLOCK=256"]);
         let text = "var<workgroup> sums: array<f32, BLOCK>; @compute @workgroup_size(128, 1) fn a() {}";
         let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
         assert!(found.notes[0].ends_with("--define BLOCK=128"), "{:?}", found.notes);
+        let text = "fn a(x: f32) -> f32 { return ACT(x) + 2.0 * MY_ACT(x); }";
+        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
+        assert_eq!(found.notes, ["calls of macros without a definition return their operand: ACT, MY_ACT"]);
         let message = format!("{UNDECLARED}missing`");
         assert!(completed(&file, "fn a() { missing(); }", message, compile).is_none());
     }

@@ -70,7 +70,7 @@ impl std::fmt::Display for SkippedCode {
 pub struct TracedInstructions {
     /// Instructions with a result that could have come out wrong.
     pub instructions: u64,
-    /// Instructions that were recorded and executed.
+    /// Instructions that can be recorded, executed or not.
     pub of: u64,
     /// Scalar results that could have come out wrong.
     pub results: u64,
@@ -80,8 +80,8 @@ pub struct TracedInstructions {
 }
 
 impl TracedInstructions {
-    /// Returns whether the check says something about the shader: it covers half of the executed
-    /// instructions.
+    /// Returns whether the check says something about the shader: it covers half of the
+    /// instructions that can be recorded.
     pub fn is_meaningful(&self) -> bool {
         self.results > 0 && self.instructions.saturating_mul(ExecutedInstructions::MEANINGFUL) >= self.of
     }
@@ -91,6 +91,6 @@ impl std::fmt::Display for TracedInstructions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let TracedInstructions { instructions, of, results, .. } = self;
         let [instructions, of, results] = [instructions, of, results].map(group_digits);
-        write!(f, "{results} results of {instructions} of {of} recorded instructions")
+        write!(f, "{results} results of {instructions} of {of} computations")
     }
 }

@@ -415,7 +415,6 @@ impl TraceReader<'_> {
         let mut traced = TracedInstructions::default();
         let mut blamed = Vec::new();
         for judged in self.instrumented.probes.iter().filter_map(|probe| self.judge(probe, rows)) {
-            traced.of += 1;
             traced.instructions += u64::from(judged.results > 0);
             traced.results += judged.results;
             blamed.extend(judged.blame);

@@ -14,7 +14,8 @@ pub(super) struct Score {
     pub(super) defined: u32,
     /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
     pub(super) ample: bool,
-    /// Set if enough instructions were executed ([`ExecutedInstructions::is_meaningful`]).
+    /// Set if some of these elements could come out wrong, and enough instructions were executed
+    /// ([`ExecutedInstructions::is_meaningful`]).
     pub(super) covered: bool,
     /// Set if these elements differ in their values ([`Writes::is_varied`]).
     pub(super) varied: bool,
