@@ -9,6 +9,9 @@ use crate::{
 use assay_events::{Blame, CheckResult, Mismatch, Status, class_names};
 use std::fmt::Write;
 
+/// Time of a search for parameters that is printed, in seconds.
+pub(crate) const LONG_SEARCH: f64 = 1.0;
+
 /// Number of wrong elements that are printed in full.
 const SHOWN: usize = 5;
 
@@ -72,7 +75,7 @@ pub fn text(check: &CheckResult) -> String {
         );
     }
     let search = match check.times.search {
-        0.0 => String::new(),
+        searched if searched < LONG_SEARCH => String::new(),
         searched => format!("parameters sought in {}, ", seconds(searched)),
     };
     _ = writeln!(
@@ -120,7 +123,7 @@ fn compared(check: &CheckResult) -> String {
             } else {
                 let kept = check.writes.as_ref().map_or(0, |writes| writes.elements - writes.written);
                 let kept = match kept {
-                    0 => String::new(),
+                    kept if kept == 0 || kept >= check.elements_checked => String::new(),
                     kept => format!(" ({} of them must keep their contents)", group_digits(kept)),
                 };
                 format!("{elements} checked{kept}, {} not permitted", group_digits(failing))

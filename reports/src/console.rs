@@ -253,7 +253,11 @@ impl Console {
             out,
             "time     {}; summed over cases: {}build {}, device {}, check {} on {}, overlap {}{}",
             seconds(tally.wall()),
-            if times.search > 0.0 { format!("search {}, ", seconds(times.search)) } else { String::new() },
+            if times.search >= check_text::LONG_SEARCH {
+                format!("search {}, ", seconds(times.search))
+            } else {
+                String::new()
+            },
             seconds(times.build),
             seconds(times.device),
             seconds(times.check),

@@ -13,7 +13,7 @@ use crate::check::Check;
 use crate::instrument::{ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::status;
-use assay_events::{Blame, CheckResult, Status, TracedInstructions};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
 use assay_exec::Target;
 use assay_oracle::Place;
 use assay_spirv::module::InstructionIndex;
@@ -40,7 +40,8 @@ impl Check<'_> {
     /// the result. A variant that is not possible becomes a note.
     pub(crate) fn check_instructions(&self, result: &mut CheckResult, target: &dyn Target) {
         // The oracle may have given up long before the end of a shader that writes something.
-        let writes = result.writes.as_ref().is_some_and(|writes| writes.written > 0);
+        let writes = |of: &Writes| of.written > 0 && Writes::is_enough(of.written, of.elements);
+        let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let is_slow = result.times.wall - result.times.check > SLOW;
         if !is_open || !writes || is_slow || result.is_meaningful() || !self.expectations.is_empty() {

@@ -168,10 +168,12 @@ impl CheckSession {
         }
         let started = Instant::now();
         let found = search_parameters(&self.check()?, &self.options, limits)?;
-        self.searched = started.elapsed().as_secs_f64();
+        // The first candidate has the defaults.
+        if !matches!(found, ParameterSearch::NotNeeded | ParameterSearch::NothingBetter(1)) {
+            self.searched = started.elapsed().as_secs_f64();
+        }
         match found {
             ParameterSearch::NotNeeded => {}
-            // The first candidate has the defaults.
             ParameterSearch::NothingBetter(candidates) => self.fruitless = (candidates > 1).then_some(candidates),
             ParameterSearch::Found(chosen) => {
                 chosen.apply(&mut self.options)?;
@@ -279,10 +281,10 @@ impl CheckSession {
         if let (Some(folder), false) = (output.folder, result.mismatches.is_empty()) {
             remove_bundles(folder)?;
         }
-        if !result.is_meaningful() {
+        if self.diagnosis.trace && !result.is_meaningful() {
             preliminary(&result);
+            check.check_instructions(&mut result, target);
         }
-        check.check_instructions(&mut result, target);
         let failed = result.status == Status::Fail;
         if failed {
             preliminary(&result);

@@ -86,7 +86,9 @@ impl Program {
             for target in self.targets(from).into_iter().filter(|target| is_skipped(*target)) {
                 let code = self.reachable(target, is_skipped);
                 let instructions = code.iter().map(|block| self.instructions(*block)).sum();
-                let first = code.iter().find_map(|block| self.places(*block).first().copied());
+                // The code of called functions is elsewhere.
+                let own = code.iter().filter(|block| block.function == target.function);
+                let first = own.chain(&code).find_map(|block| self.places(*block).first().copied());
                 if let Some(first) = first
                     && most.is_none_or(|most| most.instructions < instructions)
                 {

@@ -65,17 +65,17 @@ impl Candidate {
         let Score { narrow, executed, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
-            None if !self.score.covered => {
-                format!("the shader executed only {} of its instructions", group_digits(executed))
-            }
-            None if self.score.has_one_in(Writes::MEANINGFUL) => format!(
-                "the {} elements that could come out wrong have one value or keep their old one",
-                group_digits(narrow)
-            ),
-            None => format!(
+            None if !self.score.has_one_in(Writes::MEANINGFUL) => format!(
                 "only {} of the {} elements that the shader may write could come out wrong",
                 group_digits(narrow),
                 group_digits(elements)
+            ),
+            None if !self.score.covered => {
+                format!("the shader executed only {} of its instructions", group_digits(executed))
+            }
+            None => format!(
+                "the {} elements that could come out wrong have one value or keep their old one",
+                group_digits(narrow)
             ),
         }
     }

@@ -158,7 +158,7 @@ fn a_few_elements_that_can_be_wrong_are_a_pass_with_a_warning() {
 fn a_pass_of_code_that_never_ran_is_warned_of() {
     let text = guarded("i >= 256u").replace(
         "data[i] = source[i] * 1.5;",
-        "var sum = source[i]; for (var k = 0u; k < p.n; k++) { sum = fma(sum, 0.5, sqrt(abs(sum)) + exp(-abs(sum)) * f32(k)); } data[i] = sum;",
+        "var sum = source[i]; for (var k = 0u; k < p.n; k++) { sum = fma(sum, 0.5, sqrt(abs(sum)) + exp(-abs(sum)) * f32(k)); sum = min(sum, 9.0) + max(sum, 1.0) * cos(sum); sum = sum * sum - round(sum) + sin(sum) * 0.25; } data[i] = sum;",
     );
     let result = spoilt(&text, &with_n("=0", 1), |_| {});
     assert_eq!(result.status, Status::Pass, "{result:?}");

@@ -20,6 +20,7 @@ fn noise(x: f32) -> f32 { return fract(sin(x * 12.5) * 43758.5453); }
 /// Checks a shader, with an error planted if `mutation` names one.
 fn checked(text: &str, mutation: Option<&str>, target: &dyn Target) -> CheckResult {
     let mut session = CheckSession::new(wgsl(text), Options { rounds: 1, ..Options::default() });
+    session.diagnosis.trace = true;
     session.mutation = mutation.map(|mutation| mutation.parse().unwrap());
     let output = SessionOutput { folder: None, command: &[] };
     session.run(&session.check().unwrap(), target, None, output, &|_| ()).unwrap()

@@ -94,12 +94,12 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "no_trace")]
     pub(super) explain: bool,
 
-    /// If the device fails, rerun an instrumented shader to find the first wrong instruction
-    /// (default)
+    /// Rerun instrumented variants of the shader (default): if the device fails, to find the first
+    /// wrong instruction; if the output says little, to check the instructions by themselves
     #[arg(long)]
     pub(super) trace: bool,
 
-    /// Do not search for the first wrong instruction
+    /// Run no instrumented variants for that
     #[arg(long, conflicts_with = "trace")]
     pub(super) no_trace: bool,
 
