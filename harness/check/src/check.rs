@@ -83,10 +83,6 @@ pub(crate) const SEEMS_ENDLESS: &str = "seems to run endlessly";
 /// Description of a loop in which a state repeats.
 pub(crate) const ENDLESS: &str = "runs endlessly";
 
-/// Description of a shader that is defined for some subgroup layouts, but not for the device's.
-pub(crate) const UNDEFINED_IN_LAYOUT: &str =
-    "in the device's subgroup layout, or in the usual one, the shader itself is undefined";
-
 /// Largest number of faults listed.
 const FAULTS: usize = 5;
 

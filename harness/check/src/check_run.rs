@@ -10,7 +10,7 @@
 //! 6. relax copies of memory that the first interpretation took literally;
 //! 7. compare with the expectations of the case file.
 
-use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, UNDEFINED_IN_LAYOUT, description_of_faults};
+use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
 use crate::compare::{Comparison, check_complete};
 use crate::executed_code::executed_instructions;
 use crate::expectation::InterpretedRound;
@@ -44,7 +44,7 @@ pub(crate) struct CheckRun<'a> {
     /// Undetermined elements by cause and place.
     causes: BTreeMap<(String, String), u64>,
     undefined: UndefinedRounds,
-    /// First fault under a recorded subgroup layout.
+    /// First fault under a recorded subgroup layout, as a clause.
     undefined_in_layout: Option<String>,
     /// Set if a round was skipped because an access might leave all buffers.
     open_addresses: bool,
@@ -247,7 +247,7 @@ impl<'a> CheckRun<'a> {
         let dispatch = Dispatch { only: self.only.clone(), ..dispatch.clone() };
         match check.program.run(&dispatch, &limits) {
             Ok(outcome) if outcome.fault_count > 0 => Ok(outcome),
-            _ => Err(self.skip_undefined_layout(number, check.first_fault(&usual))),
+            _ => Err(self.skip_undefined_layout(number, dispatch.subgroup_size, &check.first_fault(&usual))),
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a> CheckRun<'a> {
                 (round.dispatch.layout, round.dispatch.subgroup_size) = (layout, size);
                 round.outcome = self.interpret_subset(&mut round.dispatch)?;
                 if round.outcome.fault_count > 0 {
-                    return Err(self.skip_undefined_layout(round.number, check.first_fault(&round.outcome)));
+                    return Err(self.skip_undefined_layout(round.number, size, &check.first_fault(&round.outcome)));
                 }
                 Ok(())
             }
@@ -321,10 +321,11 @@ impl<'a> CheckRun<'a> {
     }
 
     /// Notes a round that the shader leaves undefined under the recorded subgroup layout, or the
-    /// usual one.
-    fn skip_undefined_layout(&mut self, number: u32, first: String) -> RoundEnd {
-        self.skip(number, format!("was not checked because {UNDEFINED_IN_LAYOUT}: {first}"));
-        self.undefined_in_layout.get_or_insert(first);
+    /// usual one. Another layout may be free of faults.
+    fn skip_undefined_layout(&mut self, number: u32, size: u32, first: &str) -> RoundEnd {
+        let what = format!("the shader has undefined behaviour with subgroups of {size} invocations: {first}");
+        self.skip(number, format!("was not checked because {what}"));
+        self.undefined_in_layout.get_or_insert(what);
         RoundEnd::Skipped
     }
 
@@ -397,7 +398,7 @@ impl<'a> CheckRun<'a> {
                 return Err(self.blame_layout(round.number, &what, "subgroup built-ins".to_owned()));
             }
             Some(Err(Unobserved::UndefinedInLayout(first))) => {
-                return Err(self.skip_undefined_layout(round.number, first));
+                return Err(self.skip_undefined_layout(round.number, round.dispatch.subgroup_size, &first));
             }
             Some(Err(Unobserved::Failed { choices, why })) => self.result.notes.push(format!(
                 "round {}: results that depend on {} were not checked: {why}",
@@ -493,10 +494,14 @@ impl<'a> CheckRun<'a> {
         if let Some(race) = &self.benign_race {
             status::qualify_by_benign_race(&mut result, race);
         }
-        if let (Status::Undetermined, Some(first)) = (result.status, self.undefined_in_layout) {
-            let advice =
-                check.advice("; require another size with --subgroup-size, or change the shader").unwrap_or_default();
-            result.reason = Some(format!("{UNDEFINED_IN_LAYOUT}: {first}{advice}"));
+        if let (Status::Undetermined, Some(what)) = (result.status, self.undefined_in_layout) {
+            let size = |name: &str| self.target.capabilities().properties.get(name).copied();
+            let sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).filter(|(least, most)| least < most);
+            let advice = match sizes {
+                Some((least, most)) => format!("; the device has subgroups of {least} to {most}: try --subgroup-size"),
+                None => "; the device has no others, so the shader does not suit it".to_owned(),
+            };
+            result.reason = Some(what + &check.advice(&advice).unwrap_or_default());
         }
         if result.status == Status::Undetermined && self.open_addresses {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));

@@ -53,6 +53,9 @@ const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
 /// stages.
 const COMPUTE_SECTION: &str = "#[compute]";
 
+/// Line that the Godot engine replaces by the definitions of a variant of the shader.
+const ENGINE_DEFINES: &str = "#VERSION_DEFINES";
+
 /// Mark at the beginning of a text in UTF-8 that some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -383,6 +386,10 @@ impl Source<'_> {
             lines.truncate(end.unwrap_or(lines.len()));
             lines[..=start].fill(Cow::Owned(String::new()));
         }
+        lines
+            .iter_mut()
+            .filter(|line| line.trim() == ENGINE_DEFINES)
+            .for_each(|line| *line = Cow::Owned(String::new()));
         for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
             let in_brackets = include_names(line).find(|name| line.contains(&format!("<{name}>")));
             if let Some(quoted) = in_brackets.map(|name| format!("#include \"{name}\"")) {

@@ -17,6 +17,7 @@ use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
 use assay_exec::Target;
 use assay_oracle::Place;
 use assay_spirv::module::InstructionIndex;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Instructions that one variant records.
@@ -62,11 +63,11 @@ impl Check<'_> {
         }
     }
 
-    /// Runs the variants of a round until one has a wrong instruction.
+    /// Runs the variants of a round until one has a wrong instruction. The error is that of the
+    /// first variant; a later one ends the check.
     fn judge_instructions(&self, round: u32, target: &dyn Target) -> Result<(TracedInstructions, Vec<Blame>), String> {
         let started = Instant::now();
-        let module = &self.shader.source.module;
-        let (indices, unrecorded) = computations(module, &self.setup.entry);
+        let (indices, unrecorded) = computations(&self.shader.source.module, &self.setup.entry);
         let rows = (ROWS / (indices.len() as u64).max(1)).max(LEAST_ROWS);
         let mut sum = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
         for (number, part) in indices.chunks(PROBES).enumerate() {
@@ -75,18 +76,40 @@ impl Check<'_> {
             if elapsed + elapsed / (number as u32).max(1) > TIME {
                 break;
             }
-            let recorded = ProbeSelection::Computations { from: part[0], to: part[part.len() - 1] + 1 };
-            let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
-            let VariantRun { given, output } = self.run_variant(&instrumented, round, target)?;
-            let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
-            let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
-            let (traced, blamed) = reader.ok_or("the device returned no records")?.judged_computations(rows);
+            let (traced, blamed) = match self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target) {
+                Ok(judged) => judged,
+                Err(why) if number == 0 => return Err(why),
+                Err(_) => break,
+            };
             sum.instructions += traced.instructions;
             sum.results += traced.results;
-            if !blamed.is_empty() {
-                return Ok((sum, blamed));
+            // Alone, an instruction has its records elsewhere: an access of the shader that Assay
+            // did not follow may have damaged them.
+            let is_wrong_alone = |blame: &Blame| {
+                let alone = blame.instruction..blame.instruction + 1;
+                self.judge_part(alone, (round, rows), target).is_ok_and(|(_, blamed)| !blamed.is_empty())
+            };
+            if let Some(first) = blamed.into_iter().find(is_wrong_alone) {
+                return Ok((sum, vec![first]));
             }
         }
         Ok((sum, Vec::new()))
+    }
+
+    /// Runs the variant that records the computations in a range of instructions, and judges about
+    /// this number of records of each.
+    fn judge_part(
+        &self,
+        Range { start: from, end: to }: Range<u32>,
+        (round, rows): (u32, u64),
+        target: &dyn Target,
+    ) -> Result<(TracedInstructions, Vec<Blame>), String> {
+        let module = &self.shader.source.module;
+        let recorded = ProbeSelection::Computations { from, to };
+        let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
+        let VariantRun { given, output } = self.run_variant(&instrumented, round, target)?;
+        let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
+        let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
+        Ok(reader.ok_or("the device returned no records")?.judged_computations(rows))
     }
 }

@@ -1,7 +1,7 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, UndeterminedElements, Writes, group_digits};
 use assay_exec::ExecError;
 use assay_oracle::CauseKind;
 
@@ -90,8 +90,7 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
             let cause = result.undetermined.iter().max_by_key(|cause| cause.elements);
             // Other inputs do not order invocations.
             advice = advice.filter(|_| cause.is_none_or(|cause| cause.cause != CauseKind::Order.to_string()));
-            let cause =
-                cause.map_or_else(String::new, |cause| format!(": mostly, {}, at {}", cause.cause, cause.place));
+            let cause = cause.map_or_else(String::new, |cause| format!(" (most: {}, at {})", cause.cause, cause.place));
             format!(
                 "the shader wrote only undetermined elements, {} of {}, so nothing was checked{cause}",
                 group_digits(written),
@@ -118,6 +117,19 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
         names => format!("; not recorded: {}", names.join(", ")),
     };
     let what = format!("checked by themselves, for the operands that the device recorded: {traced}");
+    // Accesses that the oracle did not follow may lie outside of buffers, which leaves all values open.
+    let gave_up = |cause: &UndeterminedElements| {
+        [CauseKind::Budget, CauseKind::Time].iter().any(|kind| cause.cause == kind.to_string())
+    };
+    if let Some(Blame { name, place, .. }) = blamed.first()
+        && result.undetermined.iter().any(gave_up)
+    {
+        result.notes.push(format!(
+            "{name} at {place} has results in an instrumented variant that are not permitted for its operands; this \
+             proves nothing, because the shader may have undefined behaviour that Assay did not follow"
+        ));
+        return;
+    }
     if let Some(first) = blamed.first() {
         let Blame { name, place, wrong, .. } = first;
         let also = if result.status == Status::Undetermined { result.reason.take() } else { None };

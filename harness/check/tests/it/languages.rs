@@ -111,6 +111,21 @@ fn macros_without_a_definition_get_values() {
     assert!(passed.notes.iter().any(|known| known == note), "{:?}", passed.notes);
 }
 
+/// The engine splits a file into stages and puts definitions in place of a line.
+#[test]
+fn glsl_of_the_godot_engine_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#[vertex]\nnonsense\n#[compute]\n#version 450\n#VERSION_DEFINES\n\
+                layout(local_size_x = 64) in;\n\
+                layout(set = 0, binding = 0) buffer Data { float data[]; };\n\
+                void main() { data[gl_GlobalInvocationID.x] *= 1.5; }\n";
+    let path = written(&folder, &[("a.glsl", text)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+}
+
 #[test]
 fn the_entry_point_of_hlsl_is_found() {
     let folder = tempfile::tempdir().unwrap();
