@@ -94,9 +94,10 @@ pub(crate) fn line(check: &CheckResult) -> String {
     let style = style(check.status);
     let writes = check.writes.as_ref().map(ToString::to_string);
     let few = check.notes.iter().find(|note| note.starts_with("warning: ")).map(|note| format!("; {note}"));
+    let traced = check.traced.as_ref().map(|traced| format!("; checked by themselves: {traced}"));
     let details = match &check.reason {
         Some(reason) => reason.lines().next().unwrap_or_default().to_owned(),
-        None => writes.unwrap_or_default() + &few.unwrap_or_default(),
+        None => writes.unwrap_or_default() + &traced.unwrap_or_default() + &few.unwrap_or_default(),
     };
     format!("{style}{:<14}{style:#} {}  {details}\n", format!("{:?}", check.status), check.name)
 }
@@ -107,7 +108,10 @@ fn compared(check: &CheckResult) -> String {
     let elements = counted(check.elements_checked, "element");
     let hollow = check.status == Status::Undetermined && check.elements_failing + check.elements_warning == 0;
     match check.elements_checked {
-        0 => "no element checked".to_owned(),
+        0 => match &check.traced {
+            Some(traced) => format!("{traced} checked by themselves"),
+            None => "no element checked".to_owned(),
+        },
         _ if hollow && check.writes.as_ref().is_some_and(|writes| writes.written == 0) => {
             format!("{elements} compared: none was written, and all have their old contents")
         }
