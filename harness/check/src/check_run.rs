@@ -12,18 +12,17 @@
 
 use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
 use crate::compare::{Comparison, check_complete};
-use crate::executed_code::executed_instructions;
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
-use crate::parameter_search::open_sources;
+use crate::parameter_search::{open_sources, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
-use assay_events::{CheckResult, Status, UndeterminedElements, UnjudgedRound};
+use assay_events::{CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
-use assay_oracle::{Copies, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
+use assay_oracle::{Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -551,4 +550,16 @@ impl UndefinedRounds {
         };
         CheckError::Undefined { name: check.shader.name.clone(), what, list }
     }
+}
+
+/// Returns the executed instructions of a check; `None` if there are none.
+pub(crate) fn executed_instructions(check: &Check<'_>, blocks: &ExecutedBlocks) -> Option<ExecutedInstructions> {
+    let Coverage { instructions, executed } = check.program.coverage(blocks);
+    let skipped = check.program.skipped_code(blocks).map(|skipped| SkippedCode {
+        branch: check.shader.location(skipped.branch),
+        first: check.shader.location(skipped.first),
+        instructions: skipped.instructions,
+        depends_on: parameters_of(check, skipped.branch.instruction),
+    });
+    (executed > 0).then_some(ExecutedInstructions { instructions, executed, skipped })
 }

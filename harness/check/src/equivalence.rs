@@ -14,9 +14,8 @@
 
 use crate::CheckError;
 use crate::check::{Check, description_of_faults, on_one_line, oracle};
-use crate::check_run::UndefinedRounds;
+use crate::check_run::{UndefinedRounds, executed_instructions};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
-use crate::executed_code::executed_instructions;
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
 use crate::status::{TRY, hollow_reason, qualify_by_benign_race};

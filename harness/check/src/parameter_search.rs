@@ -45,7 +45,7 @@ use crate::compare::{Comparison, compare};
 use crate::dispatch_setup::DispatchSetup;
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
-use crate::workgroup_sample::{choose_workgroups, product};
+use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, SubgroupLayout};

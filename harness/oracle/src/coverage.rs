@@ -2,47 +2,11 @@
 
 use crate::control_flow::{Block, End};
 use crate::error::Place;
+use crate::executed_blocks::{BlockNumber, ExecutedBlocks};
 use crate::inst::Inst;
 use crate::program::Program;
 use std::collections::BTreeSet;
 use std::ops::Range;
-
-/// Blocks that some invocation executed, or may have executed, by function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExecutedBlocks(Vec<Vec<bool>>);
-
-impl ExecutedBlocks {
-    /// Adds the blocks of another run of the same program.
-    pub fn add(&mut self, other: &ExecutedBlocks) {
-        if self.0.is_empty() {
-            self.0.clone_from(&other.0);
-        }
-        let pairs = self.0.iter_mut().flatten().zip(other.0.iter().flatten());
-        pairs.for_each(|(here, there)| *here |= there);
-    }
-
-    pub(crate) fn none_of(program: &Program) -> ExecutedBlocks {
-        ExecutedBlocks(program.functions.iter().map(|function| vec![false; function.blocks.len()]).collect())
-    }
-
-    /// Adds a block.
-    pub(crate) fn insert(&mut self, BlockNumber { function, block }: BlockNumber) {
-        self.0[function as usize][block as usize] = true;
-    }
-
-    fn contains(&self, BlockNumber { function, block }: BlockNumber) -> bool {
-        self.0.get(function as usize).is_some_and(|blocks| blocks[block as usize])
-    }
-}
-
-/// A block of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BlockNumber {
-    /// Function, by its number in the program.
-    pub(crate) function: u32,
-    /// Block, by its number in the function.
-    pub(crate) block: u32,
-}
 
 /// Number of executed instructions of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

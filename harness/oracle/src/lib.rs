@@ -214,6 +214,7 @@ mod coverage;
 mod decode;
 mod dispatch;
 mod error;
+mod executed_blocks;
 mod expr_bound;
 mod fast_path;
 mod float_op;
@@ -234,13 +235,14 @@ mod texel;
 mod ty;
 
 pub use atomic_history::{AtomicExecution, AtomicHistory};
-pub use coverage::{Coverage, ExecutedBlocks, SkippedCode};
+pub use coverage::{Coverage, SkippedCode};
 pub use decode::folded;
 pub use dispatch::{
     Buffer, Copies, Dispatch, Filtering, Image, Limits, Offsets, Resource, RobustAlignment, Robustness, Slot,
     SpecValues, Tile,
 };
 pub use error::{Place, ProgramError, RunError};
+pub use executed_blocks::ExecutedBlocks;
 pub use outcome::{
     Cause, CauseKind, Cell, Disorder, Expected, Fault, FaultKind, FaultMemory, Memory, Outcome, Standing, WrongOperand,
 };

@@ -1,6 +1,6 @@
 //! Outcome of a run.
 
-use crate::coverage::ExecutedBlocks;
+use crate::executed_blocks::ExecutedBlocks;
 use crate::modification_order::AtomicStep;
 use crate::{Place, Slot};
 use assay_float::{Format, Rank, RankRange, Set};

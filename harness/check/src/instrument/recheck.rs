@@ -8,7 +8,7 @@ use super::probes::Probe;
 use super::{InstrumentedModule, TraceReader, free_slot};
 use crate::DispatchSetup;
 use crate::compare::Permitted;
-use crate::workgroup_sample::{choose_workgroups, product};
+use crate::workgroup_choice::{choose_workgroups, product};
 use assay_oracle::{Buffer, Dispatch, Limits, Memory, Resource, SubgroupLayout};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, instruction};

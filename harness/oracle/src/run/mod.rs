@@ -21,9 +21,9 @@ mod work;
 
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::CorrelatedSet;
-use crate::coverage::ExecutedBlocks;
 use crate::dispatch::{Copies, Dispatch, Limits, Slot};
 use crate::error::{Place, RunError};
+use crate::executed_blocks::ExecutedBlocks;
 use crate::expr_bound::ExprBound;
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};

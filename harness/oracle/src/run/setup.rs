@@ -14,9 +14,9 @@ use super::memory::robustness::OutOfBounds;
 use super::work::WorkCounters;
 use super::{Run, UNREAD};
 use crate::abstract_value::AbstractValue;
-use crate::coverage::ExecutedBlocks;
 use crate::dispatch::{Buffer, Dispatch, Image, Limits, Resource, Slot};
 use crate::error::{Place, RunError};
+use crate::executed_blocks::ExecutedBlocks;
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
@@ -165,7 +165,7 @@ impl<'a> Run<'a> {
             place: 0,
             here: Place { instruction: InstructionIndex(0), line: None },
             work: WorkCounters::default(),
-            executed: ExecutedBlocks::none_of(program),
+            executed: ExecutedBlocks::none_of(program.functions.iter().map(|function| function.blocks.len())),
             deadline: deadline(limits.time),
             last_id: 0,
             last_choice: 0,

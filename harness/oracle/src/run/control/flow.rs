@@ -10,7 +10,7 @@
 use crate::abstract_value::AbstractValue;
 use crate::control_flow::{Decider, Edge, End};
 use crate::correlated_set::{CorrelatedSet, NondetChoice};
-use crate::coverage::BlockNumber;
+use crate::executed_blocks::BlockNumber;
 use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::run::expr::build::bound_of_any;
