@@ -48,9 +48,13 @@ impl Check<'_> {
         if !is_open || !writes || is_slow || result.is_meaningful() || !self.expectations.is_empty() {
             return;
         }
-        let skipped =
-            |round: u32| result.unjudged.iter().any(|one| one.round == round && one.why.starts_with("was not"));
-        let Some(round) = (0..self.setup.rounds).find(|round| !skipped(*round)) else { return };
+        // A round that ran, and one that wrote something, if there is one.
+        let is_left_out = |round: u32, reasons: &[&str]| {
+            let why = result.unjudged.iter().filter(|one| one.round == round).map(|one| &one.why);
+            why.into_iter().any(|why| reasons.iter().any(|reason| why.starts_with(reason)))
+        };
+        let round = |reasons: &[&str]| (0..self.setup.rounds).find(|round| !is_left_out(*round, reasons));
+        let Some(round) = round(&["was not", "wrote nothing"]).or_else(|| round(&["was not"])) else { return };
         match self.judge_instructions(round, target) {
             Ok((traced, blamed)) => {
                 if traced.is_meaningful() {

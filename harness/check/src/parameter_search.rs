@@ -154,10 +154,12 @@ pub fn search_parameters(
         candidates += more;
         best = better(best, specialised);
     }
-    // A check that only avoids a fault would say nothing; the refusal names the fault. Good
-    // parameters stay unless others give varied values.
+    // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
+    // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
+    // others give varied values.
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL);
-    let is_better = best.score > before && best.score.narrow > 0 && (best.score.varied || !was_enough);
+    let says_something = best.score.narrow > 0 || best.score.defined == search.rounds && best.runs;
+    let is_better = best.score > before && says_something && (best.score.varied || !was_enough);
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, candidates, ..best.chosen })),
         false => ParameterSearch::NothingBetter(candidates),
@@ -397,6 +399,8 @@ impl<'a> Search<'a> {
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
+        let writes = compared.writes();
+        candidate.runs = covers && writes.written > 0 && Writes::is_enough(writes.written, writes.elements);
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         Ok(Some(candidate))

@@ -55,6 +55,8 @@ pub(super) struct Candidate {
     pub(super) image_reach: BTreeMap<Slot, [u32; 3]>,
     /// End of the writes to each buffer, in bytes.
     pub(super) written: BTreeMap<Slot, u64>,
+    /// Set if most of the shader is executed and enough elements are written, whatever they are.
+    pub(super) runs: bool,
     /// Work of a check, estimated from the interpreted workgroups.
     pub(super) work: u64,
 }
@@ -89,5 +91,5 @@ pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
 pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, work: 0 }
+    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, runs: false, work: 0 }
 }
