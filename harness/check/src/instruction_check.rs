@@ -13,9 +13,10 @@ use crate::check::Check;
 use crate::instrument::{ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::status;
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, UndeterminedElements, Writes};
 use assay_exec::Target;
-use assay_oracle::Place;
+use assay_oracle::{CauseKind, Place};
+use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -36,16 +37,34 @@ const TIME: Duration = Duration::from_secs(40);
 /// several times as long for one.
 const SLOW: f64 = 4.0;
 
+/// Judged instructions of a round.
+#[derive(Default)]
+struct JudgedInstructions {
+    traced: TracedInstructions,
+    /// The first wrong instruction.
+    wrong: Option<Blame>,
+    /// Reason why a wrong instruction proves nothing.
+    doubt: Option<String>,
+    /// Reason why some instructions were not judged.
+    stopped: Option<String>,
+}
+
 impl Check<'_> {
     /// Checks the instructions by themselves if the output says little, and adds what that shows to
     /// the result. A variant that is not possible becomes a note.
+    ///
+    /// Through wgpu, naga translates the variant and drops what forbids contraction, so that its
+    /// records would prove nothing.
     pub(crate) fn check_instructions(&self, result: &mut CheckResult, target: &dyn Target) {
         // The oracle may have given up long before the end of a shader that writes something.
         let writes = |of: &Writes| of.written > 0 && Writes::is_enough(of.written, of.elements);
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let is_slow = result.times.wall - result.times.check > SLOW;
-        if !is_open || !writes || is_slow || result.is_meaningful() || !self.expectations.is_empty() {
+        // A benign race permits a QualityWarning at best, and the oracle follows only a sample.
+        let is_whole = !self.benign_races && self.sample.is_none();
+        let is_exact = self.setup.rules == Specification::Vulkan && self.expectations.is_empty() && is_whole;
+        if !is_open || !writes || is_slow || !is_exact || result.is_meaningful() {
             return;
         }
         // A round that ran, and one that wrote something, if there is one.
@@ -55,49 +74,75 @@ impl Check<'_> {
         };
         let round = |reasons: &[&str]| (0..self.setup.rounds).find(|round| !is_left_out(*round, reasons));
         let Some(round) = round(&["was not", "wrote nothing"]).or_else(|| round(&["was not"])) else { return };
-        match self.judge_instructions(round, target) {
-            Ok((traced, blamed)) => {
-                if traced.is_meaningful() {
-                    let warnings = status::thin_warnings(result, self.advice_to_vary().as_deref());
-                    result.notes.retain(|note| !warnings.contains(note));
-                }
-                status::by_instructions(result, traced, blamed);
-            }
-            Err(why) => result.notes.push(format!("the instructions could not be checked by themselves: {why}")),
+        let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
+        let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
+        result.notes.extend(stopped.map(not_judged));
+        // Accesses that the oracle did not follow may lie outside of buffers, which leaves all
+        // values open.
+        let gave_up = |cause: &UndeterminedElements| {
+            [CauseKind::Budget, CauseKind::Time].iter().any(|kind| cause.cause == kind.to_string())
+        };
+        let doubt = doubt.or_else(|| {
+            let Blame { name, place, .. } = wrong.as_ref().filter(|_| result.undetermined.iter().any(gave_up))?;
+            Some(format!(
+                "{name} at {place} gave results that are not permitted for its operands in an instrumented variant of \
+                 the shader; this proves nothing, because Assay did not follow the shader to its end, and it may have \
+                 undefined behaviour there"
+            ))
+        });
+        if doubt.is_some() {
+            result.notes.extend(doubt);
+            return;
         }
+        if wrong.is_some() || traced.is_meaningful() {
+            let warnings = status::thin_warnings(result, self.advice_to_vary().as_deref());
+            result.notes.retain(|note| !warnings.contains(note));
+        }
+        status::by_instructions(result, traced, wrong);
     }
 
-    /// Runs the variants of a round until one has a wrong instruction. The error is that of the
-    /// first variant; a later one ends the check.
-    fn judge_instructions(&self, round: u32, target: &dyn Target) -> Result<(TracedInstructions, Vec<Blame>), String> {
+    /// Runs the variants of a round until one has a wrong instruction.
+    fn judge_instructions(&self, round: u32, target: &dyn Target) -> JudgedInstructions {
         let started = Instant::now();
         let (indices, unrecorded) = computations(&self.shader.source.module, &self.setup.entry);
         let rows = (ROWS / (indices.len() as u64).max(1)).max(LEAST_ROWS);
-        let mut sum = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
+        let traced = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
+        let mut found = JudgedInstructions { traced, ..JudgedInstructions::default() };
         for (number, part) in indices.chunks(PROBES).enumerate() {
             // The next variant takes about as long as the ones before.
             let elapsed = started.elapsed();
             if elapsed + elapsed / (number as u32).max(1) > TIME {
+                found.stopped = Some(format!("that would take longer than {} s", TIME.as_secs()));
                 break;
             }
             let (traced, blamed) = match self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target) {
                 Ok(judged) => judged,
-                Err(why) if number == 0 => return Err(why),
-                Err(_) => break,
+                Err(why) => {
+                    found.stopped = Some(why);
+                    break;
+                }
             };
-            sum.instructions += traced.instructions;
-            sum.results += traced.results;
+            found.traced.instructions += traced.instructions;
+            found.traced.results += traced.results;
+            found.traced.lenient += traced.lenient;
+            let Some(first) = blamed.first() else { continue };
             // Alone, an instruction has its records elsewhere: an access of the shader that Assay
             // did not follow may have damaged them.
-            let is_wrong_alone = |blame: &Blame| {
+            let is_wrong_alone = |blame: &&Blame| {
                 let alone = blame.instruction..blame.instruction + 1;
                 self.judge_part(alone, (round, rows), target).is_ok_and(|(_, blamed)| !blamed.is_empty())
             };
-            if let Some(first) = blamed.into_iter().find(is_wrong_alone) {
-                return Ok((sum, vec![first]));
+            found.wrong = blamed.iter().find(is_wrong_alone).cloned();
+            if found.wrong.is_none() {
+                found.doubt = Some(format!(
+                    "{} at {} gave results that are not permitted for its operands in one instrumented variant of the \
+                     shader, but not in another that records it alone, so the instructions are not judged",
+                    first.name, first.place
+                ));
             }
+            break;
         }
-        Ok((sum, Vec::new()))
+        found
     }
 
     /// Runs the variant that records the computations in a range of instructions, and judges about
@@ -115,5 +160,37 @@ impl Check<'_> {
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
         Ok(reader.ok_or("the device returned no records")?.judged_computations(rows))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, ShaderSource};
+    use assay_spirv::Module;
+    use assay_spirv::tables::{Decoration, Op};
+
+    /// A recorded comparison must not be rearranged with a product that another variant records.
+    #[test]
+    fn a_variant_forbids_contraction_of_what_it_does_not_record() {
+        let text = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                let x = data[id.x] * 1.5 + data[id.x + 4u];
+                if x - 2.0 < data[id.x] * 0.25 { data[id.x] = x; }
+            }";
+        let shader = ShaderSource::read("test.wgsl", text.as_bytes()).unwrap();
+        let check = Check::new(&shader, &Options::default()).unwrap();
+        let (indices, _) = computations(&shader.source.module, "main");
+        let last = *indices.last().unwrap();
+        let recorded = ProbeSelection::Computations { from: last, to: last + 1 };
+        let variant = instrument(&shader.source.module, &check.setup, recorded).unwrap();
+        let module = Module::parse(variant.words).unwrap();
+        let is_float = |op| matches!(op, Some(Op::FAdd | Op::FSub | Op::FMul));
+        let floats: Vec<u32> = module.instructions().filter(|i| is_float(i.op)).filter_map(|i| i.result()).collect();
+        assert_eq!(floats.len(), 4);
+        for id in floats {
+            let forbidden = module.decorations(id).filter(|d| d.decoration == Some(Decoration::NoContraction));
+            assert_eq!(forbidden.count(), 1, "%{id}");
+        }
     }
 }

@@ -15,8 +15,8 @@
 //! 4. all parameters have one value, from a ladder of sizes;
 //! 5. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 6. the same with a single workgroup, or layer of workgroups, if they race; with floats on which
-//!    branches or the first fault depend among the parameters; and with floats of 1, or ascending
-//!    ones ([`stages`]);
+//!    branches or the first fault depend among the parameters, also while the other floats are 1 and
+//!    data are integers; and with floats of 1, or ascending ones ([`stages`]);
 //! 7. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
 //! 8. more workgroups, if they write too small a part of what they may write.
@@ -24,7 +24,7 @@
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
-//! that the shader may write are checked, or at its limits. It is deterministic unless it reaches
+//! that the shader may write are checked and half of its instructions executed, or at its limits. It is deterministic unless it reaches
 //! its time limit. If it does not find good parameters, it is repeated:
 //!
 //! * with robustness of the device, if accesses leave images: shaders that read beyond the borders

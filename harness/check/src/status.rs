@@ -1,7 +1,7 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, UndeterminedElements, Writes, group_digits};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::ExecError;
 use assay_oracle::CauseKind;
 
@@ -111,43 +111,45 @@ pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<S
 
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output
 /// could not be judged.
-pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructions, blamed: Vec<Blame>) {
+pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructions, wrong: Option<Blame>) {
     let left_out = match &traced.unrecorded[..] {
         [] => String::new(),
         names => format!("; not recorded: {}", names.join(", ")),
     };
-    let what = format!("checked by themselves, for the operands that the device recorded: {traced}");
-    // Accesses that the oracle did not follow may lie outside of buffers, which leaves all values open.
-    let gave_up = |cause: &UndeterminedElements| {
-        [CauseKind::Budget, CauseKind::Time].iter().any(|kind| cause.cause == kind.to_string())
+    let lenient = group_digits(traced.lenient);
+    let decided = match &wrong {
+        Some(Blame { name, place, wrong, .. }) => Some((
+            Status::Fail,
+            Some(format!(
+                "{name} at {place} gave {} results that are not permitted for its operands in an instrumented \
+                 variant of the shader",
+                group_digits(wrong)
+            )),
+        )),
+        None if !traced.is_meaningful() => None,
+        None if traced.lenient > 0 => Some((
+            Status::QualityWarning,
+            Some(format!("{lenient} results of instructions are permitted by a lenient reading only")),
+        )),
+        None => (result.status == Status::Undetermined).then_some((Status::Pass, None)),
     };
-    if let Some(Blame { name, place, .. }) = blamed.first()
-        && result.undetermined.iter().any(gave_up)
-    {
-        result.notes.push(format!(
-            "{name} at {place} has results in an instrumented variant that are not permitted for its operands; this \
-             proves nothing, because the shader may have undefined behaviour that Assay did not follow"
-        ));
-        return;
+    // A QualityWarning of the output stays.
+    if let Some((status, reason)) = decided.filter(|(status, _)| *status != result.status) {
+        let is_open = result.status == Status::Undetermined;
+        let of_output = if is_open { "the output could not be judged: " } else { "of the output: " };
+        result.notes.extend(result.reason.take().map(|why| format!("{of_output}{why}")));
+        (result.status, result.reason) = (status, reason);
     }
-    if let Some(first) = blamed.first() {
-        let Blame { name, place, wrong, .. } = first;
-        let also = if result.status == Status::Undetermined { result.reason.take() } else { None };
-        result.notes.extend(also.map(|why| format!("the output could not be judged: {why}")));
-        result.status = Status::Fail;
-        result.reason = Some(format!(
-            "{name} at {place} gave {} results that are not permitted for its operands in an instrumented variant of the shader",
-            group_digits(wrong)
-        ));
-        result.notes.push(format!("{what}{left_out}"));
-        result.blamed = blamed;
-    } else if traced.results > 0 {
-        if result.status == Status::Undetermined && traced.is_meaningful() {
-            result.notes.extend(result.reason.take().map(|why| format!("the output could not be judged: {why}")));
-            result.status = Status::Pass;
-        }
-        result.notes.push(format!("{what}, all permitted{left_out}"));
+    if traced.results > 0 {
+        let all = match (&wrong, traced.lenient) {
+            (Some(_), _) => String::new(),
+            (None, 0) => ", all permitted".to_owned(),
+            (None, _) => format!(", {lenient} of them permitted by a lenient reading only"),
+        };
+        let what = "checked by themselves, for the operands that the device recorded";
+        result.notes.push(format!("{what}: {traced}{all}{left_out}"));
     }
+    result.blamed.extend(wrong);
     result.traced = Some(traced);
 }
 
@@ -201,4 +203,54 @@ fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String
 /// Appends advice to a statement.
 pub(crate) fn advised(what: String, advice: Option<&str>) -> String {
     advice.map_or(what.clone(), |advice| format!("{what}; {advice}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_events::BlameExample;
+
+    fn result(status: Status, reason: Option<&str>) -> CheckResult {
+        let reason = reason.map(str::to_owned);
+        CheckResult { status, reason, ..CheckResult::not_run("a".to_owned(), status, String::new(), 0) }
+    }
+
+    fn traced(instructions: u64, lenient: u64) -> TracedInstructions {
+        TracedInstructions { instructions, of: 10, results: 100, lenient, unrecorded: Vec::new() }
+    }
+
+    fn wrong() -> Blame {
+        let example = BlameExample {
+            invocation: 0,
+            operands: Vec::new(),
+            component: 0,
+            got: "0x0".to_owned(),
+            permitted: Vec::new(),
+            scalar: "f32".to_owned(),
+        };
+        let (name, place) = ("OpFMul".to_owned(), "a:1".to_owned());
+        Blame { instruction: 7, name, place, wrong: 3, recorded: 4, example }
+    }
+
+    #[test]
+    fn instructions_decide_an_open_check_and_hide_no_warning() {
+        let cases = [
+            (Status::Undetermined, traced(10, 0), None, Status::Pass),
+            (Status::Undetermined, traced(10, 1), None, Status::QualityWarning),
+            (Status::Undetermined, traced(4, 0), None, Status::Undetermined),
+            (Status::Undetermined, traced(4, 0), Some(wrong()), Status::Fail),
+            (Status::Pass, traced(10, 0), None, Status::Pass),
+            (Status::Pass, traced(10, 1), None, Status::QualityWarning),
+            (Status::QualityWarning, traced(10, 0), None, Status::QualityWarning),
+            (Status::QualityWarning, traced(10, 0), Some(wrong()), Status::Fail),
+        ];
+        for (before, traced, wrong, after) in cases {
+            let mut result = result(before, (before != Status::Pass).then_some("for a reason"));
+            by_instructions(&mut result, traced.clone(), wrong);
+            assert_eq!(result.status, after, "{before:?}, {traced:?}");
+            assert_eq!(result.reason.is_none(), after == Status::Pass, "{result:?}");
+            let kept = result.reason.iter().chain(&result.notes).any(|text| text.contains("for a reason"));
+            assert_eq!(kept, before != Status::Pass, "{result:?}");
+        }
+    }
 }

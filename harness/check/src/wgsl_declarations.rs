@@ -15,6 +15,12 @@ const MAX_DECLARATIONS: usize = 200;
 /// Largest size of all files that are searched, in bytes.
 const MAX_BYTES: usize = 1 << 25;
 
+/// Invocations of a workgroup whose size is a macro.
+const USUAL_INVOCATIONS: u32 = 256;
+
+/// Side of a workgroup with several sides that are macros.
+const SIDE: &str = "8";
+
 /// Phrase of naga's message about a name.
 const UNDECLARED: &str = "no definition in scope for identifier: `";
 
@@ -95,10 +101,12 @@ pub(crate) fn completed(
 /// text states it, which many macros have to agree with.
 fn macro_value(text: &str, name: &str) -> String {
     let sizes = text.split_once("@workgroup_size(").and_then(|(_, sizes)| sizes.split(')').next());
-    let sizes: Vec<&str> = sizes.into_iter().flat_map(|sizes| sizes.split(',')).map(str::trim).collect();
+    let sizes: Vec<&str> =
+        sizes.into_iter().flat_map(|sizes| sizes.split(',')).map(str::trim).filter(|size| !size.is_empty()).collect();
     if sizes.contains(&name) {
-        let open = sizes.iter().filter(|size| size.parse::<u32>().is_err()).count();
-        return if open == 1 { "256" } else { "8" }.to_owned();
+        let known: Vec<u32> = sizes.iter().filter_map(|size| size.parse().ok()).collect();
+        let rest = USUAL_INVOCATIONS / known.iter().fold(1, |all: u32, size| all.saturating_mul(*size)).max(1);
+        return if known.len() + 1 == sizes.len() { rest.max(1).to_string() } else { SIDE.to_owned() };
     }
     sizes.first().filter(|size| size.parse::<u32>().is_ok()).unwrap_or(&NUMBER).to_string()
 }
@@ -257,6 +265,9 @@ mod tests {
         let text = "var<workgroup> sums: array<f32, BLOCK>; @compute @workgroup_size(128, 1) fn a() {}";
         let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
         assert!(found.notes[0].ends_with("--define BLOCK=128"), "{:?}", found.notes);
+        let text = "@compute @workgroup_size(BLOCK, 8) fn a() {}";
+        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        assert!(found.notes[0].ends_with("--define BLOCK=32"), "{:?}", found.notes);
         let text = "fn a(x: f32) -> f32 { return ACT(x) + 2.0 * MY_ACT(x); }";
         let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);

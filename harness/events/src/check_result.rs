@@ -2,7 +2,7 @@
 
 use crate::{
     ClassCount, Example, ExecutedInstructions, Picture, Repeat, Status, Times, TracedInstructions, class_names,
-    group_digits,
+    group_digits, says_enough,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -287,16 +287,11 @@ impl CheckResult {
         !self.entry.is_empty()
     }
 
-    /// Returns whether the verdict says something about the shader: it is a Fail, or its elements
-    /// ([`Writes::is_meaningful`]) and its code ([`ExecutedInstructions::is_meaningful`]) suffice, or
-    /// its instructions were checked by themselves ([`TracedInstructions::is_meaningful`]).
+    /// Returns whether the verdict says something about the shader: it is a Fail, or
+    /// [`says_enough`].
     pub fn is_meaningful(&self) -> bool {
-        let suffices = || {
-            self.writes.as_ref().is_some_and(Writes::is_meaningful)
-                && self.executed.as_ref().is_none_or(ExecutedInstructions::is_meaningful)
-        };
-        let traced = || self.traced.as_ref().is_some_and(TracedInstructions::is_meaningful);
-        self.status == Status::Fail || self.status.has_verdict() && (suffices() || traced())
+        let enough = || says_enough(self.writes.as_ref(), self.executed.as_ref(), self.traced.as_ref());
+        self.status == Status::Fail || self.status.has_verdict() && enough()
     }
 
     /// Returns the result of a shader that was not run, about whose interface nothing is known.

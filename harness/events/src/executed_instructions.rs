@@ -1,6 +1,6 @@
 //! Executed instructions of a shader, and those whose own results were checked.
 
-use crate::group_digits;
+use crate::{Writes, group_digits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +63,19 @@ impl std::fmt::Display for SkippedCode {
     }
 }
 
+/// Returns whether a verdict says something about its shader: the elements and the executed
+/// instructions suffice, or the instructions were checked by themselves. The counts are those of a
+/// [`CheckResult`](crate::CheckResult).
+pub fn says_enough(
+    writes: Option<&Writes>,
+    executed: Option<&ExecutedInstructions>,
+    traced: Option<&TracedInstructions>,
+) -> bool {
+    let suffices =
+        writes.is_some_and(Writes::is_meaningful) && executed.is_none_or(ExecutedInstructions::is_meaningful);
+    suffices || traced.is_some_and(TracedInstructions::is_meaningful)
+}
+
 /// Check of instructions by themselves: an instrumented variant of the shader recorded the operands
 /// and the result of each instruction that computes a number, and each result was compared with the
 /// permitted results for its recorded operands.
@@ -74,6 +87,9 @@ pub struct TracedInstructions {
     pub of: u64,
     /// Scalar results that could have come out wrong.
     pub results: u64,
+    /// Scalar results that only a lenient reading permits.
+    #[serde(default, skip_serializing_if = "crate::event::is_zero")]
+    pub lenient: u64,
     /// Names of the instructions that compute a value and could not be recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrecorded: Vec<String>,

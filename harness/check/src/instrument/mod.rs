@@ -242,6 +242,11 @@ pub fn instrument(
     let no_body = || TraceError("the entry point has no body".into());
     let function = module.function(usage.function).ok_or_else(no_body)?;
     let mut found = rows.locate(&mut editor, setup, function, &sites).ok_or_else(no_body)?;
+    if let ProbeSelection::Computations { .. } = recorded {
+        // Instructions outside of the range must not be combined with recorded ones either.
+        let others = probes::find(module, &usage, &undefined, |id| !within(id)).0;
+        others.iter().for_each(|probe| probe.forbid_contraction(&mut editor));
+    }
     let recorder = Recorder { uint, buffer, element: editor.pointer(StorageClass::StorageBuffer, uint) };
     let here = |at: usize| found.positions.get(&at).copied();
     for (copied, here) in copied.iter().filter_map(|copied| Some((copied, here(copied.at)?))) {
@@ -417,6 +422,7 @@ impl TraceReader<'_> {
         for judged in self.instrumented.probes.iter().filter_map(|probe| self.judge(probe, rows)) {
             traced.instructions += u64::from(judged.results > 0);
             traced.results += judged.results;
+            traced.lenient += judged.lenient;
             blamed.extend(judged.blame);
         }
         (traced, blamed)

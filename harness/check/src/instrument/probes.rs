@@ -41,6 +41,8 @@ pub(super) struct Probe {
 pub(super) struct JudgedProbe {
     /// Scalar results that could have come out wrong.
     pub(super) results: u64,
+    /// Scalar results that only a lenient reading permits.
+    pub(super) lenient: u64,
     /// Set if one is not permitted.
     pub(super) blame: Option<Blame>,
 }
@@ -106,12 +108,14 @@ impl TraceReader<'_> {
             return None;
         }
         let Some(results) = recheck::permitted_results(self, probe, rows) else { return Some(JudgedProbe::default()) };
-        let (mut judged, mut wrong, mut example) = (0, 0, None);
+        let (mut judged, mut lenient, mut wrong, mut example) = (0, 0, 0, None);
         for &row in executed.iter().filter(|row| !self.is_out_of_bounds(**row, probe.executed, probe.index)) {
             let outside = self.scalars(row, &probe.result).enumerate().find_map(|(component, (scalar, got))| {
                 let permitted = results.permitted(row, component)?;
                 judged += u64::from(permitted.can_be_wrong(scalar.width()));
-                (permitted.judge(got) == Standing::Outside).then_some((component, scalar, got, permitted))
+                let standing = permitted.judge(got);
+                lenient += u64::from(standing == Standing::Lenient);
+                (standing == Standing::Outside).then_some((component, scalar, got, permitted))
             });
             let Some((component, scalar, got, permitted)) = outside else { continue };
             wrong += 1;
@@ -132,7 +136,7 @@ impl TraceReader<'_> {
             recorded: executed.len() as u64,
             example,
         });
-        Some(JudgedProbe { results: judged, blame })
+        Some(JudgedProbe { results: judged, lenient, blame })
     }
 
     /// Returns the derivation step of an instruction in a row.

@@ -4,6 +4,7 @@ use crate::support::{on_each_driver, wgsl};
 use assay_check::{CheckSession, Options, SessionOutput};
 use assay_events::{CheckResult, Status};
 use assay_exec::Target;
+use assay_precision::Specification;
 
 /// The sine of a large number has no stated precision, so that neither does the output.
 const NOISE: &str = "
@@ -60,5 +61,24 @@ fn a_shader_with_meaningful_output_is_not_instrumented() {
         let result = checked(&text, None, target);
         assert_eq!((result.status, &result.traced), (Status::Pass, &None), "{result:?}");
         assert!(result.is_meaningful());
+    });
+}
+
+/// Through wgpu, naga drops what forbids contraction. A benign race permits no Pass.
+#[test]
+fn records_that_prove_nothing_are_not_made() {
+    let options = [
+        Options { rules: Specification::Wgsl, ..Options::default() },
+        Options { benign_races: true, ..Options::default() },
+        Options { checked_invocations: Some(64), ..Options::default() },
+    ];
+    on_each_driver(|target| {
+        for options in &options {
+            let mut session = CheckSession::new(wgsl(NOISE), options.clone());
+            session.diagnosis.trace = true;
+            let output = SessionOutput { folder: None, command: &[] };
+            let result = session.run(&session.check().unwrap(), target, None, output, &|_| ()).unwrap();
+            assert_eq!((result.status, &result.traced), (Status::Undetermined, &None), "{result:?}");
+        }
     });
 }

@@ -70,7 +70,7 @@ pub enum Effort {
     /// the time; the result still contains the union.
     Enclose,
     /// Accepts the first cover of an inherited precision, without results of single members. This
-    /// takes a hundredth of the time of a search.
+    /// takes a hundredth of the time of a search, which follows only if there is no cover.
     Cover,
 }
 
