@@ -193,7 +193,7 @@ pub struct CaseResult {
     /// The seed of the inputs.
     pub seed: u64,
     /// Set if an interruption ended the case or its confirmation; a resumed run runs it again.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::skip::is_false")]
     pub partial: bool,
     /// Result of the confirmation; `None` if the case was run once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,18 +205,6 @@ pub struct CaseResult {
 /// The API of results that do not name one: when they were written there was no other.
 fn vulkan() -> String {
     "vulkan".to_owned()
-}
-
-/// Returns true for false; serde passes a reference.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-pub(crate) fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// Returns true for zero; serde passes a reference.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-pub(crate) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// A chunk of a case's inputs with failing results. The inputs of a case are divided into chunks in

@@ -88,7 +88,7 @@ pub struct TracedInstructions {
     /// Scalar results that could have come out wrong.
     pub results: u64,
     /// Scalar results that only a lenient reading permits.
-    #[serde(default, skip_serializing_if = "crate::event::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
     pub lenient: u64,
     /// Names of the instructions that compute a value and could not be recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,12 +16,13 @@ mod precision_table;
 mod rerun_command;
 mod result_picture;
 mod run_settings;
+mod skip;
+mod writes;
 
 pub use atlas::{ATLAS_SCHEMA, Atlas, AtlasClass, AtlasDevice, AtlasInstruction, AtlasOther, AtlasResult, AtlasRun};
 pub use cause::{Cause, CauseList, Representative, ScalarCount};
 pub use check_result::{
-    BindingWrites, Blame, BlameExample, CheckResult, DerivationStep, Mismatch, UndeterminedElements, UnjudgedRound,
-    WorkgroupSubset, Writes,
+    Blame, BlameExample, CheckResult, DerivationStep, Mismatch, UndeterminedElements, UnjudgedRound, WorkgroupSubset,
 };
 pub use digit_groups::group_digits;
 pub use event::{
@@ -35,3 +36,4 @@ pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TA
 pub use rerun_command::{rerun_command, rerun_options, shell_command};
 pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};
 pub use run_settings::RunSettings;
+pub use writes::{BindingWrites, Writes};
