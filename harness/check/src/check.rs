@@ -5,11 +5,12 @@ use crate::check_run::{CheckRun, FinishedRun};
 use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
+use crate::memory_layout::runtime_stride;
 use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
-use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle, status};
+use crate::{CheckError, Expectation, Mutation, Options, ShaderSource, bundle};
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{
     AllocatedDispatch, Descriptor, DispatchRequest, SubgroupControl, Target, TargetError, synthetic_addresses,
@@ -421,8 +422,27 @@ impl<'a> Check<'a> {
 
     /// Returns advice to change the options that decide what the shader writes.
     pub(crate) fn advice_to_vary(&self) -> Option<String> {
-        let specs = !Reflection::new(&self.shader.source.module).spec_constants.is_empty();
-        self.advice(if specs { status::TRY_WITH_SPECS } else { status::TRY })
+        self.advice(&format!("try other values of {}", self.parameter_options()))
+    }
+
+    /// Returns the options for the parameters that the shader has, as a list in words.
+    pub(crate) fn parameter_options(&self) -> String {
+        let descriptors = &self.setup.descriptors;
+        let has_lengths =
+            descriptors.iter().any(|d| d.block.as_ref().is_some_and(|block| runtime_stride(block).is_some()));
+        let has_specs = !Reflection::new(&self.shader.source.module).spec_constants.is_empty();
+        let options = [
+            (self.setup.push.is_some(), "--push"),
+            (!descriptors.is_empty(), "--input"),
+            (has_lengths, "--elements"),
+            (descriptors.iter().any(|d| d.texels.is_some()), "--image-size"),
+            (has_specs, "--spec"),
+        ];
+        let present: Vec<&str> = options.iter().filter(|(is_there, _)| *is_there).map(|(_, option)| *option).collect();
+        match &present[..] {
+            [] => "--workgroups".to_owned(),
+            some => format!("{} or --workgroups", some.join(", ")),
+        }
     }
 
     /// Returns the subgroup layout and size that the shader recorded, or the reason why it is
@@ -509,9 +529,19 @@ impl<'a> Check<'a> {
         self.faults(outcome).first().map(|first| on_one_line(first)).unwrap_or_default()
     }
 
-    /// Returns the first faults as lines.
+    /// Returns the first faults as lines, one of each kind in a line of the source.
     pub(crate) fn faults(&self, outcome: &Outcome) -> Vec<String> {
-        let mut lines: Vec<String> = outcome.faults.iter().take(FAULTS).map(|fault| self.fault_lines(fault)).collect();
+        let mut seen = BTreeSet::new();
+        let is_first = |fault: &&Fault| {
+            let binding = fault.memory.map(|memory| match memory {
+                FaultMemory::Binding(slot, _) => Some(slot),
+                FaultMemory::Workgroup | FaultMemory::Push => None,
+            });
+            let at = fault.at.line.map_or(Err(fault.at.instruction), Ok);
+            seen.insert((at, fault.kind, binding))
+        };
+        let first = outcome.faults.iter().filter(is_first).take(FAULTS);
+        let mut lines: Vec<String> = first.map(|fault| self.fault_lines(fault)).collect();
         if let Some(more) = outcome.fault_count.checked_sub(lines.len() as u64).filter(|&more| more > 0) {
             lines.push(format!("  and {more} more"));
         }
@@ -548,22 +578,30 @@ impl<'a> Check<'a> {
     pub(crate) fn cause(&self, cause: Option<&Cause>) -> (String, String) {
         match cause {
             Some(cause) => {
-                let op = self.op_name(cause);
+                let op = self.op(cause);
+                let kind = match (cause.kind, op) {
+                    (CauseKind::NoRequirement, Some(Op::ConvertFToS | Op::ConvertFToU)) => OUT_OF_RANGE.to_owned(),
+                    (kind, _) => kind.to_string(),
+                };
                 let recordable = cause.kind == CauseKind::SubgroupLayout && self.records_layout();
                 let advice = self.advice(" (record it with --subgroups)").filter(|_| recordable).unwrap_or_default();
-                (format!("{}{advice}", cause.kind), format!("{op}, {}", self.shader.location(cause.at)))
+                let name = op.map_or("?", Op::name);
+                (kind + &advice, format!("{name}, {}", self.shader.location(cause.at)))
             }
-            None => ("the specification places no requirement on this result".into(), "several places".into()),
+            None => (CauseKind::NoRequirement.to_string(), "several places".into()),
         }
     }
 
-    fn op_name(&self, cause: &Cause) -> &'static str {
+    fn op(&self, cause: &Cause) -> Option<Op> {
         let module = &self.shader.source.module;
         let inside = (cause.at.instruction.0 as usize) < module.len();
-        let op = if inside { module.instruction(cause.at.instruction).op } else { None };
-        op.map_or("?", Op::name)
+        if inside { module.instruction(cause.at.instruction).op } else { None }
     }
 }
+
+/// Cause of an undetermined conversion to an integer: "behavior is undefined if Result Type is not
+/// wide enough to hold the converted value" (SPIR-V, OpConvertFToU and OpConvertFToS).
+const OUT_OF_RANGE: &str = "the operand may be outside of the integer's range, or NaN, which gives any result";
 
 /// Describes the faults of an outcome: endless loops, if there are no others.
 pub(crate) fn description_of_faults(outcome: &Outcome) -> &'static str {

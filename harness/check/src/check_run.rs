@@ -14,7 +14,7 @@ use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults}
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
-use crate::parameter_search::{open_sources, parameters_of};
+use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
@@ -22,7 +22,9 @@ use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
-use assay_oracle::{Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Slot, SubgroupLayout};
+use assay_oracle::{
+    Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Place, Slot, SubgroupLayout,
+};
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -80,6 +82,8 @@ pub(crate) struct UndefinedRounds {
     faults: Vec<String>,
     /// Instruction of the first fault.
     first: Option<InstructionIndex>,
+    /// Ends of the accesses beyond buffers in the first of them, in bytes.
+    reach: BTreeMap<Slot, u64>,
     /// Set if a loop seems to run endlessly.
     endless: bool,
     /// Set if there is another fault.
@@ -451,6 +455,8 @@ impl<'a> CheckRun<'a> {
             self.result.elements_undetermined += elements;
         }
         self.executed.add(&outcome.executed);
+        let place = |at: Place| self.check.shader.location(at);
+        self.result.possible_fault = self.result.possible_fault.take().or(outcome.possible_fault.map(place));
         self.sum.add(found);
     }
 
@@ -506,6 +512,12 @@ impl<'a> CheckRun<'a> {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
+        if let (Status::Fail, Some(at)) = (result.status, &result.possible_fault) {
+            result.notes.push(format!(
+                "the shader may have undefined behaviour at {at}, where Assay cannot determine the operands; if it has, \
+                 the device is right"
+            ));
+        }
         result
     }
 }
@@ -522,6 +534,7 @@ impl UndefinedRounds {
         self.first = self.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
         if self.faults.is_empty() {
             self.faults = check.faults(outcome);
+            self.reach.clone_from(&outcome.reach);
         }
         UnjudgedRound { round, why: format!("{so} because the shader {what} with its inputs: {first}") }
     }
@@ -532,12 +545,13 @@ impl UndefinedRounds {
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));
         let advice = sources.map_or_else(
-            || {
-                "  provide valid inputs with --input, --elements, --image-size, --push, --spec or --workgroups"
-                    .to_owned()
-            },
-            |sources| format!("  {sources}, or others of --input, --elements and --workgroups"),
+            || format!("  provide valid inputs with {}", check.parameter_options()),
+            |sources| format!("  {sources}, or others of {}", check.parameter_options()),
         );
+        let longer = options_for_reach(check, &self.reach);
+        if !longer.is_empty() {
+            list.extend(check.advice(&format!("  the accesses are in bounds with {}", longer.join(" "))));
+        }
         list.extend(check.advice(&advice));
         if self.endless {
             list.extend(check.advice("  if the loop ends, raise the limit with --patience 10"));

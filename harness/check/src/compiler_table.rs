@@ -193,6 +193,9 @@ const SLANGC: Compiler = Compiler {
     arguments: |source| {
         let mut arguments = strings(&["-target", "spirv", "-g2", "-fvk-use-entrypoint-name", "-profile"]);
         arguments.push(format!("spirv_{}", source.version().replace('.', "_")));
+        if source.language == Language::Hlsl {
+            arguments.extend(strings(&["-lang", "hlsl"]));
+        }
         if source.options.entry.is_some() || !source.text.contains("[shader(") {
             arguments.extend(["-entry".to_owned(), source.entry(), "-stage".to_owned(), "compute".to_owned()]);
         }

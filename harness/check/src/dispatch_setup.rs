@@ -1,6 +1,7 @@
 //! Setup of a dispatch: entry point, interface, and the inputs of every round.
 
 use crate::device_address::ResolvedWord;
+use crate::fixed_lengths::constant_length;
 use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
@@ -86,7 +87,7 @@ const ROUND_MIXTURES: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
 const RUNTIME_DESCRIPTORS: u64 = 4;
 
 /// Largest size of all bindings together in bytes. A check uses about ten times as much memory.
-const MAX_BYTES: u64 = 1 << 28;
+pub(crate) const MAX_BYTES: u64 = 1 << 28;
 
 /// Largest number of descriptors of all bindings together. Each element of a descriptor array
 /// counts.
@@ -211,7 +212,8 @@ impl DispatchSetup {
             };
             // A number for the binding takes precedence over one for all bindings.
             let own = options.elements.iter().filter(|(to, _)| to.is_some()).find_map(wanted);
-            let elements = own.or_else(|| options.elements.iter().find_map(wanted)).unwrap_or(invocations);
+            let stated = own.or_else(|| options.elements.iter().find_map(wanted));
+            let elements = stated.or_else(|| constant_length(module, binding.variable)).unwrap_or(invocations);
             let given = given_bytes(slot, name.as_deref(), options);
             let texels = match &binding.image {
                 Some(image) => {
@@ -723,13 +725,18 @@ fn depth_compared_variables(module: &Module) -> BTreeSet<u32> {
     variables
 }
 
-/// Returns a few workgroups along every axis along which the workgroup extends.
+/// Returns a few workgroups along every axis along which the workgroup extends, and more of small
+/// ones.
 fn default_groups(local: [u32; 3]) -> [u32; 3] {
-    match local {
-        [_, 1, 1] => [4, 1, 1],
-        [_, _, 1] => [2, 2, 1],
-        _ => [2, 2, 2],
-    }
+    let axes: [(u32, u32); 3] = match local {
+        [_, 1, 1] => [(4, 64), (1, 1), (1, 1)],
+        [_, _, 1] => [(2, 8), (2, 8), (1, 1)],
+        _ => [(2, 4); 3],
+    };
+    std::array::from_fn(|axis| {
+        let (least, invocations) = axes[axis];
+        least.max(invocations / local[axis].max(1))
+    })
 }
 
 fn choose_entry_point<'a>(reflection: &'a Reflection, wanted: Option<&str>) -> Result<&'a EntryPoint, CheckError> {

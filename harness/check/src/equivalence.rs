@@ -18,7 +18,7 @@ use crate::check_run::{UndefinedRounds, executed_instructions};
 use crate::compare::{Permitted, compare as compare_left, count_mismatch, data_of, hex, ranges};
 use crate::expectation::{ExpectationStatus, InterpretedRound};
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
-use crate::status::{TRY, hollow_reason, qualify_by_benign_race};
+use crate::status::{hollow_reason, qualify_by_benign_race};
 use assay_events::{
     BindingWrites, CheckResult, Mismatch, Status, UndeterminedElements, UnjudgedRound, Writes, class_names,
 };
@@ -121,7 +121,7 @@ pub fn check_equivalence(this: &Check<'_>, other: &Check<'_>, target: &dyn Targe
             (Status::QualityWarning, Some(what))
         }
         (0, 0, None) if hollow && known[ExpectationStatus::Permitted as usize] == 0 => {
-            let advice = this.advice(TRY);
+            let advice = this.advice_to_vary();
             (Status::Undetermined, Some(hollow_reason(&result, advice.as_deref())))
         }
         (0, 0, None)

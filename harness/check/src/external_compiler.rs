@@ -15,11 +15,15 @@ use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
 use assay_spirv::{Module, words_from_bytes};
+use assay_spirv_lower::without_forbidden_layout;
 use assay_spirv_rules::inspect::{ModuleSource, Report};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fs, io};
 
 /// Output of a compiler.
@@ -45,6 +49,9 @@ impl std::fmt::Display for CompilerRun {
         write!(f, "compiled by {}: {}", self.compiler, self.command)
     }
 }
+
+/// Time limit of a compiler: some never end for a text that they do not take.
+const COMPILER_TIME: Duration = Duration::from_secs(30);
 
 /// Extension of GLSL for `#include`.
 const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
@@ -82,7 +89,7 @@ pub(crate) fn compile(
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
-    let job = Job { path, name: &name, folder: folder.path(), includes: &includes };
+    let job = Job { path, name: &name, folder: folder.path(), includes: &includes, hung: RefCell::default() };
     let rejected = match job.legal_module(language, text, &options) {
         Ok(compiled) => return Ok(compiled),
         Err(rejected) => rejected,
@@ -121,6 +128,20 @@ fn needed_macros(text: &str, given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
+/// Returns a module without the layout of workgroup memory, which some versions of glslang add
+/// although it is not allowed there, if that makes it legal.
+fn without_layout_of_workgroups(compiled: CompiledModule) -> CompiledModule {
+    let repaired = Module::parse(compiled.words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
+    match repaired.filter(|words| is_legal(words)) {
+        Some(words) => {
+            let note = "the compiler decorates workgroup memory with a layout, which is not allowed there; the \
+                        decorations were removed";
+            CompiledModule { words, note: Some(note.to_owned()), ..compiled }
+        }
+        None => compiled,
+    }
+}
+
 /// Returns whether a module breaks no rule.
 fn is_legal(words: &[u32]) -> bool {
     ModuleSource::from_words(words.to_vec()).is_ok_and(|source| Report::new(&source).is_legal())
@@ -154,6 +175,8 @@ struct Job<'a> {
     folder: &'a Path,
     /// Folders of included files.
     includes: &'a [PathBuf],
+    /// Compilers that did not end for the text.
+    hung: RefCell<BTreeSet<&'static str>>,
 }
 
 impl Job<'_> {
@@ -193,7 +216,7 @@ impl Job<'_> {
             }
         }
         // The check names the broken rules.
-        illegal.ok_or(rejected)
+        illegal.map(without_layout_of_workgroups).ok_or(rejected)
     }
 
     /// Compiles a rejected text with values for the macros that it lacks, and with the extensions
@@ -328,8 +351,15 @@ impl Job<'_> {
         };
         let copy = copy.display().to_string();
         arguments.extend([compiler.output.into(), output.clone().into(), file.into()]);
-        let ran = match run_tool(compiler.program, &arguments, Vec::new()) {
+        if self.hung.borrow().contains(compiler.program) {
+            return Err(no_end(compiler));
+        }
+        let ran = match run_tool(compiler.program, &arguments, Vec::new(), COMPILER_TIME) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                self.hung.borrow_mut().insert(compiler.program);
+                return Err(no_end(compiler));
+            }
             ran => ran.map_err(|error| format!("cannot run {}: {error}", compiler.program))?,
         };
         if !ran.success {
@@ -375,9 +405,31 @@ impl Source<'_> {
     /// byte order mark, with the extensions of the options; for glslang also with the extension for
     /// included files, whose names are in quotes. Lines keep their numbers.
     fn adapted(&self, compiler: &Compiler) -> Option<String> {
-        if self.language != Language::Glsl {
-            return None;
+        match self.language {
+            Language::Glsl => self.adapted_glsl(compiler),
+            Language::Hlsl => self.adapted_hlsl(),
+            _ => None,
         }
+    }
+
+    /// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, and
+    /// without `const` before uniforms, which glslang takes for constants with the value zero.
+    fn adapted_hlsl(&self) -> Option<String> {
+        let text = self.text.trim_start_matches(BYTE_ORDER_MARK);
+        let without_const = |line: &str| {
+            let is_uniform = line.trim_start().starts_with("const ")
+                && line
+                    .split("//")
+                    .next()
+                    .is_some_and(|code| code.trim_end().ends_with(';') && !code.contains(['=', '(']));
+            if is_uniform { line.replacen("const", "     ", 1) } else { line.to_owned() }
+        };
+        let adapted: String = text.lines().map(|line| without_const(line) + "\n").collect();
+        let is_changed = text.len() < self.text.len() || adapted.trim_end() != text.trim_end();
+        is_changed.then_some(adapted)
+    }
+
+    fn adapted_glsl(&self, compiler: &Compiler) -> Option<String> {
         let text = self.text.trim_start_matches(BYTE_ORDER_MARK);
         let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::Borrowed).collect();
         let is_section = |line: &str| line.trim_start().starts_with("#[");
@@ -440,6 +492,11 @@ impl std::fmt::Display for Additions<'_> {
     }
 }
 
+/// Returns the message about a compiler that does not end. It is not run on the text again.
+fn no_end(compiler: &Compiler) -> String {
+    format!("{} does not end within {} s", compiler.program, COMPILER_TIME.as_secs())
+}
+
 /// Largest number of lines of a compiler's message that are shown.
 const SHOWN_LINES: usize = 20;
 
@@ -456,7 +513,7 @@ fn rejection(program: &str, text: &str, name: &str) -> String {
 
 /// Returns the version that a compiler prints.
 fn version_of(compiler: &Compiler) -> Option<String> {
-    let printed = run_tool(compiler.program, &[compiler.version], Vec::new()).ok()?.text();
+    let printed = run_tool(compiler.program, &[compiler.version], Vec::new(), COMPILER_TIME).ok()?.text();
     let lines: Vec<&str> = printed.lines().map(str::trim).take(compiler.version_lines).collect();
     Some(lines.join(", ")).filter(|version| !version.is_empty())
 }

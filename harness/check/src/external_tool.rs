@@ -6,9 +6,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time limit of a run.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
-
 /// Interval at which the end of a run is looked for.
 const TICK: Duration = Duration::from_millis(2);
 
@@ -34,12 +31,17 @@ impl ToolOutput {
     }
 }
 
-/// Runs a program of `PATH` with bytes as its input, for at most two minutes.
+/// Runs a program of `PATH` with bytes as its input, for a limited time.
 ///
 /// # Errors
 /// The program cannot be started ([`io::ErrorKind::NotFound`] if it is not installed), or it is
 /// killed at the time limit ([`io::ErrorKind::TimedOut`]).
-pub fn run_tool(program: &str, arguments: &[impl AsRef<OsStr>], input: Vec<u8>) -> io::Result<ToolOutput> {
+pub fn run_tool(
+    program: &str,
+    arguments: &[impl AsRef<OsStr>],
+    input: Vec<u8>,
+    limit: Duration,
+) -> io::Result<ToolOutput> {
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -57,10 +59,10 @@ pub fn run_tool(program: &str, arguments: &[impl AsRef<OsStr>], input: Vec<u8>) 
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if started.elapsed() > TIME_LIMIT {
+        if started.elapsed() > limit {
             child.kill()?;
             child.wait()?;
-            let what = format!("{program} was killed after {} s", TIME_LIMIT.as_secs());
+            let what = format!("{program} was killed after {} s", limit.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, what));
         }
         thread::sleep(TICK);

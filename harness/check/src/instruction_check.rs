@@ -7,22 +7,27 @@
 //! ([`crate::instrument`]), and each result is compared with the permitted ones for its recorded
 //! operands. Loads, stores and control flow are not checked.
 //!
-//! A variant records some of the instructions, since drivers take long to compile many stores.
+//! A variant records some of the instructions, since drivers take long to compile many stores: as
+//! many as the last one took time for.
 
 use crate::check::Check;
 use crate::instrument::{ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::status;
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, UndeterminedElements, Writes};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
 use assay_exec::Target;
-use assay_oracle::{CauseKind, Place};
+use assay_oracle::Place;
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Instructions that one variant records.
-const PROBES: usize = 48;
+/// Instructions that the first variant records, and the most that one records.
+const PROBES: (usize, usize) = (16, 64);
+
+/// Time of a variant below which the next one records twice as many instructions. One that takes
+/// twice this time is followed by one that records half as many.
+const QUICK: Duration = Duration::from_secs(3);
 
 /// Records of all instructions together that are checked.
 const ROWS: u64 = 1 << 18;
@@ -77,17 +82,12 @@ impl Check<'_> {
         let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
-        // Accesses that the oracle did not follow may lie outside of buffers, which leaves all
-        // values open.
-        let gave_up = |cause: &UndeterminedElements| {
-            [CauseKind::Budget, CauseKind::Time].iter().any(|kind| cause.cause == kind.to_string())
-        };
+        // An access outside of a buffer may damage the records.
         let doubt = doubt.or_else(|| {
-            let Blame { name, place, .. } = wrong.as_ref().filter(|_| result.undetermined.iter().any(gave_up))?;
+            let (Blame { name, place, .. }, at) = wrong.as_ref().zip(result.possible_fault.as_ref())?;
             Some(format!(
                 "{name} at {place} gave results that are not permitted for its operands in an instrumented variant of \
-                 the shader; this proves nothing, because Assay did not follow the shader to its end, and it may have \
-                 undefined behaviour there"
+                 the shader; this proves nothing, because the shader may have undefined behaviour at {at}"
             ))
         });
         if doubt.is_some() {
@@ -108,14 +108,25 @@ impl Check<'_> {
         let rows = (ROWS / (indices.len() as u64).max(1)).max(LEAST_ROWS);
         let traced = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
         let mut found = JudgedInstructions { traced, ..JudgedInstructions::default() };
-        for (number, part) in indices.chunks(PROBES).enumerate() {
-            // The next variant takes about as long as the ones before.
-            let elapsed = started.elapsed();
-            if elapsed + elapsed / (number as u32).max(1) > TIME {
+        let (mut probes, mut last) = (PROBES.0, Duration::ZERO);
+        let mut rest = &indices[..];
+        while !rest.is_empty() {
+            // The next variant takes about as long as the last one.
+            if started.elapsed() + last > TIME {
                 found.stopped = Some(format!("that would take longer than {} s", TIME.as_secs()));
                 break;
             }
-            let (traced, blamed) = match self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target) {
+            let (part, after) = rest.split_at(probes.min(rest.len()));
+            rest = after;
+            let before = Instant::now();
+            let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target);
+            last = before.elapsed();
+            probes = match last {
+                quick if quick < QUICK => (2 * probes).min(PROBES.1),
+                slow if slow > 2 * QUICK => (probes / 2).max(1),
+                _ => probes,
+            };
+            let (traced, blamed) = match judged {
                 Ok(judged) => judged,
                 Err(why) => {
                     found.stopped = Some(why);

@@ -23,14 +23,15 @@ pub enum Language {
 
 impl Language {
     /// Returns the language of a file: SPIR-V words by the magic number, other languages by the
-    /// extension (`.wgsl`, `.comp` and `.glsl` unless they hold SPIR-V text, `.hlsl`, `.slang`) or, for GLSL, by `#version` in
-    /// the first directive. Everything else is SPIR-V text.
+    /// extension (`.wgsl`, `.comp` and `.glsl` unless they hold SPIR-V text, `.hlsl`, `.compute` of
+    /// the engine Unity, `.slang`) or, for GLSL, by `#version` in the first directive. Everything
+    /// else is SPIR-V text.
     pub fn detect(name: &str, bytes: &[u8]) -> Language {
         match Path::new(name).extension().and_then(|extension| extension.to_str()) {
             Some("wgsl") => Language::Wgsl,
             _ if begins_with_magic(bytes) => Language::SpirvWords,
             Some("comp" | "glsl") if !begins_as_assembly(bytes) => Language::Glsl,
-            Some("hlsl") => Language::Hlsl,
+            Some("hlsl" | "compute") => Language::Hlsl,
             Some("slang") => Language::Slang,
             _ if std::str::from_utf8(bytes).is_ok_and(begins_with_version) => Language::Glsl,
             _ => Language::SpirvText,
@@ -86,6 +87,7 @@ mod tests {
             ("a.asm.comp", b"; SPIR-V\n; Version: 1.0", Language::SpirvText),
             ("a.slang", b"", Language::Slang),
             ("a.cs.hlsl", b"", Language::Hlsl),
+            ("a.compute", b"#pragma kernel blur", Language::Hlsl),
             ("a", b"\xff", Language::SpirvText),
         ] {
             assert_eq!(Language::detect(name, bytes), language, "{name}");

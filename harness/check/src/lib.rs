@@ -33,6 +33,7 @@ mod error;
 mod expectation;
 mod external_compiler;
 mod external_tool;
+mod fixed_lengths;
 mod image_config;
 mod image_contents;
 mod image_handles;
@@ -67,6 +68,7 @@ mod wgsl;
 mod wgsl_conditions;
 mod wgsl_declarations;
 mod wgsl_directives;
+mod wgsl_imports;
 mod wgsl_includes;
 mod workgroup_choice;
 mod workgroup_sample;
@@ -99,7 +101,7 @@ pub use memory_layout::{
 pub use mutate::{MutatingTarget, Mutation, MutationKind, PlantedError};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
 pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
-pub use parameter_search::{ParameterSearch, search_parameters};
+pub use parameter_search::{FruitlessSearch, ParameterSearch, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, RunIsolated, reduce};
 pub use sequence::{

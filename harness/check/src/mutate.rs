@@ -7,7 +7,7 @@ use assay_events::DeviceInfo;
 use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
-use assay_spirv::module::{Instruction, Type, TypeId};
+use assay_spirv::module::{Instruction, InstructionIndex, Type, TypeId};
 use assay_spirv::reflect::static_uses;
 use assay_spirv::tables::Op;
 use assay_spirv_rules::requirements::DeviceCaps;
@@ -171,8 +171,11 @@ impl Mutation {
         const MAX_LISTED: usize = 4;
         let anywhere = Mutation { at: None, ..self.clone() };
         let others = anywhere.sites(module, entry).filter(|planted| Some(planted) != but);
-        let listed: Vec<String> =
-            others.take(MAX_LISTED).map(|planted| format!("'{}'", self.at_word(planted.word))).collect();
+        let option = |planted: PlantedError| {
+            let i = module.instruction(InstructionIndex(planted.instruction));
+            format!("'{}' ({})", self.at_word(planted.word), crate::instrument::name(&i))
+        };
+        let listed: Vec<String> = others.take(MAX_LISTED).map(option).collect();
         (!listed.is_empty()).then(|| format!("--mutate {}", listed.join(" or ")))
     }
 

@@ -24,8 +24,9 @@
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
-//! that the shader may write are checked and half of its instructions executed, or at its limits. It is deterministic unless it reaches
-//! its time limit. If it does not find good parameters, it is repeated:
+//! that the shader may write are checked and half of its instructions executed, or at its limits. It
+//! is deterministic unless it reaches its time limit. If it does not find good parameters, it is
+//! repeated:
 //!
 //! * with robustness of the device, if accesses leave images: shaders that read beyond the borders
 //!   of images rely on it. An access beyond a buffer is rather a mistake, and refused;
@@ -46,14 +47,17 @@ use crate::dispatch_setup::DispatchSetup;
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_choice::{choose_workgroups, product};
-use assay_events::{ExecutedInstructions, Writes};
+use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, SubgroupLayout};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
-use candidate::{Candidate, Score, better, unusable};
+use candidate::{Candidate, Judged, Score, better, unusable};
+pub(crate) use growth::options_for_reach;
 use open_parameter::{Parameter, all_parameters, open_parameters, provenance};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Largest number of interpreted candidates.
@@ -108,8 +112,27 @@ pub enum ParameterSearch {
     NotNeeded,
     /// Better parameters.
     Found(Box<ChosenParameters>),
-    /// None of this number of candidates is better than the defaults.
-    NothingBetter(u32),
+    /// No candidate is better than the defaults.
+    NothingBetter(FruitlessSearch),
+}
+
+/// A search that found nothing better than the defaults.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FruitlessSearch {
+    /// Number of candidates, of which the first has the defaults.
+    pub candidates: u32,
+    /// Most frequent kind of undefined behaviour of the candidates, and the number of those with it.
+    obstacle: Option<(String, u32)>,
+}
+
+impl std::fmt::Display for FruitlessSearch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a search over {} candidates found no better parameters", group_digits(self.candidates))?;
+        match &self.obstacle {
+            Some((kind, number)) => write!(f, "; {} had undefined behaviour ({kind})", group_digits(number)),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Searches for parameters if the options of a check lead to undefined behaviour, to few written
@@ -157,12 +180,17 @@ pub fn search_parameters(
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
     // others give varied values.
-    let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL);
-    let says_something = best.score.narrow > 0 || best.score.defined == search.rounds && best.runs;
+    let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL) && before.covered;
+    let says_something =
+        best.score.narrow > 0 || best.score.defined == search.rounds && best.score.judged > Judged::Little;
     let is_better = best.score > before && says_something && (best.score.varied || !was_enough);
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, candidates, ..best.chosen })),
-        false => ParameterSearch::NothingBetter(candidates),
+        false => {
+            let obstacle = search.faults.iter().max_by_key(|(_, number)| **number);
+            let obstacle = obstacle.map(|(kind, number)| (kind.to_string(), *number));
+            ParameterSearch::NothingBetter(FruitlessSearch { candidates, obstacle })
+        }
     })
 }
 
@@ -177,9 +205,7 @@ const EXAMPLE: u32 = 16;
 pub(crate) fn open_sources(check: &Check<'_>, at: InstructionIndex) -> Option<String> {
     let operands = operands_of(check, open_parameters(check), at);
     let names = listed(&operands);
-    let option =
-        |p: &Parameter| format!("{} {}={EXAMPLE}", if p.slot.is_none() { "--push" } else { "--input" }, p.name);
-    let options: Vec<String> = operands.iter().take(LISTED).map(option).collect();
+    let options: Vec<String> = operands.iter().take(LISTED).map(|parameter| parameter.option(EXAMPLE)).collect();
     (!names.is_empty())
         .then(|| format!("an operand is computed from {}; try for example {}", names.join(", "), options.join(" ")))
 }
@@ -199,11 +225,7 @@ fn operands_of(check: &Check<'_>, mut parameters: Vec<Parameter>, at: Instructio
 
 /// Returns the names of the first parameters, and how many more there are.
 fn listed(parameters: &[Parameter]) -> Vec<String> {
-    let named = |p: &Parameter| match p.slot {
-        None => format!("push constant `{}`", p.name),
-        Some(_) => format!("`{}`", p.name),
-    };
-    let mut names: Vec<String> = parameters.iter().take(LISTED).map(named).collect();
+    let mut names: Vec<String> = parameters.iter().take(LISTED).map(Parameter::named).collect();
     if let Some(more) = parameters.len().checked_sub(names.len()).filter(|&more| more > 0) {
         names.push(format!("{more} more"));
     }
@@ -231,6 +253,8 @@ struct Search<'a> {
     leaves_images: bool,
     /// Set if some candidate is defined in all rounds.
     has_defined: bool,
+    /// Candidates with undefined behaviour, by the kind of the first fault.
+    faults: BTreeMap<FaultKind, u32>,
 }
 
 impl<'a> Search<'a> {
@@ -260,6 +284,7 @@ impl<'a> Search<'a> {
             collides: false,
             leaves_images: false,
             has_defined: false,
+            faults: BTreeMap::new(),
         })
     }
 
@@ -365,6 +390,7 @@ impl<'a> Search<'a> {
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
+                candidate.faults.first().inspect(|kind| *self.faults.entry(**kind).or_default() += 1);
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.reach = outcome.reach;
@@ -400,9 +426,14 @@ impl<'a> Search<'a> {
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
         let writes = compared.writes();
-        candidate.runs = covers && writes.written > 0 && Writes::is_enough(writes.written, writes.elements);
+        let runs = covers && writes.written > 0 && Writes::is_enough(writes.written, writes.elements);
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
+        score.judged = match score.ample && score.covered {
+            true => Judged::Output,
+            false if runs => Judged::Instructions,
+            false => Judged::Little,
+        };
         Ok(Some(candidate))
     }
 

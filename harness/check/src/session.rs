@@ -7,10 +7,10 @@ use crate::case_writer::write_case;
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
-    MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
-    ShaderSource, bundle, reduce, search_parameters,
+    FruitlessSearch, MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits,
+    RunIsolated, ShaderSource, bundle, reduce, search_parameters,
 };
-use assay_events::{CheckResult, DeviceInfo, Status, group_digits};
+use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::Target;
 use assay_files::input;
 use assay_oracle::Place;
@@ -56,8 +56,8 @@ pub struct CheckSession {
     pub mutation: Option<Mutation>,
     /// Parameters that a search chose.
     chosen: Option<ChosenParameters>,
-    /// Number of candidates of a search that found nothing better than the defaults.
-    fruitless: Option<u32>,
+    /// A search that found nothing better than the defaults.
+    fruitless: Option<FruitlessSearch>,
     /// Duration of the search, in seconds.
     searched: f64,
     /// Steps after a failure.
@@ -72,8 +72,8 @@ pub struct SessionRequest {
     case: Option<CaseFile>,
     mutation: Option<Mutation>,
     chosen: Option<ChosenParameters>,
-    /// Number of candidates of a search that found nothing better than the defaults.
-    fruitless: Option<u32>,
+    /// A search that found nothing better than the defaults.
+    fruitless: Option<FruitlessSearch>,
     /// Duration of the search, in seconds.
     searched: f64,
     diagnosis: Diagnosis,
@@ -168,18 +168,16 @@ impl CheckSession {
         }
         let started = Instant::now();
         let found = search_parameters(&self.check()?, &self.options, limits)?;
-        // The first candidate has the defaults.
-        if !matches!(found, ParameterSearch::NotNeeded | ParameterSearch::NothingBetter(1)) {
-            self.searched = started.elapsed().as_secs_f64();
-        }
         match found {
-            ParameterSearch::NotNeeded => {}
-            ParameterSearch::NothingBetter(candidates) => self.fruitless = (candidates > 1).then_some(candidates),
+            ParameterSearch::NotNeeded => return Ok(()),
+            ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
+            ParameterSearch::NothingBetter(fruitless) => self.fruitless = Some(fruitless),
             ParameterSearch::Found(chosen) => {
                 chosen.apply(&mut self.options)?;
                 self.chosen = Some(*chosen);
             }
         }
+        self.searched = started.elapsed().as_secs_f64();
         Ok(())
     }
 
@@ -191,7 +189,7 @@ impl CheckSession {
             case: self.case.clone(),
             mutation: self.mutation.clone(),
             chosen: self.chosen.clone(),
-            fruitless: self.fruitless,
+            fruitless: self.fruitless.clone(),
             searched: self.searched,
             diagnosis: self.diagnosis,
         }
@@ -365,7 +363,7 @@ impl CheckSession {
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
-        result.notes.extend(self.fruitless.filter(|_| is_thin).map(fruitless_search));
+        result.notes.extend(self.fruitless.as_ref().filter(|_| is_thin).map(ToString::to_string));
         if let Some((mutation, planted)) = self.planted(check)? {
             self.note_planted(check, mutation, &planted, result);
         }
@@ -383,9 +381,9 @@ impl CheckSession {
 
     /// Adds to a refusal for undefined behaviour that a search found no other parameters.
     fn with_search(&self, error: CheckError) -> CheckError {
-        match (error, self.fruitless) {
-            (CheckError::Undefined { name, what, mut list }, Some(candidates)) => {
-                list.push(format!("  {}", fruitless_search(candidates)));
+        match (error, &self.fruitless) {
+            (CheckError::Undefined { name, what, mut list }, Some(fruitless)) => {
+                list.push(format!("  {fruitless}"));
                 CheckError::Undefined { name, what, list }
             }
             (error, _) => error,
@@ -463,11 +461,6 @@ impl CheckSession {
         write(&small, &to)?;
         Ok(note + &format!("; bundle in {}", folder.display()))
     }
-}
-
-/// Returns a note on a search that found nothing better than the defaults.
-fn fruitless_search(candidates: u32) -> String {
-    format!("a search over {} candidates found no better parameters", group_digits(u64::from(candidates)))
 }
 
 /// Returns true if the driver ended before it gave results.

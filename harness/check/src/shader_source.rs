@@ -5,6 +5,8 @@ use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, chosen_overrides, override_value};
 use crate::wgsl_conditions::without_conditions;
 use crate::wgsl_declarations::{completed, declaration};
+use crate::wgsl_directives::with_immediates;
+use crate::wgsl_imports::without_imports;
 use crate::wgsl_includes::with_included_files;
 use crate::{CheckError, Language};
 use assay_exec::Wgsl;
@@ -97,9 +99,20 @@ fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, not
             Cow::Owned(unconditional.text)
         }
     };
-    let text = with_constants(text, &options.defines);
+    let text = match without_imports(&text, &options.defines) {
+        None => text,
+        Some(without) => {
+            let chosen: Vec<String> =
+                without.chosen.iter().map(|(name, value)| format!("--define {name}={value}")).collect();
+            if !chosen.is_empty() {
+                notes.push(format!("macros without a definition got chosen values: {}", chosen.join(" ")));
+            }
+            Cow::Owned(without.text)
+        }
+    };
+    let text = with_immediates(with_constants(text, &options.defines));
     let rejected = |text: &str| wgsl::rejection(text);
-    let completed = rejected(&text).and_then(|message| completed(path, &text, message, rejected));
+    let completed = rejected(&text).and_then(|message| completed((path, &text), &options.defines, message, rejected));
     match completed {
         None => text,
         Some(completed) => {
@@ -178,7 +191,10 @@ impl ShaderSource {
                 ModuleSource::read_for(bytes, options.target_env)
             }
         };
-        let source = source.map_err(|error| refused(error.to_string()))?;
+        let source = source.map_err(|error| match &compiler {
+            Some(run) => refused(format!("{} made an invalid module of it: {error}", run.compiler)),
+            None => refused(error.to_string()),
+        })?;
         let text = text.map(str::to_owned);
         let (name, target_env) = (name.to_owned(), options.target_env);
         Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes })

@@ -14,12 +14,6 @@ pub(crate) const UNKNOWN_ADDRESSES: &str = "the shader writes only through devic
      words of push constants or buffers hold them, so there is nothing to check; declare each buffer with --buffer NAME=COUNT*TYPE, and the word that \
      holds its address with --address PLACE@BYTE=NAME";
 
-/// Remedy: options with which a shader may write more.
-pub(crate) const TRY: &str = "try other values of --push, --input, --workgroups or --elements";
-
-/// As [`TRY`], for a shader with specialisation constants.
-pub(crate) const TRY_WITH_SPECS: &str = "try other values of --push, --input, --spec, --workgroups or --elements";
-
 /// Remedy for a device that did not finish.
 pub(crate) const TRY_LONGER: &str = "raise the limit with --timeout if the shader takes longer";
 

@@ -4,8 +4,11 @@
 
 use crate::include_search::{below_current_folder, common_folders, repository_files};
 use crate::missing_macros::{NUMBER, is_macro};
-use crate::wgsl_directives::leading_trivia;
+use crate::wgsl_conditions::without_conditions;
+use crate::wgsl_directives::{leading_trivia, with_immediates};
+use crate::wgsl_imports::without_imports;
 use assay_files::input;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
 
@@ -40,8 +43,8 @@ pub(crate) struct CompletedText {
 /// Adds declarations to a text while the compiler's message names one that the repository of its
 /// file has, or a macro. Returns `None` if the text gets none.
 pub(crate) fn completed(
-    file: &Path,
-    text: &str,
+    (file, text): (&Path, &str),
+    defines: &[String],
     mut message: String,
     compile: impl Fn(&str) -> Option<String>,
 ) -> Option<CompletedText> {
@@ -58,7 +61,7 @@ pub(crate) fn completed(
         let mut found = others.iter().filter_map(|(path, text)| Some((path, declaration(text, name)?)));
         match found.next() {
             Some((path, declared)) => {
-                text = text + "\n" + declared;
+                text = text + "\n" + &plain(declared, defines);
                 added.push((name.to_owned(), path));
             }
             None if !is_macro(name) || chosen.iter().any(|(known, _)| known == name) => break,
@@ -94,6 +97,13 @@ pub(crate) fn completed(
         .then(|| format!("calls of macros without a definition return their operand: {}", dropped.join(", ")));
     let notes: Vec<String> = taken.into_iter().chain(given).chain(without).collect();
     (!notes.is_empty()).then_some(CompletedText { text: text + "\n", notes })
+}
+
+/// Returns a declaration without conditions and paths.
+fn plain(declared: &str, defines: &[String]) -> String {
+    let declared = with_immediates(Cow::Borrowed(declared));
+    let declared = without_conditions(&declared, defines).map_or_else(|| declared.into_owned(), |without| without.text);
+    without_imports(&declared, defines).map_or(declared, |without| without.text)
 }
 
 /// Returns the value of a macro that is a number. That of a workgroup size makes a usual size: many
@@ -253,26 +263,26 @@ mod tests {
         let file = write("near/a.wgsl", "fn a() -> f32 { return twice(1.0); }");
         let text = fs::read_to_string(&file).unwrap();
         let compile = |text: &str| naga::front::wgsl::parse_str(text).err().map(|error| error.message().to_owned());
-        let found = completed(&file, &text, compile(&text).unwrap(), compile).unwrap();
+        let found = completed((&file, &text), &[], compile(&text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
         assert!(found.text.contains("FACTOR = 2.0"), "{}", found.text);
         assert!(found.notes[0].contains("twice, scaled, FACTOR from "), "{:?}", found.notes);
-        assert!(completed(&file, "fn a() { missing(); }", "another error".to_owned(), compile).is_none());
+        assert!(completed((&file, "fn a() { missing(); }"), &[], "another error".to_owned(), compile).is_none());
         let text = "@compute @workgroup_size(BLOCK) fn a() {}";
-        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        let found = completed((&file, text), &[], compile(text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
         assert_eq!(found.notes, ["macros without a definition got chosen values: --define BLOCK=256"]);
         let text = "var<workgroup> sums: array<f32, BLOCK>; @compute @workgroup_size(128, 1) fn a() {}";
-        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        let found = completed((&file, text), &[], compile(text).unwrap(), compile).unwrap();
         assert!(found.notes[0].ends_with("--define BLOCK=128"), "{:?}", found.notes);
         let text = "@compute @workgroup_size(BLOCK, 8) fn a() {}";
-        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        let found = completed((&file, text), &[], compile(text).unwrap(), compile).unwrap();
         assert!(found.notes[0].ends_with("--define BLOCK=32"), "{:?}", found.notes);
         let text = "fn a(x: f32) -> f32 { return ACT(x) + 2.0 * MY_ACT(x); }";
-        let found = completed(&file, text, compile(text).unwrap(), compile).unwrap();
+        let found = completed((&file, text), &[], compile(text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
         assert_eq!(found.notes, ["calls of macros without a definition return their operand: ACT, MY_ACT"]);
         let message = format!("{UNDECLARED}missing`");
-        assert!(completed(&file, "fn a() { missing(); }", message, compile).is_none());
+        assert!(completed((&file, "fn a() { missing(); }"), &[], message, compile).is_none());
     }
 }

@@ -1,4 +1,5 @@
-//! The directive `enable subgroups;` of WGSL, which naga refuses although it has the functions.
+//! Texts that naga refuses although it has what they need: the directive `enable subgroups;` of
+//! WGSL, and the former name of the address space `immediate`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,6 +19,13 @@ pub fn without_enable_subgroups(text: &str) -> Cow<'_, str> {
         end = range.end;
     }
     Cow::Owned(changed + &text[end..])
+}
+
+/// Returns a WGSL text with the address space `immediate` in place of `push_constant`, its former
+/// name. All positions stay.
+pub(crate) fn with_immediates(text: Cow<'_, str>) -> Cow<'_, str> {
+    const FORMER: &str = "var<push_constant>";
+    if text.contains(FORMER) { Cow::Owned(text.replace(FORMER, "var<immediate>    ")) } else { text }
 }
 
 /// Returns the parts of an `enable` directive to replace by blanks: all of it if it names no other
@@ -121,6 +129,18 @@ mod tests {
         ] {
             assert_eq!(without_enable_subgroups(text), expected);
         }
+    }
+
+    #[test]
+    fn naga_compiles_the_former_name_of_an_address_space() {
+        let text = "var<push_constant> scale: f32;
+            @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                data[id.x] *= scale;
+            }";
+        let modern = with_immediates(Cow::Borrowed(text));
+        assert_eq!(modern.len(), text.len());
+        crate::compile_wgsl(&modern, "a.wgsl").unwrap();
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// End of `assay inspect --help`.
 pub(crate) const HELP: &str = "\
-FILE is WGSL (.wgsl), GLSL (.comp, .glsl, or #version in the first line), HLSL (.hlsl), Slang (.slang), a SPIR-V binary \
+FILE is WGSL (.wgsl), GLSL (.comp, .glsl, or #version in the first line), HLSL (.hlsl, .compute), Slang (.slang), a SPIR-V binary \
 if it starts with the magic number (in either byte order), else SPIR-V text as spirv-as reads it. No driver is needed; without one the report names no devices.
 
 A warning is a violation that does not make the module illegal; --strict treats warnings as violations.

@@ -69,6 +69,10 @@ pub struct CheckResult {
     /// of versions of Assay that did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed: Option<ExecutedInstructions>,
+    /// Place of an instruction that may have undefined behaviour, as far as Assay followed the
+    /// shader: its operands, or whether it is executed, are undetermined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub possible_fault: Option<String>,
     /// Check of the instructions by themselves, where the output of the shader says little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traced: Option<TracedInstructions>,
@@ -208,6 +212,7 @@ impl CheckResult {
             repeat: None,
             picture: None,
             executed: None,
+            possible_fault: None,
             traced: None,
             sampled: None,
             times: Times::default(),

@@ -133,12 +133,15 @@ impl ProgramSet<'_> {
             Err(Unchecked::Refused(error)) => {
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
                 let mut reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                let mut notes = rest.lines().map(str::to_owned);
                 // The first line announces a list, such as a compiler's errors: its first entry
                 // says why.
-                if let Some(entry) = rest.lines().next().filter(|_| reason.ends_with(':')) {
+                if reason.ends_with(':')
+                    && let Some(entry) = notes.next()
+                {
                     reason = format!("{reason} {}", entry.trim());
                 }
-                CheckResult { notes: rest.lines().map(str::to_owned).collect(), ..undetermined(reason) }
+                CheckResult { notes: notes.collect(), ..undetermined(reason) }
             }
             Err(Unchecked::Panicked(message)) => {
                 let why = format!("the harness panicked: {message}");

@@ -7,11 +7,27 @@ use assay_spirv::module::InstructionIndex;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+/// Expected part of a check that says something about the shader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Judged {
+    /// Neither the output nor the instructions.
+    #[default]
+    Little,
+    /// The instructions by themselves: most of the shader is executed and enough elements are
+    /// written, whatever they are.
+    Instructions,
+    /// The output: enough elements could come out wrong ([`Score::ample`]), and enough instructions
+    /// are executed ([`Score::covered`]).
+    Output,
+}
+
 /// Quality of a candidate, from the most to the least important property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score {
     /// Rounds without undefined behaviour.
     pub(super) defined: u32,
+    /// The part of the check that says something.
+    pub(super) judged: Judged,
     /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
     pub(super) ample: bool,
     /// Set if some of these elements could come out wrong, and enough instructions were executed
@@ -55,8 +71,6 @@ pub(super) struct Candidate {
     pub(super) image_reach: BTreeMap<Slot, [u32; 3]>,
     /// End of the writes to each buffer, in bytes.
     pub(super) written: BTreeMap<Slot, u64>,
-    /// Set if most of the shader is executed and enough elements are written, whatever they are.
-    pub(super) runs: bool,
     /// Work of a check, estimated from the interpreted workgroups.
     pub(super) work: u64,
 }
@@ -91,5 +105,5 @@ pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
 pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, runs: false, work: 0 }
+    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, work: 0 }
 }

@@ -78,17 +78,32 @@ impl Search<'_> {
 
     /// Gives buffers and images the constants with which the shader compares values from them: a
     /// kind of cell or of material, for example. Fuzzers call such constants a dictionary.
-    pub(super) fn with_compared_constants(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
+    pub(super) fn with_compared_constants(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let before = best.chosen.clone();
+        // With another value beside them: the shader may compare in order to end.
+        for with_another in [false, true] {
+            let chosen = self.compared_constants(before.clone(), with_another);
+            if self.is_good(&best) || with_another && best.score.covered || chosen == before {
+                break;
+            }
+            let candidate = self.candidate(chosen)?;
+            let candidate = self.indexed(candidate)?;
+            best = better(best, candidate);
+        }
+        Ok(best)
+    }
+
+    /// Returns parameters with the compared constants as contents. A single constant gets a value
+    /// beside it, and each type of the buffer one that fits.
+    fn compared_constants(&self, mut chosen: ChosenParameters, with_another: bool) -> ChosenParameters {
         let setup = &self.check.setup;
-        let mut chosen = best.chosen.clone();
         for (slot, constants) in self.flow.compared_constants() {
             let is_open = |d: &&Descriptor| {
                 Slot { element: 0, ..d.slot } == slot && !setup.is_given(d.slot) && !holds_parameters(d)
             };
-            // A single constant gets a value beside it, and each type of the buffer one that fits.
-            let other = if constants.contains("0") { "1" } else { "0" };
+            let other = ["0", "1", "2"].into_iter().find(|other| !constants.contains(*other));
             let fits_all_types = constants.iter().any(|number| number.parse::<i8>().is_ok_and(|number| number >= 0));
-            let other = (constants.len() == 1 || !fits_all_types).then_some(other);
+            let other = other.filter(|_| with_another || constants.len() == 1 || !fits_all_types);
             let contents = one_of(constants.iter().map(String::as_str).chain(other));
             for name in setup.descriptors.iter().filter(is_open).map(binding_name) {
                 if chosen.inputs.iter().all(|(known, _)| *known != name) {
@@ -96,12 +111,7 @@ impl Search<'_> {
                 }
             }
         }
-        if self.is_good(&best) || chosen == best.chosen {
-            return Ok(best);
-        }
-        let candidate = self.candidate(chosen)?;
-        let candidate = self.indexed(candidate)?;
-        Ok(better(best, candidate))
+        chosen
     }
 
     /// Gives open buffers and images small numbers, parts of 1, or the states of cells, if a
@@ -144,6 +154,12 @@ impl Search<'_> {
         let names = self.data(chosen);
         let contents = one_of(["1", "2", "3", "4", "5", "6", "7", "8"]);
         chosen.inputs.extend(names.into_iter().map(|name| (name, contents.clone())));
+    }
+
+    /// Gives all open data numbers from 1 to 8.
+    pub(super) fn set_small(&self, chosen: &mut ChosenParameters) {
+        let names = self.data(chosen);
+        chosen.inputs.extend(names.into_iter().map(|name| (name, SMALL.to_owned())));
     }
 
     /// Returns whether the shader computes pointers from integers.

@@ -3,16 +3,16 @@
 use super::COST;
 use super::Search;
 use super::candidate::{Candidate, Score, better};
-use super::open_parameter::binding_name;
+use super::open_parameter::{binding_name, own_name};
 use crate::CheckError;
 use crate::binding_name::BindingName;
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
-use crate::dispatch_setup::DispatchSetup;
+use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::memory_layout::{runtime_stride, size_with_elements};
 use crate::options::Options;
 use assay_events::{BindingWrites, Writes};
-use assay_exec::ImageShape;
+use assay_exec::Descriptor;
 use assay_oracle::{Outcome, Slot};
 use assay_spirv::tables::Dim;
 use std::collections::BTreeMap;
@@ -123,20 +123,39 @@ impl Search<'_> {
 /// Returns the lengths of run-time arrays and texel buffers with which accesses up to an end in
 /// bytes are in bounds, for those whose length the options leave open and that the shader accesses.
 fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, u64>) -> Vec<(String, u64)> {
-    let texel_buffer =
-        |shape: &Option<ImageShape>| shape.as_ref().filter(|s| s.without_contents().dim == Dim::Buffer).cloned();
     let needed = |(slot, end): (&Slot, &u64)| {
         let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
-        let (header, stride) = match (d.block.as_deref(), &d.texels) {
-            (Some(block), _) => (size_with_elements(block, 0), runtime_stride(block)?),
-            (None, texels) => (0, texel_buffer(texels)?.scalars().iter().map(|s| u64::from(s.width() / 8)).sum()),
-        };
+        let elements = elements_up_to(d, *end)?;
         let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
         let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
-        let elements = end.saturating_sub(header).div_ceil(stride.max(1));
         (elements > 0 && !is_set && *end <= GROWN_BYTES).then(|| (binding_name(d), elements))
     };
     reach.iter().filter_map(needed).collect()
+}
+
+/// Returns options with which accesses up to an end in bytes are in bounds, for run-time arrays and
+/// texel buffers of a reasonable size.
+pub(crate) fn options_for_reach(check: &Check<'_>, reach: &BTreeMap<Slot, u64>) -> Vec<String> {
+    let option = |(slot, end): (&Slot, &u64)| {
+        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
+        let elements = elements_up_to(d, *end).filter(|elements| *elements > 0 && *end <= MAX_BYTES)?;
+        let name = own_name(&check.setup, d).map_or_else(|| binding_name(d), str::to_owned);
+        Some(format!("--elements {name}={elements}"))
+    };
+    reach.iter().filter_map(option).collect()
+}
+
+/// Returns the length of a run-time array or texel buffer that reaches to an end in bytes; `None`
+/// for other memory.
+fn elements_up_to(d: &Descriptor, end: u64) -> Option<u64> {
+    let (header, stride) = match (d.block.as_deref(), &d.texels) {
+        (Some(block), _) => (size_with_elements(block, 0), runtime_stride(block)?),
+        (None, shape) => {
+            let buffer = shape.as_ref().filter(|shape| shape.without_contents().dim == Dim::Buffer)?;
+            (0, buffer.scalars().iter().map(|scalar| u64::from(scalar.width() / 8)).sum())
+        }
+    };
+    Some(end.saturating_sub(header).div_ceil(stride.max(1)))
 }
 
 /// Returns the sizes of images with which the accesses are in bounds, for images whose size and

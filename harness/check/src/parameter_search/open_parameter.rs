@@ -2,6 +2,7 @@
 
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
+use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, path_text, runtime_stride, walk_scalars};
 use crate::parameter::width_permits;
 use crate::provenance::{FaultSources, Provenance};
@@ -20,10 +21,25 @@ pub(super) struct Parameter {
     pub(super) slot: Option<Slot>,
     /// Its name in the notation of the command line.
     pub(super) name: String,
+    /// Its name with that of the variable, if only one binding has it: `params.size`, `count`.
+    shown: String,
     pub(super) element: Element,
 }
 
 impl Parameter {
+    /// Returns its name in a message.
+    pub(super) fn named(&self) -> String {
+        match self.slot {
+            None => format!("push constant `{}`", self.shown),
+            Some(_) => format!("`{}`", self.shown),
+        }
+    }
+
+    /// Returns an option of the command line that gives it a value.
+    pub(super) fn option(&self, value: u32) -> String {
+        format!("{} {}={value}", if self.slot.is_none() { "--push" } else { "--input" }, self.shown)
+    }
+
     /// Gives the parameter a value.
     pub(super) fn set(&self, chosen: &mut ChosenParameters, value: String) {
         let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
@@ -66,7 +82,7 @@ pub(super) fn all_parameters(check: &Check<'_>) -> Vec<Parameter> {
 fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) -> Vec<Parameter> {
     let setup = &check.setup;
     let mut parameters = Vec::new();
-    let mut add = |slot: Option<Slot>, prefix: &str, block, bytes| {
+    let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), block, bytes| {
         let (mut integers, mut floats) = (Vec::new(), Vec::new());
         walk_scalars(block, bytes, &mut |element, steps| {
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
@@ -75,19 +91,24 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                 let path = path_text(steps);
                 let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
                 // A single value has no path.
+                let shown = match variable {
+                    Some(variable) => format!("{variable}{path}"),
+                    None if path.is_empty() => format!("{prefix}@{}", element.offset),
+                    None => format!("{prefix}{path}"),
+                };
                 let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
-                found.push(Parameter { slot, name: format!("{prefix}{path}"), element });
+                found.push(Parameter { slot, name: format!("{prefix}{path}"), shown, element });
             }
         });
         let few = |found: &Vec<Parameter>| found.len() <= PARAMETERS;
         parameters.extend([integers, floats].into_iter().filter(few).flatten());
     };
     if let Some(push) = &setup.push {
-        add(None, "", push, push.size());
+        add(None, ("", None), push, push.size());
     }
     for d in &setup.descriptors {
         let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d)) else { continue };
-        add(Some(d.slot), &binding_name(d), block, d.bytes);
+        add(Some(d.slot), (&binding_name(d), own_name(setup, d)), block, d.bytes);
     }
     parameters
 }
@@ -111,6 +132,16 @@ pub(super) fn holds_parameters(d: &Descriptor) -> bool {
     let is_read_only =
         d.kind == DescriptorKind::UniformBuffer || d.kind == DescriptorKind::StorageBuffer && !d.may_be_written;
     is_read_only && d.block.as_deref().is_some_and(|block| runtime_stride(block).is_none())
+}
+
+/// Returns the name of a binding's variable, if `--input` takes it for this binding alone.
+pub(super) fn own_name<'a>(setup: &DispatchSetup, d: &'a Descriptor) -> Option<&'a str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = d.name.as_deref().filter(|name| name.chars().all(is_part))?;
+    let is_name = name.starts_with(|c: char| !c.is_ascii_digit());
+    let others = setup.descriptors.iter().filter(|other| other.slot != d.slot);
+    let is_unique = others.filter_map(|other| other.name.as_deref()).all(|other| other != name);
+    (is_name && is_unique).then_some(name)
 }
 
 /// Returns the name of a binding on the command line.

@@ -10,6 +10,7 @@ use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
+use assay_oracle::FaultKind;
 use assay_precision::Scalar;
 
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
@@ -201,7 +202,15 @@ impl Search<'_> {
             }
             let base = base.with(values);
             let candidate = self.candidate(base.chosen())?;
-            lead = lead.or(candidate, base);
+            // Data that are too large for an integer say nothing against the sizes.
+            let is_too_large = candidate.faults.first() == Some(&FaultKind::Conversion);
+            lead = lead.or(candidate, base.clone());
+            if is_too_large {
+                let mut small = base;
+                self.set_small(&mut small.start);
+                let candidate = self.candidate(small.chosen())?;
+                lead = lead.or(candidate, small);
+            }
         }
         Ok(lead)
     }

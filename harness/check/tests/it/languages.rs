@@ -372,3 +372,60 @@ fn wgsl_of_several_files_is_joined() {
     let error = ShaderSource::load(&file, &CompileOptions::default()).unwrap_err().to_string();
     assert!(error.contains("`unknown`") && error.contains("missing.wgsl"), "{error}");
 }
+
+#[test]
+fn wgsl_with_imports_of_modules_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let main = "#import engine::{maths::scaled as twice, buffers}
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            buffers::data[id.x] = twice(buffers::data[id.x]) * f32(#{COUNT});
+        }";
+    let maths = "#define_import_path engine::maths
+        #import engine::constants
+        fn scaled(x: f32) -> f32 {
+            #if FAST == 1
+            return x;
+            #else
+            return x * constants::FACTOR;
+            #endif
+        }";
+    let files = [
+        ("src/a.wgsl", main),
+        ("src/maths.wgsl", maths),
+        ("src/constants.wgsl", "const FACTOR = 2.0;"),
+        ("src/buffers.wgsl", "@group(0) @binding(0) var<storage, read_write> data: array<f32>;"),
+        (".git/HEAD", ""),
+    ];
+    let path = written(&folder, &files);
+    let with = |defines: &[&str]| {
+        let defines = defines.iter().map(ToString::to_string).collect();
+        ShaderSource::load(&path, &CompileOptions { defines, ..CompileOptions::default() }).unwrap()
+    };
+    let products = |shader: &ShaderSource| shader.source.module.instructions().filter(|i| i.name() == "OpFMul").count();
+    let shader = with(&[]);
+    assert_eq!(products(&shader), 2);
+    assert!(
+        shader.notes.iter().any(|note| note.ends_with("got chosen values: --define COUNT=4")),
+        "{:?}",
+        shader.notes
+    );
+    assert_eq!(products(&with(&["FAST=1", "COUNT=3"])), 1);
+}
+
+/// `const` before a uniform does not make it a constant in HLSL. A file of the engine Unity is
+/// HLSL.
+#[test]
+fn uniforms_of_hlsl_may_be_const() {
+    let folder = tempfile::tempdir().unwrap();
+    let hlsl = "\u{feff}#pragma kernel scale
+        const float factor; // a uniform
+        static const int SIZE = 64;
+        RWStructuredBuffer<float> data : register(u1);
+        [numthreads(SIZE, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) { data[id.x] *= factor; }";
+    let path = written(&folder, &[("a.compute", hlsl)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.setup.descriptors.len(), 2, "the uniforms have a buffer");
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+}

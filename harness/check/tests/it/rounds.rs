@@ -140,7 +140,7 @@ fn sizes_follow_specialisation_constants() {
              %n = OpSpecConstant %uint 8\n%more = OpSpecConstantOp %uint IAdd %n %one\n{computed}\n\
              %array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n%to_block = OpTypePointer StorageBuffer %block\n\
              %to_uint = OpTypePointer StorageBuffer %uint\n%data = OpVariable %to_block StorageBuffer\n\
-             %main = OpFunction %void None %fn\n%entry = OpLabel\n%at = OpAccessChain %to_uint %data %zero %zero\n\
+             %main = OpFunction %void None %fn\n%entry = OpLabel\n%length = OpArrayLength %uint %data 0\n\
              OpReturn\nOpFunctionEnd\n"
         );
         let shader = ShaderSource::read("sizes.spvasm", text.as_bytes()).unwrap();

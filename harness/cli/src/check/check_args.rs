@@ -20,8 +20,8 @@ use std::path::PathBuf;
 pub(crate) const HELP: &str = "\
 FILE:
   WGSL (.wgsl), GLSL (.comp, .glsl, or #version in the first line), HLSL
-  (.hlsl), Slang (.slang), a case file (.toml), a SPIR-V binary if it starts
-  with the magic number, else SPIR-V text. An installed compiler (glslc,
+  (.hlsl, .compute), Slang (.slang), a case file (.toml), a SPIR-V binary if it
+  starts with the magic number, else SPIR-V text. An installed compiler (glslc,
   glslang, dxc, slangc) compiles GLSL, HLSL and Slang. A case file names a
   shader and sets the options below, or lists several dispatches over shared
   buffers; so does an Amber script (.amber, .vkscript). Each dispatch of such

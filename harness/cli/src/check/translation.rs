@@ -13,6 +13,10 @@ use assay_events::Status;
 use assay_exec::Target;
 use assay_suite::NoDevice;
 use std::path::Path;
+use std::time::Duration;
+
+/// Time limit of spirv-opt.
+const OPTIMIZER_TIME: Duration = Duration::from_secs(120);
 
 /// `--against`: checks that the shader permits every result that another translation permits.
 pub(super) fn check_translation(session: &CheckSession, other: &Path, args: &CheckArgs) -> Result<u8, Failure> {
@@ -63,7 +67,8 @@ pub(super) fn check_translation(session: &CheckSession, other: &Path, args: &Che
 fn spirv_opt(words: &[u32]) -> Result<Vec<u8>, Failure> {
     let failed = |error: String| usage(format!("cannot run spirv-opt (SPIRV-Tools; apt install spirv-tools): {error}"));
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let ran = run_tool("spirv-opt", &["-O", "-", "-o", "-"], bytes).map_err(|error| failed(error.to_string()))?;
+    let ran = run_tool("spirv-opt", &["-O", "-", "-o", "-"], bytes, OPTIMIZER_TIME)
+        .map_err(|error| failed(error.to_string()))?;
     if !ran.success {
         return Err(failed(String::from_utf8_lossy(&ran.stderr).trim().to_owned()));
     }

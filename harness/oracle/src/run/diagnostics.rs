@@ -22,6 +22,9 @@ pub(crate) struct Log {
     pub(crate) image_reach: BTreeMap<usize, [u32; 3]>,
     /// Set if an access through a physical pointer may lie outside of all buffers.
     pub(crate) open_address: bool,
+    /// The first instruction that may have undefined behaviour: the lane may not execute it, or its
+    /// operands are undetermined.
+    pub(crate) possible_fault: Option<Place>,
     /// Kinds and places of the kept faults.
     kept: HashSet<(FaultKind, Place)>,
 }
@@ -59,6 +62,7 @@ impl Log {
         other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
         other.image_reach.into_iter().for_each(|(object, size)| self.note_image_reach(object, size));
         self.open_address |= other.open_address;
+        self.possible_fault = self.possible_fault.or(other.possible_fault);
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
     }
 

@@ -260,6 +260,7 @@ impl<'a> Run<'a> {
                     Err(MissingTexel::Beyond { cause, stored: false, .. }) => self.beyond(image, i as usize, *cause, l),
                     // The invocation may read its own store.
                     Err(MissingTexel::Beyond { cause, stored: true, .. } | MissingTexel::Unknown { cause }) => {
+                        self.note_possible_fault();
                         (AbstractValue::Unknown(*cause), 0)
                     }
                 };
@@ -395,6 +396,7 @@ impl<'a> Run<'a> {
                     continue;
                 }
                 Err(MissingTexel::Unknown { cause }) => {
+                    self.note_possible_fault();
                     if let Ok((object, _)) = self.image_of(image, l) {
                         self.objects[object].lost.get_or_insert(cause);
                     }

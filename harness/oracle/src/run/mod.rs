@@ -193,20 +193,20 @@ impl Run<'_> {
             Inst::LocalLoad { dst, pointer, n } => self.local_load(*dst, *pointer, *n, lanes),
             Inst::LocalStore { pointer, src, n } => self.local_store(*pointer, *src, *n, lanes),
             Inst::Load { dst, pointer, leaves, physical, private } => {
-                self.note_open_address(*pointer, physical.is_some(), lanes);
+                self.note_open_pointer(*pointer, physical.is_some(), lanes);
                 self.races.is_private = *private;
                 self.load(*dst, *pointer, leaves, *physical, lanes);
                 self.races.is_private = false;
             }
             Inst::Store { pointer, src, leaves, physical, private } => {
-                self.note_open_address(*pointer, physical.is_some(), lanes);
+                self.note_open_pointer(*pointer, physical.is_some(), lanes);
                 self.races.is_private = *private;
                 self.store(*pointer, *src, leaves, *physical, lanes);
                 self.races.is_private = false;
             }
             Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
             Inst::Atomic { op, kind, float_op, dst, pointer, args, order, physical } => {
-                self.note_open_address(*pointer, *physical, lanes);
+                self.note_open_pointer(*pointer, *physical, lanes);
                 self.atomic((*op, *kind, *float_op), *dst, *pointer, *args, *order, *physical, lanes);
                 self.moved_by(inst, lanes);
             }
@@ -297,6 +297,11 @@ impl Run<'_> {
         self.fault_in(kind, lane, None, detail)
     }
 
+    /// Notes that the current instruction may have undefined behaviour.
+    pub(crate) fn note_possible_fault(&mut self) {
+        self.log.possible_fault.get_or_insert(self.here);
+    }
+
     /// As [`Run::fault`], for an access to a byte of an object.
     pub(crate) fn fault_in(
         &mut self,
@@ -306,9 +311,11 @@ impl Run<'_> {
         detail: impl FnOnce() -> String,
     ) -> u32 {
         if self.forks.is_weak(lane) {
+            self.note_possible_fault();
             return self.cause(CauseKind::Budget);
         }
         if self.in_doubt {
+            self.note_possible_fault();
             return self.cause(CauseKind::Precision);
         }
         let invocation = self.invocation(lane);

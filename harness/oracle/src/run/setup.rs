@@ -20,7 +20,7 @@ use crate::executed_blocks::ExecutedBlocks;
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
+use crate::outcome::{Cause, CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
 use crate::pointer::OBJECTS;
 use crate::program::{DeclaredImage, Object as DeclaredObject, ObjectKind, Program};
 use crate::rule_enforcement::named;
@@ -513,6 +513,9 @@ impl<'a> Run<'a> {
         }
         let (faults, fault_count, benign_races) = (log.faults, log.fault_count, log.benign_races);
         let open_address = log.open_address;
+        let was_left = |cause: &&Cause| matches!(cause.kind, CauseKind::Budget | CauseKind::Time);
+        let left = causes.iter().find(was_left).map(|cause| cause.at);
+        let possible_fault = log.possible_fault.or(left);
         Outcome {
             memory,
             faults,
@@ -521,6 +524,7 @@ impl<'a> Run<'a> {
             reach,
             image_reach,
             open_address,
+            possible_fault,
             causes,
             instructions,
             work,

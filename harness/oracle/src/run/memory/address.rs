@@ -252,11 +252,13 @@ impl Run<'_> {
         if open { Target::Open { object, cause: self.cause(CauseKind::Robustness) } } else { Target::Void }
     }
 
-    /// Notes an access through a physical pointer whose address is undetermined.
-    pub(in crate::run) fn note_open_address(&mut self, pointer: Reg, physical: bool, lanes: Lanes) {
-        if physical && !self.log.open_address {
-            let column = &self.columns[pointer as usize];
-            self.log.open_address = lanes.iter().any(|l| column.value(l).patterns(column.bits[l]).is_err());
+    /// Notes an access through an undetermined pointer.
+    pub(in crate::run) fn note_open_pointer(&mut self, pointer: Reg, physical: bool, lanes: Lanes) {
+        let column = &self.columns[pointer as usize];
+        let is_open = |l: usize| column.value(l).patterns(column.bits[l]).is_err();
+        if column.is_wide(lanes) && lanes.iter().any(is_open) {
+            self.log.open_address |= physical;
+            self.note_possible_fault();
         }
     }
 

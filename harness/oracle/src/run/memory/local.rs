@@ -42,6 +42,7 @@ impl Run<'_> {
                 }
                 Ok(targets) => self.local_load_one_of((dst, n), pointer, &targets, l),
                 Err(cause) => {
+                    self.note_possible_fault();
                     (0..n).for_each(|i| self.columns[(dst + i) as usize].set(l, 0, AbstractValue::Unknown(cause)))
                 }
             }
@@ -79,7 +80,10 @@ impl Run<'_> {
                         (0..n).for_each(|i| self.write_register(target + i, src + i, l, targets.len() > 1));
                     }
                 }
-                Err(cause) => self.lose_locals(l, cause),
+                Err(cause) => {
+                    self.note_possible_fault();
+                    self.lose_locals(l, cause);
+                }
             }
         }
     }
