@@ -36,7 +36,7 @@ const ROWS: u64 = 1 << 18;
 const LEAST_ROWS: u64 = 256;
 
 /// Time after which no further variant is run.
-const TIME: Duration = Duration::from_secs(40);
+const TIME: Duration = Duration::from_secs(60);
 
 /// Time that the device took for the shader, in seconds, above which no variant is run: it takes
 /// several times as long for one.

@@ -429,6 +429,7 @@ impl<'a> Search<'a> {
         let runs = covers && writes.written > 0 && Writes::is_enough(writes.written, writes.elements);
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
+        score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);
         score.judged = match score.ample && score.covered {
             true => Judged::Output,
             false if runs => Judged::Instructions,

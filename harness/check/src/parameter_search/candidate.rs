@@ -35,6 +35,8 @@ pub(super) struct Score {
     pub(super) covered: bool,
     /// Set if these elements differ in their values ([`Writes::is_varied`]).
     pub(super) varied: bool,
+    /// Share of elements that could come out wrong, in thousandths, up to what suffices.
+    pub(super) share: u64,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
     /// Faults in the first round that has any.
@@ -47,7 +49,7 @@ pub(super) struct Score {
 
 impl Score {
     /// Returns the share of elements that could come out wrong.
-    pub(super) fn share(&self) -> f64 {
+    pub(super) fn exact_share(&self) -> f64 {
         self.narrow as f64 / self.elements.0.max(1) as f64
     }
 

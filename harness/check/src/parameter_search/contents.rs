@@ -1,7 +1,7 @@
 //! Contents of buffers and images as a whole: indices, offsets, small data and compared constants.
 
 use super::Search;
-use super::candidate::{Candidate, Score, better};
+use super::candidate::{Candidate, Judged, Score, better};
 use super::open_parameter::{binding_name, holds_parameters};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
@@ -88,7 +88,10 @@ impl Search<'_> {
             }
             let candidate = self.candidate(chosen)?;
             let candidate = self.indexed(candidate)?;
-            best = better(best, candidate);
+            // A faulty candidate that gets further is a better start than one that does nothing.
+            let does_nothing = best.score.narrow == 0 && best.score.judged == Judged::Little;
+            let gets_further = does_nothing && candidate.score.executed > best.score.executed;
+            best = if gets_further { candidate } else { better(best, candidate) };
         }
         Ok(best)
     }

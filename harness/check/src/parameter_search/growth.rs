@@ -90,7 +90,9 @@ impl Search<'_> {
                 });
             }
             let is_better = |largest: &Candidate| {
-                largest.score > best.score && largest.score.share() > best.score.share() && largest.work <= COST
+                largest.score > best.score
+                    && largest.score.exact_share() > best.score.exact_share()
+                    && largest.work <= COST
             };
             match largest.filter(is_better) {
                 Some(largest) => best = largest,
