@@ -18,6 +18,7 @@ mod man;
 mod merge;
 mod output_file;
 mod preparation_progress;
+mod profile;
 mod report;
 mod result_folders;
 mod run;
@@ -33,14 +34,21 @@ use std::{
     ffi::OsString,
     io::{self, Write},
     process::ExitCode,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 fn main() -> ExitCode {
     if let Err(error) = catch_file_size_signal() {
         note(&format!("writing a file beyond the size limit (ulimit -f) will end Assay without a message: {error}"));
     }
-    let cli = match Cli::try_parse_from(std::env::args_os().map(shield_minus)) {
+    let arguments = match profile::with_profile(std::env::args_os().map(shield_minus).collect()) {
+        Ok(arguments) => COMMAND_LINE.get_or_init(|| arguments),
+        Err(failure) => {
+            print_error(&failure);
+            return ExitCode::from(failure.code);
+        }
+    };
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
@@ -66,6 +74,15 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// The command line with the options of a profile, and minus signs as [`shield_minus`] leaves them.
+static COMMAND_LINE: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Returns the command line, for results that name it.
+fn command_line() -> Vec<String> {
+    let arguments = COMMAND_LINE.get().map(Vec::as_slice).unwrap_or_default();
+    arguments.iter().map(|argument| restore_minus(argument.to_string_lossy().into_owned())).collect()
 }
 
 /// Runs a command and returns its exit code.

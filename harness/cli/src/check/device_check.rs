@@ -7,7 +7,7 @@ use super::{
     subject::Subject,
 };
 use crate::{
-    ReportOutput,
+    ReportOutput, command_line,
     common_args::{Api, Isolate},
     exit::{self, Failure, WithCode},
     report::write_run_page,
@@ -27,11 +27,6 @@ pub(super) struct DeviceVerdict {
     pub(super) code: u8,
 }
 
-/// Returns this process's command line, for reports.
-fn command() -> Vec<String> {
-    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
-}
-
 /// Checks on one device under the rules of an API, which the subject has, and reports the result.
 pub(super) fn check_on(
     subject: Subject<'_>,
@@ -40,7 +35,7 @@ pub(super) fn check_on(
     folder: Option<&Path>,
 ) -> Result<DeviceVerdict, Failure> {
     let started = Instant::now();
-    let command = command();
+    let command = command_line();
     let output = SessionOutput { folder, command: &command };
     let selected = SelectedDevice { selector: selected.selector.clone(), wgpu: api == Api::Wgpu };
     let (device, mut result) = match execution.isolate {

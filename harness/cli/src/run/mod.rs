@@ -14,6 +14,7 @@ pub(crate) use run_args::{HELP, RunArgs};
 pub(crate) use run_worker::{RunSetup, RunWorker};
 
 use crate::{
+    command_line,
     common_args::{Api, Isolate},
     exit::{self, Failure, WithCode, usage},
     note, result_folders,
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8, Failure> {
     if let Some(folder) = &args.rerun_failed {
         return run_as(&resume::rerun_args(&ResumeArgs::of_process(args), folder)?);
     }
-    run_with_args(args, std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect())
+    run_with_args(args, command_line())
 }
 
 /// Runs as another command asks for.

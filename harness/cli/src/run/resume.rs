@@ -2,6 +2,7 @@
 
 use super::{RunArgs, concurrent_devices::ConcurrentRun, default_folder, run_one};
 use crate::{
+    COMMAND_LINE,
     args::Cli,
     exit::{self, Failure, WithCode, usage},
     lab_lists::write_case_list,
@@ -26,8 +27,7 @@ pub(super) struct ResumeArgs {
 impl ResumeArgs {
     /// Returns the arguments of this process.
     pub(super) fn of_process(args: &RunArgs) -> ResumeArgs {
-        let arguments = std::env::args_os().map(crate::shield_minus);
-        let matches = Cli::command().try_get_matches_from(arguments);
+        let matches = Cli::command().try_get_matches_from(COMMAND_LINE.get().map(Vec::as_slice).unwrap_or_default());
         let run = matches.as_ref().ok().and_then(|all| all.subcommand_matches("run"));
         let explicit = run.map(|run| {
             let is_given = |id: &&clap::Id| run.value_source(id.as_str()) == Some(ValueSource::CommandLine);
