@@ -515,7 +515,7 @@ impl<'a> CheckRun<'a> {
         if let (Status::Fail, Some(at)) = (result.status, &result.possible_fault) {
             result.notes.push(format!(
                 "the shader may have undefined behaviour at {at}, where Assay cannot determine the operands; if it has, \
-                 the device is right"
+                 every result is right"
             ));
         }
         result

@@ -32,8 +32,28 @@ pub struct ChosenParameters {
     pub(crate) groups: Option<[u32; 3]>,
     /// Defect of the check without these parameters, as a clause.
     pub(crate) reason: String,
-    /// Number of candidates that the search interpreted.
-    pub(crate) candidates: u32,
+    /// The candidates of the search.
+    pub(crate) extent: SearchExtent,
+}
+
+/// The candidates of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchExtent {
+    /// Number of candidates, of which the first has the defaults.
+    pub candidates: u32,
+    /// Kind of undefined behaviour that most of the candidates have, and the number of those with
+    /// it.
+    pub(crate) obstacle: Option<(String, u32)>,
+}
+
+impl fmt::Display for SearchExtent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a search over {} candidates", group_digits(self.candidates))?;
+        match &self.obstacle {
+            Some((kind, number)) => write!(f, ", {} of which have undefined behaviour ({kind}),", group_digits(number)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl ChosenParameters {
@@ -65,8 +85,7 @@ impl ChosenParameters {
 
     /// Returns a note with the options that set the same parameters.
     pub fn note(&self) -> String {
-        let number = group_digits(u64::from(self.candidates));
-        format!("with the defaults {}; a search over {number} candidates chose{self}", self.reason)
+        format!("with the defaults {}; {} chose{self}", self.reason, self.extent)
     }
 }
 

@@ -284,7 +284,8 @@ impl Job<'_> {
         let added = Additions { defines: &options.defines[given..], extensions: &options.extensions };
         let is_changed = !added.defines.is_empty() || !added.extensions.is_empty();
         if is_changed && let Ok(compiled) = self.legal_module(language, text, &options) {
-            return Ok(CompiledModule { note: Some(added.note()), ..compiled });
+            let note = compiled.note.map_or_else(|| added.note(), |note| format!("{}; {note}", added.note()));
+            return Ok(CompiledModule { note: Some(note), ..compiled });
         }
         let message = match (is_changed, attempt.is_opengl) {
             (true, _) => format!("{rejected}\n  then, with {added}, {message}"),

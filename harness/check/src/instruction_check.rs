@@ -7,8 +7,8 @@
 //! ([`crate::instrument`]), and each result is compared with the permitted ones for its recorded
 //! operands. Loads, stores and control flow are not checked.
 //!
-//! A variant records some of the instructions, since drivers take long to compile many stores: as
-//! many as the last one took time for.
+//! A variant records some of the instructions, since drivers take long to compile many stores. Their
+//! number follows from the time that the last variant took.
 
 use crate::check::Check;
 use crate::instrument::{ProbeSelection, computations, instrument};

@@ -79,7 +79,7 @@ pub use binding_name::BindingName;
 pub use case_file::CaseFile;
 pub use case_writer::write_case;
 pub use check::{BundleDestination, Check, TIME_LIMIT};
-pub use chosen_parameters::ChosenParameters;
+pub use chosen_parameters::{ChosenParameters, SearchExtent};
 pub use compare::Comparison;
 pub use compile_options::CompileOptions;
 pub use compute_guards::compute_guards;
@@ -101,7 +101,7 @@ pub use memory_layout::{
 pub use mutate::{MutatingTarget, Mutation, MutationKind, PlantedError};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
 pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
-pub use parameter_search::{FruitlessSearch, ParameterSearch, search_parameters};
+pub use parameter_search::{ParameterSearch, search_parameters};
 pub use picture::approximate;
 pub use reduce::{Reduction, ReductionLimits, RunIsolated, reduce};
 pub use sequence::{

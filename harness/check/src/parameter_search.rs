@@ -41,21 +41,22 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::ChosenParameters;
+use crate::chosen_parameters::{ChosenParameters, SearchExtent};
 use crate::compare::{Comparison, compare};
-use crate::dispatch_setup::DispatchSetup;
+use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_choice::{choose_workgroups, product};
-use assay_events::{ExecutedInstructions, Writes, group_digits};
+use assay_events::{ExecutedInstructions, Writes};
 use assay_exec::{Target, synthetic_addresses};
-use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, SubgroupLayout};
+use assay_oracle::{
+    Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, Slot, SubgroupLayout,
+};
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, unusable};
-pub(crate) use growth::options_for_reach;
-use open_parameter::{Parameter, all_parameters, open_parameters, provenance};
-use serde::{Deserialize, Serialize};
+use growth::elements_up_to;
+use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -113,26 +114,7 @@ pub enum ParameterSearch {
     /// Better parameters.
     Found(Box<ChosenParameters>),
     /// No candidate is better than the defaults.
-    NothingBetter(FruitlessSearch),
-}
-
-/// A search that found nothing better than the defaults.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FruitlessSearch {
-    /// Number of candidates, of which the first has the defaults.
-    pub candidates: u32,
-    /// Most frequent kind of undefined behaviour of the candidates, and the number of those with it.
-    obstacle: Option<(String, u32)>,
-}
-
-impl std::fmt::Display for FruitlessSearch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a search over {} candidates found no better parameters", group_digits(self.candidates))?;
-        match &self.obstacle {
-            Some((kind, number)) => write!(f, "; {} had undefined behaviour ({kind})", group_digits(number)),
-            None => Ok(()),
-        }
-    }
+    NothingBetter(SearchExtent),
 }
 
 /// Searches for parameters if the options of a check lead to undefined behaviour, to few written
@@ -184,13 +166,12 @@ pub fn search_parameters(
     let says_something =
         best.score.narrow > 0 || best.score.defined == search.rounds && best.score.judged > Judged::Little;
     let is_better = best.score > before && says_something && (best.score.varied || !was_enough);
+    let most = search.faults.iter().max_by_key(|(_, number)| **number).filter(|(_, number)| **number > candidates / 2);
+    let obstacle = most.map(|(kind, number)| (kind.to_string(), *number));
+    let extent = SearchExtent { candidates, obstacle };
     Ok(match is_better {
-        true => ParameterSearch::Found(Box::new(ChosenParameters { reason, candidates, ..best.chosen })),
-        false => {
-            let obstacle = search.faults.iter().max_by_key(|(_, number)| **number);
-            let obstacle = obstacle.map(|(kind, number)| (kind.to_string(), *number));
-            ParameterSearch::NothingBetter(FruitlessSearch { candidates, obstacle })
-        }
+        true => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..best.chosen })),
+        false => ParameterSearch::NothingBetter(extent),
     })
 }
 
@@ -214,6 +195,18 @@ pub(crate) fn open_sources(check: &Check<'_>, at: InstructionIndex) -> Option<St
 /// are computed.
 pub(crate) fn parameters_of(check: &Check<'_>, at: InstructionIndex) -> Vec<String> {
     listed(&operands_of(check, all_parameters(check), at))
+}
+
+/// Returns options with which accesses up to an end in bytes are in bounds, for run-time arrays and
+/// texel buffers of a reasonable size.
+pub(crate) fn options_for_reach(check: &Check<'_>, reach: &BTreeMap<Slot, u64>) -> Vec<String> {
+    let option = |(slot, end): (&Slot, &u64)| {
+        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
+        let elements = elements_up_to(d, *end).filter(|elements| *elements > 0 && *end <= MAX_BYTES)?;
+        let name = own_name(&check.setup, d).map_or_else(|| binding_name(d), str::to_owned);
+        Some(format!("--elements {name}={elements}"))
+    };
+    reach.iter().filter_map(option).collect()
 }
 
 /// Returns those of some parameters from which the operands of an instruction are computed.
@@ -365,7 +358,8 @@ impl<'a> Search<'a> {
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let (mut fitted, mut compared, mut executed) = (0, Comparison::default(), ExecutedBlocks::default());
+        let (mut fitted, mut written) = (0, 0);
+        let (mut compared, mut executed) = (Comparison::default(), ExecutedBlocks::default());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let score = &mut candidate.score;
         for round in 0..self.rounds {
@@ -408,13 +402,15 @@ impl<'a> Search<'a> {
             let share = groups / dispatch.only.as_ref().map_or(groups, |only| only.len() as u64).max(1);
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
-            let elements = writes.elements + round_compared.outside_subset;
+            let outside = round_compared.outside_subset;
+            let elements = writes.elements + outside;
             compared.add(round_compared);
             score.defined += 1;
             score.narrow += writes.narrow().saturating_mul(share).min(elements);
             score.elements.0 += elements;
+            written += writes.written.saturating_mul(share).min(elements);
             candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(share));
-            fitted += self.fitted_elements(setup, &writes, &outcome);
+            fitted += self.fitted_elements(setup, &writes, &outcome) + outside;
             for (slot, memory) in &outcome.memory {
                 let end = candidate.written.entry(*slot).or_default();
                 *end = memory.written_end().max(*end);
@@ -425,8 +421,7 @@ impl<'a> Search<'a> {
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
-        let writes = compared.writes();
-        let runs = covers && writes.written > 0 && Writes::is_enough(writes.written, writes.elements);
+        let runs = covers && written > 0 && Writes::is_enough(written, score.elements.0);
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);

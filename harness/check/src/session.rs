@@ -7,8 +7,8 @@ use crate::case_writer::write_case;
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
-    FruitlessSearch, MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits,
-    RunIsolated, ShaderSource, bundle, reduce, search_parameters,
+    MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
+    SearchExtent, ShaderSource, bundle, reduce, search_parameters,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::Target;
@@ -57,7 +57,7 @@ pub struct CheckSession {
     /// Parameters that a search chose.
     chosen: Option<ChosenParameters>,
     /// A search that found nothing better than the defaults.
-    fruitless: Option<FruitlessSearch>,
+    fruitless: Option<SearchExtent>,
     /// Duration of the search, in seconds.
     searched: f64,
     /// Steps after a failure.
@@ -73,7 +73,7 @@ pub struct SessionRequest {
     mutation: Option<Mutation>,
     chosen: Option<ChosenParameters>,
     /// A search that found nothing better than the defaults.
-    fruitless: Option<FruitlessSearch>,
+    fruitless: Option<SearchExtent>,
     /// Duration of the search, in seconds.
     searched: f64,
     diagnosis: Diagnosis,
@@ -363,7 +363,7 @@ impl CheckSession {
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
-        result.notes.extend(self.fruitless.as_ref().filter(|_| is_thin).map(ToString::to_string));
+        result.notes.extend(self.fruitless.as_ref().filter(|_| is_thin).map(fruitless_search));
         if let Some((mutation, planted)) = self.planted(check)? {
             self.note_planted(check, mutation, &planted, result);
         }
@@ -383,7 +383,7 @@ impl CheckSession {
     fn with_search(&self, error: CheckError) -> CheckError {
         match (error, &self.fruitless) {
             (CheckError::Undefined { name, what, mut list }, Some(fruitless)) => {
-                list.push(format!("  {fruitless}"));
+                list.push(format!("  {}", fruitless_search(fruitless)));
                 CheckError::Undefined { name, what, list }
             }
             (error, _) => error,
@@ -461,6 +461,11 @@ impl CheckSession {
         write(&small, &to)?;
         Ok(note + &format!("; bundle in {}", folder.display()))
     }
+}
+
+/// Returns a note on a search that found nothing better than the defaults.
+fn fruitless_search(extent: &SearchExtent) -> String {
+    format!("{extent} found no better parameters")
 }
 
 /// Returns true if the driver ended before it gave results.

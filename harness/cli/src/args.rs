@@ -33,9 +33,6 @@ pub(crate) struct Cli {
     pub(crate) color: ColorChoice,
 
     /// Profile of options in `assay.toml`, which the current folder may have [default: ASSAY_PROFILE]
-    ///
-    /// `[run]` holds options of `assay run` for each time, `[profile.NAME.run]` those of a profile:
-    /// `budget = "sampled"`, `skip = ["sin", "cos"]`, `quiet = true`. Typed options come first.
     #[arg(long = "profile", value_name = "NAME", global = true)]
     _profile: Option<String>,
 

@@ -4,7 +4,7 @@
 //! ```toml
 //! [run]                     # options of `assay run`, by their long names
 //! device = "lavapipe"
-//! skip = ["sin", "cos"]     # given twice
+//! via = ["ssh board7", "ssh board8"]     # given twice
 //!
 //! [profile.nightly.run]     # with --profile nightly, in place of those above
 //! budget = "sampled"
@@ -42,7 +42,7 @@ const PROFILE_VARIABLE: &str = "ASSAY_PROFILE";
 const WITHOUT: [&str; 1] = ["worker"];
 
 /// Options that repeat an earlier run with its own options.
-const REPEATING: [&str; 2] = ["--resume", "--rerun-failed"];
+const REPEATING: [&str; 2] = ["resume", "rerun-failed"];
 
 /// Returns the command line with the options of `assay.toml` in the current folder.
 ///
@@ -96,8 +96,11 @@ fn expanded(
     let Some((at, command)) = at.and_then(|at| Some((at, command.find_subcommand(arguments[at].to_str()?)?))) else {
         return Ok(arguments);
     };
-    let is_typed = |long: &str| is_typed(&arguments[at..], long);
-    if REPEATING.iter().any(|option| is_typed(option.trim_start_matches('-'))) {
+    let is_typed = |option: &Arg| is_typed(&arguments[at..], option);
+    if command
+        .get_arguments()
+        .any(|option| REPEATING.contains(&option.get_long().unwrap_or_default()) && is_typed(option))
+    {
         return Ok(arguments);
     }
     let (mut added, mut known): (Vec<OsString>, Vec<&str>) = (Vec::new(), Vec::new());
@@ -113,11 +116,8 @@ fn expanded(
             let option =
                 option.ok_or_else(|| format!("{place}: `assay {}` has no option `--{key}`", command.get_name()))?;
             let values = values(option, value).map_err(|what| format!("{place}: {key}: {what}"))?;
-            let excludes = |other: &&Arg| other.get_long().is_some_and(is_typed);
-            let is_excluded =
-                command.get_arg_conflicts_with(option).iter().any(excludes) || conflicts(command, option, &is_typed);
-            let is_short = option.get_short().is_some_and(|short| is_typed(&short.to_string()));
-            if is_typed(key) || is_short || is_excluded || known.contains(&key.as_str()) {
+            let is_excluded = conflicts(command, option, &is_typed);
+            if is_typed(option) || is_excluded || known.contains(&key.as_str()) {
                 continue;
             }
             known.push(key);
@@ -129,21 +129,21 @@ fn expanded(
 }
 
 /// Returns whether a typed option excludes another. clap states a conflict on one of the two only.
-fn conflicts(command: &Command, option: &Arg, is_typed: &dyn Fn(&str) -> bool) -> bool {
-    let typed = command.get_arguments().filter(|other| other.get_long().is_some_and(is_typed));
-    typed
-        .into_iter()
-        .any(|other| command.get_arg_conflicts_with(other).iter().any(|arg| arg.get_id() == option.get_id()))
+fn conflicts(command: &Command, option: &Arg, is_typed: &dyn Fn(&Arg) -> bool) -> bool {
+    let excludes = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|excluded| excluded.get_id() == other.get_id())
+    };
+    let mut typed = command.get_arguments().filter(|other| is_typed(other));
+    typed.any(|other| excludes(option, other) || excludes(other, option))
 }
 
-/// Returns whether an option is typed: `--long`, `--long=VALUE`, or `-s` for a name of one letter.
-fn is_typed(arguments: &[OsString], name: &str) -> bool {
-    let before_operands =
-        arguments.iter().take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
-    let mut options = before_operands.filter(|argument| argument.starts_with('-'));
-    options.any(|argument| match argument.strip_prefix("--") {
-        Some(long) => long.split('=').next() == Some(name),
-        None => name.len() == 1 && argument[1..].starts_with(name),
+/// Returns whether an option is typed: `--long`, `--long=VALUE`, or `-s`.
+fn is_typed(arguments: &[OsString], option: &Arg) -> bool {
+    let before_operands = arguments.iter().take_while(|argument| *argument != "--");
+    let mut options = before_operands.filter_map(|argument| argument.to_str()?.strip_prefix('-'));
+    options.any(|typed| match typed.strip_prefix('-') {
+        Some(long) => long.split('=').next() == option.get_long(),
+        None => option.get_short().is_some_and(|short| typed.starts_with(short)),
     })
 }
 
@@ -196,7 +196,7 @@ fn values(option: &Arg, value: &Value) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "[run]\ndevice = \"lavapipe\"\nskip = [\"sin\", \"cos\"]\n[list]\nbudget = \"quick\"\n\
+    const TEXT: &str = "[run]\ndevice = \"lavapipe\"\ndefine = [\"A=1\", \"B\"]\n[list]\nbudget = \"quick\"\n\
                         [profile.nightly.run]\ndevice = \"all\"\nmax-fail = 20\nquiet = true\n";
 
     fn line(typed: &str, text: Option<&str>, variable: Option<&str>) -> Result<String, String> {
@@ -208,12 +208,12 @@ mod tests {
     #[test]
     fn options_of_the_file_stand_after_the_command() {
         let with = |typed: &str| line(typed, Some(TEXT), None).unwrap();
-        assert_eq!(with("assay run --seed 1"), "assay run --device=lavapipe --skip=sin --skip=cos --seed 1");
+        assert_eq!(with("assay run --seed 1"), "assay run --define=A=1 --define=B --device=lavapipe --seed 1");
         assert_eq!(
             with("assay --color never run add"),
-            "assay --color never run --device=lavapipe --skip=sin --skip=cos add"
+            "assay --color never run --define=A=1 --define=B --device=lavapipe add"
         );
-        assert_eq!(with("assay run --device=x --skip tan"), "assay run --device=x --skip tan");
+        assert_eq!(with("assay run --device=x --define C"), "assay run --device=x --define C");
         assert_eq!(with("assay run --resume out"), "assay run --resume out");
         // -q excludes -v, whichever of the two is in the file.
         let excluded = line("assay run -q", Some("[run]\nverbose = true"), None).unwrap();
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_profile_goes_before_the_usual_options() {
-        let nightly = "assay run --device=all --max-fail=20 --quiet --skip=sin --skip=cos";
+        let nightly = "assay run --device=all --max-fail=20 --quiet --define=A=1 --define=B";
         for typed in ["assay run --profile nightly", "assay --profile=nightly run"] {
             assert_eq!(line(typed, Some(TEXT), None).unwrap(), nightly);
         }
@@ -243,7 +243,7 @@ mod tests {
             ("[profile.a.profile.b]", "[profile.a.profile]: there is no command"),
             ("run = 1", "[run]: expected a table of options"),
             ("[run]\nquiet = 1", "[run]: quiet: expected true or false"),
-            ("[run]\nskip = [[\"sin\"]]", "[run]: skip: expected a list of values"),
+            ("[run]\ndefine = [[\"A\"]]", "[run]: define: expected a list of values"),
             ("[run]\nseed = 2026-11-27", "[run]: seed: expected a text, a number, or a list"),
             ("[run", "TOML parse error"),
         ] {

@@ -33,10 +33,10 @@ pub(super) struct Score {
     /// Set if some of these elements could come out wrong, and enough instructions were executed
     /// ([`ExecutedInstructions::is_meaningful`]).
     pub(super) covered: bool,
-    /// Set if these elements differ in their values ([`Writes::is_varied`]).
-    pub(super) varied: bool,
     /// Share of elements that could come out wrong, in thousandths, up to what suffices.
     pub(super) share: u64,
+    /// Set if these elements differ in their values ([`Writes::is_varied`]).
+    pub(super) varied: bool,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
     /// Faults in the first round that has any.

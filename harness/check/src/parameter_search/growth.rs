@@ -3,12 +3,12 @@
 use super::COST;
 use super::Search;
 use super::candidate::{Candidate, Score, better};
-use super::open_parameter::{binding_name, own_name};
+use super::open_parameter::binding_name;
 use crate::CheckError;
 use crate::binding_name::BindingName;
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
-use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
+use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{runtime_stride, size_with_elements};
 use crate::options::Options;
 use assay_events::{BindingWrites, Writes};
@@ -135,21 +135,9 @@ fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, 
     reach.iter().filter_map(needed).collect()
 }
 
-/// Returns options with which accesses up to an end in bytes are in bounds, for run-time arrays and
-/// texel buffers of a reasonable size.
-pub(crate) fn options_for_reach(check: &Check<'_>, reach: &BTreeMap<Slot, u64>) -> Vec<String> {
-    let option = |(slot, end): (&Slot, &u64)| {
-        let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
-        let elements = elements_up_to(d, *end).filter(|elements| *elements > 0 && *end <= MAX_BYTES)?;
-        let name = own_name(&check.setup, d).map_or_else(|| binding_name(d), str::to_owned);
-        Some(format!("--elements {name}={elements}"))
-    };
-    reach.iter().filter_map(option).collect()
-}
-
 /// Returns the length of a run-time array or texel buffer that reaches to an end in bytes; `None`
 /// for other memory.
-fn elements_up_to(d: &Descriptor, end: u64) -> Option<u64> {
+pub(super) fn elements_up_to(d: &Descriptor, end: u64) -> Option<u64> {
     let (header, stride) = match (d.block.as_deref(), &d.texels) {
         (Some(block), _) => (size_with_elements(block, 0), runtime_stride(block)?),
         (None, shape) => {
