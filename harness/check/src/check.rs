@@ -537,7 +537,7 @@ impl<'a> Check<'a> {
                 FaultMemory::Binding(slot, _) => Some(slot),
                 FaultMemory::Workgroup | FaultMemory::Push => None,
             });
-            let at = fault.at.line.map_or(Err(fault.at.instruction), Ok);
+            let at = fault.at.line.ok_or(fault.at.instruction);
             seen.insert((at, fault.kind, binding))
         };
         let first = outcome.faults.iter().filter(is_first).take(FAULTS);

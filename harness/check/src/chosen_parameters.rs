@@ -50,7 +50,10 @@ impl fmt::Display for SearchExtent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a search over {} candidates", group_digits(self.candidates))?;
         match &self.obstacle {
-            Some((kind, number)) => write!(f, ", {} of which have undefined behaviour ({kind}),", group_digits(number)),
+            Some((kind, number)) => {
+                let number = if *number == self.candidates { "all".to_owned() } else { group_digits(number) };
+                write!(f, ", {number} of which have undefined behaviour ({kind}),")
+            }
             None => Ok(()),
         }
     }

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
@@ -81,7 +81,7 @@ pub(crate) fn compile(
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let IncludedFiles { folders: includes, files, .. } = included_files(path, text, &options.includes);
+    let IncludedFiles { folders: includes, files, missing } = included_files(path, text, &options.includes);
     let mut options = options.clone();
     if entry_names(text).is_empty() {
         options.entry = options.entry.or_else(|| files.iter().flat_map(|(_, text)| entry_names(text)).next());
@@ -89,11 +89,21 @@ pub(crate) fn compile(
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
-    let job = Job { path, name: &name, folder: folder.path(), includes: &includes, hung: RefCell::default() };
+    let has_copies = write_without_marks(folder.path(), text, &files)
+        .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
+    let hung = RefCell::default();
+    let job = Job { path, name: &name, text, folder: folder.path(), includes: &includes, has_copies, hung };
     let rejected = match job.legal_module(language, text, &options) {
         Ok(compiled) => return Ok(compiled),
         Err(rejected) => rejected,
     };
+    // A file of an engine may be included for nothing that the shader needs.
+    if !missing.is_empty()
+        && let Ok(compiled) = job.legal_module(language, &without_includes(text, &missing), &options)
+    {
+        let note = format!("included files were not found, and were left out: {}", missing.join(", "));
+        return Ok(CompiledModule { note: Some(note), ..compiled });
+    }
     let Some(what) = rejected else {
         let programs: Vec<&str> = compilers(language).iter().map(|compiler| compiler.program).collect();
         return Err(refused(format!(
@@ -104,6 +114,31 @@ pub(crate) fn compile(
         )));
     };
     job.completed(language, text, options, what).map_err(refused)
+}
+
+/// Writes copies of the included files that begin with a byte order mark, without it, to a folder,
+/// under the names by which they are included. Returns whether there are any.
+fn write_without_marks(folder: &Path, text: &str, files: &[(PathBuf, String)]) -> io::Result<bool> {
+    let mut has_copies = false;
+    for (path, marked) in files {
+        let Some(unmarked) = marked.strip_prefix(BYTE_ORDER_MARK) else { continue };
+        let including = std::iter::once(text).chain(files.iter().map(|(_, text)| text.as_str()));
+        let names = including.flat_map(include_names).map(|name| name.trim_start_matches(['.', '/']));
+        let is_inside = |name: &&str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        for name in names.filter(is_inside).filter(|name| path.ends_with(name)) {
+            let copy = folder.join(name);
+            fs::create_dir_all(copy.parent().unwrap_or(folder))?;
+            fs::write(copy, unmarked)?;
+            has_copies = true;
+        }
+    }
+    Ok(has_copies)
+}
+
+/// Returns a text with empty lines in place of the `#include` directives of some names.
+fn without_includes(text: &str, names: &[String]) -> String {
+    let is_left_out = |line: &str| include_names(line).any(|name| names.iter().any(|left| left == name));
+    text.lines().map(|line| if is_left_out(line) { "\n".to_owned() } else { format!("{line}\n") }).collect()
 }
 
 /// Returns the macros that the compute shader of a GLSL text requires besides the given ones.
@@ -171,10 +206,14 @@ struct Job<'a> {
     path: &'a Path,
     /// The path as text.
     name: &'a str,
+    /// The text of the file.
+    text: &'a str,
     /// Temporary folder.
     folder: &'a Path,
     /// Folders of included files.
     includes: &'a [PathBuf],
+    /// Set if the temporary folder has copies of included files, which a copy of the text finds.
+    has_copies: bool,
     /// Compilers that did not end for the text.
     hung: RefCell<BTreeSet<&'static str>>,
 }
@@ -307,6 +346,11 @@ impl Job<'_> {
         self.run(compiler, &Source { attempt, ..*source }).ok().flatten().unwrap_or(compiled)
     }
 
+    /// Returns a compiler's message with the names of files in place of those of their copies.
+    fn with_own_names(&self, message: &str, copy: &str) -> String {
+        message.replace(copy, self.name).replace(&format!("{}/", self.folder.display()), "")
+    }
+
     /// Runs a compiler; returns `None` if it is not installed.
     ///
     /// # Errors
@@ -337,7 +381,8 @@ impl Job<'_> {
         }
         let shown = arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>();
         let copy = self.folder.join("shader.comp");
-        let file = match source.adapted(compiler) {
+        let is_copied = self.has_copies || source.text != self.text;
+        let file = match source.adapted(compiler).or_else(|| is_copied.then(|| source.text.to_owned())) {
             // A path that begins with `-` would be an option.
             None if self.name.starts_with('-') => Path::new(".").join(self.path),
             None => self.path.to_owned(),
@@ -364,7 +409,7 @@ impl Job<'_> {
             ran => ran.map_err(|error| format!("cannot run {}: {error}", compiler.program))?,
         };
         if !ran.success {
-            return Err(rejection(compiler.program, &ran.text().replace(&copy, self.name), self.name));
+            return Err(rejection(compiler.program, &self.with_own_names(&ran.text(), &copy), self.name));
         }
         let bytes = input::read(&output, input::MAX_SHADER_BYTES);
         let bytes = bytes.map_err(|error| format!("{} wrote no module: {error}", compiler.program))?;

@@ -73,8 +73,9 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
     IncludedFiles { folders, files, missing }
 }
 
-/// Returns an included file that a compiler finds.
+/// Returns an included file that a compiler finds: it puts a folder before each name.
 fn known_file(beside: &Path, folders: &[PathBuf], name: &str) -> Option<PathBuf> {
+    let name = name.trim_start_matches('/');
     let all = std::iter::once(beside).chain(folders.iter().map(PathBuf::as_path));
     all.map(|folder| folder.join(name)).find(|file| file.is_file())
 }

@@ -60,7 +60,8 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
             && let Some(line) = line
         {
             for line in expansions(line, text) {
-                let is_unknown = |name: &str| is_macro(name) && definitions(text, name).next().is_none();
+                let is_unknown =
+                    |name: &str| is_macro(name) && definitions(text, name).next().is_none() && !declares(text, name);
                 let is_type = |at: usize, name: &str| line[at + name.len()..].trim_start().starts_with(begins_name);
                 let mut previous = None;
                 for (at, name) in names(&line) {
@@ -218,6 +219,14 @@ fn definitions<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
+/// Returns whether a text declares a constant of a name: `const uint NAME = 4`.
+fn declares(text: &str, name: &str) -> bool {
+    text.lines().filter(|line| line.contains("const ")).any(|line| {
+        let declared = names(line).find(|(_, used)| *used == name);
+        declared.is_some_and(|(at, _)| line[at + name.len()..].trim_start().starts_with('='))
+    })
+}
+
 /// Returns whether a text is a name.
 fn is_name(text: &str) -> bool {
     text.starts_with(begins_name) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -306,5 +315,8 @@ mod tests {
         assert_eq!(called("FLOAT", 9), ["FLOAT=float"]);
         assert_eq!(value_at(12, syntax), ["HALF4=vec4", "HALF=float"]);
         assert_eq!(value_at(99, syntax), [""; 0]);
+        let text = "layout(constant_id = 0) const uint SIZE = 32;\nshared FLOAT sums[SIZE];";
+        let message = format!("ERROR: a.comp:2: '' : {syntax}");
+        assert_eq!(missing_macros(&message, text, "a.comp"), ["FLOAT=float"]);
     }
 }

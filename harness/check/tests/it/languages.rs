@@ -429,3 +429,26 @@ fn uniforms_of_hlsl_may_be_const() {
     assert_eq!(check.setup.descriptors.len(), 2, "the uniforms have a buffer");
     assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
 }
+
+/// A byte order mark in an included file, and an engine's file that is not there.
+#[test]
+fn included_files_of_engines_may_have_marks_or_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let hlsl = "#include \"UnityCG.cginc\"
+        #include \"/Includes/Factor.hlsl\"
+        RWStructuredBuffer<float> data : register(u1);
+        [numthreads(64, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) { data[id.x] *= FACTOR; }";
+    let included = "\u{feff}static const float FACTOR = 3.0;";
+    let path = written(&folder, &[("a.compute", hlsl), ("Includes/Factor.hlsl", included), (".git/HEAD", "")]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let note = "included files were not found, and were left out: UnityCG.cginc";
+    assert!(shader.notes.iter().any(|known| known == note), "{:?}", shader.notes);
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+    let error = compiled(
+        &written(&folder, &[("b.compute", &hlsl.replace("FACTOR", "UNITY_FACTOR"))]),
+        &CompileOptions::default(),
+    );
+    assert!(error.unwrap().unwrap_err().contains("UnityCG.cginc"));
+}
