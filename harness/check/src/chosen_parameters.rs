@@ -41,8 +41,7 @@ pub struct ChosenParameters {
 pub struct SearchExtent {
     /// Number of candidates, of which the first has the defaults.
     pub candidates: u32,
-    /// Kind of undefined behaviour that most of the candidates have, and the number of those with
-    /// it.
+    /// Number of candidates with undefined behaviour, after its commonest kind, if most have any.
     pub(crate) obstacle: Option<(String, u32)>,
 }
 

@@ -166,8 +166,10 @@ pub fn search_parameters(
     let says_something =
         best.score.narrow > 0 || best.score.defined == search.rounds && best.score.judged > Judged::Little;
     let is_better = best.score > before && says_something && (best.score.varied || !was_enough);
-    let most = search.faults.iter().max_by_key(|(_, number)| **number).filter(|(_, number)| **number > candidates / 2);
-    let obstacle = most.map(|(kind, number)| (kind.to_string(), *number));
+    let faulty: u32 = search.faults.values().sum();
+    let most = search.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > candidates / 2);
+    let obstacle =
+        most.map(|(kind, number)| (if *number == faulty { kind.to_string() } else { format!("most: {kind}") }, faulty));
     let extent = SearchExtent { candidates, obstacle };
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..best.chosen })),
