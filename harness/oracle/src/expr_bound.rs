@@ -69,6 +69,9 @@ use crate::monomial::{MonomialKey, SignedTerm};
 /// * Two powers of order `n`: all their factors are products of linear ones with roots on one
 ///   circle. `S` grows to at most `(|x| + |y|)^n <= 2^(n - 1) (|x|^n + |y|^n)`.
 ///
+/// A summand that is exactly zero, such as that with which a sum begins, has no partners: `b` is 0,
+/// and nothing cancels.
+///
 /// `F = 2^(n - 2) (1 + m)` is no less than either factor. `k` grows as well: before like terms
 /// cancel, a pair of powers has up to `2^n` summands, and a product of two sums `(1 + m)^2`. With
 /// partners the bound is therefore, as the cancelling terms consist of the same factors,
@@ -252,7 +255,7 @@ impl ExprBound {
     pub(crate) fn leaf(lo: f64, hi: f64) -> ExprBound {
         let magnitude_sum = lo.abs().max(hi.abs());
         let key = MonomialKey::of(lo.abs().to_bits() ^ hi.abs().to_bits().rotate_left(29) ^ hi.abs().to_bits());
-        let own = SignedTerm { key, positive: hi >= 0.0, negative: lo <= 0.0, is_leaf: true };
+        let own = SignedTerm { key, positive: hi > 0.0, negative: lo < 0.0, is_leaf: true };
         let mut summands = [SignedTerm::ONE; TERMS];
         summands[0] = own;
         let (amplification, inverse_small_factors) = (magnitude_sum.max(1.0), inverse_if_small(lo, hi));
@@ -611,6 +614,16 @@ mod tests {
         assert!(difference.magnitude_sum >= 4.0);
         let square = ExprBound { id: 7, ..ExprBound::leaf(-1.0, 2.0) };
         assert!(square.mul(square).lo >= -f64::MIN_POSITIVE);
+    }
+
+    #[test]
+    fn a_sum_of_squares_that_begins_with_zero_has_no_partners() {
+        let squares = |first: f64| {
+            let leaves = [1.25, 1.5, 1.75].map(|value| ExprBound::leaf(value, value));
+            leaves.into_iter().fold(ExprBound::constant(first), |sum, x| sum.add(x.mul(x), false))
+        };
+        assert_eq!((squares(0.0).partners, squares(-0.0).partners), (0, 0));
+        assert_eq!(squares(-4.0).partners, 3, "each may be x^2 - 2^2");
     }
 
     #[test]

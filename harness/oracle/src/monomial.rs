@@ -63,7 +63,7 @@ fn modulo_3(digits: u32) -> u32 {
     digits - 3 * over
 }
 
-/// A summand: its monomial and the signs that it may have.
+/// A summand: its monomial and the signs that it may have. One that is exactly zero has no sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SignedTerm {
     pub(crate) key: MonomialKey,
@@ -96,7 +96,9 @@ impl SignedTerm {
         // Like terms agree in both and become one summand in the end. Sixth powers agree in both as
         // well and are not recognised.
         let (squares, cubes) = (self.key.squares == other.key.squares, self.key.cubes == other.key.cubes);
-        !(self.is_leaf && other.is_leaf) && ((squares && apart && !cubes) || (cubes && !squares))
+        let is_zero = |term: &SignedTerm| !term.positive && !term.negative;
+        let may_cancel = !(self.is_leaf && other.is_leaf) && !is_zero(self) && !is_zero(other);
+        may_cancel && ((squares && apart && !cubes) || (cubes && !squares))
     }
 }
 
@@ -122,6 +124,9 @@ mod tests {
         let (two, half) = (MonomialKey::of_constant(2.0), MonomialKey::of_constant(0.5));
         assert!(of(xx.with(two), false).factors_with(&of(half, true)), "2 x^2 - 1 / 2 is (4 x^2 - 1) / 2");
         assert!(!SignedTerm::ONE.factors_with(&SignedTerm::ONE.neg()));
-        assert!(!of(x.with(y), false).factors_with(&of(x.with(y), true)), "like terms")
+        assert!(!of(x.with(y), false).factors_with(&of(x.with(y), true)), "like terms");
+        let zero = SignedTerm { positive: false, negative: false, ..SignedTerm::ONE };
+        let cubed = of(xx.with(x), false);
+        assert!(!of(xx, false).factors_with(&zero) && !cubed.factors_with(&zero.times(cubed)), "nothing cancels");
     }
 }
