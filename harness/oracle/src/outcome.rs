@@ -35,7 +35,7 @@ pub struct Outcome {
     /// crash on it.
     pub open_address: bool,
     /// The first instruction that may have undefined behaviour: it is uncertain that it is executed,
-    /// its operands are undetermined, or the code from there on was not interpreted.
+    /// its operands are undetermined, it may race, or the code from there on was not interpreted.
     pub possible_fault: Option<Place>,
     /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
     /// affect no memory.

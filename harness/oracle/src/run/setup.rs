@@ -513,9 +513,9 @@ impl<'a> Run<'a> {
         }
         let (faults, fault_count, benign_races) = (log.faults, log.fault_count, log.benign_races);
         let open_address = log.open_address;
-        let was_left = |cause: &&Cause| matches!(cause.kind, CauseKind::Budget | CauseKind::Time);
-        let left = causes.iter().find(was_left).map(|cause| cause.at);
-        let possible_fault = log.possible_fault.or(left);
+        let is_open =
+            |cause: &&Cause| matches!(cause.kind, CauseKind::Budget | CauseKind::Time | CauseKind::PossibleRace);
+        let possible_fault = log.possible_fault.or(causes.iter().find(is_open).map(|cause| cause.at));
         Outcome {
             memory,
             faults,
