@@ -1,7 +1,7 @@
 //! Comparison of a device's output with the permitted sets, element by element.
 
-use crate::memory_layout::{Element, MemoryContents, path_text, read_bits};
-use crate::written_values::WrittenValues;
+use crate::memory_layout::{Element, MemoryContents, path_text, read_bits, runtime_stride};
+use crate::written_values::{WrittenValues, record_size};
 use assay_events::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use assay_exec::Descriptor;
 use assay_oracle::{Dispatch, Expected, Memory, Outcome, Resource, Slot, Standing};
@@ -260,7 +260,8 @@ pub(crate) fn compare(
         };
         let Some(contents) = MemoryContents::of(descriptor) else { continue };
         let before = data_of(dispatch, descriptor.slot).unwrap_or_default();
-        let buffer = BindingComparison { descriptor, memory, before, got, round };
+        let record = record_size(descriptor.block.as_deref().and_then(runtime_stride));
+        let buffer = BindingComparison { descriptor, record, memory, before, got, round };
         let (checked, beyond) = (result.checked, result.outside_subset);
         let wrong = result.failing + result.warning;
         let mut padding_bytes = vec![padding && descriptor.block.is_some(); got.len()];
@@ -293,6 +294,8 @@ pub(crate) fn compare(
 /// Comparison of one binding.
 struct BindingComparison<'a> {
     descriptor: &'a Descriptor,
+    /// Size of a record in bytes ([`record_size`]).
+    record: u64,
     memory: &'a Memory,
     before: &'a [u8],
     got: &'a [u8],
@@ -313,7 +316,7 @@ impl BindingComparison<'_> {
         let written = self.descriptor.may_be_written && self.memory.is_written(offset, bytes);
         let falsifiable = written && power != Power::None;
         if let (true, Some(after)) = (falsifiable, element.read(self.got)) {
-            count.values.count(offset, element.read(self.before), after);
+            count.values.count(offset % self.record, element.read(self.before), after);
         }
         let writes = &mut count.writes;
         writes.elements += u64::from(self.memory.is_known(offset, bytes));

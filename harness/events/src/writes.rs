@@ -20,7 +20,7 @@ pub struct Writes {
     #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
     pub wide: u64,
     /// Falsifiable elements that differ from their old value and from the most frequent one at
-    /// their place in a vector. `None` if that was not counted, or if the shader stores a single
+    /// their place in a record. `None` if that was not counted, or if the shader stores a single
     /// value by design, as one that clears an image does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distinct: Option<u64>,
