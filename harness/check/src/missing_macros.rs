@@ -228,7 +228,7 @@ fn declares(text: &str, name: &str) -> bool {
 }
 
 /// Returns whether a text is a name.
-fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(begins_name) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 

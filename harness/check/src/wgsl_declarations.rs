@@ -5,7 +5,7 @@
 use crate::include_search::{below_current_folder, common_folders, repository_files};
 use crate::missing_macros::{NUMBER, is_macro};
 use crate::wgsl_conditions::without_conditions;
-use crate::wgsl_directives::{leading_trivia, with_immediates};
+use crate::wgsl_directives::{is_name_part, leading_trivia, with_immediates};
 use crate::wgsl_imports::without_imports;
 use assay_files::input;
 use std::borrow::Cow;
@@ -124,10 +124,9 @@ fn macro_value(text: &str, name: &str) -> String {
 /// Returns a text with spaces for a name before each parenthesis, so that its calls return their
 /// operand; `None` if nothing calls it.
 fn without_calls(text: &str, name: &str) -> Option<String> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut without = text.to_owned();
     for (at, _) in text.match_indices(name) {
-        let is_whole = !text[..at].ends_with(is_part);
+        let is_whole = !text[..at].ends_with(is_name_part);
         if is_whole && text[at + name.len()..].starts_with('(') {
             without.replace_range(at..at + name.len(), &" ".repeat(name.len()));
         }
@@ -205,25 +204,21 @@ fn declared_name(item: &str) -> Option<&str> {
     let mut rest = item;
     // Attributes: `@group(0) @binding(1)`.
     while let Some(attribute) = rest.strip_prefix('@') {
-        rest = attribute.trim_start_matches(is_part).trim_start();
+        rest = attribute.trim_start_matches(is_name_part).trim_start();
         if rest.starts_with('(') {
             rest = rest.split_once(')')?.1;
         }
         rest = &rest[leading_trivia(rest)..];
     }
-    let (keyword, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
+    let (keyword, after) = rest.split_at(rest.find(|c| !is_name_part(c)).unwrap_or(rest.len()));
     let after = match (keyword, after.trim_start().strip_prefix('<')) {
         ("var", Some(space)) => space.split_once('>')?.1,
         ("var" | "fn" | "struct" | "const" | "override" | "alias" | "let", None) => after,
         _ => return None,
     };
     let name = &after[leading_trivia(after)..];
-    let name = &name[..name.find(|c| !is_part(c)).unwrap_or(name.len())];
+    let name = &name[..name.find(|c| !is_name_part(c)).unwrap_or(name.len())];
     (!name.is_empty()).then_some(name)
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

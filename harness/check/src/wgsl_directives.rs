@@ -70,6 +70,11 @@ fn enable_directives(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// Returns whether a name may contain a character.
+pub(crate) fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// Returns the length of the blanks and comments at the start of a text.
 pub(crate) fn leading_trivia(text: &str) -> usize {
     let mut at = 0;

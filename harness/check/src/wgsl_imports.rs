@@ -6,6 +6,7 @@
 //! finds them there.
 
 use crate::missing_macros::{NUMBER, is_macro};
+use crate::wgsl_directives::is_name_part;
 use std::collections::BTreeMap;
 
 /// A WGSL text without imports.
@@ -62,7 +63,7 @@ fn with_macros(text: &str, defines: &[String]) -> (String, BTreeMap<String, &'st
         replaced += before;
         let in_braces = after.strip_prefix('{').and_then(|after| after.split_once('}'));
         let (name, after) =
-            in_braces.unwrap_or_else(|| after.split_at(after.find(|c| !is_part(c)).unwrap_or(after.len())));
+            in_braces.unwrap_or_else(|| after.split_at(after.find(|c| !is_name_part(c)).unwrap_or(after.len())));
         if !is_macro(name) {
             replaced.push('#');
             rest = &rest[before.len() + 1..];
@@ -81,21 +82,17 @@ fn with_macros(text: &str, defines: &[String]) -> (String, BTreeMap<String, &'st
 /// Returns a text without the paths before names (`a::b::name`), and with other names for some.
 fn with_names(text: &str, renamed: &BTreeMap<String, String>) -> String {
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = rest.find(is_part) {
+    while let Some(start) = rest.find(is_name_part) {
         kept += &rest[..start];
         rest = &rest[start..];
-        let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        let name = &rest[..rest.find(|c| !is_name_part(c)).unwrap_or(rest.len())];
         rest = &rest[name.len()..];
         match rest.strip_prefix("::") {
-            Some(after) if after.starts_with(is_part) => rest = after,
+            Some(after) if after.starts_with(is_name_part) => rest = after,
             _ => kept += renamed.get(name).map_or(name, String::as_str),
         }
     }
     kept + rest
-}
-
-fn is_part(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

@@ -152,17 +152,12 @@ impl Search<'_> {
         setup.descriptors.iter().filter(is_open).map(binding_name).collect()
     }
 
-    /// Gives all open data the integers from 1 to 8.
-    pub(super) fn set_integers(&self, chosen: &mut ChosenParameters) {
+    /// Gives all open data the integers from 1 to 8, or any numbers between them.
+    pub(super) fn set_small(&self, chosen: &mut ChosenParameters, are_integers: bool) {
         let names = self.data(chosen);
-        let contents = one_of(["1", "2", "3", "4", "5", "6", "7", "8"]);
+        let integers = || one_of(["1", "2", "3", "4", "5", "6", "7", "8"]);
+        let contents = if are_integers { integers() } else { SMALL.to_owned() };
         chosen.inputs.extend(names.into_iter().map(|name| (name, contents.clone())));
-    }
-
-    /// Gives all open data numbers from 1 to 8.
-    pub(super) fn set_small(&self, chosen: &mut ChosenParameters) {
-        let names = self.data(chosen);
-        chosen.inputs.extend(names.into_iter().map(|name| (name, SMALL.to_owned())));
     }
 
     /// Returns whether the shader computes pointers from integers.

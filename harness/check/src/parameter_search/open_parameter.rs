@@ -4,6 +4,7 @@ use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, path_text, runtime_stride, walk_scalars};
+use crate::missing_macros::is_name;
 use crate::parameter::width_permits;
 use crate::provenance::{FaultSources, Provenance};
 use assay_exec::Descriptor;
@@ -136,12 +137,10 @@ pub(super) fn holds_parameters(d: &Descriptor) -> bool {
 
 /// Returns the name of a binding's variable, if `--input` takes it for this binding alone.
 pub(super) fn own_name<'a>(setup: &DispatchSetup, d: &'a Descriptor) -> Option<&'a str> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let name = d.name.as_deref().filter(|name| name.chars().all(is_part))?;
-    let is_name = name.starts_with(|c: char| !c.is_ascii_digit());
+    let name = d.name.as_deref().filter(|name| is_name(name))?;
     let others = setup.descriptors.iter().filter(|other| other.slot != d.slot);
     let is_unique = others.filter_map(|other| other.name.as_deref()).all(|other| other != name);
-    (is_name && is_unique).then_some(name)
+    is_unique.then_some(name)
 }
 
 /// Returns the name of a binding on the command line.

@@ -162,7 +162,7 @@ impl Search<'_> {
             Floats::SizesAmongOnes => {
                 start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]);
                 parameters.extend_from_slice(&roles.sizes);
-                self.set_integers(&mut start);
+                self.set_small(&mut start, true);
             }
             Floats::Ones | Floats::Ascending if roles.floats.is_empty() => return None,
             Floats::Ones => start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]),
@@ -207,7 +207,7 @@ impl Search<'_> {
             lead = lead.or(candidate, base.clone());
             if is_too_large {
                 let mut small = base;
-                self.set_small(&mut small.start);
+                self.set_small(&mut small.start, false);
                 let candidate = self.candidate(small.chosen())?;
                 lead = lead.or(candidate, small);
             }
