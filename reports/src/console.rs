@@ -412,6 +412,10 @@ impl Console {
                         format!("; {} {} little about {}", counted(n, "verdict"), verbs.0, verbs.1)
                     }
                 };
+                let unchecked = match tally.with_status(Status::Undetermined) {
+                    0 => String::new(),
+                    n => format!("; {} could not be checked", counted(n, "case")),
+                };
                 let conforms = (passed > 0 || reference == 0).then(|| {
                     let verb = plural(passed, "conforms", "conform");
                     let passed = counted(passed, "checked case");
@@ -424,7 +428,7 @@ impl Console {
                 });
                 let passes = [conforms, agrees].into_iter().flatten().collect::<Vec<_>>().join("; ");
                 let green = AnsiColor::Green.on_default().bold();
-                (green, format!("PASS: {device}: {passes}{other}{despite}{thin}."))
+                (green, format!("PASS: {device}: {passes}{other}{despite}{thin}{unchecked}."))
             }
         }
     }

@@ -234,6 +234,21 @@ fn the_verdict_names_a_planted_error() {
     assert!(passes.ends_with(thin), "{passes}");
 }
 
+/// A shader that did not compile must not be taken for one that passed.
+#[test]
+fn a_pass_counts_the_cases_that_could_not_be_checked() {
+    let out = SharedOutput::default();
+    let stream = anstream::StripStream::new(Box::new(out.clone()) as Box<dyn Write>);
+    let mut console = Console::new(stream, ConsoleOptions { threads: 2, ..ConsoleOptions::default() });
+    console.event(&Event::RunStarted(Box::new(run(3)))).unwrap();
+    for status in [Status::Pass, Status::Undetermined, Status::Undetermined] {
+        console.event(&Event::CheckFinished(Box::new(crate::test_events::check(status)))).unwrap();
+    }
+    console.event(&Event::RunFinished { interrupted: false, wall: 1.0 }).unwrap();
+    let text = String::from_utf8(out.0.borrow().clone()).unwrap();
+    assert!(text.ends_with("; 2 cases could not be checked.\n"), "{text}");
+}
+
 /// A failure of a case file's own expectation is not reported as a violation of the specification.
 #[test]
 fn a_case_files_expectation_is_not_reported_as_the_specifications() {

@@ -97,8 +97,10 @@ impl SignedTerm {
         // well and are not recognised.
         let (squares, cubes) = (self.key.squares == other.key.squares, self.key.cubes == other.key.cubes);
         let is_zero = |term: &SignedTerm| !term.positive && !term.negative;
-        let may_cancel = !(self.is_leaf && other.is_leaf) && !is_zero(self) && !is_zero(other);
-        may_cancel && ((squares && apart && !cubes) || (cubes && !squares))
+        if is_zero(self) || is_zero(other) || (self.is_leaf && other.is_leaf) {
+            return false;
+        }
+        (squares && apart && !cubes) || (cubes && !squares)
     }
 }
 
