@@ -54,6 +54,8 @@ pub struct Program {
     /// `MaximallyReconvergesKHR`: the structure determines the invocations that execute a subgroup
     /// instruction together.
     pub(crate) reconverges: bool,
+    /// `Shader64BitIndexingEXT`: offsets are calculated with 64 bits.
+    pub(crate) wide_offsets: bool,
     /// Set if it has instructions that several invocations execute together.
     pub(crate) tangled: bool,
     /// Registers decorated `NonUniform`.

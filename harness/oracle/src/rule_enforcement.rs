@@ -51,7 +51,7 @@ const WATCHES: &[(&str, RuleEnforcement)] = &[
     ("06277", Enforced(SAME)),
     ("06315", Enforced("oracle::run::memory::address::physical_target")),
     ("11819", Enforced("oracle::run::memory::address::physical_target")),
-    ("10834", Cannot("no buffer that is bound has 4 GiB: an offset beyond 32 bits is out of bounds, which is a fault")),
+    ("10834", Enforced("oracle::run::memory::address::target")),
     ("06376", Enforced(OFFSET)),
     ("06377", Enforced(OFFSET)),
     ("06435", Enforced(OFFSET)),

@@ -170,6 +170,7 @@ pub(crate) fn program(
     let tangled = decoder.code.iter().any(|inst| matches!(inst, Inst::Subgroup { .. } | Inst::Barrier { .. }));
     let varies = module.version() >= Version { major: 1, minor: 6 };
     let reconverges = decoder.has_mode(ExecutionMode::MaximallyReconvergesKHR);
+    let wide_offsets = decoder.has_mode(ExecutionMode::Shader64BitIndexingEXT);
     let non_uniform = decoder.non_uniform();
     let tiled = decoder.module.declares(Capability::TileShadingQCOM);
     let rate = decoder.tile_shading_rate();
@@ -196,6 +197,7 @@ pub(crate) fn program(
         cast,
         varies,
         reconverges,
+        wide_offsets,
         tangled,
         non_uniform,
         pushed: decoder.pushed,

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use assay_oracle::{
-    Dispatch, Image, Limits, Offsets, Program, Resource, RuleEnforcement, RunError, Slot, SpecValues, Tile,
+    Dispatch, Image, Limits, Offsets, Program, Resource, Robustness, RuleEnforcement, RunError, Slot, SpecValues, Tile,
     run_time_rules,
 };
 use assay_spirv::tables::{Dim, ImageFormat};
@@ -308,6 +308,14 @@ fn others(pairs: &mut Vec<Pair>) {
         let there = assay_oracle::Buffer { address: Some(0x10000), ..buffer };
         (text, dispatch([(Slot::new(0, 0), Resource::Buffer(there))]))
     };
+    // Out of bounds either way, which a robust device permits.
+    let far = |index: u32| {
+        let types = format!("%far = OpConstant %uint {index}");
+        let body = "%beyond = OpAccessChain %puint %out %zero %far\n%result = OpLoad %uint %beyond";
+        (shader("", "", &types, body), Dispatch { robustness: Robustness::Access2, ..none() })
+    };
+    pairs.push(Pair { rule: "10834", broken: far(0x4000_0001), kept: far(0x3fff_ffff) });
+    pairs.push(Pair { rule: "10834", broken: far(0xdfff_ffff), kept: far(0xe000_0000) });
     pairs.push(Pair { rule: "06315", broken: pointed(0x10002), kept: pointed(0x10004) });
     pairs.push(Pair { rule: "11819", broken: pointed(0x10010), kept: pointed(0x1000c) });
     // The bound view.

@@ -16,6 +16,9 @@ use crate::run::{Run, UNREAD};
 use smallvec::SmallVec;
 use std::ops::Range;
 
+/// Number of bytes that an offset of 32 bits counts.
+const WRAP: i64 = 1 << 32;
+
 /// Detail of a fault: a pointer without an object.
 const UNBOUND: &str = "a descriptor that nothing is bound to";
 
@@ -204,6 +207,14 @@ impl Run<'_> {
         // Robustness applies to buffers only.
         let is_buffer = number >= 2;
         let bytes = offset..offset.saturating_add(size.cast_signed());
+        let access = if write { "writes" } else { "reads" };
+        // The calculation of the offset may wrap, and lead back into the buffer on a robust device.
+        let reaches = if offset < 0 { offset } else { bytes.end };
+        if is_buffer && !self.program.wide_offsets && !(-WRAP / 2..=WRAP).contains(&reaches) {
+            let rule = named("10834");
+            let detail = || format!("{access} {size} bytes at byte {offset}, which takes more than 32 bits ({rule})");
+            return Target::Nowhere { cause: self.fault(FaultKind::OutOfBounds, lane, detail) };
+        }
         match self.dispatch.robustness {
             Robustness::Access2 if is_buffer => self.discarded((number, object), bytes, lane, write),
             Robustness::Access if is_buffer => {
@@ -216,7 +227,6 @@ impl Run<'_> {
                 if let Ok(end) = u64::try_from(bytes.end) {
                     self.log.note_reach(object, end);
                 }
-                let access = if write { "writes" } else { "reads" };
                 let detail = || format!("{access} {size} bytes at byte {offset}, but the size is {length} bytes");
                 let accessed = Some((object, offset));
                 Target::Nowhere { cause: self.fault_in(FaultKind::OutOfBounds, lane, accessed, detail) }
