@@ -9,8 +9,8 @@ use crate::{
 use assay_events::{Blame, CheckResult, Mismatch, Status, class_names};
 use std::fmt::Write;
 
-/// Time of a search for parameters that is printed, in seconds.
-pub(crate) const LONG_SEARCH: f64 = 1.0;
+/// Time of a search for parameters, or of a compilation, from which it is printed, in seconds.
+pub(crate) const LONG: f64 = 1.0;
 
 /// Number of wrong elements that are printed in full.
 const SHOWN: usize = 5;
@@ -51,9 +51,15 @@ pub fn text(check: &CheckResult) -> String {
     for mismatch in check.mismatches.iter().take(SHOWN) {
         element(&mut out, mismatch);
     }
-    let wrong = check.elements_failing + check.elements_warning;
-    if let Some(more) = wrong.checked_sub(SHOWN.min(check.mismatches.len()) as u64).filter(|&more| more > 0) {
-        _ = writeln!(out, "  and {} more", group_digits(more));
+    let shown = &check.mismatches[..SHOWN.min(check.mismatches.len())];
+    for (status, elements, what) in [
+        (Status::Fail, check.elements_failing, "not permitted"),
+        (Status::QualityWarning, check.elements_warning, "permitted by a lenient reading only"),
+    ] {
+        let listed = shown.iter().filter(|mismatch| mismatch.status == status).count() as u64;
+        if let Some(more) = elements.checked_sub(listed).filter(|&more| more > 0) {
+            _ = writeln!(out, "  and {} more {what}", group_digits(more));
+        }
     }
     derivation(&mut out, check);
     for blame in &check.blamed {
@@ -74,13 +80,15 @@ pub fn text(check: &CheckResult) -> String {
             plural(part.elements_beyond, "it", "them")
         );
     }
-    let search = match check.times.search {
-        searched if searched < LONG_SEARCH => String::new(),
-        searched => format!("parameters sought in {}, ", seconds(searched)),
+    let if_long = |doing: &str, time: f64| match time {
+        short if short < LONG => String::new(),
+        long => format!("{doing} in {}, ", seconds(long)),
     };
+    let search = if_long("parameters sought", check.times.search);
+    let build = if_long("compiled", check.times.build);
     _ = writeln!(
         out,
-        "  {}; {search}{} interpreted in {}, device time {}\n",
+        "  {}; {search}{build}{} interpreted in {}, device time {}\n",
         compared(check),
         counted(check.instructions, "instruction"),
         seconds(check.times.check),

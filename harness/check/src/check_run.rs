@@ -18,10 +18,11 @@ use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
 use crate::subgroup_layout::impossible_layout;
+use crate::timed_target::TimedTarget;
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound};
-use assay_exec::{AllocatedDispatch, Descriptor, DispatchOutput, ExecError, Target, TargetError};
+use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
     Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Place, Slot, SubgroupLayout,
 };
@@ -35,7 +36,7 @@ const UNDEFINED_TIME: Duration = Duration::from_secs(5);
 /// State of a run over its rounds.
 pub(crate) struct CheckRun<'a> {
     check: &'a Check<'a>,
-    target: &'a dyn Target,
+    target: TimedTarget<'a>,
     /// The interpreted workgroups; `None` for all.
     only: Option<Vec<u64>>,
     result: CheckResult,
@@ -97,6 +98,8 @@ struct Round {
     outcome: Outcome,
     output: BTreeMap<Slot, Vec<u8>>,
     found: Comparison,
+    /// Elements that are determined under the observed choices of the device alone.
+    by_choices: Option<(ObservedChoices, u64)>,
 }
 
 /// Reason why a round, and perhaps the run, ends early.
@@ -134,7 +137,7 @@ impl<'a> CheckRun<'a> {
     pub(crate) fn new(check: &'a Check<'a>, target: &'a dyn Target) -> CheckRun<'a> {
         CheckRun {
             check,
-            target,
+            target: TimedTarget::new(target),
             only: check.chosen_workgroups(),
             result: check.blank(),
             sum: Comparison::default(),
@@ -157,18 +160,18 @@ impl<'a> CheckRun<'a> {
     pub(crate) fn run(mut self) -> Result<FinishedRun, CheckError> {
         let started = Instant::now();
         let check = self.check;
-        check.must_be_taken(self.target)?;
-        if let Some(what) = check.lacking_subgroup_control(self.target) {
+        check.must_be_taken(&self.target)?;
+        if let Some(what) = check.lacking_subgroup_control(&self.target) {
             return Ok(self.not_supported(what));
         }
-        check.must_fill_subgroups(self.target)?;
+        check.must_fill_subgroups(&self.target)?;
         if !check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
             let writes = check.setup.writes_by_address;
             let reason = if writes { status::UNKNOWN_ADDRESSES } else { status::NO_OUTPUT };
             let result = CheckResult { reason: Some(reason.to_owned()), ..self.result };
             return Ok(FinishedRun { result, output: Some(BTreeMap::new()) });
         }
-        check.must_fit(self.target)?;
+        check.must_fit(&self.target)?;
         let mut failure = None;
         for number in 0..check.setup.rounds {
             match self.round(number) {
@@ -185,7 +188,10 @@ impl<'a> CheckRun<'a> {
             return Err(self.undefined.error(check));
         }
         let output = self.output.take();
+        let spent = self.target.spent();
         let mut result = self.total(failure);
+        result.times.build = spent.compile.as_secs_f64();
+        result.times.device = spent.device.as_secs_f64();
         result.times.wall = started.elapsed().as_secs_f64();
         Ok(FinishedRun { result, output })
     }
@@ -212,8 +218,8 @@ impl<'a> CheckRun<'a> {
     /// it has device addresses.
     fn interpret(&mut self, number: u32) -> Result<(Dispatch, Option<AllocatedDispatch>, Outcome), RoundEnd> {
         let check = self.check;
-        let mut dispatch = check.dispatch(number, self.target)?;
-        let allocated = check.allocate(&mut dispatch, &check.setup.descriptors, self.target)?;
+        let mut dispatch = check.dispatch(number, &self.target)?;
+        let allocated = check.allocate(&mut dispatch, &check.setup.descriptors, &self.target)?;
         let before = Instant::now();
         let outcome = self.in_every_layout(number, &mut dispatch);
         self.result.times.check += before.elapsed().as_secs_f64();
@@ -288,12 +294,10 @@ impl<'a> CheckRun<'a> {
         outcome: Outcome,
     ) -> Result<Round, RoundEnd> {
         self.target.begin_round(number);
-        let ran = self.target.run(&self.check.request(&dispatch, allocated))?;
-        let DispatchOutput { memory: output, duration } = ran;
-        self.result.times.device += duration.as_secs_f64();
+        let output = self.target.run(&self.check.request(&dispatch, allocated))?.memory;
         check_complete(&outcome, &dispatch, &self.check.setup.descriptors, &output)
             .map_err(|what| RoundEnd::Failed(ExecError::Internal(what)))?;
-        Ok(Round { number, dispatch, outcome, output, found: Comparison::default() })
+        Ok(Round { number, dispatch, outcome, output, found: Comparison::default(), by_choices: None })
     }
 
     /// Interprets again under the subgroup layout that the shader recorded, if it did.
@@ -386,16 +390,17 @@ impl<'a> CheckRun<'a> {
         if self.only.is_some() {
             return Ok(());
         }
-        let before = Instant::now();
-        let observed = self.check.under_observed_choices(round.number, self.target, &round.outcome, &round.found);
-        self.result.times.check += before.elapsed().as_secs_f64();
+        let (before, driver) = (Instant::now(), self.target.spent().total);
+        let observed = self.check.under_observed_choices(round.number, &self.target, &round.outcome, &round.found);
+        let driver = self.target.spent().total.saturating_sub(driver);
+        self.result.times.check += before.elapsed().saturating_sub(driver).as_secs_f64();
         match observed {
             None => {}
             Some(Ok(ObservedRound { choices, dispatch, outcome, output, found })) => {
-                *self.by_choices.entry(choices).or_default() +=
-                    round.found.undetermined_count().saturating_sub(found.undetermined_count());
+                let elements = round.found.undetermined_count().saturating_sub(found.undetermined_count());
                 self.result.instructions += outcome.instructions;
-                *round = Round { number: round.number, dispatch, outcome, output, found };
+                let by_choices = Some((choices, elements));
+                *round = Round { number: round.number, dispatch, outcome, output, found, by_choices };
             }
             Some(Err(Unobserved::ImpossibleLayout(what))) => {
                 return Err(self.blame_layout(round.number, &what, "subgroup built-ins".to_owned()));
@@ -433,21 +438,26 @@ impl<'a> CheckRun<'a> {
             let picture = picture(&round.outcome, &check.setup.descriptors, &round.output, check.row);
             self.result.picture = picture.map(Box::new);
         }
-        let Round { number, dispatch, outcome, output, found } = round;
+        let Round { number, dispatch, outcome, output, found, .. } = round;
         let interpreted = InterpretedRound { number: *number, dispatch, outcome };
         check.expected.iter().for_each(|expected| expected.check(interpreted, output, found));
     }
 
     /// Adds a round to the result.
     fn count(&mut self, round: Round) {
-        let Round { number, outcome, found, output, .. } = round;
+        let Round { number, outcome, found, output, by_choices, .. } = round;
         self.output = Some(output);
         if self.benign_race.is_none() {
             self.benign_race = self.check.first_benign_race(&outcome);
         }
         match found.hollow() {
             Some(why) => self.skip(number, why.to_owned()),
-            None => self.result.rounds_checked += 1,
+            None => {
+                self.result.rounds_checked += 1;
+                if let Some((choices, elements)) = by_choices {
+                    *self.by_choices.entry(choices).or_default() += elements;
+                }
+            }
         }
         for (cause, elements) in &found.undetermined {
             let cause = cause.and_then(|cause| outcome.causes.get(cause as usize));

@@ -62,6 +62,7 @@ mod status;
 mod subgroup_control;
 mod subgroup_layout;
 mod subject_request;
+mod timed_target;
 mod translation;
 mod uniform_locations;
 mod wgsl;

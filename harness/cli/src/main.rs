@@ -25,6 +25,7 @@ mod run;
 mod spinner;
 mod table;
 mod worker;
+mod worker_limits;
 
 use args::{Cli, Command};
 use clap::{ColorChoice, CommandFactory, Parser};

@@ -228,12 +228,13 @@ impl CheckResult {
     }
 
     /// Returns how many rounds were judged, and why the others were not: `1 of 2 rounds checked:
-    /// round 0 wrote nothing`.
+    /// round 0 wrote nothing`. The instructions may be checked without the output.
     pub fn rounds_text(&self) -> String {
         let why: Vec<String> = self.unjudged.iter().map(|one| format!("round {} {}", one.round, one.why)).collect();
         let colon = if why.is_empty() { "" } else { ": " };
         let plural = if self.rounds == 1 { "" } else { "s" };
-        format!("{} of {} round{plural} checked{colon}{}", self.rounds_checked, self.rounds, why.join("; "))
+        let what = if self.traced.is_some() { "the output of " } else { "" };
+        format!("{what}{} of {} round{plural} checked{colon}{}", self.rounds_checked, self.rounds, why.join("; "))
     }
 }
 

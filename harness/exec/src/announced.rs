@@ -16,8 +16,9 @@ pub trait DriverCalls: Clone + Send + Sync + 'static {
     /// A call in progress; it ends when this is dropped.
     type Call<'a>;
 
-    /// Announces a call into the driver for a case; `doing` describes it.
-    fn begin_call(&self, case: &str, doing: &str) -> Self::Call<'_>;
+    /// Announces a call into the driver for a case; `doing` describes it. `compiles` is set for one
+    /// that may take [`compile_limit`](crate::compile_limit) longer than the others.
+    fn begin_call(&self, case: &str, doing: &str, compiles: bool) -> Self::Call<'_>;
 }
 
 /// An executor that announces its calls.
@@ -48,7 +49,7 @@ impl<C: DriverCalls> Executor for AnnouncedExecutor<'_, C> {
         capacity: usize,
         constants: Option<&Columns>,
     ) -> Result<Box<dyn PreparedCase>, ExecError> {
-        let call = self.calls.begin_call(&case.name, "building a pipeline");
+        let call = self.calls.begin_call(&case.name, "building a pipeline", false);
         let prepared = self.executor.build(case, capacity, constants)?;
         drop(call);
         Ok(Box::new(AnnouncedCase { prepared, case: case.name.clone(), calls: self.calls.clone() }))
@@ -69,7 +70,7 @@ struct AnnouncedCase<C> {
 
 impl<C: DriverCalls> PreparedCase for AnnouncedCase<C> {
     fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError> {
-        let _call = self.calls.begin_call(&self.case, "running a shader");
+        let _call = self.calls.begin_call(&self.case, "running a shader", false);
         self.prepared.run(operands, results)
     }
 }
@@ -107,28 +108,28 @@ impl<T: Target, C: DriverCalls, D: Fn(u32) -> String> Target for AnnouncedTarget
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        let _call = self.calls.begin_call(self.case, "allocating buffers with device addresses");
+        let _call = self.calls.begin_call(self.case, "allocating buffers with device addresses", false);
         self.target.allocate(request)
     }
 
     fn clear_workgroup_memory(&self) {
-        let _call = self.calls.begin_call(self.case, "clearing workgroup memory");
+        let _call = self.calls.begin_call(self.case, "clearing workgroup memory", false);
         self.target.clear_workgroup_memory();
     }
 
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         let description = (self.describe)(self.round.load(Ordering::Relaxed));
-        let _call = self.calls.begin_call(self.case, &description);
+        let _call = self.calls.begin_call(self.case, &description, true);
         self.target.run(request)
     }
 
     fn run_series(&self, series: &SeriesRequest<'_>, work: &mut SeriesWork<'_>) -> Result<(), TargetError> {
-        let _call = self.calls.begin_call(self.case, series.during);
+        let _call = self.calls.begin_call(self.case, series.during, false);
         self.target.run_series(series, work)
     }
 
     fn run_tile_pass(&self, pass: &TilePass<'_>) -> Result<TilePassOutput, TargetError> {
-        let _call = self.calls.begin_call(self.case, TilePass::DURING);
+        let _call = self.calls.begin_call(self.case, TilePass::DURING, false);
         self.target.run_tile_pass(pass)
     }
 }
@@ -161,8 +162,8 @@ mod tests {
     impl DriverCalls for Log {
         type Call<'a> = LoggedCall<'a>;
 
-        fn begin_call(&self, case: &str, doing: &str) -> LoggedCall<'_> {
-            self.add(format!("{case}: {doing}"));
+        fn begin_call(&self, case: &str, doing: &str, compiles: bool) -> LoggedCall<'_> {
+            self.add(format!("{case}: {doing}{}", if compiles { ", compiling" } else { "" }));
             LoggedCall(self)
         }
     }
@@ -260,7 +261,7 @@ mod tests {
         target.run_tile_pass(&pass).unwrap_err();
         let expected = [
             ["case: allocating buffers with device addresses", "allocate", "end"],
-            ["case: round 3", "run", "end"],
+            ["case: round 3, compiling", "run", "end"],
             ["case: clearing workgroup memory", "clear", "end"],
             ["case: running a series", "series", "end"],
             ["case: running the tile-shading render pass", "pass", "end"],

@@ -77,6 +77,8 @@ pub struct DispatchOutput {
     /// Contents of every storage buffer, storage image and storage texel buffer; images as in
     /// [`assay_oracle::Image::data`].
     pub memory: BTreeMap<Slot, Vec<u8>>,
+    /// Time that the driver took to compile the shader; zero if it had compiled it before.
+    pub compile: Duration,
     /// Time that the dispatch took, including copies.
     pub duration: Duration,
 }

@@ -24,7 +24,7 @@ pub use dispatch_series::{DispatchSeries, SeriesModule, SeriesRequest, SeriesWor
 pub use exec_error::{ExecError, TargetError};
 pub use executor::{Executor, PreparedCase};
 pub use image_shape::ImageShape;
-pub use target::Target;
+pub use target::{Target, compile_limit};
 pub use tile_pass::{
     AttachmentRole, ImageAccess, PassAttachment, PassBuffer, PassContents, PassForm, PassStep, StepStage, TileGrid,
     TilePass, TilePassOutput,

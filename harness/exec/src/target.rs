@@ -8,6 +8,13 @@ use assay_events::DeviceInfo;
 use assay_precision::Specification;
 use assay_spirv_rules::requirements::DeviceCaps;
 use std::ops::Deref;
+use std::time::Duration;
+
+/// Returns the longest time that a driver may take to compile a shader, where a dispatch may take
+/// `dispatch`. No specification limits the former: some drivers take minutes for a long shader.
+pub fn compile_limit(dispatch: Duration) -> Duration {
+    5 * dispatch
+}
 
 /// An implementation that runs dispatches.
 pub trait Target {
@@ -43,7 +50,8 @@ pub trait Target {
     /// Runs a dispatch of a legal module that the device supports.
     ///
     /// # Errors
-    /// The dispatch failed, lost the device, or exceeded the time limit.
+    /// The dispatch failed, lost the device, or exceeded the time limit; or the driver compiled the
+    /// shader for longer than [`compile_limit`].
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError>;
 
     /// Prepares a series of dispatches and calls `work` with it once.

@@ -54,7 +54,7 @@ impl WorkerBackend for EndlessShaderBackend {
         for Task { name, .. } in tasks {
             sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
             let ran = {
-                let _call = sender.begin_call(name, "running a shader");
+                let _call = sender.begin_call(name, "running a shader", false);
                 self.wait_for(u32::from(!name.starts_with("real.endless.")))
             };
             let (status, reason) = match ran {

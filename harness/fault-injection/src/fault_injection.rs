@@ -61,7 +61,7 @@ impl WorkerBackend for FaultInjectionBackend {
                 continue;
             }
             sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
-            let call = sender.begin_call(name, "running a shader");
+            let call = sender.begin_call(name, "running a shader", false);
             let (status, reason) = self.inject(fault, name, sender);
             drop(call);
             if fault == Fault::Silent {

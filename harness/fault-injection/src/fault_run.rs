@@ -50,6 +50,7 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
     let cases = FaultyCases::random(args.cases, args.each, args.seed);
     let limits = WorkerLimits {
         call: Duration::from_millis(args.patience),
+        compile: Duration::from_millis(args.patience),
         start: Duration::from_secs(60),
         memory: Some(args.memory << 20),
         output: 1 << 20,

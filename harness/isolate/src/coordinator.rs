@@ -25,6 +25,8 @@ const MAX_EXTERNAL_ENDS: u32 = 5;
 pub struct WorkerLimits {
     /// Longest time for one call into the driver.
     pub call: Duration,
+    /// Longest time for one in which the driver may compile a long shader.
+    pub compile: Duration,
     /// Longest time for opening the device.
     pub start: Duration,
     /// Resident memory of a worker in bytes (`VmRSS`, checked 20 times a second); `None` for no

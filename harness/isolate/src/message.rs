@@ -47,7 +47,7 @@ pub(crate) enum WorkerMessage {
     /// device.
     Refused(Refusal),
     /// A call into the driver begins, for a case.
-    Enter { call: u64, case: String, doing: String },
+    Enter { call: u64, case: String, doing: String, compiles: bool },
     /// The call returned.
     Leave { call: u64 },
     /// An event of a case.

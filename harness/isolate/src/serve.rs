@@ -120,9 +120,9 @@ impl DriverCalls for EventSender {
 
     /// Sends the announcement to the coordinator. If the call exceeds the time limit of the run,
     /// the coordinator kills the worker and attributes that to the case.
-    fn begin_call(&self, case: &str, doing: &str) -> DriverCall<'_> {
+    fn begin_call(&self, case: &str, doing: &str, compiles: bool) -> DriverCall<'_> {
         let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
-        self.send(&WorkerMessage::Enter { call, case: case.to_owned(), doing: doing.to_owned() });
+        self.send(&WorkerMessage::Enter { call, case: case.to_owned(), doing: doing.to_owned(), compiles });
         DriverCall { sender: self, call }
     }
 }

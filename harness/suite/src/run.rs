@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Settings for running programs.
 #[derive(Clone, Debug)]
@@ -370,7 +370,7 @@ impl Target for ReferenceTarget<'_> {
                     };
                     memory.entry(descriptor.slot).or_insert_with(bytes);
                 }
-                Ok(DispatchOutput { memory, duration: Duration::ZERO })
+                Ok(DispatchOutput { memory, ..DispatchOutput::default() })
             }
             None => Err(TargetError::Unsupported(
                 "only the oracle was run: the case has no independent reference to compare it with".to_owned(),

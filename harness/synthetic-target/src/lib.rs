@@ -5,7 +5,6 @@ use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, Target, Tar
 use assay_oracle::{Dispatch, Limits, Outcome, Program};
 use assay_spirv::Module;
 use assay_spirv_rules::requirements::{ApiVersion, DeviceCaps};
-use std::time::Duration;
 
 type Alter<'a> = Box<dyn Fn(&mut Vec<u32>, &mut Dispatch) + Sync + 'a>;
 type Spoil<'a> = Box<dyn Fn(&DispatchRequest<'_>, &Outcome, &mut DispatchOutput) + Sync + 'a>;
@@ -90,7 +89,7 @@ impl Target for SyntheticTarget<'_> {
         let program = Program::new(&module, request.entry, &specs).expect("the oracle interprets the module");
         let outcome = program.run(&dispatch, &Limits::default()).expect("the oracle runs the dispatch");
         let memory = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-        let mut output = DispatchOutput { memory, duration: Duration::ZERO };
+        let mut output = DispatchOutput { memory, ..DispatchOutput::default() };
         if let Some(spoil) = &self.spoil {
             spoil(request, &outcome, &mut output);
         }

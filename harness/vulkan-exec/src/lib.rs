@@ -3,6 +3,7 @@
 
 mod device_info;
 mod exec_error;
+mod pipeline_cache;
 mod resources;
 mod tile_pass;
 mod vulkan_executor;

@@ -2,13 +2,14 @@
 
 use crate::device_info::device_info;
 use crate::exec_error::exec_error;
+use crate::pipeline_cache::PipelineCache;
 use crate::resources::{resources, robustness_features, slot_of, spec_constant};
 use crate::tile_pass;
 use crate::workgroup_memory::{CLEARING_GROUPS, clearing_module};
 use assay_events::DeviceInfo;
 use assay_exec::{
     AllocatedDispatch, Descriptor, DispatchOutput, DispatchRequest, DispatchSeries, ExecError, SeriesModule,
-    SeriesRequest, SeriesWork, SubgroupControl, Target, TargetError, TilePass, TilePassOutput,
+    SeriesRequest, SeriesWork, SubgroupControl, Target, TargetError, TilePass, TilePassOutput, compile_limit,
 };
 use assay_oracle::{Dispatch, Resource as Bound};
 use assay_spirv_rules::requirements::DeviceCaps;
@@ -18,8 +19,8 @@ use assay_vulkan::{
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A Vulkan device, which several threads may use at once.
 pub struct VulkanTarget {
@@ -27,6 +28,7 @@ pub struct VulkanTarget {
     /// Open devices by the features enabled besides the default ones. Cleared after a lost device
     /// or a timeout, so that devices are opened again.
     devices: Mutex<BTreeMap<BTreeSet<String>, Device>>,
+    pipelines: Mutex<PipelineCache>,
     info: DeviceInfo,
     caps: DeviceCaps,
     time_limit: Duration,
@@ -41,6 +43,7 @@ struct DeviceMemory {
 }
 
 const PIPELINE: &str = "building the pipeline";
+const COMPILING: &str = "compiling the shader";
 
 impl VulkanTarget {
     /// Opens a device. It is opened again after a dispatch that loses it or does not finish.
@@ -51,7 +54,7 @@ impl VulkanTarget {
         let device = Device::open(physical, &DeviceOptions::default())?;
         let (info, caps) = (device_info(physical), device.capabilities().device_caps());
         let (physical, devices) = (physical.clone(), Mutex::new([(BTreeSet::new(), device)].into()));
-        Ok(VulkanTarget { physical, devices, info, caps, time_limit, validation })
+        Ok(VulkanTarget { physical, devices, pipelines: Mutex::default(), info, caps, time_limit, validation })
     }
 
     /// Returns the device with these features enabled besides the default ones.
@@ -85,6 +88,7 @@ impl VulkanTarget {
         }
         if matches!(error, Error::DeviceLost { .. } | Error::Timeout { .. }) {
             self.devices.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            self.pipelines().clear();
         }
         TargetError::Failed(match exec_error(error, during) {
             // A driver that rejects a legal module is at fault.
@@ -116,18 +120,39 @@ impl VulkanTarget {
             full_subgroups: request.subgroup_control.full,
             ..PipelineDesc::new(request.words, 0)
         };
-        let pipeline =
-            memory.device.pipeline(&description).map_err(|error| match self.validation_errors(&memory.device) {
-                Ok(()) => (error, PIPELINE),
-                // An invalid module need not compile.
-                Err(objection) => (objection, "compiling the shader"),
-            })?;
+        let started = Instant::now();
+        let known = self.pipelines().get(&memory.device, &description);
+        let pipeline = known.map_or_else(|| self.new_pipeline(&memory.device, &description, &layout), Ok)?;
+        memory
+            .slot
+            .compile(&pipeline, &request.dispatch.push_constants, compile_limit(self.time_limit))
+            .map_err(|error| (error, COMPILING))?;
+        let compile = started.elapsed();
         let run = |memory: &mut DeviceMemory| {
             let output = memory.run(&pipeline, request.descriptors, request.dispatch, self.time_limit)?;
             self.validation_errors(&memory.device)?;
-            Ok(output)
+            Ok(DispatchOutput { compile, ..output })
         };
         run(memory).map_err(|error| (error, "running the shader"))
+    }
+
+    fn new_pipeline(
+        &self,
+        device: &Device,
+        description: &PipelineDesc<'_>,
+        bindings: &[BindingLayout],
+    ) -> Result<Pipeline, (Error, &'static str)> {
+        let pipeline = device.pipeline(description).map_err(|error| match self.validation_errors(device) {
+            Ok(()) => (error, PIPELINE),
+            // An invalid module need not compile.
+            Err(objection) => (objection, COMPILING),
+        })?;
+        self.pipelines().keep(description, bindings, &pipeline);
+        Ok(pipeline)
+    }
+
+    fn pipelines(&self) -> MutexGuard<'_, PipelineCache> {
+        self.pipelines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Allocates the memory of a dispatch on a device with the features that it requires.
@@ -161,7 +186,7 @@ impl DeviceMemory {
             assay_vulkan::Dispatch { groups: dispatch.groups, push_constants: &dispatch.push_constants, clear: None };
         self.slot.submit(pipeline, &commands)?;
         let timing = self.slot.wait(limit)?;
-        let mut output = DispatchOutput { memory: BTreeMap::new(), duration: timing.wall };
+        let mut output = DispatchOutput { duration: timing.wall, ..DispatchOutput::default() };
         for (i, spec) in self.resources.iter().enumerate() {
             let slot = slot_of(spec);
             if descriptors.iter().any(|d| d.slot == slot && d.is_read_back()) {

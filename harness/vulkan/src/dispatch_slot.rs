@@ -1,6 +1,7 @@
 //! Dispatch slots: buffers and images with the objects needed to dispatch over them and to wait.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -139,7 +140,7 @@ enum SlotState {
     InFlight {
         since: Instant,
         /// Keeps the pipeline until the work is done.
-        _pipeline: Arc<PipelineShared>,
+        pipeline: Arc<PipelineShared>,
         /// Marks a submission whose wait already timed out; a drop does not wait for it again.
         overdue: bool,
     },
@@ -239,6 +240,22 @@ impl DispatchSlot {
         }
     }
 
+    /// Has the driver compile the shader of `pipeline`: some do so only at its first dispatch, and
+    /// the time for that says nothing about the shader. Dispatches no workgroup and waits for its
+    /// end, unless a dispatch of the pipeline has ended before.
+    ///
+    /// # Errors
+    /// As for [`DispatchSlot::submit`] and [`DispatchSlot::wait`].
+    pub fn compile(&mut self, pipeline: &Pipeline, push_constants: &[u8], limit: Duration) -> Result<(), Error> {
+        if pipeline.shared.compiled.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let dispatch = Dispatch::linear(1).with_push_constants(push_constants);
+        check_dispatch(self.idle()?, &pipeline.shared, &dispatch)?;
+        self.submit_checked(pipeline, &Dispatch { groups: [0; 3], ..dispatch })?;
+        self.wait(limit).map(|_| ())
+    }
+
     /// Submits one dispatch of `pipeline` over the resources and returns at once.
     ///
     /// # Errors
@@ -248,6 +265,10 @@ impl DispatchSlot {
     /// [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn submit(&mut self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Error> {
         check_dispatch(self.idle()?, &pipeline.shared, dispatch)?;
+        self.submit_checked(pipeline, dispatch)
+    }
+
+    fn submit_checked(&mut self, pipeline: &Pipeline, dispatch: &Dispatch<'_>) -> Result<(), Error> {
         let Some(SlotParts { resources, objects, .. }) = &mut self.parts else { return Err(Error::InFlight) };
         for bound in &mut *resources {
             if let ResourceObjects::Image { transfer: Some(transfer), staging, .. } = &mut bound.objects {
@@ -263,7 +284,7 @@ impl DispatchSlot {
         for bound in resources {
             bound.fresh = false;
         }
-        self.state = SlotState::InFlight { since, _pipeline: pipeline.shared.clone(), overdue: false };
+        self.state = SlotState::InFlight { since, pipeline: pipeline.shared.clone(), overdue: false };
         Ok(())
     }
 
@@ -275,7 +296,7 @@ impl DispatchSlot {
     /// still in flight and another wait is possible. A slot that is dropped in this state leaks its
     /// memory, because only the end of the process stops a device that does not finish.
     pub fn wait(&mut self, limit: Duration) -> Result<Timing, Error> {
-        let (SlotState::InFlight { since, overdue, .. }, Some(SlotParts { objects, resources, .. })) =
+        let (SlotState::InFlight { since, pipeline, overdue }, Some(SlotParts { objects, resources, .. })) =
             (&mut self.state, &self.parts)
         else {
             return Err(Error::NotSubmitted);
@@ -298,6 +319,7 @@ impl DispatchSlot {
                 return result;
             }
         }
+        pipeline.compiled.store(true, Ordering::Relaxed);
         let timing = Timing { wall: since.elapsed(), device: dispatch_commands::device_time(objects)? };
         self.state = SlotState::Idle;
         for bound in resources {

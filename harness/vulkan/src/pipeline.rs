@@ -2,12 +2,13 @@
 
 use std::ffi::CString;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use ash::vk;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::{ExecutionMode, Op};
 
-use crate::device::DeviceShared;
+use crate::device::{Device, DeviceShared};
 use crate::error::Error;
 use crate::layout_cache::{LayoutKey, descriptor_type};
 use crate::resource::BindingLayout;
@@ -47,7 +48,7 @@ impl SpecConstant {
 }
 
 /// The bindings of a pipeline's layout.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bindings<'a> {
     /// This number of storage buffers in set 0, from binding 0 on.
     Buffers(u32),
@@ -56,7 +57,7 @@ pub enum Bindings<'a> {
 }
 
 /// Description of a compute pipeline.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineDesc<'a> {
     /// The SPIR-V module, in the host's byte order.
     pub code: &'a [u32],
@@ -105,6 +106,8 @@ pub(crate) struct PipelineShared {
     pub(crate) key: LayoutKey,
     /// Depth in layers of the blocks in which a tile is shaded, if the module declares it.
     pub(crate) shading_depth: Option<u32>,
+    /// Set once a dispatch has ended, so that the driver has compiled the shader.
+    pub(crate) compiled: AtomicBool,
 }
 
 impl Drop for PipelineShared {
@@ -134,6 +137,12 @@ fn shading_depth(code: &[u32]) -> Option<u32> {
 }
 
 impl Pipeline {
+    /// Returns true if it was created on `device`.
+    #[must_use]
+    pub fn is_of(&self, device: &Device) -> bool {
+        Arc::ptr_eq(&self.shared.device, device.shared())
+    }
+
     pub(crate) fn new(device: &Arc<DeviceShared>, description: &PipelineDesc<'_>) -> Result<Self, Error> {
         device.check_alive("vkCreateComputePipelines")?;
         let entry = check(device, description)?;
@@ -200,6 +209,7 @@ impl Pipeline {
                 layout,
                 key,
                 shading_depth: shading_depth(description.code),
+                compiled: AtomicBool::new(false),
             }),
         })
     }

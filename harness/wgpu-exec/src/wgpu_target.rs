@@ -6,7 +6,7 @@ use crate::wgpu_device::{OpenDevice, WgpuDevice, lock};
 use crate::wgpu_texture;
 use assay_check::{with_deep_stack, without_enable_subgroups};
 use assay_events::DeviceInfo;
-use assay_exec::{Descriptor, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
+use assay_exec::{Descriptor, DispatchOutput, DispatchRequest, ExecError, Target, TargetError, compile_limit};
 use assay_oracle::{Resource, Slot};
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv_rules::requirements::DeviceCaps;
@@ -97,8 +97,8 @@ impl WgpuTarget {
             })
             .map_err(|(error, failure)| refusal(&error, failure))?;
         let resources = BoundResources::new(open, request, &bound)?;
-        let commands = open
-            .with_error_scopes("recording the dispatch", || {
+        let record = |workgroups: [u32; 3]| {
+            let commands = open.with_error_scopes("recording the dispatch", || {
                 let groups = resources.groups(open, &pipeline);
                 let mut encoder = open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
                 {
@@ -107,15 +107,18 @@ impl WgpuTarget {
                     for (set, group) in &groups {
                         pass.set_bind_group(*set, group, &[]);
                     }
-                    let [x, y, z] = request.dispatch.groups;
+                    let [x, y, z] = workgroups;
                     pass.dispatch_workgroups(x, y, z);
                 }
                 resources.copy_back(&mut encoder);
                 encoder.finish()
-            })
-            .map_err(|(error, failure)| refusal(&error, failure))?;
-        let duration = open.run(commands, self.time_limit, "running the shader")?;
-        let mut left = DispatchOutput { memory: BTreeMap::new(), duration };
+            });
+            commands.map_err(|(error, failure)| refusal(&error, failure))
+        };
+        // Some drivers compile a shader only at its first dispatch.
+        let compile = open.run(record([0; 3])?, compile_limit(self.time_limit), "compiling the shader")?;
+        let duration = open.run(record(request.dispatch.groups)?, self.time_limit, "running the shader")?;
+        let mut left = DispatchOutput { memory: BTreeMap::new(), compile, duration };
         for descriptor in request.descriptors.iter().filter(|descriptor| descriptor.is_read_back()) {
             let before = request.dispatch.bindings.get(&descriptor.slot).and_then(Resource::bytes);
             let Some(before) = before else { continue };

@@ -388,6 +388,7 @@ impl<'a> SequenceRun<'a> {
         total.elements_warning += step.elements_warning;
         total.undetermined.extend(step.undetermined);
         total.instructions += step.instructions;
+        total.times.build += step.times.build;
         total.times.check += step.times.check;
         total.times.device += step.times.device;
         if step.status == Status::Fail {

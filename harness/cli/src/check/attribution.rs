@@ -167,7 +167,7 @@ mod tests {
     use assay_oracle::Resource;
     use assay_spirv_rules::requirements::ApiVersion;
     use assay_suite::NoDevice;
-    use std::{collections::BTreeMap, time::Duration};
+    use std::collections::BTreeMap;
 
     const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
         @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = id.x * 2u; }";
@@ -195,7 +195,7 @@ mod tests {
                 Resource::Buffer(buffer) => (*slot, output(buffer.data.len())),
                 other => panic!("{other:?}"),
             });
-            Ok(DispatchOutput { memory: memory.collect::<BTreeMap<_, _>>(), duration: Duration::ZERO })
+            Ok(DispatchOutput { memory: memory.collect::<BTreeMap<_, _>>(), ..DispatchOutput::default() })
         }
     }
 

@@ -28,7 +28,8 @@ pub(super) struct ExecutionArgs {
     #[arg(long, value_name = "API", hide_possible_values = true)]
     pub(super) api: Option<Api>,
 
-    /// Time limit of one round on the device, in seconds
+    /// Time limit of one round on the device, in seconds; the driver may compile the shader for five
+    /// times as long
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
     pub(super) timeout: f64,
 

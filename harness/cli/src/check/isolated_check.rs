@@ -13,6 +13,7 @@ use crate::{
     exit::{self, Failure},
     run::{self, INTERRUPTED},
     spinner::spinner,
+    worker_limits::worker_limits,
 };
 use assay_check::{
     Attribution, Check, CheckSession, Options, SequenceSession, SessionOutput, SessionRequest, ShaderSource,
@@ -20,7 +21,7 @@ use assay_check::{
 };
 use assay_events::{CheckResult, DeviceInfo, Event, Status};
 use assay_exec::{AnnouncedTarget, Target};
-use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task, WorkerLimits};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, EventSender, Refusal, Task};
 use assay_runner::panic_message;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -42,12 +43,6 @@ pub(crate) struct CheckSetup {
     /// Command line, for bundles.
     command: Vec<String>,
 }
-
-/// Longest time for opening the device.
-const START: Duration = Duration::from_secs(120);
-
-/// Largest number of bytes that a driver may write to stdout and stderr.
-const OUTPUT: u64 = 64 << 20;
 
 /// Interval at which a worker checks for an interruption.
 const TICK: Duration = Duration::from_millis(50);
@@ -71,10 +66,7 @@ pub(super) fn run(
     };
     let setup = serde_json::json!({ "check": setup });
     let launch = via.launch(Vec::new(), setup)?;
-    // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
-    // does not return from a call soon after.
-    let call = Duration::from_secs_f64(device.timeout * 1.25 + 2.0);
-    let limits = WorkerLimits { call, start: START.max(call), memory: None, output: OUTPUT };
+    let limits = worker_limits(device.timeout, None);
     let settings = CoordinatorSettings { workers: 1, batch: 1, limits, confirm: false };
     let coordinator = Coordinator::start(launch, settings).map_err(run::failure)?;
     let device = coordinator.device().clone();

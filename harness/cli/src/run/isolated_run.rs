@@ -6,12 +6,15 @@ use super::{
     run_worker::RunSetup,
     session::{PlannedRun, Session},
 };
-use crate::exit::{self, Failure};
+use crate::{
+    exit::{self, Failure},
+    worker_limits::worker_limits,
+};
 use assay_case::Budget;
 use assay_events::{DeviceInfo, Event, Reporter};
-use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch, WorkerLimits};
+use assay_isolate::{Cases, Coordinator, CoordinatorSettings, IsolateError, Launch};
 use assay_reports::{Journal, ResultDirWriter};
-use std::{fs, time::Duration};
+use std::fs;
 
 /// Returns the largest number of cases in one order to a worker: large enough to keep the pipeline
 /// full, small enough that failures are confirmed soon.
@@ -24,12 +27,6 @@ fn batch(args: &RunArgs, planned_run: &PlannedRun) -> usize {
         Budget::Exhaustive | Budget::Hunt => 2,
     }
 }
-
-/// Longest time for opening a device.
-const START: Duration = Duration::from_secs(120);
-
-/// Largest number of bytes that a driver may write to stdout and stderr during one order.
-const OUTPUT: u64 = 64 << 20;
 
 /// Default memory limit of all workers together, in percent of the machine's memory.
 const MEMORY_PERCENT: u64 = 80;
@@ -126,9 +123,6 @@ fn settings(
     workers: usize,
     concurrent: Option<&ConcurrentRun>,
 ) -> CoordinatorSettings {
-    // A worker normally gives up a submission at --timeout. The coordinator kills a worker that
-    // does not return from a call soon after.
-    let call = Duration::from_secs_f64(args.timeout * 1.25 + 2.0);
     // The workers of all devices share the memory. When one device ends, the others may start more
     // workers, up to one per thread.
     let all = concurrent.map_or(workers, |concurrent| {
@@ -143,7 +137,7 @@ fn settings(
     CoordinatorSettings {
         workers,
         batch: batch(args, planned_run),
-        limits: WorkerLimits { call, start: START.max(call), memory, output: OUTPUT },
+        limits: worker_limits(args.timeout, memory),
         confirm: args.confirm.is_yes(),
     }
 }

@@ -135,7 +135,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MIB", value_parser = whole_number::<u64>(1..=u64::from(u32::MAX)))]
     pub(crate) memory: Option<u64>,
 
-    /// Time limit of one submission, in seconds; a worker that exceeds it is killed
+    /// Time limit of one submission, in seconds; a worker that exceeds it is killed. The driver may
+    /// compile a user's shader for five times as long
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = positive_seconds)]
     pub(crate) timeout: f64,
 

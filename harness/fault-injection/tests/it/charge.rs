@@ -22,6 +22,7 @@ fn launch(setup: &str) -> Launch {
 fn settings() -> CoordinatorSettings {
     let limits = WorkerLimits {
         call: Duration::from_secs(20),
+        compile: Duration::from_secs(20),
         start: Duration::from_secs(20),
         memory: Some(256 << 20),
         output: 1 << 20,
@@ -35,7 +36,8 @@ fn hangs(fault: Fault) -> bool {
 
 /// Returns settings with time limits that hanging cases soon exceed.
 fn impatient() -> CoordinatorSettings {
-    CoordinatorSettings { limits: WorkerLimits { call: Duration::from_millis(700), ..settings().limits }, ..settings() }
+    let call = Duration::from_millis(700);
+    CoordinatorSettings { limits: WorkerLimits { call, compile: call, ..settings().limits }, ..settings() }
 }
 
 /// Runs the cases; returns their results, and checks that none was reported twice.

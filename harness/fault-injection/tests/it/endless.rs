@@ -30,7 +30,7 @@ fn run(own: f64, others: f64) -> Option<String> {
         ..Launch::default()
     };
     let call = Duration::from_secs_f64(others);
-    let limits = WorkerLimits { call, start: Duration::from_secs(60), memory: None, output: 1 << 20 };
+    let limits = WorkerLimits { call, compile: call, start: Duration::from_secs(60), memory: None, output: 1 << 20 };
     let coordinator =
         match Coordinator::start(launch, CoordinatorSettings { workers: 1, batch: 16, limits, confirm: true }) {
             Err(IsolateError::Refused(refusal)) => {

@@ -4,7 +4,7 @@ mod attribution;
 
 use super::{
     Cases, CoordinatorSettings, IsolateError, TICK, WorkerCount, link_text,
-    worker_pool::{KilledWorker, Worker, WorkerFailure, WorkerJob, WorkerPool},
+    worker_pool::{CallInProgress, KilledWorker, Worker, WorkerFailure, WorkerJob, WorkerPool},
 };
 use crate::{
     child_process::WorkerEvent,
@@ -188,9 +188,9 @@ impl<'a> RunState<'a> {
                 self.on_worker_failure(at, WorkerFailure::Refused(refusal))
             }
             WorkerMessage::Refused(refusal) => Err(IsolateError::Refused(refusal)),
-            WorkerMessage::Enter { call, case, doing } => match worker.begin(&case) {
+            WorkerMessage::Enter { call, case, doing, compiles } => match worker.begin(&case) {
                 Some(case) => {
-                    worker.calls.insert(call, (case, doing, Instant::now()));
+                    worker.calls.insert(call, CallInProgress { case, doing, compiles, since: Instant::now() });
                     Ok(())
                 }
                 None => self.on_worker_failure(

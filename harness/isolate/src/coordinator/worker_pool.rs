@@ -64,6 +64,16 @@ pub(super) enum WorkerFailure {
     Flood(u64),
 }
 
+/// A call into the driver that has not returned.
+#[derive(Debug)]
+pub(super) struct CallInProgress {
+    pub(super) case: u32,
+    pub(super) doing: String,
+    /// Set if the driver may compile a long shader in it.
+    pub(super) compiles: bool,
+    pub(super) since: Instant,
+}
+
 #[derive(Debug)]
 pub(super) struct Worker {
     number: u64,
@@ -75,8 +85,8 @@ pub(super) struct Worker {
     started: Instant,
     starting: bool,
     pub(super) job: Option<WorkerJob>,
-    /// Calls into the driver that have not returned: case, description and start of each.
-    pub(super) calls: BTreeMap<u64, (u32, String, Instant)>,
+    /// Calls into the driver that have not returned, by number.
+    pub(super) calls: BTreeMap<u64, CallInProgress>,
     /// Cases that began and have no result, in order.
     active: Vec<u32>,
     /// All cases that began in this process, in order.
@@ -156,15 +166,15 @@ impl Worker {
     /// description of its current call.
     pub(super) fn suspects(&self, failure: &WorkerFailure) -> Vec<(u32, String)> {
         if let WorkerFailure::Hang(Some(hanging), _) = failure {
-            let doing = self.calls.values().find(|(case, ..)| case == hanging).map(|(_, doing, _)| doing.clone());
+            let doing = self.calls.values().find(|call| call.case == *hanging).map(|call| call.doing.clone());
             return vec![(*hanging, doing.unwrap_or_default())];
         }
         // Cases in a call into the driver. Running on the device is more dangerous than building,
         // and such a case began earlier.
         let mut suspects: Vec<(u32, String)> = Vec::new();
         for case in &self.active {
-            if let Some((_, doing, _)) = self.calls.values().find(|(of, ..)| of == case) {
-                suspects.push((*case, doing.clone()));
+            if let Some(call) = self.calls.values().find(|call| call.case == *case) {
+                suspects.push((*case, call.doing.clone()));
             }
         }
         if suspects.is_empty() {
@@ -178,8 +188,11 @@ impl Worker {
         if self.starting && self.age() > limits.start {
             return Some(WorkerFailure::Hang(None, limits.start));
         }
-        if let Some((case, ..)) = self.calls.values().find(|(.., since)| since.elapsed() > limits.call) {
-            return Some(WorkerFailure::Hang(Some(*case), limits.call));
+        for call in self.calls.values() {
+            let limit = if call.compiles { limits.compile } else { limits.call };
+            if call.since.elapsed() > limit {
+                return Some(WorkerFailure::Hang(Some(call.case), limit));
+            }
         }
         if self.last_message.elapsed() > SILENCE_TIMEOUT.max(limits.call) {
             return Some(WorkerFailure::Silent);

@@ -30,7 +30,7 @@ pub(crate) fn faulty_oracle<'a>(
                 _ => Vec::new(),
             };
             let memory = output.memory.keys().map(|slot| (*slot, initial(slot))).collect();
-            spoil(&DispatchOutput { memory, duration: Duration::ZERO }, output);
+            spoil(&DispatchOutput { memory, ..DispatchOutput::default() }, output);
         },
     )
 }

@@ -77,6 +77,25 @@ fn a_dispatch_reads_and_writes_mapped_and_staged_buffers() {
     });
 }
 
+/// The time for compiling does not count for the first dispatch, and what it finds is not changed.
+#[test]
+fn compiling_changes_no_contents_and_is_done_once() {
+    on_each_driver(|physical| {
+        for staging in [Staging::Never, Staging::Always] {
+            let device = Device::open(physical, &DeviceOptions { staging, ..Default::default() }).unwrap();
+            let pipeline = device.pipeline(&description(&shader::add())).unwrap();
+            let bytes = shader::LOCAL * 4;
+            let mut slot = device.dispatch_slot(&[BufferSpec::input(bytes), BufferSpec::in_out(bytes)]).unwrap();
+            slot.write::<u32>(1).unwrap().fill(7);
+            slot.compile(&pipeline, &[0; 4], LONG).unwrap();
+            assert!(slot.read::<u32>(1).unwrap().iter().all(|word| *word == 7));
+            slot.compile(&pipeline, &[0; 4], Duration::ZERO).unwrap();
+            let other = device.pipeline(&description(&shader::add())).unwrap();
+            assert!(matches!(slot.compile(&other, &[], LONG), Err(Error::Invalid { .. })));
+        }
+    });
+}
+
 #[test]
 fn unwritten_bytes_keep_the_clear_value() {
     on_each_driver(|physical| {
