@@ -15,7 +15,7 @@ use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
 use assay_spirv::{Module, words_from_bytes};
-use assay_spirv_lower::without_forbidden_layout;
+use assay_spirv_lower::{with_whole_texels, without_forbidden_layout};
 use assay_spirv_rules::inspect::{ModuleSource, Report};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -163,18 +163,34 @@ fn needed_macros(text: &str, given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Returns a module without the layout of workgroup memory, which some versions of glslang add
-/// although it is not allowed there, if that makes it legal.
-fn without_layout_of_workgroups(compiled: CompiledModule) -> CompiledModule {
-    let repaired = Module::parse(compiled.words.clone()).ok().and_then(|module| without_forbidden_layout(&module));
-    match repaired.filter(|words| is_legal(words)) {
-        Some(words) => {
-            let note = "the compiler decorates workgroup memory with a layout, which is not allowed there; the \
-                        decorations were removed";
-            CompiledModule { words, note: Some(note.to_owned()), ..compiled }
-        }
-        None => compiled,
+/// Repairs of modules that some versions of glslang make illegal, each with a note. A repair returns
+/// `None` where there is nothing to do.
+const REPAIRS: [(fn(&Module) -> Option<Vec<u32>>, &str); 2] = [
+    (
+        without_forbidden_layout,
+        "the compiler decorates workgroup memory with a layout, which is not allowed there; the decorations were \
+         removed",
+    ),
+    (
+        with_whole_texels,
+        "the compiler writes texels with fewer components than it declares for the image, which is not allowed; the \
+         others were set to zero",
+    ),
+];
+
+/// Returns a module with those of the repairs that apply, if they make it legal.
+fn repaired(compiled: CompiledModule) -> CompiledModule {
+    let mut words = compiled.words.clone();
+    let mut notes = Vec::new();
+    for (repair, note) in REPAIRS {
+        let Some(mended) = Module::parse(words.clone()).ok().and_then(|module| repair(&module)) else { continue };
+        words = mended;
+        notes.push(note);
     }
+    if notes.is_empty() || !is_legal(&words) {
+        return compiled;
+    }
+    CompiledModule { words, note: Some(notes.join("; ")), ..compiled }
 }
 
 /// Returns whether a module breaks no rule.
@@ -255,7 +271,7 @@ impl Job<'_> {
             }
         }
         // The check names the broken rules.
-        illegal.map(without_layout_of_workgroups).ok_or(rejected)
+        illegal.map(repaired).ok_or(rejected)
     }
 
     /// Compiles a rejected text with values for the macros that it lacks, and with the extensions

@@ -23,13 +23,14 @@ pub enum Language {
 
 impl Language {
     /// Returns the language of a file: SPIR-V words by the magic number, other languages by the
-    /// extension (`.wgsl`, `.comp` and `.glsl` unless they hold SPIR-V text, `.hlsl`, `.compute` of
-    /// the engine Unity, `.slang`) or, for GLSL, by `#version` in the first directive. Everything
-    /// else is SPIR-V text.
+    /// extension (`.wgsl`, `.comp` and `.glsl` unless they hold SPIR-V text or HLSL, `.hlsl`,
+    /// `.compute` of the engine Unity, `.slang`) or, for GLSL, by `#version` in the first
+    /// directive. Everything else is SPIR-V text.
     pub fn detect(name: &str, bytes: &[u8]) -> Language {
         match Path::new(name).extension().and_then(|extension| extension.to_str()) {
             Some("wgsl") => Language::Wgsl,
             _ if begins_with_magic(bytes) => Language::SpirvWords,
+            Some("comp" | "glsl") if states_numthreads(bytes) => Language::Hlsl,
             Some("comp" | "glsl") if !begins_as_assembly(bytes) => Language::Glsl,
             Some("hlsl" | "compute") => Language::Hlsl,
             Some("slang") => Language::Slang,
@@ -64,6 +65,12 @@ fn begins_as_assembly(bytes: &[u8]) -> bool {
     bytes.starts_with(b"; SPIR-V") || bytes.trim_ascii_start().starts_with(b"OpCapability")
 }
 
+/// Returns true for a text with HLSL's attribute of the workgroup size, and without GLSL's layout.
+fn states_numthreads(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    text.contains("[numthreads") && !text.contains("local_size_") && !text.contains("#version")
+}
+
 /// Returns true if the first directive of a text is `#version`.
 fn begins_with_version(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
@@ -87,6 +94,7 @@ mod tests {
             ("a.asm.comp", b"; SPIR-V\n; Version: 1.0", Language::SpirvText),
             ("a.slang", b"", Language::Slang),
             ("a.cs.hlsl", b"", Language::Hlsl),
+            ("a.comp", b"[numthreads(10, 10, 1)]\nvoid main() {}", Language::Hlsl),
             ("a.compute", b"#pragma kernel blur", Language::Hlsl),
             ("a", b"\xff", Language::SpirvText),
         ] {

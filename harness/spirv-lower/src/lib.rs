@@ -2,16 +2,18 @@
 //! extension.
 //!
 //! A lowered module does not test native support of the extension. It shows the meaning of the
-//! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`] is not a
-//! lowering: it removes decorations that a translator adds in excess.
+//! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`] and
+//! [`with_whole_texels`] are not lowerings: they mend what translators make illegal.
 
 pub mod bindless;
 pub mod fragment;
 pub mod gather;
 mod layout_decorations;
+mod short_texels;
 pub mod tile;
 
 pub use layout_decorations::without_forbidden_layout;
+pub use short_texels::with_whole_texels;
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};

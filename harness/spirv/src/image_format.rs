@@ -1,4 +1,4 @@
-//! Sampled types that image formats require.
+//! Sampled types and numbers of components that image formats require.
 
 use crate::tables::ImageFormat;
 
@@ -14,6 +14,18 @@ pub struct SampledType {
 }
 
 impl ImageFormat {
+    /// Returns the number of components that a written texel must have; 0 for `Unknown`.
+    pub fn components(self) -> u32 {
+        let name = self.name();
+        match () {
+            () if self == ImageFormat::Unknown => 0,
+            () if name.starts_with("Rgba") || name.starts_with("Rgb10") => 4,
+            () if self == ImageFormat::R11fG11fB10f => 3,
+            () if name.starts_with("Rg") => 2,
+            () => 1,
+        }
+    }
+
     /// Returns the sampled type that the format requires; `None` for `Unknown`, which matches every
     /// type.
     pub fn sampled_type(self) -> Option<SampledType> {

@@ -163,7 +163,7 @@ fn declared_entries(file: &Path) -> Option<Vec<String>> {
         (is_whole && !signs.iter().any(|sign| text.contains(sign))).then(Vec::new)
     };
     let text = beginning(file)?;
-    match Language::detect(&file.display().to_string(), &[]) {
+    match Language::detect(&file.display().to_string(), text.as_bytes()) {
         Language::Hlsl | Language::Slang => Some(entry_names_of_file(file, &text)),
         Language::Wgsl => lacks(&text, &["@compute", "stage(compute"]),
         Language::Glsl => lacks(&text, &["main", "#include"]),

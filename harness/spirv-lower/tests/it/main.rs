@@ -5,4 +5,5 @@ mod bindless;
 mod corpus;
 mod layout_decorations;
 mod lower;
+mod short_texels;
 mod support;

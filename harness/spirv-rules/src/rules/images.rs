@@ -360,21 +360,10 @@ pub(super) static RULES: &[Rule] = &[
                 Type::Vector { count, .. } => count,
                 _ => 1,
             };
-            let needs = format_components(format);
+            let needs = format.components();
             if has < needs {
                 found.report(instruction, format!("Texel has {has} components, but Image Format {format} has {needs}"));
             }
         }),
     },
 ];
-
-fn format_components(format: ImageFormat) -> u32 {
-    let name = format.name();
-    match () {
-        () if format == ImageFormat::Unknown => 0,
-        () if name.starts_with("Rgba") || name.starts_with("Rgb10") => 4,
-        () if name == "R11fG11fB10f" => 3,
-        () if name.starts_with("Rg") => 2,
-        () => 1,
-    }
-}
