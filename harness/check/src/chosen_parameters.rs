@@ -87,7 +87,8 @@ impl ChosenParameters {
 
     /// Returns a note with the options that set the same parameters.
     pub fn note(&self) -> String {
-        format!("with the defaults {}; {} chose{self}", self.reason, self.extent)
+        let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
+        format!("with the defaults {}; {} chose{self}{robust}", self.reason, self.extent)
     }
 }
 

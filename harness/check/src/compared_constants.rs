@@ -1,7 +1,7 @@
 //! Constants with which a shader compares values from memory: a kind of cell, or of material.
 
 use crate::base_variable::slot_of;
-use crate::provenance::{DataFlow, used};
+use crate::provenance::{DataFlow, FaultSources, used};
 use assay_oracle::Slot;
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;
@@ -11,18 +11,37 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Largest number of constants of one binding.
 const CONSTANTS: usize = 16;
 
+/// A value that the shader tests for equality with constants.
+pub(crate) struct ComparedValue {
+    /// Memory from which it is computed.
+    pub(crate) sources: FaultSources,
+    /// Bindings from which it is computed.
+    slots: BTreeSet<Slot>,
+    /// The constants.
+    pub(crate) numbers: Vec<String>,
+}
+
 impl DataFlow<'_> {
-    /// Returns the numbers for whose equality the shader tests values, by the bindings from which
-    /// these are computed.
-    pub(crate) fn compared_constants(&self) -> BTreeMap<Slot, BTreeSet<String>> {
+    /// Returns the values that the shader tests for equality with constants.
+    pub(crate) fn compared_values(&self) -> Vec<ComparedValue> {
         let module = self.module();
-        let mut constants: BTreeMap<Slot, BTreeSet<String>> = BTreeMap::new();
         let functions = module.functions().iter();
-        for i in functions.flat_map(|f| module.instructions_in(f.instructions.clone())) {
-            let Some((value, numbers)) = tested(module, i) else { continue };
-            let ids = self.slice(vec![value], used).ids;
-            let variables = ids.iter().filter(|id| module.definition_of(**id).and_then(|d| d.op) == Some(Op::Variable));
-            for slot in variables.filter_map(|variable| slot_of(module, *variable)) {
+        let instructions = functions.flat_map(|f| module.instructions_in(f.instructions.clone()));
+        let values = instructions.filter_map(|i| tested(module, i)).map(|(value, numbers)| {
+            let slice = self.slice(vec![value], used);
+            let is_variable = |id: &u32| module.definition_of(*id).and_then(|d| d.op) == Some(Op::Variable);
+            let variables = slice.ids.into_iter().filter(is_variable);
+            let slots = variables.filter_map(|variable| slot_of(module, variable)).collect();
+            ComparedValue { sources: FaultSources::of_operand(slice.sources), slots, numbers }
+        });
+        values.collect()
+    }
+
+    /// Returns the constants of [`DataFlow::compared_values`] by binding.
+    pub(crate) fn compared_constants(&self) -> BTreeMap<Slot, BTreeSet<String>> {
+        let mut constants: BTreeMap<Slot, BTreeSet<String>> = BTreeMap::new();
+        for ComparedValue { slots, numbers, .. } in self.compared_values() {
+            for slot in slots {
                 let known = constants.entry(slot).or_default();
                 known.extend(numbers.iter().take(CONSTANTS.saturating_sub(known.len())).cloned());
             }
@@ -39,8 +58,8 @@ fn tested(module: &Module, i: Instruction<'_>) -> Option<(u32, Vec<String>)> {
             Op::IEqual | Op::INotEqual | Op::FOrdEqual | Op::FUnordEqual | Op::FOrdNotEqual | Op::FUnordNotEqual,
             &[a, b],
         ) => match (number(module, a), number(module, b)) {
-            (None, Some(number)) => Some((a, vec![number])),
-            (Some(number), None) => Some((b, vec![number])),
+            (None, Some(number)) => Some((a, [Some(number), mask(module, a)].into_iter().flatten().collect())),
+            (Some(number), None) => Some((b, [Some(number), mask(module, b)].into_iter().flatten().collect())),
             _ => None,
         },
         (Op::Switch, [value, _, cases @ ..]) if module.switch_literal_words(i) == 1 => {
@@ -48,6 +67,12 @@ fn tested(module: &Module, i: Instruction<'_>) -> Option<(u32, Vec<String>)> {
         }
         _ => None,
     }
+}
+
+/// Returns the constant with which bits of a value were selected.
+fn mask(module: &Module, value: u32) -> Option<String> {
+    let selected = module.definition_of(value).filter(|definition| definition.op == Some(Op::BitwiseAnd))?;
+    selected.operands().iter().find_map(|operand| number(module, *operand))
 }
 
 /// Returns the number of a scalar constant with at most 32 bits.
@@ -74,7 +99,7 @@ mod tests {
                 let cell = textureLoad(cells, id.xy, 0).x;
                 switch kinds[id.x] {
                     case 7u: { found[id.x] = cell; }
-                    default: { if cell == -1.0 && id.y != 3u { found[id.x] = 2.0; } }
+                    default: { if cell == -1.0 && id.y != 3u && (kinds[0] & 4u) != 0u { found[id.x] = 2.0; } }
                 }
             }";
         let words = crate::wgsl::compile(assay_exec::Wgsl { text: shader, overrides: &[] }, "a.wgsl").unwrap();
@@ -82,7 +107,7 @@ mod tests {
         let constants = DataFlow::new(&module).compared_constants();
         let texts = |binding: u32| constants.get(&Slot::new(0, binding)).cloned().unwrap_or_default();
         assert_eq!(texts(0), BTreeSet::from(["-1".to_owned()]));
-        assert_eq!(texts(1), BTreeSet::from(["7".to_owned()]));
+        assert_eq!(texts(1), ["0", "4", "7"].map(str::to_owned).into());
         assert_eq!(texts(2), BTreeSet::new());
     }
 }

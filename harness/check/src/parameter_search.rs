@@ -19,7 +19,9 @@
 //!    data are integers; and with floats of 1, or ascending ones ([`stages`]);
 //! 7. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
-//! 8. more workgroups, if they write too small a part of what they may write.
+//! 8. more workgroups, if they write too small a part of what they may write;
+//! 9. parameters that the shader compares with constants take these, if it then executes more of
+//!    its instructions ([`modes`]). This is tried with good defaults, too.
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
@@ -29,12 +31,15 @@
 //! repeated:
 //!
 //! * with robustness of the device, if accesses leave images: shaders that read beyond the borders
-//!   of images rely on it. An access beyond a buffer is rather a mistake, and refused;
-//! * with other values of specialisation constants ([`specializations`]).
+//!   of images rely on it;
+//! * with other values of specialisation constants ([`specializations`]);
+//! * with robustness, if reads leave buffers, as those of neighbours at the border of a grid do:
+//!   Direct3D and WebGPU define them. A write beyond a buffer is rather a mistake, and refused.
 
 mod candidate;
 mod contents;
 mod growth;
+mod modes;
 mod open_parameter;
 mod specializations;
 mod stages;
@@ -47,7 +52,7 @@ use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_choice::{choose_workgroups, product};
-use assay_events::{ExecutedInstructions, Writes};
+use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{
     Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, Slot, SubgroupLayout,
@@ -90,8 +95,15 @@ const WORK_PER_GROUP: u64 = 1 << 24;
 /// that are too large would take all the time.
 const FIRST_WORK_PER_GROUP: u64 = 1 << 22;
 
+/// Blocks of a candidate that are followed under undecided branches: a check follows more.
+const UNDECIDED_BLOCKS: u64 = 1 << 12;
+
 /// Largest number of invocations of a candidate that are interpreted, in whole workgroups.
 const INVOCATIONS: u64 = 2048;
+
+/// Longest time of one round of a candidate, unless it is a single workgroup. A candidate that takes
+/// longer is interpreted again with fewer invocations.
+const CANDIDATE_TIME: Duration = Duration::from_secs(2);
 
 /// Work of one round of a candidate above which fewer invocations of the next are interpreted.
 const WORK_PER_ROUND: u64 = 1 << 20;
@@ -133,31 +145,33 @@ pub fn search_parameters(
         return Ok(ParameterSearch::NotNeeded);
     };
     // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
-    if search.is_good(&given) || given.faults == [FaultKind::Endless] {
+    if given.faults == [FaultKind::Endless] {
         return Ok(ParameterSearch::NotNeeded);
+    }
+    if search.is_good(&given) {
+        let reason = format!("the shader executed only {} of its instructions", group_digits(given.score.executed));
+        let chosen = search.with_modes_last(given)?.chosen;
+        let extent = SearchExtent { candidates: search.candidates, obstacle: None };
+        return Ok(match chosen == ChosenParameters::default() {
+            true => ParameterSearch::NotNeeded,
+            false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..chosen })),
+        });
     }
     let (before, reason) = (given.score, given.defect());
     let mut best = search.best_from(given)?;
     let mut candidates = search.candidates;
     let is_open = options.robustness.is_none() && !check.setup.wgsl;
-    for robustness in if search.leaves_images && is_open { &ROBUSTNESS[..] } else { &[] } {
-        if search.is_good(&best) {
-            break;
-        }
-        let robust = Options { robustness: Some(*robustness), ..options.clone() };
-        let check = Check::new(check.shader, &robust)?;
-        let Some(mut search) = Search::new(&check, &robust, target, end) else { break };
-        let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(best.chosen.clone())?);
-        let found = search.best_from(better(usual, changed))?;
-        candidates += search.candidates;
-        let chosen = ChosenParameters { robustness: robust.robustness, ..found.chosen };
-        best = better(best, Candidate { chosen, ..found });
+    if search.leaves_images && is_open {
+        best = search.with_robustness(best, end, &mut candidates)?;
     }
     if !search.is_good(&best)
         && let Some((specialised, more)) = specializations::search((check, options, target), end, &best)?
     {
         candidates += more;
         best = better(best, specialised);
+    }
+    if search.reads_beyond_buffers && is_open && best.chosen.robustness.is_none() {
+        best = search.with_robustness(best, end, &mut candidates)?;
     }
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
@@ -238,6 +252,8 @@ struct Search<'a> {
     cost: u64,
     /// Largest work of one workgroup.
     work_per_group: u64,
+    /// As [`Limits::undecided_blocks`].
+    undecided_blocks: u64,
     /// Invocations of a candidate that are interpreted.
     invocations: u64,
     deadline: Instant,
@@ -246,6 +262,8 @@ struct Search<'a> {
     collides: bool,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
+    /// Set if all faults of some candidate are reads beyond buffers.
+    reads_beyond_buffers: bool,
     /// Set if some candidate is defined in all rounds.
     has_defined: bool,
     /// Candidates with undefined behaviour, by the kind of the first fault.
@@ -273,11 +291,13 @@ impl<'a> Search<'a> {
             candidates: 0,
             cost: 0,
             work_per_group: WORK_PER_GROUP,
+            undecided_blocks: UNDECIDED_BLOCKS,
             invocations: INVOCATIONS,
             deadline: (Instant::now() + TIME).min(end),
             rounds: options.rounds.min(ROUNDS),
             collides: false,
             leaves_images: false,
+            reads_beyond_buffers: false,
             has_defined: false,
             faults: BTreeMap::new(),
         })
@@ -298,6 +318,7 @@ impl<'a> Search<'a> {
         }
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
+        let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
         if self.invocations == INVOCATIONS {
             return Ok(best);
         }
@@ -321,10 +342,11 @@ impl<'a> Search<'a> {
     }
 
     fn is_done(&self, best: &Candidate) -> bool {
-        self.candidates >= CANDIDATES
-            || self.cost >= COST
-            || Instant::now() >= self.deadline
-            || self.is_enough(best, ENOUGH)
+        self.is_exhausted() || self.is_enough(best, ENOUGH)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.candidates >= CANDIDATES || self.cost >= COST || Instant::now() >= self.deadline
     }
 
     /// Interprets a candidate; its run-time arrays grow to what it accesses.
@@ -349,12 +371,31 @@ impl<'a> Search<'a> {
     /// round exceeds the oracle's limits.
     fn interpret(&mut self, setup: &DispatchSetup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
         self.candidates += 1;
+        loop {
+            let (started, invocations) = (Instant::now(), self.invocations);
+            let candidate = self.interpret_once(setup, chosen.clone())?;
+            let is_late = candidate.is_none() && started.elapsed() >= CANDIDATE_TIME;
+            if !is_late || invocations <= product(setup.local) || Instant::now() >= self.deadline {
+                return Ok(candidate);
+            }
+            self.invocations = invocations / 8;
+        }
+    }
+
+    /// Interprets a candidate as [`Search::interpret`] does, with the given number of invocations.
+    fn interpret_once(
+        &mut self,
+        setup: &DispatchSetup,
+        chosen: ChosenParameters,
+    ) -> Result<Option<Candidate>, CheckError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let is_one_group = self.invocations <= product(setup.local);
         let limits = Limits {
             invocations: u64::MAX,
             blocks_per_group: 1 << 18,
             work_per_group: self.work_per_group,
-            undecided_blocks: 1 << 12,
-            time: self.deadline.saturating_duration_since(Instant::now()),
+            undecided_blocks: self.undecided_blocks,
+            time: if is_one_group { left } else { left.min(CANDIDATE_TIME) },
             searches: 50,
             faults: 16,
             ..self.check.limits
@@ -380,7 +421,11 @@ impl<'a> Search<'a> {
                 // Stands for the layout that the device will show.
                 dispatch.layout = SubgroupLayout::Linear;
             }
+            let started = Instant::now();
             let Ok(outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
+            if !is_one_group && started.elapsed() >= CANDIDATE_TIME {
+                return Ok(None);
+            }
             self.cost += outcome.work;
             executed.add(&outcome.executed);
             if outcome.fault_count > 0 {
@@ -389,6 +434,7 @@ impl<'a> Search<'a> {
                 candidate.faults.first().inspect(|kind| *self.faults.entry(**kind).or_default() += 1);
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
+                self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
                 candidate.reach = outcome.reach;
                 candidate.image_reach = outcome.image_reach;
                 let collides =
@@ -435,10 +481,46 @@ impl<'a> Search<'a> {
         Ok(Some(candidate))
     }
 
+    /// Returns the better one of a candidate and the best one with some robustness of the device,
+    /// unless the candidate is good. The other parameters are searched for again.
+    fn with_robustness(
+        &self,
+        mut best: Candidate,
+        end: Instant,
+        candidates: &mut u32,
+    ) -> Result<Candidate, CheckError> {
+        for robustness in ROBUSTNESS {
+            if self.is_good(&best) {
+                break;
+            }
+            let specs = best.chosen.specs.clone();
+            let mut robust = Options { robustness: Some(robustness), ..self.options.clone() };
+            robust.specs.extend(specs.iter().cloned());
+            let check = Check::new(self.check.shader, &robust)?;
+            let Some(mut search) = Search::new(&check, &robust, self.target, end) else { break };
+            let chosen = ChosenParameters { specs: Vec::new(), robustness: None, ..best.chosen.clone() };
+            let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
+            let found = search.best_from(better(usual, changed))?;
+            *candidates += search.candidates;
+            let chosen = ChosenParameters { specs, robustness: Some(robustness), ..found.chosen };
+            best = better(best, Candidate { chosen, ..found });
+        }
+        Ok(best)
+    }
+
     /// Returns whether a fault is an access beyond an image.
     fn leaves_image(&self, fault: &Fault) -> bool {
-        let op = self.check.shader.source.module.instruction(fault.at.instruction).op;
-        fault.kind == FaultKind::OutOfBounds && matches!(op, Some(Op::ImageFetch | Op::ImageRead | Op::ImageWrite))
+        fault.kind == FaultKind::OutOfBounds
+            && matches!(self.op_of(fault), Some(Op::ImageFetch | Op::ImageRead | Op::ImageWrite))
+    }
+
+    /// Returns whether a fault is a read beyond a buffer.
+    fn reads_beyond_buffer(&self, fault: &Fault) -> bool {
+        fault.kind == FaultKind::OutOfBounds && self.op_of(fault) == Some(Op::Load)
+    }
+
+    fn op_of(&self, fault: &Fault) -> Option<Op> {
+        self.check.shader.source.module.instruction(fault.at.instruction).op
     }
 }
 

@@ -273,6 +273,11 @@ pub(crate) fn physical_pointee(module: &Module, pointer: u32) -> Option<u32> {
 }
 
 impl FaultSources {
+    /// Returns the dependences on the memory that an operand is computed from.
+    pub(crate) fn of_operand(operand: BTreeSet<LoadedFrom>) -> FaultSources {
+        FaultSources { operand, ..FaultSources::default() }
+    }
+
     /// Returns how a fault depends on a scalar at an offset of the push constants or of a buffer.
     /// `pointees` are the types behind the physical pointers that lead to the buffer, as raw ids.
     pub(crate) fn of(

@@ -53,6 +53,14 @@ impl Score {
         self.narrow as f64 / self.elements.0.max(1) as f64
     }
 
+    /// Returns whether a check with this score says at least what one with the other does.
+    pub(super) fn says_no_less(&self, other: &Score) -> bool {
+        let says = |score: &Score| [score.judged > Judged::Little, score.ample, score.covered, score.varied];
+        self.defined >= other.defined
+            && self.judged >= other.judged
+            && says(self).iter().zip(says(other)).all(|(this, other)| *this || !other)
+    }
+
     /// Returns whether this share is at least one in `n`.
     pub(super) fn has_one_in(&self, n: u64) -> bool {
         self.narrow > 0 && self.narrow.saturating_mul(n) >= self.elements.0

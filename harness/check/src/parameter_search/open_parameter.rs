@@ -41,9 +41,10 @@ impl Parameter {
         format!("{} {}={value}", if self.slot.is_none() { "--push" } else { "--input" }, self.shown)
     }
 
-    /// Gives the parameter a value.
+    /// Gives the parameter a value in place of the one that it has.
     pub(super) fn set(&self, chosen: &mut ChosenParameters, value: String) {
         let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
+        list.retain(|(name, _)| *name != self.name);
         list.push((self.name.clone(), value));
     }
 }

@@ -101,6 +101,8 @@ impl Search<'_> {
         let best = self.indexed(first)?;
         let best = self.with_compared_constants(best)?;
         let best = self.with_small_data(best)?;
+        let is_defined = best.score.defined == self.rounds;
+        let best = if is_defined && !best.score.covered { self.with_modes(best)? } else { best };
         let roles = self.roles(&best);
         let start = ChosenParameters { inputs: best.chosen.inputs.clone(), ..ChosenParameters::default() };
         let values = vec![None; roles.integers.len()];

@@ -1,7 +1,7 @@
 //! Search for the parameters of a shader whose defaults check little.
 
 use crate::support::{SyntheticTarget, wgsl};
-use assay_check::{Check, ChosenParameters, Options, ParameterSearch, ShaderSource, search_parameters};
+use assay_check::{BindingSource, Check, ChosenParameters, Options, ParameterSearch, ShaderSource, search_parameters};
 use assay_events::{CheckResult, Status};
 use assay_oracle::Robustness;
 
@@ -165,8 +165,8 @@ fn parameters_are_kept_unless_others_are_better() {
     }
 }
 
-/// A filter that reads the neighbours of a texel leaves the image at its border. An access beyond a
-/// buffer stays a fault.
+/// A filter that reads the neighbours of a texel leaves the image at its border, and the buffer of a
+/// grid likewise. A write beyond a buffer stays a fault.
 #[test]
 fn reads_beyond_the_border_of_an_image_get_robustness() {
     let filter = "@group(0) @binding(0) var source: texture_2d<f32>;
@@ -179,6 +179,12 @@ fn reads_beyond_the_border_of_an_image_get_robustness() {
     let without = Options { robustness: Some(Robustness::None), ..Options::default() };
     let (chosen, result) = searched(filter, &without);
     assert_eq!((chosen, result.status), (None, Status::Undetermined));
+    let grid = "@group(0) @binding(0) var<storage, read> cells: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            result[id.x] = 0.5 * cells[id.x - 1u] + 0.25 * cells[id.x + 1u];
+        }";
+    assert!(passes(grid, &Options::default(), 90).starts_with(" --robustness access"));
     let beyond_buffer = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 300>;
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x + 240u] = 1u; }";
     assert_eq!(searched(beyond_buffer, &Options::default()).0, None);
@@ -232,6 +238,31 @@ fn values_that_the_shader_compares_get_its_constants() {
             if cells[id.x] == -1.0 || cells[id.x] == 37.0 { result[id.x] = source[id.x] * 0.5; }
         }";
     assert_eq!(passes(text, &Options::default(), 50), " --input 0.0=one-of:-1,37");
+}
+
+/// A flag turns half of the shader on, and a mode selects one of its parts. The defaults are good,
+/// but leave most of it out.
+#[test]
+fn modes_take_the_constants_that_execute_more() {
+    let text = "struct Params { scale: f32, flags: u32, mode: i32 }
+        @group(0) @binding(0) var<uniform> p: Params;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let x = f32(id.x) + p.scale;
+            var sum = x + x / 3.0 - x * 0.25;
+            if p.mode == 1000 { sum += x * 0.5; sum -= x * 0.125; sum *= 3.0; sum += 1.0; }
+            if (p.flags & 4096u) == 4096u && p.flags < 8192u { sum -= x / 7.0; sum *= 5.0; sum += 3.0; sum /= x + 2.0; }
+            result[id.x] = sum;
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    let chosen = chosen.expect("the defaults execute too little").to_string();
+    assert_eq!(chosen, " --input 0.0.flags=4096 --input 0.0.mode=1000");
+    let executed = result.executed.unwrap();
+    assert!(result.status == Status::Pass && 10 * executed.executed > 9 * executed.instructions, "{executed:?}");
+    let flags = BindingSource::Number("8".to_owned());
+    let given = Options { inputs: vec![("0.0.flags".parse().unwrap(), flags)], ..Options::default() };
+    let (chosen, _) = searched(text, &given);
+    assert_eq!(chosen.unwrap().to_string(), " --input 0.0.mode=1000");
 }
 
 /// The size of a grid is a vector of floats, as in many programs for WebGPU.
