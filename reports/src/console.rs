@@ -12,7 +12,7 @@ use crate::{
     end_reports::END_REPORTS,
     group_digits,
     humanize::share,
-    margin, plural, reason_of,
+    margin, pass_limits, plural, reason_of,
     result_file::{DEVICE, PAGE, RESULTS},
     scalar_types::{describe, parse_types, result_type, value},
     seconds,
@@ -253,7 +253,7 @@ impl Console {
             out,
             "time     {}; summed over cases: {}build {}, device {}, check {} on {}, overlap {}{}",
             seconds(tally.wall()),
-            if times.search >= check_text::LONG_SEARCH {
+            if times.search >= check_text::LONG {
                 format!("search {}, ", seconds(times.search))
             } else {
                 String::new()
@@ -405,17 +405,7 @@ impl Console {
                     n => format!("; {} {} as {by}", counted(n, "case"), plural(n, "fails", "fail")),
                 };
                 let (verdicts, meaningful) = tally.verdicts();
-                let thin = match verdicts - meaningful {
-                    0 => String::new(),
-                    n => {
-                        let verbs = (plural(n, "says", "say"), plural(n, "its shader", "their shaders"));
-                        format!("; {} {} little about {}", counted(n, "verdict"), verbs.0, verbs.1)
-                    }
-                };
-                let unchecked = match tally.with_status(Status::Undetermined) {
-                    0 => String::new(),
-                    n => format!("; {} could not be checked", counted(n, "case")),
-                };
+                let limits = pass_limits(verdicts - meaningful, tally.with_status(Status::Undetermined));
                 let conforms = (passed > 0 || reference == 0).then(|| {
                     let verb = plural(passed, "conforms", "conform");
                     let passed = counted(passed, "checked case");
@@ -428,7 +418,7 @@ impl Console {
                 });
                 let passes = [conforms, agrees].into_iter().flatten().collect::<Vec<_>>().join("; ");
                 let green = AnsiColor::Green.on_default().bold();
-                (green, format!("PASS: {device}: {passes}{other}{despite}{thin}{unchecked}."))
+                (green, format!("PASS: {device}: {passes}{other}{despite}{limits}."))
             }
         }
     }

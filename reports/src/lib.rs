@@ -59,10 +59,30 @@ pub use shared_reporter::SharedReporter;
 pub use tally::{Outcome, Tally, reason_of};
 pub use waiver::{WAIVER_EXAMPLE, WaiverError, Waivers};
 
-/// Returns the suite of a case: the first two components of its name.
+/// Returns the suite of a case: the first two components of its name, or the folder of a shader.
 pub fn suite(name: &str) -> &str {
+    if let Some((folder, _)) = name.rsplit_once('/') {
+        return folder;
+    }
     let end = name.match_indices('.').nth(1).map_or(name.len(), |(at, _)| at);
     &name[..end]
+}
+
+/// Returns the limits of a pass, as clauses that each begin with `; `: verdicts that say little about
+/// their shaders, and cases that could not be checked.
+pub(crate) fn pass_limits(little: u64, unchecked: u64) -> String {
+    let thin = match little {
+        0 => String::new(),
+        n => {
+            let verbs = (plural(n, "says", "say"), plural(n, "its shader", "their shaders"));
+            format!("; {} {} little about {}", counted(n, "verdict"), verbs.0, verbs.1)
+        }
+    };
+    let unchecked = match unchecked {
+        0 => String::new(),
+        n => format!("; {} could not be checked", counted(n, "case")),
+    };
+    thin + &unchecked
 }
 
 /// Returns the family of a case: the first component of its name.

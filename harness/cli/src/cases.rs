@@ -4,14 +4,16 @@ use crate::{
     exit::{self, Failure, WithCode, usage},
     note_once, print,
 };
-use assay_case::NameFilters;
+use assay_case::{Budget, Inputs, NameFilters};
 use assay_check::{CaseFile, SequenceSession};
+use assay_events::{CaseResult, Status};
 use assay_files::input;
 use assay_fuzz::ProgramRange;
 use assay_reports::{counted, plural};
-use assay_runner::{PlanError, Selectable, must_match};
+use assay_runner::{PlanError, Selectable, choose, must_match};
 use assay_suite::{AnyCase, Case as Program, ShaderFile, ShaderFiles};
 use clap::Args;
+use serde::Serialize;
 use std::{
     collections::{BTreeSet, HashSet},
     fmt::Write,
@@ -42,6 +44,59 @@ pub(crate) struct ListArgs {
     /// Case filters [default: all cases]
     #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
+
+    /// Only the cases of a run with this budget, with the number of inputs of each
+    #[arg(long)]
+    pub(crate) budget: Option<Budget>,
+
+    /// Print each case as a line of JSON: its name, instruction, types, modes, clause and inputs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A listed case in JSON. Programs of suites and shaders have a name only.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ListedCase<'a> {
+    Precision(Box<ListedPrecisionCase<'a>>),
+    Program { name: &'a str },
+}
+
+#[derive(Serialize)]
+struct ListedPrecisionCase<'a> {
+    name: &'a str,
+    instruction: String,
+    types: String,
+    modes: String,
+    /// Source of the operands.
+    source: String,
+    rule: String,
+    clause: String,
+    /// Number of inputs with the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<u64>,
+    /// Number of possible inputs in decimal.
+    inputs_possible: String,
+}
+
+impl<'a> ListedCase<'a> {
+    fn new(case: &'a AnyCase, inputs: Option<u64>) -> ListedCase<'a> {
+        let AnyCase::Precision(precision) = case else { return ListedCase::Program { name: case.name() } };
+        let CaseResult { instruction, types, modes, source, rule, clause, inputs_possible, .. } =
+            assay_runner::not_run(precision, Status::NotSupported, String::new(), (0, None));
+        let name = case.name();
+        ListedCase::Precision(Box::new(ListedPrecisionCase {
+            name,
+            instruction,
+            types,
+            modes,
+            source,
+            rule,
+            clause,
+            inputs,
+            inputs_possible,
+        }))
+    }
 }
 
 /// Returns the built-in cases.
@@ -173,15 +228,27 @@ pub(crate) fn filters(patterns: &[String], cases: &[AnyCase]) -> Result<NameFilt
     Ok(filters)
 }
 
-/// `assay list`: prints the names of matching cases.
+/// `assay list`: prints the matching cases.
 pub(crate) fn list(args: &ListArgs) -> Result<u8, Failure> {
     let (cases, patterns) = load_with(&args.filters)?;
     let filters = filters(&patterns, &cases)?;
+    // Every budget but the quick one has all cases.
+    let cases = choose(cases, &filters, args.budget.unwrap_or(Budget::Sampled), None).cases;
     let mut text = String::new();
     for case in &cases {
-        if filters.is_empty() || filters.matches(case.name()) {
-            _ = writeln!(text, "{}", case.name());
+        let inputs = match (case, args.budget) {
+            (AnyCase::Precision(case), Some(budget)) => {
+                Some(Inputs::new(case, budget, 0, None).code(exit::USAGE)?.len())
+            }
+            _ => None,
+        };
+        if args.json {
+            text += &serde_json::to_string(&ListedCase::new(case, inputs)).code(exit::USAGE)?;
+        } else {
+            text += case.name();
+            _ = inputs.map(|inputs| write!(text, "  {}", counted(inputs, "input")));
         }
+        text.push('\n');
     }
     print(text.as_bytes())
 }

@@ -13,7 +13,7 @@ use crate::{
     causes::{CauseCollector, Causes},
     counted,
     diff::Diff,
-    group_digits, plural,
+    group_digits, pass_limits, plural,
     read::{ReadError, ResultDir},
     seconds,
 };
@@ -289,7 +289,17 @@ impl PageRun {
         let (info, ended) = (&result_dir.run, result_dir.ended());
         let device = info.device.clone();
         let driver = format!("{} {}", device.driver_name, device.driver_info).trim().to_owned();
-        let RunTotals { cases, failing, ended: unjudged, fixed, judged, checked, skipped_failures } = sum;
+        let RunTotals {
+            cases,
+            failing,
+            ended: unjudged,
+            fixed,
+            judged,
+            checked,
+            little,
+            undetermined,
+            skipped_failures,
+        } = sum;
         let missing = info.cases.saturating_sub(cases);
         // The same counts as in the last line of the console.
         let mut failures = Vec::new();
@@ -315,7 +325,8 @@ impl PageRun {
         } else if checked == 0 {
             (Outcome::NothingChecked, "NOTHING CHECKED: this is not a pass".to_owned())
         } else {
-            (Outcome::Pass, format!("PASS: {}", counted(checked, "checked case")))
+            let limits = pass_limits(little as u64, undetermined as u64);
+            (Outcome::Pass, format!("PASS: {}{limits}", counted(checked, "checked case")))
         };
         let colour = match outcome {
             Outcome::Failures => Status::Fail,

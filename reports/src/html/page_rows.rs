@@ -107,6 +107,10 @@ pub(super) struct RunTotals {
     /// Cases with judged results.
     pub(super) judged: usize,
     pub(super) checked: usize,
+    /// Passing checks of shaders that say little about them.
+    pub(super) little: usize,
+    /// Cases that could not be checked.
+    pub(super) undetermined: usize,
     /// Skipped cases that the baseline expects to fail.
     pub(super) skipped_failures: usize,
 }
@@ -195,6 +199,8 @@ impl PageRows {
                 };
                 sum.cases += 1;
                 sum.checked += usize::from(read.status.is_checked() && !read.cut_short);
+                sum.little += usize::from(read.classes == LITTLE);
+                sum.undetermined += usize::from(read.status == Status::Undetermined && !read.cut_short);
                 sum.judged += usize::from(read.status.has_verdict() && !read.cut_short);
                 let fails = match standing {
                     Some(standing) => !standing.is_success() && standing != Standing::Missing,

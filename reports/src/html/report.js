@@ -77,7 +77,7 @@ data.runs.forEach((run, r) => {
   // One line per family of suites, and one per suite with failures or warnings. A button shows the other suites.
   const families = new Map();
   for (const [suite, runs] of [...suites].sort((a, b) => a[0] < b[0] ? -1 : 1)) {
-    const name = suite.split('.')[0];
+    const name = suite.includes('/') ? suite : suite.split('.')[0];
     if (!families.has(name)) families.set(name, { suites: [], runs: data.runs.map(() => new Array(STATUSES.length).fill(0)) });
     const family = families.get(name);
     family.suites.push([suite, runs]);
@@ -91,17 +91,19 @@ data.runs.forEach((run, r) => {
       el('div', { class: 'bar', 'aria-hidden': 'true' }, ...[...parts].reverse().map(([s, n]) => el('i', { style: 'flex:' + n + ';background:' + colour(STATUSES[s]) }))),
       el('span', {}, ...parts.map(([s, n]) => el('span', worth(s) ? { class: 'status', style: 'color:' + colour(STATUSES[s]) } : { class: STATUSES[s] === 'Pass' ? null : 'dim' }, group(n) + ' ' + STATUSES[s])))));
   };
-  const link = (name, prefix) => el('a', { href: '#cases', onclick: event => { event.preventDefault(); state.filter = prefix; state.cause = ''; refresh(); remember(true); $('cases').scrollIntoView(); } }, name);
+  // The suite of a shader is its folder.
+  const prefixOf = name => name + (name.includes('/') ? '/' : '.');
+  const link = name => el('a', { href: '#cases', onclick: event => { event.preventDefault(); state.filter = prefixOf(name); state.cause = ''; refresh(); remember(true); $('cases').scrollIntoView(); } }, name);
   const head = el('tr', {}, el('th', {}, 'suite'), ...data.runs.map(run => el('th', {}, run.device, ' ', el('span', { class: 'dim' }, run.driver))));
   const rows = [];
   let quiet = 0;
   for (const [name, { suites: list, runs }] of families) {
-    rows.push(el('tr', { class: 'family' }, el('td', {}, link(name, name + '.')), ...runs.map(cell)));
+    rows.push(el('tr', { class: 'family' }, el('td', {}, link(name)), ...runs.map(cell)));
     if (list.length === 1 && list[0][0] === name) continue;
     for (const [suite, counts] of list) {
       const shown = counts.some(of => of.some((n, s) => n && worth(s)));
       quiet += !shown;
-      rows.push(el('tr', { class: shown ? 'suite' : 'suite quiet' }, el('td', {}, link(suite, suite + '.')), ...counts.map(cell)));
+      rows.push(el('tr', { class: shown ? 'suite' : 'suite quiet' }, el('td', {}, link(suite)), ...counts.map(cell)));
     }
   }
   const table = el('table', { class: 'overview' }, el('thead', {}, head), el('tbody', {}, ...rows));
@@ -135,7 +137,12 @@ for (const [title, { runs }] of causes) {
     i == null ? null : el('p', {}, el('a', { class: 'mono', href: addressOf(i), onclick: event => { event.preventDefault(); openCase(i, true); } }, cases.name[i])),
     first.example ? examples([first.example]) : null));
 }
-if (!causes.size) $('causelist').replaceWith(el('p', {}, 'No case failed.'));
+// Without contents, a section is not shown.
+function hideSection(id) {
+  $(id).hidden = true;
+  document.querySelector(`nav a[href="#${id}"]`).hidden = true;
+}
+if (!causes.size) hideSection('causes');
 
 // The sets of cases that a button selects, by its title.
 const selections = new Map([...causes].map(([title, cause]) => [title, cause.cases]));
@@ -161,10 +168,31 @@ if (data.since) {
 const view = $('view'), space = $('space'), detail = $('detail');
 let ROW = 26;
 const of = i => cases.failing[i] / Math.max(1, cases.inputs[i]);
+const reasonOf = i => cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]];
+// The first line without the file's name, which the row has.
+const shortReason = i => {
+  const [line] = reasonOf(i).split('\n'), file = cases.name[i].replace(/:[^:/]*$/, '');
+  return line.startsWith(file) ? line.slice(file.length).replace(/^[: ]+/, '') : line;
+};
+const some = fine => cases.name.some((_, i) => fine(i));
+// Cases of shaders have no instruction. Their reasons, or the counts of written elements, tell them apart.
+const hasReasons = some(i => !data.instructions[cases.instruction[i]] && reasonOf(i));
+// Name, key, class, and whether any case has a value.
 const columns = [
-  ['status', i => cases.status[i]], ['name', i => i], ['class', i => cases.class[i]], ['failing', of, 'n'], ['margin', i => number(cases.margin[i]), 'n'],
-  ['inputs', i => cases.inputs[i], 'n'], ['seconds', i => cases.seconds[i], 'n'], ['source', i => cases.source[i]]];
-if (multi) { columns.push(['device', i => cases.run[i]]); $('grid').classList.add('multi'); }
+  ['status', i => cases.status[i]], ['name', i => i], ['reason', i => cases.reason[i], '', hasReasons],
+  ['class', i => cases.class[i], '', some(i => data.classes[cases.class[i]])], ['failing', of, 'n', some(i => cases.failing[i])],
+  ['margin', i => number(cases.margin[i]), 'n', some(i => cases.margin[i] != null)],
+  ['inputs', i => cases.inputs[i], 'n'], ['seconds', i => cases.seconds[i], 'n'],
+  ['source', i => cases.source[i], '', some(i => data.sources[cases.source[i]])], ['device', i => cases.run[i], '', multi]].filter(([, , , used]) => used !== false);
+// The widths of the columns that a window of some width shows.
+for (const [layout, widths] of Object.entries({
+  wide: { status: '8.5rem', name: 'minmax(14rem, 1fr)', reason: 'minmax(14rem, 1.2fr)', class: '9rem', failing: '5rem', margin: '5rem', inputs: '5.5rem', seconds: '4.5rem', source: '5.5rem', device: '12rem' },
+  medium: { status: '7rem', name: 'minmax(8rem, 1fr)', reason: 'minmax(8rem, 1fr)', class: multi ? '6rem' : '7rem', failing: '4.5rem', ...(multi ? { device: '9rem' } : { margin: '4.5rem' }) },
+  beside: { status: '7rem', name: 'minmax(8rem, 1fr)', class: '6rem', failing: '4.5rem' },
+  printed: { status: '8.5em', name: 'minmax(0, 1fr)', reason: 'minmax(0, 1fr)', class: '8em', failing: '5em', margin: '5em' } })) {
+  $('grid').style.setProperty('--' + layout, columns.map(([name]) => widths[name]).filter(Boolean).join(' '));
+}
+if (multi) $('grid').classList.add('multi');
 let order = Int32Array.from({ length: total }, (_, i) => i), selected = -1, opened = -1;
 // What the page shows; its address has it, so that links and the back button lead to it.
 const state = { filter: '', cause: '', hidden: new Set(), sort: 'status', down: true };
@@ -237,8 +265,9 @@ function layout() {
 function rowOf(at) {
   const i = order[at], kind = data.classes[cases.class[i]];
   const cells = {
-    status: el('span', { class: 'status', style: 'color:' + colour(statusOf(i)), title: cases.reason[i] < 0 ? null : data.reasons[cases.reason[i]] }, label(i)),
-    name: el('span', { class: 'mono', title: cases.name[i] }, cases.name[i]), class: el('span', { title: kind }, kind),
+    status: el('span', { class: 'status', style: 'color:' + colour(statusOf(i)), title: reasonOf(i) || null }, label(i)),
+    name: el('span', { class: cases.name[i].includes('/') ? 'mono path' : 'mono', title: cases.name[i] }, el('bdi', {}, cases.name[i])),
+    reason: el('span', { class: 'dim', title: reasonOf(i) }, shortReason(i)), class: el('span', { title: kind }, kind),
     failing: el('span', { title: cases.failing[i] ? group(cases.failing[i]) + ' of ' + group(cases.inputs[i]) + ' inputs' : null }, cases.failing[i] ? share(cases.failing[i], cases.inputs[i]) : ''),
     margin: el('span', {}, margin(cases.margin[i])), inputs: el('span', {}, group(cases.inputs[i])), seconds: el('span', {}, cases.seconds[i].toFixed(2)),
     source: el('span', {}, data.sources[cases.source[i]]) };
@@ -476,6 +505,7 @@ function plots() {
     return card;
   }));
 }
+if (!data.plots.length) hideSection('plots');
 $('plotfilter').addEventListener('input', plots);
 addEventListener('beforeprint', () => document.querySelectorAll('.plot').forEach(fill));
 plots();

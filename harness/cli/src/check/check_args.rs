@@ -335,13 +335,12 @@ impl CheckArgs {
         Err(usage(format!("{file} is {content}, but {unfit} {apply} to a single shader only{advice}")))
     }
 
-    /// Returns the arguments of the run of a folder of shaders or of a family of precision cases,
-    /// with the same options.
+    /// Returns the arguments of the run of several shaders or of a family of precision cases, with
+    /// the same options.
     ///
     /// # Errors
     /// Options of a single shader are given, apart from those in `suitable`.
-    pub(super) fn run_args(&self, content: &str, suitable: &[&str]) -> Result<RunArgs, Failure> {
-        let advice = "; `assay run --help` lists the options of runs (--seed, --workers, --resume and others)";
+    pub(super) fn run_args(&self, content: &str, suitable: &[&str], advice: &str) -> Result<RunArgs, Failure> {
         self.refuse_unsuitable(content, suitable, advice)?;
         let ExecutionArgs { device, api, timeout, validation, via, json, isolate } = &self.execution;
         // The separator tells a folder from a group of cases.

@@ -32,7 +32,7 @@ use assay_files::OwnedFiles;
 use assay_oracle::Robustness;
 use assay_reports::{JsonLines, ResultDirWriter};
 use assay_spirv::Style;
-use assay_suite::NoDevice;
+use assay_suite::{NoDevice, ShaderFiles};
 use device_check::{DeviceVerdict, check_on};
 use execution_args::{CheckDevice, rules};
 use std::{fs, path::Path};
@@ -46,18 +46,37 @@ impl From<CheckError> for Failure {
     }
 }
 
+/// Advice for options that a run does not take.
+const RUN_OPTIONS: &str = "; `assay run --help` lists the options of runs (--seed, --workers, --resume and others)";
+
+/// Returns the entry points of a file, or the macros that select its shaders, if the arguments
+/// choose none.
+fn parts(args: &CheckArgs) -> Result<Vec<String>, Failure> {
+    if args.dispatch.entry.is_some() || !args.dispatch.compile.define.is_empty() {
+        return Ok(Vec::new());
+    }
+    let shaders = ShaderFiles::find(&args.file)?.cases;
+    Ok(shaders.iter().filter_map(|shader| Some(shader.name.rsplit_once(':')?.1.to_owned())).collect())
+}
+
 /// Checks a shader.
 pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     let case = if is_toml(&args.file) { CaseFile::load(&args.file)? } else { None };
     if args.file.is_dir() {
-        return run::run_as(&args.run_args("a folder", &["--target-env", "--define", "--include"])?);
+        return run::run_as(&args.run_args("a folder", &["--target-env", "--define", "--include"], RUN_OPTIONS)?);
     }
     let compile = args.dispatch.compile.options();
     if let Some(session) = SequenceSession::load(&args.file, &compile, Options::default())? {
         return sequence_check::check(session, args);
     }
     if is_toml(&args.file) && case.is_none() {
-        return run::run_as(&args.run_args("a family of precision cases", &[])?);
+        return run::run_as(&args.run_args("a family of precision cases", &[], RUN_OPTIONS)?);
+    }
+    let parts = if case.is_none() { parts(args)? } else { Vec::new() };
+    if parts.len() > 1 {
+        let content = format!("a file with {} shaders", parts.len());
+        let advice = format!("; choose one of {} with --entry or --define", parts.join(", "));
+        return run::run_as(&args.run_args(&content, &["--target-env", "--include"], &advice)?);
     }
     args.execution.via.must_suit(args.execution.isolate)?;
     let api = args.execution.api.unwrap_or(Api::Vulkan);

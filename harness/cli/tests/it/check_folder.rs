@@ -23,6 +23,27 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// Such a file is checked as a folder of shaders is, unless the arguments choose one of them.
+#[test]
+fn every_entry_point_of_a_file_is_checked() {
+    if !crate::support::device::device() {
+        return;
+    }
+    let two = format!("{WRITES}@compute @workgroup_size(1) fn second() {{ y[0] = 7u; }}");
+    let folder = folder(&[("two.wgsl", two)]);
+    let file = folder.path().join("two.wgsl");
+    let out = folder.path().join("out");
+    let output = assay(&["check", text(&file), "--out", text(&out)]);
+    assert!(output.stdout.contains("two.wgsl:first  wrote 512 of 512 elements"), "{output:?}");
+    assert!(output.stdout.contains("two.wgsl:second  "), "{output:?}");
+    let one = assay(&["check", text(&file), "--entry", "first", "--elements", "300"]);
+    assert!(one.code == 0 && one.stdout.contains("first with "), "{one:?}");
+    let open = assay(&["check", text(&file), "--elements", "300"]);
+    let advice = "two.wgsl is a file with 2 shaders, but --elements applies to a single shader only; choose one of \
+                  first, second with --entry or --define";
+    assert!(open.code == 2 && open.stderr.contains(advice), "{open:?}");
+}
+
 #[test]
 fn every_shader_and_entry_point_below_a_folder_is_checked() {
     if !crate::support::device::device() {

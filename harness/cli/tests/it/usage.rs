@@ -155,3 +155,19 @@ fn a_full_disk_is_an_error_and_a_closed_pipe_is_not() {
         assert_eq!(run(writer.into()), (Some(0), String::new()), "{arguments:?}");
     }
 }
+
+#[test]
+fn list_states_the_inputs_of_a_budget() {
+    let case = "precision.f32.exp2.scalar.default";
+    let text = assay(&["list", case, "--budget", "exhaustive"]);
+    assert_eq!(text.stdout.lines().next(), Some(&*format!("{case}  4,294,967,296 inputs")), "{text:?}");
+    let json = assay(&["list", case, "storage8", "--json", "--budget", "quick"]);
+    let lines: Vec<serde_json::Value> = json.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| lines.iter().find(|line| line["name"] == name);
+    let exp2 = of(case).unwrap();
+    assert_eq!((exp2["instruction"].as_str(), exp2["inputs_possible"].as_str()), (Some("Exp2"), Some("4294967296")));
+    assert!(exp2["inputs"].as_u64().is_some_and(|inputs| inputs > 1000), "{exp2}");
+    assert!(lines.iter().any(|line| line["name"].as_str().is_some_and(|name| name.starts_with("storage8."))));
+    let all = assay(&["list", case]);
+    assert_eq!(all.stdout.lines().next(), Some(case), "{all:?}");
+}
