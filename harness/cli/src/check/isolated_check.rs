@@ -12,7 +12,7 @@ use crate::{
     common_args::ViaArgs,
     exit::{self, Failure},
     run::{self, INTERRUPTED},
-    spinner::spinner,
+    spinner::Spinner,
     worker_limits::worker_limits,
 };
 use assay_check::{
@@ -72,7 +72,7 @@ pub(super) fn run(
     let device = coordinator.device().clone();
     run::catch_interrupts()?;
     let mut result: Option<CheckResult> = None;
-    let bar = spinner(INTERPRETING);
+    let bar = Spinner::new(INTERPRETING);
     let mut activity = INTERPRETING;
     let mut report = |event: &Event| {
         if let Event::CaseProgress { done, .. } = event {
@@ -89,7 +89,7 @@ pub(super) fn run(
         Ok(())
     };
     let ran = coordinator.run(&SingleCase(subject), vec![0], &mut report, &INTERRUPTED);
-    bar.finish_and_clear();
+    drop(bar);
     ran.map_err(run::failure)?;
     Ok((device, result))
 }

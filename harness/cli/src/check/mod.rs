@@ -21,7 +21,7 @@ use crate::{
     common_args::Api,
     exit::{self, Failure, WithCode, usage},
     note, output_file, print, print_summary, run,
-    spinner::spinner,
+    spinner::Spinner,
 };
 use assay_check::{
     BUNDLE_FOLDER, CaseFile, Check, CheckError, Options, SequenceSession, bundle, interpret_only,
@@ -91,9 +91,9 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     }
     args.dispatch.refuse_duplicates(&session.check()?)?;
     if !args.dispatch.no_search {
-        let bar = spinner("searching for parameters");
+        let bar = Spinner::new("searching for parameters");
         let searched = session.search(&NoDevice::default());
-        bar.finish_and_clear();
+        drop(bar);
         searched?;
     }
     if let Some(other) = &args.against {
