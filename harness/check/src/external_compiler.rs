@@ -163,9 +163,11 @@ fn needed_macros(text: &str, given: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Repairs of modules that some versions of glslang make illegal, each with a note. A repair returns
-/// `None` where there is nothing to do.
-const REPAIRS: [(fn(&Module) -> Option<Vec<u32>>, &str); 2] = [
+/// A repair of a module; it returns `None` where there is nothing to do.
+type Repair = fn(&Module) -> Option<Vec<u32>>;
+
+/// Repairs of modules that some versions of glslang make illegal, each with a note.
+const REPAIRS: [(Repair, &str); 2] = [
     (
         without_forbidden_layout,
         "the compiler decorates workgroup memory with a layout, which is not allowed there; the decorations were \

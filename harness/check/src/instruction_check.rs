@@ -79,10 +79,11 @@ impl Check<'_> {
         };
         let round = |reasons: &[&str]| (0..self.setup.rounds).find(|round| !is_left_out(*round, reasons));
         let Some(round) = round(&["was not", "wrote nothing"]).or_else(|| round(&["was not"])) else { return };
-        let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
+        let JudgedInstructions { mut traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
+        // An access outside of a buffer may damage the records.
+        traced.doubtful = result.possible_fault.is_some();
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
-        // An access outside of a buffer may damage the records.
         let doubt = doubt.or_else(|| {
             let (Blame { name, place, .. }, at) = wrong.as_ref().zip(result.possible_fault.as_ref())?;
             Some(format!(

@@ -141,7 +141,14 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
             (None, _) => format!(", {lenient} of them permitted by a lenient reading only"),
         };
         let what = "checked by themselves, for the operands that the device recorded";
-        result.notes.push(format!("{what}: {traced}{all}{left_out}"));
+        let doubt = match &result.possible_fault {
+            Some(at) if wrong.is_none() => format!(
+                "; this proves nothing, because the shader may have undefined behaviour at {at}, after which no result \
+                 is wrong"
+            ),
+            _ => String::new(),
+        };
+        result.notes.push(format!("{what}: {traced}{all}{left_out}{doubt}"));
     }
     result.blamed.extend(wrong);
     result.traced = Some(traced);
@@ -210,7 +217,7 @@ mod tests {
     }
 
     fn traced(instructions: u64, lenient: u64) -> TracedInstructions {
-        TracedInstructions { instructions, of: 10, results: 100, lenient, unrecorded: Vec::new() }
+        TracedInstructions { instructions, of: 10, results: 100, lenient, ..TracedInstructions::default() }
     }
 
     fn wrong() -> Blame {

@@ -96,6 +96,10 @@ fn a_wrong_instruction_proves_nothing_if_an_index_is_undetermined() {
         assert!(place.contains("table[u32(sum)]"), "{place}");
         let proves_nothing = |note: &&String| note.contains("this proves nothing") && note.contains(place);
         assert!(result.notes.iter().any(|note| proves_nothing(&note)), "{result:?}");
+        // Then right ones prove nothing either.
+        let result = checked(&text, None, target);
+        assert_eq!(result.status, Status::Undetermined, "{result:?}");
+        assert!(result.notes.iter().any(|note| note.contains("all permitted") && proves_nothing(&note)), "{result:?}");
         assert_eq!(checked(NOISE, None, target).possible_fault, None);
     });
 }
