@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// Time of a fruitless search from which it is noted beside a verdict that says enough, in seconds.
+const LONG_SEARCH: f64 = 1.0;
+
 /// Limits of a reduction.
 const REDUCTION_EFFORT: ReductionLimits = ReductionLimits { candidates: 500, time: Duration::from_secs(300) };
 
@@ -363,7 +366,9 @@ impl CheckSession {
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
-        result.notes.extend(self.fruitless.as_ref().filter(|_| is_thin).map(fruitless_search));
+        // The time of a long one is printed.
+        let is_noted = is_thin || self.searched >= LONG_SEARCH;
+        result.notes.extend(self.fruitless.as_ref().filter(|_| is_noted).map(fruitless_search));
         if let Some((mutation, planted)) = self.planted(check)? {
             self.note_planted(check, mutation, &planted, result);
         }
