@@ -247,6 +247,18 @@ pub(crate) fn compilers(language: Language) -> &'static [Compiler] {
     }
 }
 
+/// Returns a line that follows the rejection of a text if the preferred compiler of its language is
+/// not installed; empty if the others take the same texts.
+pub(crate) fn preferred(language: Language) -> &'static str {
+    match language {
+        Language::Hlsl => {
+            "\n  dxc takes HLSL that the others reject, and is not installed \
+             (https://github.com/microsoft/DirectXShaderCompiler/releases)"
+        }
+        _ => "",
+    }
+}
+
 /// Returns advice on how to install a compiler of a language.
 pub(crate) fn advice(language: Language) -> &'static str {
     match language {

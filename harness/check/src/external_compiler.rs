@@ -2,7 +2,7 @@
 
 use crate::compile_options::CompileOptions;
 use crate::compiler_table::{
-    ATTEMPTS, Attempt, Compiler, DEFAULT_TARGET, GLSL_VERSION, Source, advice, compilers, strings,
+    ATTEMPTS, Attempt, Compiler, DEFAULT_TARGET, GLSL_VERSION, Source, advice, compilers, preferred, strings,
 };
 use crate::compute_guards::compute_guards;
 use crate::entry_names::entry_names;
@@ -91,8 +91,8 @@ pub(crate) fn compile(
     }
     let has_copies = write_without_marks(folder.path(), text, &files)
         .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
-    let hung = RefCell::default();
-    let job = Job { path, name: &name, text, folder: folder.path(), includes: &includes, has_copies, hung };
+    let (hung, lacking) = (RefCell::default(), RefCell::default());
+    let job = Job { path, name: &name, text, folder: folder.path(), includes: &includes, has_copies, hung, lacking };
     let rejected = match job.legal_module(language, text, &options) {
         Ok(compiled) => return Ok(compiled),
         Err(rejected) => rejected,
@@ -113,7 +113,11 @@ pub(crate) fn compile(
             advice(language)
         )));
     };
-    job.completed(language, text, options, what).map_err(refused)
+    job.completed(language, text, options, what).map_err(|what| {
+        let lacks_preferred = compilers(language).first().is_some_and(|c| job.lacking.borrow().contains(c.program));
+        let hint = if lacks_preferred { preferred(language) } else { "" };
+        refused(what + hint)
+    })
 }
 
 /// Writes copies of the included files that begin with a byte order mark, without it, to a folder,
@@ -234,6 +238,8 @@ struct Job<'a> {
     has_copies: bool,
     /// Compilers that did not end for the text.
     hung: RefCell<BTreeSet<&'static str>>,
+    /// Compilers that are not installed.
+    lacking: RefCell<BTreeSet<&'static str>>,
 }
 
 impl Job<'_> {
@@ -266,8 +272,10 @@ impl Job<'_> {
                         }
                         illegal = illegal.or(Some(compiled));
                     }
-                    // It is not installed.
-                    Ok(None) => break,
+                    Ok(None) => {
+                        self.lacking.borrow_mut().insert(compiler.program);
+                        break;
+                    }
                     Err(what) => rejected = rejected.or(Some(what)),
                 }
             }
