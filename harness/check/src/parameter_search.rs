@@ -21,7 +21,8 @@
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
 //! 8. more workgroups, if they write too small a part of what they may write;
 //! 9. parameters that the shader compares with constants take these, if it then executes more of
-//!    its instructions ([`modes`]). This is tried with good defaults, too.
+//!    its instructions ([`modes`]). This is tried with good defaults, too, and at first if too
+//!    little is executed.
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
@@ -401,7 +402,7 @@ impl<'a> Search<'a> {
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let (mut fitted, mut written) = (0, 0);
+        let (mut fitted, mut written, mut doubtful) = (0, 0, false);
         let (mut compared, mut executed) = (Comparison::default(), ExecutedBlocks::default());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let score = &mut candidate.score;
@@ -446,6 +447,7 @@ impl<'a> Search<'a> {
                 self.invocations /= 2;
             }
             // The interpreted workgroups stand for all.
+            doubtful |= outcome.possible_fault.is_some();
             let groups = product(setup.groups);
             let share = groups / dispatch.only.as_ref().map_or(groups, |only| only.len() as u64).max(1);
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
@@ -469,7 +471,7 @@ impl<'a> Search<'a> {
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
-        let runs = covers && written > 0 && Writes::is_enough(written, score.elements.0);
+        let runs = covers && written > 0 && Writes::is_enough(written, score.elements.0) && !doubtful;
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);

@@ -13,8 +13,8 @@ pub(super) enum Judged {
     /// Neither the output nor the instructions.
     #[default]
     Little,
-    /// The instructions by themselves: most of the shader is executed and enough elements are
-    /// written, whatever they are.
+    /// The instructions by themselves: most of the shader is executed, enough elements are written,
+    /// whatever they are, and nothing may be undefined behaviour.
     Instructions,
     /// The output: enough elements could come out wrong ([`Score::ample`]), and enough instructions
     /// are executed ([`Score::covered`]).
