@@ -79,18 +79,17 @@ impl Check<'_> {
         };
         let round = |reasons: &[&str]| (0..self.setup.rounds).find(|round| !is_left_out(*round, reasons));
         let Some(round) = round(&["was not", "wrote nothing"]).or_else(|| round(&["was not"])) else { return };
-        let JudgedInstructions { mut traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
         // An access outside of a buffer may damage the records.
-        traced.doubtful = result.possible_fault.is_some();
+        if let Some(at) = &result.possible_fault {
+            result.notes.push(format!(
+                "the instructions were not checked by themselves, which would prove nothing, because the shader may have \
+                 undefined behaviour at {at}"
+            ));
+            return;
+        }
+        let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
-        let doubt = doubt.or_else(|| {
-            let (Blame { name, place, .. }, at) = wrong.as_ref().zip(result.possible_fault.as_ref())?;
-            Some(format!(
-                "{name} at {place} gave results that are not permitted for its operands in an instrumented variant of \
-                 the shader; this proves nothing, because the shader may have undefined behaviour at {at}"
-            ))
-        });
         if doubt.is_some() {
             result.notes.extend(doubt);
             return;

@@ -141,14 +141,7 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
             (None, _) => format!(", {lenient} of them permitted by a lenient reading only"),
         };
         let what = "checked by themselves, for the operands that the device recorded";
-        let doubt = match &result.possible_fault {
-            Some(at) if wrong.is_none() => format!(
-                "; this proves nothing, because the shader may have undefined behaviour at {at}, after which no result \
-                 is wrong"
-            ),
-            _ => String::new(),
-        };
-        result.notes.push(format!("{what}: {traced}{all}{left_out}{doubt}"));
+        result.notes.push(format!("{what}: {traced}{all}{left_out}"));
     }
     result.blamed.extend(wrong);
     result.traced = Some(traced);
