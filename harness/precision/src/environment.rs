@@ -60,6 +60,9 @@ pub struct Environment {
     /// Set in the lenient reading of a variable that a formula names (`t` of `SmoothStep`): each
     /// use may have another value.
     pub separate_uses: bool,
+    /// Set in the lenient reading of equivalent formulas: operands with equal values, or with values
+    /// that differ in sign, count as one, so that distributivity takes it out of a sum.
+    pub equal_operands: bool,
     /// Set in the lenient reading of `Fmin` and `Fmax` of inherited precision: the ends of the real
     /// range in which the last operation of a formula must return, rather than the outermost values
     /// of the format in it.
@@ -99,6 +102,7 @@ impl Environment {
             flags_stated: modes.fast_math.is_some(),
             zero_unspecified: false,
             separate_uses: false,
+            equal_operands: false,
             real_ends: false,
             coarse: false,
         }

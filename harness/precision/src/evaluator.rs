@@ -9,6 +9,15 @@ use assay_float::Dyadic;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 
+/// Sign of a factor in terms of an equal one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Same,
+    Opposite,
+    /// Members of both are equal, and other members are opposite.
+    Either,
+}
+
 /// Domain in which formulas are evaluated (an abstract domain in the sense of abstract
 /// interpretation). [`IntervalEvaluator`](crate::interval_eval::IntervalEvaluator) gives certified
 /// ranges, [`SimdEvaluator`](crate::bulk::simd::SimdEvaluator) inner approximations for many inputs at
@@ -28,11 +37,22 @@ pub(crate) trait Evaluator {
     fn mul(&self, a: &Self::Range, b: &Self::Range) -> Result<Self::Range, Stop>;
     fn neg(&self, a: &Self::Range) -> Self::Range;
     /// Sum of products, in every order and with common factors taken out in every way.
-    fn sum(&self, sum: &SumOfProducts, node: impl Fn(NodeId) -> Result<Self::Range, Stop>) -> Result<Self::Range, Stop>
+    fn sum(
+        &self,
+        sum: &SumOfProducts,
+        node: impl Fn(NodeId) -> Result<Self::Range, Stop>,
+        common: impl Fn(NodeId, NodeId) -> Option<Sign>,
+    ) -> Result<Self::Range, Stop>
     where
         Self: Sized,
     {
-        sum.range(self, node)
+        sum.range(self, node, common)
+    }
+    /// Sign with which one operand counts as another, because some of their values are equal up to
+    /// it; `None` if they count as different. In the reading of
+    /// [`Environment::equal_operands`](crate::Environment) only.
+    fn equality(&self, _: &Self::Range, _: &Self::Range) -> Option<Sign> {
+        None
     }
     fn hull(&self, a: &Self::Range, b: &Self::Range) -> Self::Range;
     fn real(&self, real: RealOp, operands: &[Self::Range]) -> Result<Self::Range, Stop>;
@@ -104,6 +124,15 @@ impl<'a, A: Evaluator> Traversal<'a, A> {
         Ok(range)
     }
 
+    /// Sign with which a node counts as another one in a sum.
+    fn common(&self, a: NodeId, b: NodeId) -> Option<Sign> {
+        match (&self.formula.nodes[a], &self.formula.nodes[b]) {
+            _ if a == b => Some(Sign::Same),
+            (Node::Operand(a), Node::Operand(b)) => self.evaluator.equality(&self.operands[*a], &self.operands[*b]),
+            _ => None,
+        }
+    }
+
     fn compute(&self, id: NodeId) -> Result<A::Range, Stop> {
         let evaluator = self.evaluator;
         let collect = |operands: &[NodeId]| -> Result<SmallVec<[A::Range; 8]>, Stop> {
@@ -114,7 +143,7 @@ impl<'a, A: Evaluator> Traversal<'a, A> {
             Node::Constant(value) => evaluator.constant(*value),
             Node::RadiansPerDegree => evaluator.radians_per_degree(),
             Node::DegreesPerRadian => evaluator.degrees_per_radian(),
-            Node::Sum(sum) => evaluator.sum(sum, |id| self.node(id)),
+            Node::Sum(sum) => evaluator.sum(sum, |id| self.node(id), |a, b| self.common(a, b)),
             Node::Real(real, operands) => evaluator.real(*real, &collect(operands)?),
             Node::Inherited(formula, operands) => evaluator.inherited(formula, &collect(operands)?),
             Node::Floor(operand) => evaluator.integral(&self.node(*operand)?, false),

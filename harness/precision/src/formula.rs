@@ -104,6 +104,16 @@ impl Formula {
         self.nodes.iter().any(|node| matches!(node, Node::Let(..)))
     }
 
+    /// Returns true if a sum in the formula has two terms with factors in them, of which operands
+    /// with equal values can be taken out.
+    pub(crate) fn has_sum_of_products(&self) -> bool {
+        self.nodes.iter().any(|node| match node {
+            Node::Sum(sum) => sum.terms.iter().filter(|term| !term.factors.is_empty()).count() > 1,
+            Node::Inherited(formula, _) | Node::Let(_, formula) => formula.has_sum_of_products(),
+            _ => false,
+        })
+    }
+
     /// A node in words: `Exp(#0)`.
     pub(crate) fn describe(&self, id: NodeId) -> String {
         let list = |ids: &[NodeId]| ids.iter().map(|&i| self.describe(i)).collect::<Vec<_>>().join(", ");

@@ -6,7 +6,7 @@ use crate::{
     Reference,
     derivation::Derivation,
     environment::Environment,
-    evaluator::Evaluator,
+    evaluator::{Evaluator, Sign},
     formula::{Formula, Node, NodeId, SumOfProducts},
     interval_eval::{IntervalEvaluator, IntervalSet},
     modes::Rounding,
@@ -148,6 +148,7 @@ impl<C: ExpressionDomain> Evaluator for ExpressionEvaluator<'_, C> {
         &self,
         sum: &SumOfProducts,
         node: impl Fn(NodeId) -> Result<C::Expression, Stop>,
+        _: impl Fn(NodeId, NodeId) -> Option<Sign>,
     ) -> Result<C::Expression, Stop> {
         // Any order will do: an expression represents all of them.
         let mut total: Option<C::Expression> = None;

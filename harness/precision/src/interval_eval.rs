@@ -11,7 +11,7 @@ use crate::{
     derivation::Derivation,
     display,
     environment::Environment,
-    evaluator::Evaluator,
+    evaluator::{Evaluator, Sign},
     formula::{Formula, Node, NodeId},
     range_bounds::{
         BUDGET, COARSE_BUDGET, Operation, RangeQuestion, corners, decide_range, extremes, try_decide_range,
@@ -79,6 +79,23 @@ impl IntervalSet {
                 .flat_map(|interval| (interval.lo..=interval.hi).map(RankInterval::point))
                 .collect(),
         }
+    }
+
+    /// Returns true if a member other than zero is also a member of `other`. The zeros to which
+    /// denormals may be flushed do not count.
+    fn has_common_value(&self, other: &IntervalSet) -> bool {
+        self.nonzero().any(|a| other.nonzero().any(|b| a.lo <= b.hi && b.lo <= a.hi))
+    }
+
+    /// The members below zero and above zero.
+    fn nonzero(&self) -> impl Iterator<Item = RankInterval> {
+        const ZERO: RankInterval = RankInterval::ZERO;
+        let sides = |at: &RankInterval| {
+            let below = RankInterval { lo: at.lo, hi: at.hi.min(ZERO.lo - 1) };
+            let above = RankInterval { lo: at.lo.max(ZERO.hi + 1), hi: at.hi };
+            [below, above].into_iter().filter(|side| side.lo <= side.hi)
+        };
+        self.intervals.iter().flat_map(sides)
     }
 
     fn map(&self, f: impl Fn(RankInterval) -> RankInterval) -> IntervalSet {
@@ -293,6 +310,15 @@ impl Evaluator for IntervalEvaluator<'_> {
 
     fn neg(&self, a: &IntervalSet) -> IntervalSet {
         a.map(RankInterval::neg)
+    }
+
+    fn equality(&self, a: &IntervalSet, b: &IntervalSet) -> Option<Sign> {
+        match self.env.equal_operands.then(|| (a.has_common_value(b), a.has_common_value(&self.neg(b))))? {
+            (true, false) => Some(Sign::Same),
+            (false, true) => Some(Sign::Opposite),
+            (true, true) => Some(Sign::Either),
+            (false, false) => [a, b].iter().all(|set| set.nonzero().next().is_none()).then_some(Sign::Same),
+        }
     }
 
     fn hull(&self, a: &IntervalSet, b: &IntervalSet) -> IntervalSet {

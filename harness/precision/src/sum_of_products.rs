@@ -9,7 +9,8 @@
 //! 1. every split of its terms into two non-empty parts, which are added (associativity and
 //!    commutativity);
 //! 2. every product of nodes that all its terms have in common, multiplied by the remaining sum
-//!    (distributivity).
+//!    (distributivity). In the lenient reading of [`Environment::equal_operands`](crate::Environment) operands with
+//!    equal values are one node, and so are those with opposite values, with the sign at the term.
 //!
 //! The range of a product is the hull over every split of its factors into two non-empty products.
 //!
@@ -22,7 +23,7 @@
 //! here.
 
 use crate::{
-    evaluator::Evaluator,
+    evaluator::{Evaluator, Sign},
     formula::{NodeId, SumOfProducts},
     rank_interval::Stop,
 };
@@ -34,7 +35,22 @@ use std::cell::RefCell;
 /// each of its remaining factors.
 type TermSubset = u64;
 
+/// Part of a sum.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct PartialSum {
+    terms: TermSubset,
+    /// Terms whose sign is the opposite of that in the sum, one bit for each.
+    opposite: u8,
+    /// Terms that may have either sign.
+    either: u8,
+}
+
 const PRESENT: u64 = 0x80;
+
+/// The present terms, one bit for each.
+fn present_bits(part: TermSubset) -> u8 {
+    (0..8).filter(|&i| term_of(part, i).is_some()).fold(0, |bits, i| bits | 1 << i)
+}
 
 fn term_of(part: TermSubset, index: usize) -> Option<u64> {
     let byte = part >> (8 * index) & 0xff;
@@ -67,6 +83,7 @@ impl SumOfProducts {
         &self,
         evaluator: &A,
         node: impl Fn(NodeId) -> Result<A::Range, Stop>,
+        common: impl Fn(NodeId, NodeId) -> Option<Sign>,
     ) -> Result<A::Range, Stop> {
         let mut factors = SmallVec::new();
         for term in &self.terms {
@@ -75,31 +92,44 @@ impl SumOfProducts {
         let whole = (0..self.terms.len())
             .map(|i| (PRESENT | ((1 << self.terms[i].factors.len()) - 1)) << (8 * i))
             .fold(0, |a, b| a | b);
-        SumEvaluation { sum: self, factors, evaluator, memo: RefCell::default() }.sum(whole)
+        SumEvaluation { sum: self, factors, common, evaluator, memo: RefCell::default() }.sum(PartialSum {
+            terms: whole,
+            opposite: 0,
+            either: 0,
+        })
     }
 }
 
-type Memo<Range> = RefCell<SmallVec<[(TermSubset, Range); 16]>>;
+type Memo<Range> = RefCell<SmallVec<[(PartialSum, Range); 16]>>;
 
-struct SumEvaluation<'a, A: Evaluator> {
+struct SumEvaluation<'a, A: Evaluator, C: Fn(NodeId, NodeId) -> Option<Sign>> {
     sum: &'a SumOfProducts,
     /// Ranges of every factor of every term.
     factors: SmallVec<[SmallVec<[A::Range; 4]>; 5]>,
+    /// Sign with which one node counts as another.
+    common: C,
     evaluator: &'a A,
     memo: Memo<A::Range>,
 }
 
-impl<A: Evaluator> SumEvaluation<'_, A> {
+impl<A: Evaluator, C: Fn(NodeId, NodeId) -> Option<Sign>> SumEvaluation<'_, A, C> {
     /// Range of a part of the sum: over all splits into two sums, and all common factors.
-    fn sum(&self, part: TermSubset) -> Result<A::Range, Stop> {
+    fn sum(&self, part: PartialSum) -> Result<A::Range, Stop> {
         if let Some((_, known)) = self.memo.borrow().iter().find(|(p, _)| *p == part) {
             return Ok(known.clone());
         }
-        let present: SmallVec<[usize; 8]> = (0..self.sum.terms.len()).filter(|&i| term_of(part, i).is_some()).collect();
+        let PartialSum { terms, opposite, either } = part;
+        let present: SmallVec<[usize; 8]> =
+            (0..self.sum.terms.len()).filter(|&i| term_of(terms, i).is_some()).collect();
         let range = match present[..] {
             [single] => {
-                let product = self.product(single, term_of(part, single).unwrap_or_default())?;
-                if self.sum.terms[single].negative { self.evaluator.neg(&product) } else { product }
+                let product = self.product(single, term_of(terms, single).unwrap_or_default())?;
+                let is_negative = self.sum.terms[single].negative != (opposite >> single & 1 == 1);
+                match (either >> single & 1 == 1, is_negative) {
+                    (true, _) => self.evaluator.hull(&product, &self.evaluator.neg(&product)),
+                    (false, true) => self.evaluator.neg(&product),
+                    (false, false) => product,
+                }
             }
             _ => {
                 let mut found = RangeHull::none(self.evaluator);
@@ -108,7 +138,9 @@ impl<A: Evaluator> SumEvaluation<'_, A> {
                     let side = |take: bool| {
                         let taken = |k: usize| (k == 0 || choice >> (k - 1) & 1 == 1) == take;
                         let bytes = present.iter().enumerate().filter(|&(k, _)| taken(k));
-                        bytes.fold(0, |p, (_, &i)| p | part & 0xff << (8 * i))
+                        let terms = bytes.fold(0, |p, (_, &i)| p | terms & 0xff << (8 * i));
+                        let taken = present_bits(terms);
+                        PartialSum { terms, opposite: opposite & taken, either: either & taken }
                     };
                     found.include(self.evaluator.add(&self.sum(side(true))?, &self.sum(side(false))?)?);
                 }
@@ -121,14 +153,14 @@ impl<A: Evaluator> SumEvaluation<'_, A> {
     }
 
     /// Adds the formulas in which a common product is taken out of all terms.
-    fn factored(&self, part: TermSubset, present: &[usize], found: &mut RangeHull<'_, A>) -> Result<(), Stop> {
+    fn factored(&self, part: PartialSum, present: &[usize], found: &mut RangeHull<'_, A>) -> Result<(), Stop> {
         let first = present[0];
-        let mask = term_of(part, first).unwrap_or_default();
+        let mask = term_of(part.terms, first).unwrap_or_default();
         // Visits every non-empty subset of the first term's factors. It is used if all other terms
         // contain it.
         let mut subset = mask;
         while subset != 0 {
-            if let Some(rest) = self.without_factors(part, present, subset) {
+            for rest in self.without_factors(part, present, subset) {
                 found.include(self.evaluator.mul(&self.product(first, subset)?, &self.sum(rest)?)?);
             }
             subset = (subset - 1) & mask;
@@ -136,26 +168,39 @@ impl<A: Evaluator> SumEvaluation<'_, A> {
         Ok(())
     }
 
-    /// The part without a subset of the first present term's factors, taken out of all terms.
-    /// `None` unless all terms contain them.
-    fn without_factors(&self, part: TermSubset, present: &[usize], subset: u64) -> Option<TermSubset> {
+    /// The part without a subset of the first present term's factors, taken out of all terms: one
+    /// for each choice of the factors that these count as. Empty unless all terms contain them.
+    fn without_factors(&self, part: PartialSum, present: &[usize], subset: u64) -> SmallVec<[PartialSum; 1]> {
         let wanted = &self.sum.terms[present[0]].factors;
-        let mut rest = part;
+        let mut rests = SmallVec::from_elem(part, 1);
         for &i in present {
             let own = &self.sum.terms[i].factors;
-            let mut left = term_of(part, i)?;
             for k in (0..wanted.len()).filter(|k| subset >> k & 1 == 1) {
-                // The first term gives up exactly these factors; the other terms give up the first
-                // equal ones.
-                let same = match i == present[0] {
-                    true => k,
-                    false => (0..own.len()).find(|&j| left >> j & 1 == 1 && own[j] == wanted[k])?,
+                let without = |rest: PartialSum, (j, sign): (usize, Sign)| PartialSum {
+                    terms: rest.terms & !(1 << (j + 8 * i)),
+                    opposite: rest.opposite ^ u8::from(sign == Sign::Opposite) << i,
+                    either: rest.either | u8::from(sign == Sign::Either) << i,
                 };
-                left &= !(1 << same);
-                rest &= !(1 << (same + 8 * i));
+                let choices = |rest: &PartialSum| -> SmallVec<[(usize, Sign); 2]> {
+                    // The first term gives up exactly these factors.
+                    if i == present[0] {
+                        return SmallVec::from_elem((k, Sign::Same), 1);
+                    }
+                    let left = term_of(rest.terms, i).unwrap_or_default();
+                    let own = own.iter().enumerate().filter(|(j, _)| left >> j & 1 == 1);
+                    let mut found: SmallVec<[(usize, Sign); 2]> =
+                        own.filter_map(|(j, factor)| Some((j, (self.common)(wanted[k], *factor)?))).collect();
+                    // Equal nodes are the same choice.
+                    found.dedup_by_key(|(j, _)| self.sum.terms[i].factors[*j]);
+                    found
+                };
+                rests = rests
+                    .into_iter()
+                    .flat_map(|rest| choices(&rest).into_iter().map(move |one| without(rest, one)))
+                    .collect();
             }
         }
-        Some(rest)
+        rests
     }
 
     /// Range of the product of some factors of a term, in every order, without its sign.

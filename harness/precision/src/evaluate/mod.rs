@@ -41,6 +41,7 @@ pub(crate) const FLOORED: &str =
     "WGSL inherits fract from x - floor(x), each step of which may flush a denormal on its own";
 const ROUNDED_INSIDE: &str = "of an inherited formula the text says how its denormals follow the declared modes, but not whether its roundings do";
 const SEPARATE_USES: &str = "the formula of SmoothStep names its intermediate t once and uses it three times: t may be one value, or computed for each use";
+const EQUAL_OPERANDS: &str = "a formula may be transformed into an equivalent one, \"applied to the supplied inputs\": equivalent for all inputs, or for these, of which some are equal, so that distributivity takes a common factor out of the sum";
 const REAL_ENDS: &str = "the rules of a formula's operations \"define a range of permitted values\", of which Fmin and Fmax are the ends: the outermost values of the format that the last operation may return, or the real numbers that bound them";
 const CLASSIFIED: &str = "without SignedZeroInfNanPreserve the operand is assumed not to be a NaN or an infinity";
 
@@ -266,6 +267,10 @@ impl<'a> Evaluation<'a> {
         if matches!(&slot.rule, ResultRule::Formula(formula) if formula.binds()) {
             self.doubt.set(self.doubt.get().or(Some(SEPARATE_USES)));
             env.separate_uses = true;
+        }
+        if matches!(&slot.rule, ResultRule::Formula(formula) if formula.has_sum_of_products()) {
+            self.doubt.set(self.doubt.get().or(Some(EQUAL_OPERANDS)));
+            env.equal_operands = true;
         }
         if matches!(&slot.rule, ResultRule::Formula(formula) if formula.has_real_ends(&env)) {
             self.doubt.set(self.doubt.get().or(Some(REAL_ENDS)));

@@ -52,6 +52,26 @@ fn sin_is_bounded_only_within_pi() {
     assert!(has(&usual(Op::Sin, &[std::f32::consts::FRAC_PI_2]), 1.0004));
 }
 
+/// `x * c + y * c + z * c` is `(x + y + z) * c` by distributivity, which compilers use for constants.
+#[test]
+fn equal_operands_of_a_dot_product_may_count_as_one() {
+    let (x, third) = ([0xbf05_4b25, 0xbf00_0000, 0], 0x3eaa_aaab);
+    let call = Call::new(Op::Dot, Scalar::Float(F32), Shape::Vector(3), None, Modes::default()).expect("a call");
+    let sets = |other: [u64; 3]| call.permitted(&[x.as_slice(), &other].concat()).remove(0);
+    let contains = |set: &Set, got: u64| set.contains(F32, got);
+    let factored = 0xbeae_3218;
+    // The set of the symbolic formula ends one value before.
+    let equal = sets([third; 3]);
+    assert!(contains(&equal.usual, factored + 1) && !contains(&equal.usual, factored));
+    let lenient = equal.lenient.expect("a lenient reading").set;
+    assert!(contains(&lenient, factored) && !contains(&lenient, factored - 1));
+    // The sign of a factor does not matter, and neither does that of the other factor.
+    let opposite = call.permitted(&[x[0], x[1] ^ 1 << 31, x[2], third, third ^ 1 << 31, third]).remove(0);
+    assert!(contains(&opposite.lenient.expect("a lenient reading").set, factored));
+    let different = sets([third, third + 1, third + 2]);
+    assert!(!different.lenient.is_some_and(|lenient| contains(&lenient.set, factored)));
+}
+
 #[test]
 fn addition_permits_either_neighbour_unless_a_mode_is_declared() {
     let x = [1.0f32, 2f32.powi(-25)].map(|x| u64::from(x.to_bits()));

@@ -83,7 +83,7 @@ fn quantize(f: Format, (i, negative): (Index, bool)) -> Outcome {
     if i.abs() == infinity(f) {
         return exactly(i, negative);
     }
-    let half = Env { f: F16, flush: false, rounding: Rounding::Undeclared, not_inf: false };
+    let half = Env { f: F16, flush: false, rounding: Rounding::Undeclared, not_inf: false, equal_operands: false };
     let q = Rat::value(f, i);
     if q.abs().cmp(&Rat::int(65_536)).is_ge() {
         return exactly(infinity(f) * i.signum(), negative);

@@ -126,7 +126,13 @@ fn own(call: &Call, slot: usize, operands: &[u64], lenient: bool) -> Option<Set>
         let f = format.or_else(|| scalars[inputs[0]].format());
         let declared = f.is_none_or(ieee_754);
         let rounding = if declared { call.modes.rounding } else { Rounding::Undeclared };
-        let env = f.map(|f| Env { f, flush: !(preserve && declared), rounding, not_inf: flags.not_inf });
+        let env = f.map(|f| Env {
+            f,
+            flush: !(preserve && declared),
+            rounding,
+            not_inf: flags.not_inf,
+            equal_operands: false,
+        });
         let outcome = rule(call, slot, env, flags, &values, &reading)?;
         let set = match (outcome, format) {
             (Outcome::Anything, _) => Set::anything(),

@@ -32,13 +32,22 @@ impl<'a> Evaluation<'a> {
     /// The values of every formula equivalent to this one.
     pub(crate) fn all_forms(&self, e: &Ex) -> Values {
         let mut all = Values::default();
-        for form in forms(e).iter() {
+        let merged = self.env.equal_operands.then(|| e.with_leaves(&|i| self.first_equal(i)));
+        let also = merged.filter(|merged| merged != e).map(|merged| forms(&merged));
+        for form in forms(e).iter().chain(also.iter().flat_map(|forms| forms.iter())) {
             all.join(&self.one_form(form));
             if all.any || all.nan {
                 return Values::any();
             }
         }
         all
+    }
+
+    /// The first operand with the value of this one, or with the opposite value.
+    fn first_equal(&self, i: usize) -> Ex {
+        let value = self.leaves[i];
+        let first = (0..i).find(|&j| self.leaves[j].abs() == value.abs()).unwrap_or(i);
+        if self.leaves[first] == value { leaf(first) } else { Ex::Neg(leaf(first).into()) }
     }
 
     fn one_form(&self, e: &Ex) -> Values {

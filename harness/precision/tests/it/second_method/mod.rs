@@ -247,24 +247,33 @@ fn boundaries_of_packed_integers() {
     }
 }
 
-/// Both readings of `OpDot` of bfloat16: rounded once, and by the formula.
+/// Both readings of `OpDot`. Those of bfloat16 are rounded once, and by the formula.
 #[test]
-fn samples_of_dot_products_of_bfloat16() {
+fn samples_of_dot_products() {
     let mut random = Random(0x243f_6a88_85a3_08d3);
-    let known = samples::specials(BF16);
     let mut tally = Tally::default();
-    for n in [2, 3, 4] {
-        for names in MODES {
-            let call = PreparedCall::new(Op::Dot, Scalar::Float(BF16), Shape::Vector(n), None, compare::modes(names));
-            for _ in 0..share(if n == 2 { 4_000 } else { 400 }) {
-                let mut x: Vec<u64> = (0..2 * n).map(|_| random.float(BF16, &known)).collect();
-                if random.below(4) == 0 {
-                    // Products that nearly cancel.
-                    (x[1], x[n as usize + 1]) = (x[0] ^ 0x8000, x[n as usize].wrapping_add(random.below(3)));
+    for format in [BF16, F16, F32] {
+        let known = samples::specials(format);
+        let sign = 1 << (format.width - 1);
+        for n in [2, 3, 4] {
+            let shape = Shape::Vector(n);
+            for names in MODES {
+                let call = PreparedCall::new(Op::Dot, Scalar::Float(format), shape, None, compare::modes(names));
+                let n = n as usize;
+                for _ in 0..share(if n == 2 { 2_000 } else { 200 }) {
+                    let mut x: Vec<u64> = (0..2 * n).map(|_| random.float(format, &known)).collect();
+                    match random.below(4) {
+                        // Products that nearly cancel.
+                        0 => (x[1], x[n + 1]) = (x[0] ^ sign, x[n].wrapping_add(random.below(3))),
+                        // Equal and opposite factors.
+                        1 => (1..n).for_each(|i| x[n + i] = x[n] ^ (random.below(2) * sign)),
+                        2 => x[n + 1] = x[random.below(2) as usize * n],
+                        _ => {}
+                    }
+                    tally.compare_readings(&call, &x);
                 }
-                tally.compare_readings(&call, &x);
             }
         }
     }
-    tally.done("OpDot of bfloat16");
+    tally.done("OpDot");
 }

@@ -100,6 +100,22 @@ pub(crate) fn div(a: &Ex, b: &Ex) -> Ex {
     }
 }
 
+impl Ex {
+    /// The formula with other formulas in place of its operands.
+    pub(crate) fn with_leaves(&self, other: &impl Fn(usize) -> Ex) -> Ex {
+        let within = |e: &Ex| e.with_leaves(other);
+        match self {
+            Ex::Leaf(i) => other(*i),
+            Ex::Const(..) | Ex::Radian | Ex::Degree => self.clone(),
+            Ex::Neg(a) => neg(&within(a)),
+            Ex::Add(a, b) => add(&within(a), &within(b)),
+            Ex::Mul(a, b) => mul(&within(a), &within(b)),
+            Ex::Div(a, b) => div(&within(a), &within(b)),
+            Ex::Call(name, args) => Ex::Call(*name, args.iter().map(within).collect()),
+        }
+    }
+}
+
 /// A factor or term and its sign.
 fn unsigned(e: &Ex) -> (&Ex, bool) {
     match e {

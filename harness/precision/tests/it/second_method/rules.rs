@@ -352,7 +352,10 @@ fn single(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Opti
 /// Instructions that inherit from a formula without conditions. In the lenient reading a formula
 /// need not round as declared.
 fn from_formula(call: &Call, slot: usize, env: Env, flags: Flags, v: &[Value]) -> Option<Outcome> {
-    let env = if flags.lenient { Env { rounding: Rounding::Undeclared, ..env } } else { env };
+    let env = match flags.lenient {
+        true => Env { rounding: Rounding::Undeclared, equal_operands: true, ..env },
+        false => env,
+    };
     let n = match call.op {
         op if mixes(op) => call.operands[0].len(),
         op if formulas::is_sum(op) => v.len() / 2,

@@ -18,6 +18,8 @@ pub(crate) struct Env {
     pub(crate) flush: bool,
     pub(crate) rounding: Rounding,
     pub(crate) not_inf: bool,
+    /// Set in the lenient reading of formulas: operands with equal or opposite values count as one.
+    pub(crate) equal_operands: bool,
 }
 
 /// Bound on the error of a result.
