@@ -252,7 +252,7 @@ impl<'a> Check<'a> {
         let module = &self.shader.source.module;
         let recorded = only.map_or(ProbeSelection::All, ProbeSelection::Result);
         let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
-        let VariantRun { given, output } = self.run_variant(&instrumented, round, target)?;
+        let VariantRun { given, output } = self.run_variant(&instrumented, round, target, self.robustness)?;
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
         let reader = reader.ok_or("the device returned no records")?;

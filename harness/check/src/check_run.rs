@@ -14,6 +14,7 @@ use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults}
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
+use crate::operand_guards::Communication;
 use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;
@@ -24,7 +25,7 @@ use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
-    Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, Place, Slot, SubgroupLayout,
+    Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, PossibleFault, Slot, SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -58,6 +59,7 @@ pub(crate) struct CheckRun<'a> {
     whole_rounds: u32,
     /// Output of the last judged round.
     output: Option<BTreeMap<Slot, Vec<u8>>>,
+    communication: Communication<'a>,
 }
 
 /// A run with the contents that it left.
@@ -150,6 +152,7 @@ impl<'a> CheckRun<'a> {
             benign_race: None,
             whole_rounds: 0,
             output: None,
+            communication: Communication::find(&check.shader.source.module, &check.setup.entry),
         }
     }
 
@@ -465,9 +468,21 @@ impl<'a> CheckRun<'a> {
             self.result.elements_undetermined += elements;
         }
         self.executed.add(&outcome.executed);
-        let place = |at: Place| self.check.shader.location(at);
-        self.result.possible_fault = self.result.possible_fault.take().or(outcome.possible_fault.map(place));
+        self.count_possible_faults(&outcome);
         self.sum.add(found);
+    }
+
+    /// Keeps the first instruction that may have undefined behaviour, or the first one that no guard
+    /// excludes.
+    fn count_possible_faults(&mut self, outcome: &Outcome) {
+        let is_guardable = |fault: &&PossibleFault| self.communication.can_exclude(fault);
+        let faults = &outcome.possible_faults;
+        let Some(worst) = faults.iter().find(|fault| !is_guardable(fault)).or(faults.first()) else { return };
+        let is_guardable = is_guardable(&worst);
+        if self.result.possible_fault.as_ref().is_none_or(|known| known.is_guardable && !is_guardable) {
+            let place = self.check.shader.location(worst.at);
+            self.result.possible_fault = Some(assay_events::PossibleFault { place, is_guardable });
+        }
     }
 
     fn note_undefined(&mut self, round: u32, so: &str, outcome: &Outcome) {
@@ -522,10 +537,11 @@ impl<'a> CheckRun<'a> {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
-        if let (Status::Fail, Some(at)) = (result.status, &result.possible_fault) {
+        if let (Status::Fail, Some(fault)) = (result.status, &result.possible_fault) {
             result.notes.push(format!(
-                "the shader may have undefined behaviour at {at}, where Assay cannot determine the operands; if it has, \
-                 every result is right"
+                "the shader may have undefined behaviour at {}, where Assay cannot determine the operands; if it has, \
+                 every result is right",
+                fault.place
             ));
         }
         result

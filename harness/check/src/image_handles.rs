@@ -102,6 +102,11 @@ impl ImageHandle {
         }
     }
 
+    /// Variables that it is loaded from.
+    pub(crate) fn variables(&self) -> &[u32] {
+        &self.variables
+    }
+
     /// Returns whether the shader writes none of the variables that it is loaded from.
     pub(crate) fn is_only_read(&self, module: &Module, written: &WrittenImages) -> bool {
         let WrittenImages::Known(written) = written else { return false };

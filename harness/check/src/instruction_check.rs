@@ -7,17 +7,22 @@
 //! ([`crate::instrument`]), and each result is compared with the permitted ones for its recorded
 //! operands. Loads, stores and control flow are not checked.
 //!
+//! If the shader may have undefined behaviour, which would make every record right, the variants
+//! are those of a shader with guards ([`crate::operand_guards`]), run with robust buffer access.
+//!
 //! A variant records some of the instructions, since drivers take long to compile many stores. Their
 //! number follows from the time that the last variant took.
 
 use crate::check::Check;
 use crate::instrument::{ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
+use crate::operand_guards;
 use crate::status;
 use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
 use assay_exec::Target;
-use assay_oracle::Place;
+use assay_oracle::{Place, Robustness};
 use assay_precision::Specification;
+use assay_spirv::Module;
 use assay_spirv::module::InstructionIndex;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -41,6 +46,13 @@ const TIME: Duration = Duration::from_secs(60);
 /// Time that the device took for the shader, in seconds, above which no variant is run: it takes
 /// several times as long for one.
 const SLOW: f64 = 4.0;
+
+/// The instrumented variants of one module.
+struct Variants<'a> {
+    /// The shader, perhaps with guards.
+    of: &'a Module,
+    robustness: Robustness,
+}
 
 /// Judged instructions of a round.
 #[derive(Default)]
@@ -79,17 +91,37 @@ impl Check<'_> {
         };
         let round = |reasons: &[&str]| (0..self.setup.rounds).find(|round| !is_left_out(*round, reasons));
         let Some(round) = round(&["was not", "wrote nothing"]).or_else(|| round(&["was not"])) else { return };
-        // An access outside of a buffer may damage the records.
-        if let Some(at) = &result.possible_fault {
-            result.notes.push(format!(
-                "the instructions were not checked by themselves, which would prove nothing, because the shader may have \
-                 undefined behaviour at {at}"
-            ));
-            return;
-        }
-        let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target);
+        let module = &self.shader.source.module;
+        let guarded = match &result.possible_fault {
+            Some(fault) if fault.is_guardable => Some((fault, operand_guards::guarded(module))),
+            Some(fault) => Some((fault, Err("no guard can exclude that".to_owned()))),
+            None => None,
+        };
+        let variants = match &guarded {
+            None => Variants { of: module, robustness: self.robustness },
+            Some((_, Ok(guarded))) => {
+                let robustness = [self.robustness, Robustness::Access].into_iter().find(|one| *one != Robustness::None);
+                Variants { of: guarded, robustness: robustness.unwrap_or_default() }
+            }
+            Some((fault, Err(why))) => {
+                result.notes.push(format!(
+                    "the instructions were not checked by themselves, which would prove nothing, because the shader may \
+                     have undefined behaviour at {}: {why}",
+                    fault.place
+                ));
+                return;
+            }
+        };
+        let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target, &variants);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
+        if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
+            result.notes.push(format!(
+                "the shader may have undefined behaviour at {}, so its instructions were checked in a variant with \
+                 guards, which has none",
+                fault.place
+            ));
+        }
         if doubt.is_some() {
             result.notes.extend(doubt);
             return;
@@ -102,9 +134,9 @@ impl Check<'_> {
     }
 
     /// Runs the variants of a round until one has a wrong instruction.
-    fn judge_instructions(&self, round: u32, target: &dyn Target) -> JudgedInstructions {
+    fn judge_instructions(&self, round: u32, target: &dyn Target, variants: &Variants<'_>) -> JudgedInstructions {
         let started = Instant::now();
-        let (indices, unrecorded) = computations(&self.shader.source.module, &self.setup.entry);
+        let (indices, unrecorded) = computations(variants.of, &self.setup.entry, self.id_bound());
         let rows = (ROWS / (indices.len() as u64).max(1)).max(LEAST_ROWS);
         let traced = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
         let mut found = JudgedInstructions { traced, ..JudgedInstructions::default() };
@@ -119,7 +151,7 @@ impl Check<'_> {
             let (part, after) = rest.split_at(probes.min(rest.len()));
             rest = after;
             let before = Instant::now();
-            let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target);
+            let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target, variants);
             last = before.elapsed();
             probes = match last {
                 quick if quick < QUICK => (2 * probes).min(PROBES.1),
@@ -140,8 +172,10 @@ impl Check<'_> {
             // Alone, an instruction has its records elsewhere: an access of the shader that Assay
             // did not follow may have damaged them.
             let is_wrong_alone = |blame: &&Blame| {
-                let alone = blame.instruction..blame.instruction + 1;
-                self.judge_part(alone, (round, rows), target).is_ok_and(|(_, blamed)| !blamed.is_empty())
+                let made = self.shader.source.module.instruction(InstructionIndex(blame.instruction)).result();
+                let Some(at) = made.and_then(|result| variants.of.definition_index(result)) else { return false };
+                let alone = at.0..at.0 + 1;
+                self.judge_part(alone, (round, rows), target, variants).is_ok_and(|(_, blamed)| !blamed.is_empty())
             };
             found.wrong = blamed.iter().find(is_wrong_alone).cloned();
             if found.wrong.is_none() {
@@ -163,14 +197,28 @@ impl Check<'_> {
         Range { start: from, end: to }: Range<u32>,
         (round, rows): (u32, u64),
         target: &dyn Target,
+        variants: &Variants<'_>,
     ) -> Result<(TracedInstructions, Vec<Blame>), String> {
-        let module = &self.shader.source.module;
-        let recorded = ProbeSelection::Computations { from, to };
+        let module = variants.of;
+        let recorded = ProbeSelection::Computations { from, to, bound: self.id_bound() };
         let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
-        let VariantRun { given, output } = self.run_variant(&instrumented, round, target)?;
-        let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
+        let VariantRun { given, output } = self.run_variant(&instrumented, round, target, variants.robustness)?;
+        // The guards have moved the instructions.
+        let original = |index: u32| {
+            let result = module.instruction(InstructionIndex(index)).result();
+            let found = result.and_then(|result| self.shader.source.module.definition_index(result));
+            found.unwrap_or(InstructionIndex(index))
+        };
+        let place = |index: u32| self.shader.location(Place { instruction: original(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
-        Ok(reader.ok_or("the device returned no records")?.judged_computations(rows))
+        let (traced, mut blamed) = reader.ok_or("the device returned no records")?.judged_computations(rows);
+        blamed.iter_mut().for_each(|blame| blame.instruction = original(blame.instruction).0);
+        Ok((traced, blamed))
+    }
+
+    /// Returns the bound of the ids of the shader.
+    fn id_bound(&self) -> u32 {
+        self.shader.source.module.header().bound
     }
 }
 
@@ -178,7 +226,6 @@ impl Check<'_> {
 mod tests {
     use super::*;
     use crate::{Options, ShaderSource};
-    use assay_spirv::Module;
     use assay_spirv::tables::{Decoration, Op};
 
     /// A recorded comparison must not be rearranged with a product that another variant records.
@@ -191,9 +238,9 @@ mod tests {
             }";
         let shader = ShaderSource::read("test.wgsl", text.as_bytes()).unwrap();
         let check = Check::new(&shader, &Options::default()).unwrap();
-        let (indices, _) = computations(&shader.source.module, "main");
+        let (indices, _) = computations(&shader.source.module, "main", u32::MAX);
         let last = *indices.last().unwrap();
-        let recorded = ProbeSelection::Computations { from: last, to: last + 1 };
+        let recorded = ProbeSelection::Computations { from: last, to: last + 1, bound: u32::MAX };
         let variant = instrument(&shader.source.module, &check.setup, recorded).unwrap();
         let module = Module::parse(variant.words).unwrap();
         let is_float = |op| matches!(op, Some(Op::FAdd | Op::FSub | Op::FMul));

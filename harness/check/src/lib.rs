@@ -46,6 +46,7 @@ mod missing_macros;
 mod mutate;
 mod nesting;
 mod observed_choices;
+mod operand_guards;
 mod options;
 mod parameter;
 mod parameter_search;

@@ -15,7 +15,7 @@ use crate::compare::{Comparison, compare};
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::status::{TRY_LONGER, advised};
 use assay_exec::{DispatchRequest, ExecError, Target, TargetError};
-use assay_oracle::{Dispatch, Outcome, Place, Slot};
+use assay_oracle::{Dispatch, Outcome, Place, Robustness, Slot};
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ pub(crate) struct VariantRun {
 }
 
 impl Check<'_> {
-    /// Runs an instrumented variant with the inputs of a round.
+    /// Runs an instrumented variant with the inputs of a round, on a device with this robustness.
     ///
     /// # Errors
     /// The variant did not run.
@@ -99,8 +99,10 @@ impl Check<'_> {
         instrumented: &InstrumentedModule,
         round: u32,
         target: &dyn Target,
+        robustness: Robustness,
     ) -> Result<VariantRun, String> {
         let mut given = self.dispatch(round, target).map_err(|error| error.to_string())?;
+        given.robustness = robustness;
         let mut dispatch = instrumented.dispatch(&given);
         let mut descriptors = self.setup.descriptors.clone();
         descriptors.push(instrumented.descriptor.clone());
@@ -153,7 +155,7 @@ impl Check<'_> {
         let instrumented = instrument(module, &self.setup, ProbeSelection::Choices { subgroup_layout })
             .map_err(|error| failed(error.to_string()))?;
         let VariantRun { given: mut dispatch, output } =
-            self.run_variant(&instrumented, round, target).map_err(failed)?;
+            self.run_variant(&instrumented, round, target, self.robustness).map_err(failed)?;
         let place = |index: u32| self.shader.location(Place { instruction: InstructionIndex(index), line: None });
         let reader = instrumented.reader(module, &self.setup, &dispatch, &output, &place);
         let reader = reader.ok_or_else(|| failed("the device returned no records".into()))?;

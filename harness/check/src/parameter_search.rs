@@ -50,6 +50,7 @@ use crate::check::Check;
 use crate::chosen_parameters::{ChosenParameters, SearchExtent};
 use crate::compare::{Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
+use crate::operand_guards::Communication;
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_choice::{choose_workgroups, product};
@@ -269,6 +270,7 @@ struct Search<'a> {
     has_defined: bool,
     /// Candidates with undefined behaviour, by the kind of the first fault.
     faults: BTreeMap<FaultKind, u32>,
+    communication: Communication<'a>,
 }
 
 impl<'a> Search<'a> {
@@ -301,6 +303,7 @@ impl<'a> Search<'a> {
             reads_beyond_buffers: false,
             has_defined: false,
             faults: BTreeMap::new(),
+            communication: Communication::find(&check.shader.source.module, &check.setup.entry),
         })
     }
 
@@ -447,7 +450,7 @@ impl<'a> Search<'a> {
                 self.invocations /= 2;
             }
             // The interpreted workgroups stand for all.
-            doubtful |= outcome.possible_fault.is_some();
+            doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
             let groups = product(setup.groups);
             let share = groups / dispatch.only.as_ref().map_or(groups, |only| only.len() as u64).max(1);
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);

@@ -1,8 +1,8 @@
 //! Results of checks of users' shaders: part of the schema of `results.jsonl`.
 
 use crate::{
-    ClassCount, Example, ExecutedInstructions, Picture, Repeat, Status, Times, TracedInstructions, Writes, class_names,
-    says_enough,
+    ClassCount, Example, ExecutedInstructions, Picture, PossibleFault, Repeat, Status, Times, TracedInstructions,
+    Writes, class_names, says_enough,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,10 +69,10 @@ pub struct CheckResult {
     /// of versions of Assay that did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed: Option<ExecutedInstructions>,
-    /// Place of an instruction that may have undefined behaviour, as far as Assay followed the
-    /// shader: its operands, or whether it is executed, are undetermined.
+    /// An instruction that may have undefined behaviour, as far as Assay followed the shader: its
+    /// operands, or whether it is executed, are undetermined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub possible_fault: Option<String>,
+    pub possible_fault: Option<PossibleFault>,
     /// Check of the instructions by themselves, where the output of the shader says little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traced: Option<TracedInstructions>,

@@ -76,6 +76,16 @@ pub fn says_enough(
     suffices || traced.is_some_and(TracedInstructions::is_meaningful)
 }
 
+/// An instruction of a shader that may have undefined behaviour.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct PossibleFault {
+    /// Location of the instruction.
+    pub place: String,
+    /// Set if a variant of the shader with guards excludes its undefined behaviour, and that of all
+    /// other instructions.
+    pub is_guardable: bool,
+}
+
 /// Check of instructions by themselves: an instrumented variant of the shader recorded the operands
 /// and the result of each instruction that computes a number, and each result was compared with the
 /// permitted results for its recorded operands.

@@ -34,9 +34,9 @@ pub struct Outcome {
     /// address is undetermined or because it is uncertain that the access is executed. A driver may
     /// crash on it.
     pub open_address: bool,
-    /// The first instruction that may have undefined behaviour: it is uncertain that it is executed,
-    /// its operands are undetermined, it may race, or the code from there on was not interpreted.
-    pub possible_fault: Option<Place>,
+    /// Undefined behaviour that the shader may have, in the order in which it was met: each kind at
+    /// each instruction once.
+    pub possible_faults: Vec<PossibleFault>,
     /// Causes of undetermined values, to which [`Expected::Undetermined`] refers. Some of them may
     /// affect no memory.
     pub causes: Vec<Cause>,
@@ -294,6 +294,16 @@ pub struct Fault {
     pub memory: Option<FaultMemory>,
     /// Details in words: index and bound, the other invocation of a race, and so on.
     pub detail: String,
+}
+
+/// Undefined behaviour that a shader may have: it is uncertain that the instruction is executed, its
+/// operands are undetermined, or the code from there on was not interpreted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PossibleFault {
+    /// Kind of fault; `None` for code that was not interpreted, which may have any.
+    pub kind: Option<FaultKind>,
+    /// The instruction, or the first one that was not interpreted.
+    pub at: Place,
 }
 
 /// Memory of a fault.

@@ -86,6 +86,12 @@ impl<'a> Editor<'a> {
         known.unwrap_or_else(|| self.declare(Op::TypeInt, &[width, 1]))
     }
 
+    /// Returns an IEEE 754 floating-point type.
+    pub fn float(&mut self, width: u32) -> u32 {
+        let known = self.declared(|ty| *ty == Type::Float { width, encoding: None });
+        known.unwrap_or_else(|| self.declare(Op::TypeFloat, &[width]))
+    }
+
     /// Returns the boolean type.
     pub fn bool(&mut self) -> u32 {
         self.declared(|ty| *ty == Type::Bool).unwrap_or_else(|| self.declare(Op::TypeBool, &[]))

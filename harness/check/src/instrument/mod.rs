@@ -136,6 +136,8 @@ pub enum ProbeSelection {
         from: u32,
         /// End of the indices.
         to: u32,
+        /// Results with ids from here on are not recorded.
+        bound: u32,
     },
     /// Nondeterministic choices of the device: operands and results of integer atomics, and with
     /// `subgroup_layout` the place of each invocation in its subgroup.
@@ -146,14 +148,15 @@ pub enum ProbeSelection {
 }
 
 /// Returns the indices of the computations that can be recorded, in the order of the module, and the
-/// names of the instructions that compute a value and cannot.
-pub(crate) fn computations(module: &Module, entry: &str) -> (Vec<u32>, Vec<String>) {
+/// names of the instructions that compute a value and cannot. Results with ids from `bound` on do
+/// not count.
+pub(crate) fn computations(module: &Module, entry: &str, bound: u32) -> (Vec<u32>, Vec<String>) {
     let Some(usage) = static_uses(module).into_iter().find(|u| u.name == entry) else { return Default::default() };
-    let (probes, _) = probes::find(module, &usage, &undef_analysis::find(module, &usage), |_| true);
+    let (probes, _) = probes::find(module, &usage, &undef_analysis::find(module, &usage), |id| id < bound);
     let indices: BTreeSet<u32> = probes.iter().map(|probe| probe.index).collect();
     let passes =
         |id: u32| module.definition_of(id).is_some_and(|made| matches!(made.op, Some(Op::Load | Op::FunctionCall)));
-    let unrecorded = unrecorded(module, &usage, &indices, |id| !passes(id));
+    let unrecorded = unrecorded(module, &usage, &indices, |id| id < bound && !passes(id));
     (indices.into_iter().collect(), unrecorded.into_iter().collect())
 }
 
@@ -177,8 +180,8 @@ pub fn instrument(
         ProbeSelection::Computations { .. } | ProbeSelection::Choices { .. } => (false, None),
     };
     let within = |id: u32| match recorded {
-        ProbeSelection::Computations { from, to } => {
-            module.definition_of(id).is_some_and(|made| (from..to).contains(&made.index.0))
+        ProbeSelection::Computations { from, to, bound } => {
+            id < bound && module.definition_of(id).is_some_and(|made| (from..to).contains(&made.index.0))
         }
         _ => false,
     };

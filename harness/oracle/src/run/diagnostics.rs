@@ -1,7 +1,7 @@
 //! Diagnostics of a run: causes and faults.
 
 use crate::error::Place;
-use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory};
+use crate::outcome::{Cause, CauseKind, Fault, FaultKind, FaultMemory, PossibleFault};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The cause of memory that was neither written nor read yet.
@@ -22,9 +22,10 @@ pub(crate) struct Log {
     pub(crate) image_reach: BTreeMap<usize, [u32; 3]>,
     /// Set if an access through a physical pointer may lie outside of all buffers.
     pub(crate) open_address: bool,
-    /// The first instruction that may have undefined behaviour: the lane may not execute it, or its
-    /// operands are undetermined.
-    pub(crate) possible_fault: Option<Place>,
+    /// Undefined behaviour of lanes that may not execute the instruction, or whose operands are
+    /// undetermined.
+    pub(crate) possible_faults: Vec<PossibleFault>,
+    known_possible: HashSet<PossibleFault>,
     /// Kinds and places of the kept faults.
     kept: HashSet<(FaultKind, Place)>,
 }
@@ -62,8 +63,15 @@ impl Log {
         other.reach.into_iter().for_each(|(object, end)| self.note_reach(object, end));
         other.image_reach.into_iter().for_each(|(object, size)| self.note_image_reach(object, size));
         self.open_address |= other.open_address;
-        self.possible_fault = self.possible_fault.or(other.possible_fault);
+        other.possible_faults.into_iter().for_each(|fault| self.note_possible_fault(fault));
         other.causes.iter().map(|cause| self.cause(cause.kind, cause.at)).collect()
+    }
+
+    /// Notes undefined behaviour that the shader may have.
+    pub(crate) fn note_possible_fault(&mut self, fault: PossibleFault) {
+        if self.known_possible.insert(fault) {
+            self.possible_faults.push(fault);
+        }
     }
 
     /// Notes the end of an access beyond a memory object.

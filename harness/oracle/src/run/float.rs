@@ -291,7 +291,7 @@ impl Run<'_> {
         let all =
             sure && !lo && !hi && (ends[0] == ends[1] || format.is_negative(ends[0]) == format.is_negative(ends[1]));
         if !all {
-            self.note_possible_fault();
+            self.note_possible_fault(FaultKind::Conversion);
             return Some(self.cause(CauseKind::Precision));
         }
         let shown = format.to_f64(ends[0]);

@@ -194,6 +194,12 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Notes that a lane's access may lead beyond an image, or to no image.
+    fn note_unknown_texel(&mut self, image: Reg, lane: usize) {
+        let is_known = matches!(self.columns[image as usize].value(lane), AbstractValue::Bits);
+        self.note_possible_fault(if is_known { FaultKind::OutOfBounds } else { FaultKind::Handle });
+    }
+
     /// Checks that a lane may access these texel coordinates. The tile bounds accesses to tile
     /// attachments, also on a robust device.
     pub(super) fn in_tile(&mut self, object: usize, at: [i64; 4], touch: Touch, lane: usize) -> Result<(), u32> {
@@ -260,7 +266,7 @@ impl<'a> Run<'a> {
                     Err(MissingTexel::Beyond { cause, stored: false, .. }) => self.beyond(image, i as usize, *cause, l),
                     // The invocation may read its own store.
                     Err(MissingTexel::Beyond { cause, stored: true, .. } | MissingTexel::Unknown { cause }) => {
-                        self.note_possible_fault();
+                        self.note_unknown_texel(image, l);
                         (AbstractValue::Unknown(*cause), 0)
                     }
                 };
@@ -396,7 +402,7 @@ impl<'a> Run<'a> {
                     continue;
                 }
                 Err(MissingTexel::Unknown { cause }) => {
-                    self.note_possible_fault();
+                    self.note_unknown_texel(image, l);
                     if let Ok((object, _)) = self.image_of(image, l) {
                         self.objects[object].lost.get_or_insert(cause);
                     }

@@ -28,7 +28,7 @@ use crate::expr_bound::ExprBound;
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
-use crate::outcome::{CauseKind, FaultKind, FaultMemory, Outcome};
+use crate::outcome::{CauseKind, FaultKind, FaultMemory, Outcome, PossibleFault};
 use crate::pointer::counted;
 use crate::program::{ObjectKind, Program};
 use bindings::Bindings;
@@ -298,8 +298,8 @@ impl Run<'_> {
     }
 
     /// Notes that the current instruction may have undefined behaviour.
-    pub(crate) fn note_possible_fault(&mut self) {
-        self.log.possible_fault.get_or_insert(self.here);
+    pub(crate) fn note_possible_fault(&mut self, kind: FaultKind) {
+        self.log.note_possible_fault(PossibleFault { kind: Some(kind), at: self.here });
     }
 
     /// As [`Run::fault`], for an access to a byte of an object.
@@ -311,11 +311,11 @@ impl Run<'_> {
         detail: impl FnOnce() -> String,
     ) -> u32 {
         if self.forks.is_weak(lane) {
-            self.note_possible_fault();
+            self.note_possible_fault(kind);
             return self.cause(CauseKind::Budget);
         }
         if self.in_doubt {
-            self.note_possible_fault();
+            self.note_possible_fault(kind);
             return self.cause(CauseKind::Precision);
         }
         let invocation = self.invocation(lane);

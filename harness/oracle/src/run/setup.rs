@@ -20,7 +20,9 @@ use crate::executed_blocks::ExecutedBlocks;
 use crate::float_op::Reading;
 use crate::inst::{Inst, Reg};
 use crate::memory::Object;
-use crate::outcome::{Cause, CauseKind, Cell, Disorder, Expected, Memory, Outcome, Standing, WrongOperand};
+use crate::outcome::{
+    CauseKind, Cell, Disorder, Expected, FaultKind, Memory, Outcome, PossibleFault, Standing, WrongOperand,
+};
 use crate::pointer::OBJECTS;
 use crate::program::{DeclaredImage, Object as DeclaredObject, ObjectKind, Program};
 use crate::rule_enforcement::named;
@@ -513,9 +515,12 @@ impl<'a> Run<'a> {
         }
         let (faults, fault_count, benign_races) = (log.faults, log.fault_count, log.benign_races);
         let open_address = log.open_address;
-        let is_open =
-            |cause: &&Cause| matches!(cause.kind, CauseKind::Budget | CauseKind::Time | CauseKind::PossibleRace);
-        let possible_fault = log.possible_fault.or(causes.iter().find(is_open).map(|cause| cause.at));
+        let mut possible_faults = log.possible_faults;
+        possible_faults.extend(causes.iter().filter_map(|cause| match cause.kind {
+            CauseKind::Budget | CauseKind::Time => Some(PossibleFault { kind: None, at: cause.at }),
+            CauseKind::PossibleRace => Some(PossibleFault { kind: Some(FaultKind::DataRace), at: cause.at }),
+            _ => None,
+        }));
         Outcome {
             memory,
             faults,
@@ -524,7 +529,7 @@ impl<'a> Run<'a> {
             reach,
             image_reach,
             open_address,
-            possible_fault,
+            possible_faults,
             causes,
             instructions,
             work,

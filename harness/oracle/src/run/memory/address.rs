@@ -268,7 +268,7 @@ impl Run<'_> {
         let is_open = |l: usize| column.value(l).patterns(column.bits[l]).is_err();
         if column.is_wide(lanes) && lanes.iter().any(is_open) {
             self.log.open_address |= physical;
-            self.note_possible_fault();
+            self.note_possible_fault(if physical { FaultKind::Pointer } else { FaultKind::OutOfBounds });
         }
     }
 

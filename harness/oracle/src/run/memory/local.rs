@@ -2,7 +2,7 @@
 
 use crate::abstract_value::AbstractValue;
 use crate::inst::Reg;
-use crate::outcome::CauseKind;
+use crate::outcome::{CauseKind, FaultKind};
 use crate::run::Run;
 use crate::run::expr::build::bound_of_any;
 use crate::run::lanes::Lanes;
@@ -42,7 +42,7 @@ impl Run<'_> {
                 }
                 Ok(targets) => self.local_load_one_of((dst, n), pointer, &targets, l),
                 Err(cause) => {
-                    self.note_possible_fault();
+                    self.note_possible_fault(FaultKind::OutOfBounds);
                     (0..n).for_each(|i| self.columns[(dst + i) as usize].set(l, 0, AbstractValue::Unknown(cause)))
                 }
             }
@@ -81,7 +81,7 @@ impl Run<'_> {
                     }
                 }
                 Err(cause) => {
-                    self.note_possible_fault();
+                    self.note_possible_fault(FaultKind::OutOfBounds);
                     self.lose_locals(l, cause);
                 }
             }

@@ -188,6 +188,7 @@ impl Run<'_> {
             return self.cause(CauseKind::PossibleRace);
         }
         if conflict.uncertain {
+            self.note_possible_fault(FaultKind::DataRace);
             let cause = self.cause(CauseKind::Precision);
             if conflict.was_read {
                 // The value read may have come from here and may have reached any memory since.
