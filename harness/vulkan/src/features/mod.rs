@@ -83,6 +83,12 @@ const OFF_BY_DEFAULT: &[&str] = &[
     "sparseResidencyAliased",
 ];
 
+/// Extensions that exclude the features which replace them: "If the pNext chain includes a
+/// VkPhysicalDeviceVulkan12Features structure and bufferDeviceAddress is VK_TRUE,
+/// ppEnabledExtensionNames must not contain VK_EXT_buffer_device_address"
+/// (VUID-VkDeviceCreateInfo-pNext-04748; 03328 excludes VK_KHR_buffer_device_address).
+const SUPERSEDED: &[&str] = &["VK_EXT_buffer_device_address"];
+
 const MAX_FIELDS: usize = 60;
 
 /// Memory that the driver reads and writes as the structure.
@@ -208,7 +214,9 @@ impl EnabledFeatures {
                 && !without.contains(name)
                 && (with.contains(name) || !OFF_BY_DEFAULT.contains(&name))
         };
-        let extensions: BTreeSet<String> = extensions.iter().filter(|e| !without.contains(*e)).cloned().collect();
+        let is_usable =
+            |extension: &&String| !without.contains(*extension) && !SUPERSEDED.contains(&extension.as_str());
+        let extensions: BTreeSet<String> = extensions.iter().filter(is_usable).cloned().collect();
         let mut chosen = choose_extensions(version, &extensions, BTreeSet::new(), |e| e.bare);
         let mut blocks = Vec::new();
         for block in BLOCKS {
@@ -287,6 +295,17 @@ mod tests {
 
     fn structures(enabled: &EnabledFeatures) -> Vec<&'static str> {
         enabled.chain.blocks.iter().map(|(b, _)| b.name).collect()
+    }
+
+    #[test]
+    fn an_extension_that_excludes_a_core_feature_is_not_enabled() {
+        let block = "VkPhysicalDeviceVulkan12Features";
+        let offered = OfferedFeatures([(block, "bufferDeviceAddress")].into());
+        let extensions = set(&["VK_EXT_buffer_device_address", "VK_KHR_get_physical_device_properties2"]);
+        let none = BTreeSet::new();
+        let enabled = EnabledFeatures::choose(version(2), &offered, &extensions, &none, &none);
+        assert!(enabled.names.contains("bufferDeviceAddress"), "{:?}", enabled.names);
+        assert!(!enabled.extensions.contains("VK_EXT_buffer_device_address"), "{:?}", enabled.extensions);
     }
 
     #[test]
