@@ -15,7 +15,8 @@ pub struct NameFilter {
 
 impl NameFilter {
     /// Creates the filter for a pattern. It is matched regardless of case, unless it is a path, with a
-    /// `/`: names of built-in cases are in lower case, those of files are not.
+    /// `/`: names of built-in cases are in lower case, those of files are not. A pattern without
+    /// stars is one of built-in cases.
     pub fn new(pattern: &str) -> NameFilter {
         let pattern = pattern.trim_end_matches('.');
         let mut pattern = if pattern.contains('/') { pattern.to_owned() } else { pattern.to_ascii_lowercase() };
@@ -36,7 +37,10 @@ impl NameFilter {
             return false;
         }
         if self.is_starred() {
-            return wildcard(self.pattern.as_bytes(), name.as_bytes());
+            let is_path = self.pattern.contains('/');
+            return wildcard(self.pattern.as_bytes(), name.as_bytes(), |a, b| {
+                a == b || !is_path && a == b.to_ascii_lowercase()
+            });
         }
         name.strip_prefix(&self.pattern).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
@@ -157,16 +161,17 @@ fn groups(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('.').map(|(at, _)| &name[..at]).chain([name])
 }
 
-/// Returns true if the pattern, in which `*` stands for any characters, matches the whole text. It
-/// backtracks only to the last star.
-fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
+/// Returns true if the pattern, in which `*` stands for any characters, matches the whole text.
+/// `equal` compares a character of the pattern with one of the text. The search backtracks only to
+/// the last star.
+fn wildcard(pattern: &[u8], text: &[u8], equal: impl Fn(u8, u8) -> bool) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         if pattern.get(p) == Some(&b'*') {
             star = Some((p + 1, t));
             p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
+        } else if pattern.get(p).is_some_and(|wanted| equal(*wanted, text[t])) {
             (p, t) = (p + 1, t + 1);
         } else if let Some((after, from)) = star {
             (p, t) = (after, from + 1);
@@ -229,6 +234,9 @@ mod tests {
     /// Each star was one to go on from, for each name: so many took seconds for each of the thousands of names.
     #[test]
     fn stars_in_a_row_are_one_and_long_patterns_match_no_short_name() {
+        // Names of files keep their case, which only a path has to repeat.
+        assert!(NameFilter::new("*Marching*").matches("./a/MarchingCubes.compute"));
+        assert!(!NameFilter::new("./a/marching*").matches("./a/MarchingCubes.compute"));
         let stars = "*".repeat(10_000_000);
         assert_eq!(NameFilter::new(&stars), NameFilter::new("*"));
         assert_eq!(NameFilter::new(&format!("a{stars}b{stars}")), NameFilter::new("a*b*"));
