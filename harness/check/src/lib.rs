@@ -15,6 +15,7 @@ mod binding_name;
 pub mod bundle;
 mod case_file;
 mod case_writer;
+mod caught_panic;
 mod check;
 mod check_run;
 mod chosen_parameters;

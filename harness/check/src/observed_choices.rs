@@ -137,7 +137,22 @@ impl Check<'_> {
         if found.failing > 0 || found.undetermined_count() == 0 {
             return None;
         }
-        let replayed = self.replay(round, target, ObservedChoices::of(outcome, self.records_layout())?);
+        let choices = ObservedChoices::of(outcome, self.records_layout())?;
+        let replayed = self.replay(round, target, choices);
+        // An access outside of a buffer may have damaged the records.
+        let doubts = match &replayed {
+            Ok(replayed) if replayed.found.failing > 0 => replayed.outcome.possible_faults.first(),
+            Err(Unobserved::ImpossibleLayout(_)) => outcome.possible_faults.first(),
+            _ => None,
+        };
+        if let Some(fault) = doubts {
+            let place = self.shader.location(fault.at);
+            let why = format!(
+                "what an instrumented run recorded is not possible, which proves nothing because the shader may have \
+                 undefined behaviour at {place}"
+            );
+            return Some(Err(Unobserved::Failed { choices, why }));
+        }
         let more = |replayed: &ObservedRound| {
             replayed.found.failing > 0 || replayed.found.undetermined_count() < found.undetermined_count()
         };

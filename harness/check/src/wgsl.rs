@@ -1,6 +1,7 @@
 //! Compilation of WGSL by naga.
 
 use crate::CheckError;
+use crate::caught_panic::caught;
 use crate::nesting::{too_deep, with_deep_stack};
 use crate::wgsl_directives::without_enable_subgroups;
 use assay_exec::Wgsl;
@@ -12,7 +13,6 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::borrow::Cow;
 use std::error::Error as _;
 use std::iter;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Compiles WGSL by naga to SPIR-V with line information. Layouts that naga adds to workgroup
 /// memory are removed ([`without_forbidden_layout`]). `name` is the name in messages.
@@ -59,8 +59,8 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     options.flags |= spv::WriterFlags::DEBUG;
     // naga's writer panics on some legal shaders, such as one that passes a pointer to an element
     // of an array.
-    let written = catch_unwind(AssertUnwindSafe(|| spv::write_vec(&module, &info, &options, None)));
-    let written = written.map_err(|_| refused("naga panicked while translating it to SPIR-V".to_owned()))?;
+    let written = caught(|| spv::write_vec(&module, &info, &options, None));
+    let written = written.map_err(|what| refused(format!("naga panicked while translating it to SPIR-V: {what}")))?;
     let words = written.map_err(|error| refused(error.to_string()))?;
     // naga decorates every array with its stride, which is not allowed in workgroup memory. Invalid
     // words are reported where they are read.

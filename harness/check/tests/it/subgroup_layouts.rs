@@ -153,6 +153,20 @@ fn an_impossible_layout_of_an_instrumented_run_is_a_failure() {
     });
 }
 
+/// A store at an index that is nearly anything may have damaged the records.
+#[test]
+fn an_impossible_layout_of_a_doubtful_shader_accuses_nobody() {
+    let text = BALLOTS.replacen('{', "{ wild[u32(sin(f32(id.x) * 1000.0 + 500.0) * 100.0)] = 0u;", 1);
+    let shader = wgsl(&format!("@group(0) @binding(1) var<storage, read_write> wild: array<u32>;\n{text}"));
+    let check = Check::new(&shader, &options()).unwrap();
+    on_each_driver(|target| {
+        let spoil = |records: &mut [u8]| records[8] = 3;
+        let result = check.run(&SpoiltRecords { inner: target, records: Slot::new(0, 2), spoil }).unwrap();
+        assert_ne!(result.status, Status::Fail, "{result:?}");
+        assert!(result.notes.iter().any(|note| note.contains("proves nothing")), "{result:?}");
+    });
+}
+
 #[test]
 fn a_shader_that_is_undefined_in_the_observed_layout_is_undetermined() {
     let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
