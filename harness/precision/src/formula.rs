@@ -104,12 +104,22 @@ impl Formula {
         self.nodes.iter().any(|node| matches!(node, Node::Let(..)))
     }
 
-    /// Returns true if a sum in the formula has two terms with factors in them, of which operands
-    /// with equal values can be taken out.
-    pub(crate) fn has_sum_of_products(&self) -> bool {
+    /// Returns true if two terms of a sum in the formula have different operands as factors. Where
+    /// these are equal, they can be taken out.
+    pub(crate) fn adds_products_of_operands(&self) -> bool {
+        let operands = |term: &Term| -> SmallVec<[usize; 4]> {
+            let operand = |factor: &NodeId| match self.nodes[*factor] {
+                Node::Operand(operand) => Some(operand),
+                _ => None,
+            };
+            term.factors.iter().filter_map(operand).collect()
+        };
         self.nodes.iter().any(|node| match node {
-            Node::Sum(sum) => sum.terms.iter().filter(|term| !term.factors.is_empty()).count() > 1,
-            Node::Inherited(formula, _) | Node::Let(_, formula) => formula.has_sum_of_products(),
+            Node::Sum(sum) => {
+                let terms: Vec<_> = sum.terms.iter().map(operands).filter(|operands| !operands.is_empty()).collect();
+                terms.iter().any(|term| *term != terms[0])
+            }
+            Node::Inherited(formula, _) | Node::Let(_, formula) => formula.adds_products_of_operands(),
             _ => false,
         })
     }

@@ -268,13 +268,13 @@ impl<'a> Evaluation<'a> {
             self.doubt.set(self.doubt.get().or(Some(SEPARATE_USES)));
             env.separate_uses = true;
         }
-        if matches!(&slot.rule, ResultRule::Formula(formula) if formula.has_sum_of_products()) {
-            self.doubt.set(self.doubt.get().or(Some(EQUAL_OPERANDS)));
-            env.equal_operands = true;
-        }
         if matches!(&slot.rule, ResultRule::Formula(formula) if formula.has_real_ends(&env)) {
             self.doubt.set(self.doubt.get().or(Some(REAL_ENDS)));
             env.real_ends = true;
+        }
+        if matches!(&slot.rule, ResultRule::Formula(formula) if formula.adds_products_of_operands()) {
+            self.doubt.set(self.doubt.get().or(Some(EQUAL_OPERANDS)));
+            env.equal_operands = true;
         }
         env.zero_unspecified = true;
         env
