@@ -34,9 +34,9 @@ use std::{
 pub(crate) const HELP: &str = "\
 A program is its seed and index: `assay run fuzz.SEED.INDEX` checks it again, on any
 machine. Programs use a random subset of the features of WGSL and SPIR-V, and avoid
-undefined behaviour. Of twice as many as --programs, those are chosen that reach new
-combinations of instructions, types and kinds of operands. A program that is undefined
-or cannot be decided nevertheless is dropped and counted.
+undefined behaviour. Of twice as many as --programs, 20,000 at most, those are chosen
+that reach new combinations of instructions, types and kinds of operands. A program that
+is undefined or cannot be decided nevertheless is dropped and counted.
 
 Failures are grouped by status, first wrong instruction, types and kinds of its operands,
 and class. For each group DIR/causes/ holds the smallest program as a case, its bundle,

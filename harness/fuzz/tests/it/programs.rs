@@ -2,7 +2,7 @@
 
 use assay_check::{Check, ReductionLimits, ShaderSource, reduce};
 use assay_events::Status;
-use assay_fuzz::{Coverage, FailureSignature, ProgramId, ProgramRange};
+use assay_fuzz::{Coverage, FailureSignature, ProgramId, ProgramRange, preferred};
 use assay_spirv::Module;
 use assay_spirv::tables::Op;
 use assay_suite::Program;
@@ -17,6 +17,22 @@ fn source(id: ProgramId, program: &Program) -> ShaderSource {
 
 fn programs(seed: u64, count: u64) -> impl Iterator<Item = (ProgramId, Program)> {
     (0..count).map(move |index| ProgramId { seed, index }).map(|id| (id, id.program()))
+}
+
+#[test]
+fn a_campaign_prefers_programs_that_reach_something_new() {
+    let reached = |ids: &[ProgramId]| {
+        let mut coverage = Coverage::default();
+        let modules = ids.iter().map(|id| source(*id, &id.program()).source.module);
+        modules.map(|module| coverage.add(&module)).sum::<usize>()
+    };
+    let chosen = preferred(3, 400);
+    let first: Vec<ProgramId> = (0..400).map(|index| ProgramId { seed: 3, index }).collect();
+    assert!(chosen.len() == 400 && chosen.is_sorted() && chosen.iter().all(|id| id.index < 800), "{chosen:?}");
+    assert!(reached(&chosen) > reached(&first));
+    // Choosing among many more would take minutes.
+    let all = preferred(3, 10_000_000);
+    assert!(all.len() == 10_000_000 && all.last().unwrap().index == 9_999_999);
 }
 
 #[test]
