@@ -11,10 +11,10 @@
 //! 7. compare with the expectations of the case file.
 
 use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults};
+use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
-use crate::operand_guards::Communication;
 use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
 use crate::provenance::DataFlow;

@@ -19,6 +19,7 @@ mod caught_panic;
 mod check;
 mod check_run;
 mod chosen_parameters;
+mod communication;
 mod compare;
 mod compared_constants;
 mod compile_options;
