@@ -31,7 +31,9 @@
 //! * `rows_each` is 1 if the entry point executes every block at most once. Otherwise it is a power
 //!   of two, at most 64, so that all rows fit into 32 MiB. The rows are a ring: execution `n` of a
 //!   block uses row `n mod rows_each`, so the last executions remain.
-//! * A row starts as zeros. For each block with probes of computations it has one word with the
+//! * A row starts as zeros, except that words of operands and results of computations start as
+//!   [`UNWRITTEN`]: drivers drop stores of values that they know to be undefined, such as those
+//!   after a division by zero ("the value returned is poison"). For each block with probes of computations it has one word with the
 //!   time of execution, where 0 means that the block was not executed. The time is a counter of the
 //!   invocation, incremented at the start of each block with probes and after each call. Other
 //!   probes have a time word of their own.
@@ -96,6 +98,9 @@ use std::sync::Arc;
 
 /// Largest size of the record buffer in bytes.
 const MAX_BYTES: u64 = 1 << 28;
+
+/// Word that no store replaced: a NaN with an arbitrary payload.
+const UNWRITTEN: u32 = 0x7fe1_5bad;
 
 /// Reason why a shader cannot be instrumented.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -304,10 +309,15 @@ impl InstrumentedModule {
         self.unrecorded.iter().map(String::as_str)
     }
 
-    /// Returns the dispatch with the record buffer added, filled with zeros.
+    /// Returns the dispatch with the record buffer added, in which nothing is recorded.
     pub fn dispatch(&self, dispatch: &Dispatch) -> Dispatch {
         let mut dispatch = dispatch.clone();
-        let data = vec![0; self.descriptor.bytes as usize];
+        let mut row = vec![0; self.rows.stride as usize];
+        for value in self.probes.iter().flat_map(Probe::values) {
+            row[value.word as usize..][..value.layout.words() as usize].fill(UNWRITTEN);
+        }
+        let row: Vec<u8> = row.into_iter().flat_map(u32::to_le_bytes).collect();
+        let data = row.repeat(self.rows.count() as usize);
         dispatch.bindings.insert(self.descriptor.slot, Resource::Buffer(Buffer { data, address: None }));
         dispatch
     }

@@ -4,7 +4,7 @@ use super::emit::{Recorder, to_words};
 use super::recheck;
 use super::record_layout::RecordPosition;
 use super::recorded_value::{RecordedValue, ValueLayout};
-use super::{TraceReader, name, subgroup_probes};
+use super::{TraceReader, UNWRITTEN, name, subgroup_probes};
 use crate::compare::{hex, ranges};
 use crate::image_handles::{ImageHandle, WrittenImages};
 use assay_events::{Blame, BlameExample, DerivationStep};
@@ -48,6 +48,11 @@ pub(super) struct JudgedProbe {
 }
 
 impl Probe {
+    /// The recorded values.
+    pub(super) fn values(&self) -> impl Iterator<Item = &RecordedValue> {
+        self.operands.iter().chain([&self.result])
+    }
+
     /// Inserts code after the instruction that records it, and forbids its contraction.
     pub(super) fn record(&self, editor: &mut Editor<'_>, recorder: &Recorder, here: RecordPosition) {
         self.forbid_contraction(editor);
@@ -109,7 +114,9 @@ impl TraceReader<'_> {
         }
         let Some(results) = recheck::permitted_results(self, probe, rows) else { return Some(JudgedProbe::default()) };
         let (mut judged, mut lenient, mut wrong, mut example) = (0, 0, 0, None);
-        for &row in executed.iter().filter(|row| !self.is_out_of_bounds(**row, probe.executed, probe.index)) {
+        let is_known =
+            |row: u64| !self.is_out_of_bounds(row, probe.executed, probe.index) && self.is_written(row, probe);
+        for &row in executed.iter().filter(|row| is_known(**row)) {
             let outside = self.scalars(row, &probe.result).enumerate().find_map(|(component, (scalar, got))| {
                 let permitted = results.permitted(row, component)?;
                 judged += u64::from(permitted.can_be_wrong(scalar.width()));
@@ -137,6 +144,12 @@ impl TraceReader<'_> {
             example,
         });
         Some(JudgedProbe { results: judged, lenient, blame })
+    }
+
+    /// Returns whether the device stored the operands and the result of an execution.
+    fn is_written(&self, row: u64, probe: &Probe) -> bool {
+        let mut words = probe.values().flat_map(|value| value.word..value.word + value.layout.words());
+        words.all(|word| self.word(row, word) != u64::from(UNWRITTEN))
     }
 
     /// Returns the derivation step of an instruction in a row.
