@@ -100,8 +100,11 @@ impl Check<'_> {
         let variants = match &guarded {
             None => Variants { of: module, robustness: self.robustness },
             Some((_, Ok(guarded))) => {
-                let robustness = [self.robustness, Robustness::Access].into_iter().find(|one| *one != Robustness::None);
-                Variants { of: guarded, robustness: robustness.unwrap_or_default() }
+                let robustness = match self.robustness {
+                    Robustness::None => Robustness::Access,
+                    robustness => robustness,
+                };
+                Variants { of: guarded, robustness }
             }
             Some((fault, Err(why))) => {
                 result.notes.push(format!(

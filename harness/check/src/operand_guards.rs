@@ -9,7 +9,7 @@
 //! |---|---|
 //! | conversion from float to integer | 0 in place of a value that does not fit |
 //! | integer division, remainder | 1 in place of a divisor of 0, and of -1 if the quotient overflows |
-//! | access chain, dynamic vector component | index 0 in place of one beyond an array of fixed length, vector or matrix |
+//! | access chain, dynamic vector component | index 0 in place of one beyond an array of fixed length, vector or matrix, or of one beyond 2 GiB of a runtime array, where offsets may wrap (VUID-RuntimeSpirv-None-10834) |
 //! | `OpUnreachable` | the function returns |
 //! | `NoSignedWrap`, `NoUnsignedWrap` | removed |
 //!
@@ -28,7 +28,7 @@
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, InstructionIndex, Type, TypeId};
-use assay_spirv::reflect::has_decoration;
+use assay_spirv::reflect::{decoration, has_decoration};
 use assay_spirv::tables::{Decoration, Op, StorageClass};
 
 /// Creates the variant. Its ids below the bound of the module are those of the module.
@@ -85,6 +85,12 @@ impl Guards<'_> {
     fn booleans(&mut self, like: &ScalarOrVector) -> u32 {
         let bool = self.editor.bool();
         self.editor.vector(bool, like.count)
+    }
+
+    /// Returns a constant of 32 bits.
+    fn word(&mut self, value: u32) -> u32 {
+        let uint = self.editor.uint(32);
+        self.editor.constant(uint, 32, value.into())
     }
 
     /// Returns a constant of an integer type with the same bits in each component.
@@ -189,17 +195,20 @@ impl Guards<'_> {
         for (k, &index) in i.operands().iter().enumerate().skip(1) {
             let constant = self.module.constant_int(index);
             let length = match *self.module.ty(ty) {
+                _ if constant.is_some() => None,
                 Type::Array { length, .. } => Some(length),
-                Type::RuntimeArray { element } if constant.is_none() && self.is_descriptor(class, element) => {
+                Type::RuntimeArray { element } if self.is_descriptor(class, element) => {
                     return Err("a runtime array of descriptors has no guard".to_owned());
                 }
-                Type::Vector { count, .. } | Type::Matrix { count, .. } if constant.is_none() => {
-                    let uint = self.editor.uint(32);
-                    Some(self.editor.constant(uint, 32, count.into()))
+                Type::RuntimeArray { .. } => {
+                    let declared = self.module.type_definition(ty).result().unwrap_or_default();
+                    let stride = decoration(self.module, declared, Decoration::ArrayStride).ok_or_else(no_guard)?;
+                    Some(self.word((1 << 31) / stride.max(1)))
                 }
+                Type::Vector { count, .. } | Type::Matrix { count, .. } => Some(self.word(count)),
                 _ => None,
             };
-            if let Some(length) = length.filter(|_| constant.is_none()) {
+            if let Some(length) = length {
                 let guarded = self.index(&mut code, index, length).ok_or_else(no_guard)?;
                 // The operands follow the type and the result.
                 words[3 + k] = guarded;
@@ -236,8 +245,7 @@ impl Guards<'_> {
         let no_guard = || format!("{} of this type has no guard", i.op.map_or("?", Op::name));
         let vector = i.operand(0).and_then(|vector| ScalarOrVector::of_value(self.module, vector));
         let (vector, index) = vector.zip(i.operand(operand)).ok_or_else(no_guard)?;
-        let uint = self.editor.uint(32);
-        let length = self.editor.constant(uint, 32, vector.count.into());
+        let length = self.word(vector.count);
         let mut code = Vec::new();
         let guarded = self.index(&mut code, index, length).ok_or_else(no_guard)?;
         code.extend(with_operand(i, operand, guarded));
@@ -319,7 +327,7 @@ mod tests {
                 %place = OpInBoundsAccessChain %plocal %local %a %b0
                 %element = OpLoad %float %place
                 %component = OpVectorExtractDynamic %float %ff %a
-                %po = OpAccessChain %puint %out %zero %zero
+                %po = OpAccessChain %puint %out %zero %a0
                 OpStore %po %to_uint",
             ..Shader::DEFAULT
         };
