@@ -1,12 +1,11 @@
 //! Check of the instructions by themselves, for shaders whose output may be nearly anything.
 
-use crate::support::{on_each_driver, wgsl};
+use crate::support::{SpoiltRecords, on_each_driver, wgsl};
 use assay_check::{CheckSession, Options, SessionOutput};
-use assay_events::{CheckResult, DeviceInfo, Status};
-use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_events::{CheckResult, Status};
+use assay_exec::Target;
 use assay_oracle::Slot;
 use assay_precision::Specification;
-use assay_spirv_rules::requirements::DeviceCaps;
 use assay_vulkan_exec::VulkanTarget;
 
 /// The sine of a large number has no stated precision, so that neither does the output.
@@ -110,43 +109,25 @@ fn instructions_are_judged_with_guards_if_an_index_is_undetermined() {
     });
 }
 
-/// A driver that changes the words of the record buffer, which is at binding 1.
-struct SpoiltRecords<'a> {
-    inner: &'a VulkanTarget,
-    /// The word that takes the place of floats in a range.
-    word: u32,
-}
-
-impl Target for SpoiltRecords<'_> {
-    fn info(&self) -> &DeviceInfo {
-        self.inner.info()
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.inner.capabilities()
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let mut output = self.inner.run(request)?;
-        let words = output.memory.get_mut(&Slot::new(0, 1)).into_iter().flat_map(|records| records.chunks_exact_mut(4));
-        for word in words {
-            if (0.6..1.5).contains(&f32::from_le_bytes([word[0], word[1], word[2], word[3]])) {
-                word.copy_from_slice(&self.word.to_le_bytes());
-            }
-        }
-        Ok(output)
-    }
-}
-
 /// Drivers drop stores of values that they know to be undefined.
 #[test]
 fn executions_without_a_record_are_not_judged() {
+    let spoilt = |inner: &VulkanTarget, by: u32| {
+        let spoil = |records: &mut [u8]| {
+            for word in records.chunks_exact_mut(4) {
+                if (0.6..1.5).contains(&f32::from_le_bytes([word[0], word[1], word[2], word[3]])) {
+                    word.copy_from_slice(&by.to_le_bytes());
+                }
+            }
+        };
+        checked(NOISE, None, &SpoiltRecords { inner, records: Slot::new(0, 1), spoil })
+    };
     on_each_driver(|inner| {
-        let dropped = checked(NOISE, None, &SpoiltRecords { inner, word: 0x7fe1_5bad });
+        let dropped = spoilt(inner, 0x7fe1_5bad);
         assert_eq!(dropped.status, Status::Pass, "{dropped:?}");
         let all = checked(NOISE, None, inner).traced.unwrap();
         assert!(dropped.traced.as_ref().unwrap().results < all.results, "{dropped:?}");
-        let zeros = checked(NOISE, None, &SpoiltRecords { inner, word: 0 });
+        let zeros = spoilt(inner, 0);
         assert_ne!(zeros.status, Status::Pass, "{zeros:?}");
     });
 }

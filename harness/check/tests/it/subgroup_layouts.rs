@@ -1,12 +1,11 @@
 //! Results that depend on the subgroup layout, which an instrumented run records; subgroup options
 //! of the pipeline; benign races.
 
-use crate::support::{on_each_driver, wgsl};
+use crate::support::{SpoiltRecords, on_each_driver, wgsl};
 use assay_check::{Check, MutatingTarget, Mutation, Options};
-use assay_events::{CheckResult, DeviceInfo, Status};
-use assay_exec::{DispatchOutput, DispatchRequest, SubgroupControl, Target, TargetError};
+use assay_events::{CheckResult, Status};
+use assay_exec::{SubgroupControl, Target};
 use assay_oracle::Slot;
-use assay_spirv_rules::requirements::DeviceCaps;
 use assay_vulkan_exec::VulkanTarget;
 
 /// Adds in subgroups, some invocations of which have returned.
@@ -103,29 +102,6 @@ fn planted_errors_in_layout_dependent_results_are_found() {
             let caught = matches!(result.status, Status::Fail | Status::NotSupported);
             assert!(caught, "{mutation}: {:?}, {:?}", result.undetermined, result.notes);
         });
-    }
-}
-
-/// A driver that changes the words of the record buffer.
-struct SpoiltRecords<'a, F> {
-    inner: &'a VulkanTarget,
-    records: Slot,
-    spoil: F,
-}
-
-impl<F: Fn(&mut [u8])> Target for SpoiltRecords<'_, F> {
-    fn info(&self) -> &DeviceInfo {
-        self.inner.info()
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.inner.capabilities()
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let mut output = self.inner.run(request)?;
-        output.memory.get_mut(&self.records).into_iter().for_each(|records| (self.spoil)(records));
-        Ok(output)
     }
 }
 

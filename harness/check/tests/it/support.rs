@@ -1,8 +1,10 @@
 //! Shaders and targets for tests.
 
 use assay_check::{Check, Options, ShaderSource};
-use assay_events::CheckResult;
-use assay_exec::DispatchOutput;
+use assay_events::{CheckResult, DeviceInfo};
+use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
+use assay_oracle::Slot;
+use assay_spirv_rules::requirements::DeviceCaps;
 pub(crate) use assay_synthetic_target::SyntheticTarget;
 use assay_testkit::{Shader, on_software_drivers};
 use assay_vulkan::Instance;
@@ -36,6 +38,29 @@ pub(crate) fn on_words<'a>(local_size: u32, declared: &'a str, functions: &'a st
 pub(crate) fn spoilt(text: &str, options: &Options, spoil: impl Fn(&mut DispatchOutput) + Sync) -> CheckResult {
     let shader = wgsl(text);
     Check::new(&shader, options).unwrap().run(&SyntheticTarget::spoilt(spoil)).unwrap()
+}
+
+/// A driver that changes the words of the record buffer of instrumented variants.
+pub(crate) struct SpoiltRecords<'a, F> {
+    pub(crate) inner: &'a VulkanTarget,
+    pub(crate) records: Slot,
+    pub(crate) spoil: F,
+}
+
+impl<F: Fn(&mut [u8])> Target for SpoiltRecords<'_, F> {
+    fn info(&self) -> &DeviceInfo {
+        self.inner.info()
+    }
+
+    fn capabilities(&self) -> &DeviceCaps {
+        self.inner.capabilities()
+    }
+
+    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
+        let mut output = self.inner.run(request)?;
+        output.memory.get_mut(&self.records).into_iter().for_each(|records| (self.spoil)(records));
+        Ok(output)
+    }
 }
 
 /// Runs `test` on every software driver.
