@@ -9,8 +9,9 @@
 //! 1. every split of its terms into two non-empty parts, which are added (associativity and
 //!    commutativity);
 //! 2. every product of nodes that all its terms have in common, multiplied by the remaining sum
-//!    (distributivity). In the lenient reading of [`Environment::equal_operands`](crate::Environment) operands with
-//!    equal values are one node, and so are those with opposite values, with the sign at the term.
+//!    (distributivity). In the lenient reading of
+//!    [`Environment::equal_operands`](crate::Environment) operands with equal values are one node,
+//!    and so are those with opposite values, with the sign at the term.
 //!
 //! The range of a product is the hull over every split of its factors into two non-empty products.
 //!
