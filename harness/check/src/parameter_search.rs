@@ -27,9 +27,9 @@
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
-//! that the shader may write are checked and half of its instructions executed, or at its limits. It
-//! is deterministic unless it reaches its time limit. If it does not find good parameters, it is
-//! repeated:
+//! that the shader may write are checked and half of its instructions executed, or at its limits,
+//! which count work, so that the search is deterministic. If it does not find good parameters, it
+//! is repeated:
 //!
 //! * with robustness of the device, if accesses leave images: shaders that read beyond the borders
 //!   of images rely on it;
@@ -57,7 +57,7 @@ use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{
-    Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, Slot, SubgroupLayout,
+    Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
@@ -75,17 +75,18 @@ const CANDIDATES: u32 = 400;
 const CONSTANT_CANDIDATES: u32 = 40;
 
 /// Largest cost of all candidates together: the interpreter's work ([`Outcome::work`]), and
-/// [`BYTE_COST`] for each byte of memory. It takes some seconds.
-const COST: u64 = 1 << 30;
+/// [`BYTE_COST`] for each byte of memory. It takes about 10 s.
+const COST: u64 = 3 << 28;
 
-/// Time limit of a search. A search that ends by its cost takes a fraction of it.
-const TIME: Duration = Duration::from_secs(15);
+/// Largest cost of a search with its repetitions.
+const WHOLE_COST: u64 = 2 * COST;
 
-/// Time in which the best candidate is interpreted again with all invocations.
-const VERIFICATION_TIME: Duration = Duration::from_secs(5);
+/// Cost of the last steps of a search that has used up its own.
+const LAST_COST: u64 = COST / 4;
 
-/// Time limit of a search with its repetitions.
-const WHOLE_TIME: Duration = Duration::from_secs(40);
+/// Time limit of a search with its repetitions. The limits of cost come first, unless the machine
+/// is slow or busy, so that a search is deterministic.
+const TIME: Duration = Duration::from_secs(120);
 
 /// Cost of a byte that is generated, copied and compared.
 const BYTE_COST: u64 = 8;
@@ -103,9 +104,9 @@ const UNDECIDED_BLOCKS: u64 = 1 << 12;
 /// Largest number of invocations of a candidate that are interpreted, in whole workgroups.
 const INVOCATIONS: u64 = 2048;
 
-/// Longest time of one round of a candidate, unless it is a single workgroup. A candidate that takes
-/// longer is interpreted again with fewer invocations.
-const CANDIDATE_TIME: Duration = Duration::from_secs(2);
+/// Largest work of one round of a candidate, unless it is a single workgroup. A candidate that takes
+/// more is interpreted again with fewer invocations.
+const CANDIDATE_WORK: u64 = 1 << 27;
 
 /// Work of one round of a candidate above which fewer invocations of the next are interpreted.
 const WORK_PER_ROUND: u64 = 1 << 20;
@@ -141,19 +142,15 @@ pub fn search_parameters(
     options: &Options,
     target: &dyn Target,
 ) -> Result<ParameterSearch, CheckError> {
-    let end = Instant::now() + WHOLE_TIME;
-    let Some(mut search) = Search::new(check, options, target, end) else { return Ok(ParameterSearch::NotNeeded) };
+    let mut effort = Effort { candidates: 0, cost: 0, end: Instant::now() + TIME };
+    let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
         return Ok(ParameterSearch::NotNeeded);
     };
-    // The work limit of a candidate is low, so that a fault of this kind alone proves nothing.
-    if given.faults == [FaultKind::Endless] {
-        return Ok(ParameterSearch::NotNeeded);
-    }
     if search.is_good(&given) {
         let reason = format!("the shader executed only {} of its instructions", group_digits(given.score.executed));
         let chosen = search.with_modes_last(given)?.chosen;
-        let extent = SearchExtent { candidates: search.candidates, obstacle: None };
+        let extent = SearchExtent { candidates: search.effort.candidates, obstacle: None };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
             false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..chosen })),
@@ -161,19 +158,18 @@ pub fn search_parameters(
     }
     let (before, reason) = (given.score, given.defect());
     let mut best = search.best_from(given)?;
-    let mut candidates = search.candidates;
+    effort.add(&search.effort);
     let is_open = options.robustness.is_none() && !check.setup.wgsl;
     if search.leaves_images && is_open {
-        best = search.with_robustness(best, end, &mut candidates)?;
+        best = search.with_robustness(best, &mut effort)?;
     }
     if !search.is_good(&best)
-        && let Some((specialised, more)) = specializations::search((check, options, target), end, &best)?
+        && let Some(specialised) = specializations::search((check, options, target), &mut effort, &best)?
     {
-        candidates += more;
         best = better(best, specialised);
     }
     if search.reads_beyond_buffers && is_open && best.chosen.robustness.is_none() {
-        best = search.with_robustness(best, end, &mut candidates)?;
+        best = search.with_robustness(best, &mut effort)?;
     }
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
@@ -183,10 +179,10 @@ pub fn search_parameters(
         best.score.narrow > 0 || best.score.defined == search.rounds && best.score.judged > Judged::Little;
     let is_better = best.score > before && says_something && (best.score.varied || !was_enough);
     let faulty: u32 = search.faults.values().sum();
-    let most = search.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > candidates / 2);
+    let most = search.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
     let obstacle =
         most.map(|(kind, number)| (if *number == faulty { kind.to_string() } else { format!("most: {kind}") }, faulty));
-    let extent = SearchExtent { candidates, obstacle };
+    let extent = SearchExtent { candidates: effort.candidates, obstacle };
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..best.chosen })),
         false => ParameterSearch::NothingBetter(extent),
@@ -243,6 +239,35 @@ fn listed(parameters: &[Parameter]) -> Vec<String> {
     names
 }
 
+/// Effort of a search.
+struct Effort {
+    candidates: u32,
+    cost: u64,
+    /// Time at which the search is given up.
+    end: Instant,
+}
+
+impl Effort {
+    /// Adds the effort of a repetition.
+    fn add(&mut self, other: &Effort) {
+        self.candidates += other.candidates;
+        self.cost += other.cost;
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.end
+    }
+}
+
+/// Interpretation of a candidate.
+enum Interpretation {
+    Done(Candidate),
+    /// The candidate exceeds the oracle's limits.
+    Refused,
+    /// The workgroups exceed [`CANDIDATE_WORK`].
+    TooMuchWork,
+}
+
 struct Search<'a> {
     check: &'a Check<'a>,
     options: &'a Options,
@@ -250,15 +275,17 @@ struct Search<'a> {
     flow: DataFlow<'a>,
     /// Set if the shader stores one value, whatever its parameters are.
     stores_one_value: bool,
-    candidates: u32,
-    cost: u64,
+    effort: Effort,
+    /// Cost at which the search ends.
+    limit: u64,
     /// Largest work of one workgroup.
     work_per_group: u64,
+    /// Set if some candidate exceeds that.
+    is_limited: bool,
     /// As [`Limits::undecided_blocks`].
     undecided_blocks: u64,
     /// Invocations of a candidate that are interpreted.
     invocations: u64,
-    deadline: Instant,
     rounds: u32,
     /// Set if workgroups of some candidate race or exceed memory of fixed size.
     collides: bool,
@@ -274,10 +301,10 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Prepares a search that ends at the given time. Returns `None` if there is nothing to search
-    /// for: the shader writes nothing, the options leave nothing open, or the buffers are too
-    /// large.
-    fn new(check: &'a Check<'_>, options: &'a Options, target: &'a dyn Target, end: Instant) -> Option<Search<'a>> {
+    /// Prepares a search, with what `spent` leaves of the limits. Returns `None` if there is nothing
+    /// to search for: the shader writes nothing, the options leave nothing open, or the buffers are
+    /// too large.
+    fn new(check: &'a Check<'_>, options: &'a Options, target: &'a dyn Target, spent: &Effort) -> Option<Search<'a>> {
         let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
         let bytes = check.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
         let is_too_large = bytes.saturating_mul(BYTE_COST) > COST;
@@ -291,12 +318,12 @@ impl<'a> Search<'a> {
             target,
             stores_one_value: flow.stores_one_value(),
             flow,
-            candidates: 0,
-            cost: 0,
+            effort: Effort { candidates: 0, cost: 0, ..*spent },
+            limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
+            is_limited: false,
             undecided_blocks: UNDECIDED_BLOCKS,
             invocations: INVOCATIONS,
-            deadline: (Instant::now() + TIME).min(end),
             rounds: options.rounds.min(ROUNDS),
             collides: false,
             leaves_images: false,
@@ -312,11 +339,13 @@ impl<'a> Search<'a> {
         let known = first.work / product(self.check.setup.groups).max(1);
         let mut best = self.grown(first)?;
         for least in [FIRST_WORK_PER_GROUP, WORK_PER_GROUP] {
-            self.work_per_group = known.saturating_mul(4).clamp(least, WORK_PER_GROUP);
-            if !self.is_good(&best) {
-                best = self.improve(best)?;
+            if self.is_good(&best) {
+                break;
             }
-            if best.score.defined > 0 || self.work_per_group == WORK_PER_GROUP {
+            self.work_per_group = known.saturating_mul(4).clamp(least, WORK_PER_GROUP);
+            self.is_limited = false;
+            best = self.improve(best)?;
+            if !self.is_limited || self.work_per_group == WORK_PER_GROUP {
                 break;
             }
         }
@@ -328,7 +357,7 @@ impl<'a> Search<'a> {
         }
         // Other workgroups may need longer arrays.
         self.invocations = INVOCATIONS;
-        self.deadline += VERIFICATION_TIME;
+        self.limit += LAST_COST;
         self.candidate(best.chosen)
     }
 
@@ -341,7 +370,7 @@ impl<'a> Search<'a> {
     /// values of their own. A shader may write one value whatever its parameters are, so that this
     /// is not sought for long.
     fn is_enough(&self, Candidate { score, .. }: &Candidate, n: u64) -> bool {
-        let is_varied = score.varied || self.candidates >= CONSTANT_CANDIDATES;
+        let is_varied = score.varied || self.effort.candidates >= CONSTANT_CANDIDATES;
         score.defined == self.rounds && score.has_one_in(n) && is_varied && score.covered
     }
 
@@ -350,7 +379,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.candidates >= CANDIDATES || self.cost >= COST || Instant::now() >= self.deadline
+        self.effort.candidates >= CANDIDATES || self.effort.cost >= self.limit || self.effort.is_late()
     }
 
     /// Interprets a candidate; its run-time arrays grow to what it accesses.
@@ -374,15 +403,14 @@ impl<'a> Search<'a> {
     /// Interprets the rounds of a candidate until one has undefined behaviour. Returns `None` if a
     /// round exceeds the oracle's limits.
     fn interpret(&mut self, setup: &DispatchSetup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
-        self.candidates += 1;
+        self.effort.candidates += 1;
         loop {
-            let (started, invocations) = (Instant::now(), self.invocations);
-            let candidate = self.interpret_once(setup, chosen.clone())?;
-            let is_late = candidate.is_none() && started.elapsed() >= CANDIDATE_TIME;
-            if !is_late || invocations <= product(setup.local) || Instant::now() >= self.deadline {
-                return Ok(candidate);
+            match self.interpret_once(setup, chosen.clone())? {
+                Interpretation::Done(candidate) => return Ok(Some(candidate)),
+                Interpretation::Refused => return Ok(None),
+                Interpretation::TooMuchWork if self.is_exhausted() => return Ok(None),
+                Interpretation::TooMuchWork => self.invocations /= 8,
             }
-            self.invocations = invocations / 8;
         }
     }
 
@@ -391,15 +419,17 @@ impl<'a> Search<'a> {
         &mut self,
         setup: &DispatchSetup,
         chosen: ChosenParameters,
-    ) -> Result<Option<Candidate>, CheckError> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let is_one_group = self.invocations <= product(setup.local);
+    ) -> Result<Interpretation, CheckError> {
+        let local = product(setup.local);
+        let only = choose_workgroups(product(setup.groups), local, self.invocations, setup.seed());
+        let interpreted = only.as_ref().map_or(product(setup.groups), |only| only.len() as u64).max(1);
         let limits = Limits {
             invocations: u64::MAX,
             blocks_per_group: 1 << 18,
             work_per_group: self.work_per_group,
+            work: if interpreted > 1 { CANDIDATE_WORK } else { u64::MAX },
             undecided_blocks: self.undecided_blocks,
-            time: if is_one_group { left } else { left.min(CANDIDATE_TIME) },
+            time: self.effort.end.saturating_duration_since(Instant::now()),
             searches: 50,
             faults: 16,
             ..self.check.limits
@@ -418,24 +448,31 @@ impl<'a> Search<'a> {
             }
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
             setup.put_addresses(&synthetic_addresses(&setup.descriptors), &mut dispatch);
-            let local = product(setup.local);
-            dispatch.only = choose_workgroups(product(setup.groups), local, self.invocations, setup.seed());
-            self.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
+            dispatch.only.clone_from(&only);
+            self.effort.cost += setup.descriptors.iter().map(|d| d.bytes).sum::<u64>() * BYTE_COST;
             if self.check.records_layout() && self.check.program.uses_subgroups() {
                 // Stands for the layout that the device will show.
                 dispatch.layout = SubgroupLayout::Linear;
             }
-            let started = Instant::now();
-            let Ok(outcome) = self.check.program.run(&dispatch, &limits) else { return Ok(None) };
-            if !is_one_group && started.elapsed() >= CANDIDATE_TIME {
-                return Ok(None);
-            }
-            self.cost += outcome.work;
+            let outcome = match self.check.program.run(&dispatch, &limits) {
+                Ok(outcome) => outcome,
+                Err(RunError::TooMuchWork { limit }) => {
+                    self.effort.cost += limit;
+                    return Ok(Interpretation::TooMuchWork);
+                }
+                Err(_) => return Ok(Interpretation::Refused),
+            };
+            self.effort.cost += outcome.work;
             executed.add(&outcome.executed);
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
-                candidate.faults.first().inspect(|kind| *self.faults.entry(**kind).or_default() += 1);
+                match candidate.faults.first() {
+                    // More work may be defined.
+                    Some(FaultKind::Endless) => self.is_limited = true,
+                    Some(kind) => *self.faults.entry(*kind).or_default() += 1,
+                    None => {}
+                }
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
@@ -451,18 +488,17 @@ impl<'a> Search<'a> {
             }
             // The interpreted workgroups stand for all.
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
-            let groups = product(setup.groups);
-            let share = groups / dispatch.only.as_ref().map_or(groups, |only| only.len() as u64).max(1);
+            let times = product(setup.groups) / interpreted;
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
             let outside = round_compared.outside_subset;
             let elements = writes.elements + outside;
             compared.add(round_compared);
             score.defined += 1;
-            score.narrow += writes.narrow().saturating_mul(share).min(elements);
+            score.narrow += writes.narrow().saturating_mul(times).min(elements);
             score.elements.0 += elements;
-            written += writes.written.saturating_mul(share).min(elements);
-            candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(share));
+            written += writes.written.saturating_mul(times).min(elements);
+            candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(times));
             fitted += self.fitted_elements(setup, &writes, &outcome) + outside;
             for (slot, memory) in &outcome.memory {
                 let end = candidate.written.entry(*slot).or_default();
@@ -483,17 +519,12 @@ impl<'a> Search<'a> {
             false if runs => Judged::Instructions,
             false => Judged::Little,
         };
-        Ok(Some(candidate))
+        Ok(Interpretation::Done(candidate))
     }
 
     /// Returns the better one of a candidate and the best one with some robustness of the device,
     /// unless the candidate is good. The other parameters are searched for again.
-    fn with_robustness(
-        &self,
-        mut best: Candidate,
-        end: Instant,
-        candidates: &mut u32,
-    ) -> Result<Candidate, CheckError> {
+    fn with_robustness(&self, mut best: Candidate, effort: &mut Effort) -> Result<Candidate, CheckError> {
         for robustness in ROBUSTNESS {
             if self.is_good(&best) {
                 break;
@@ -502,11 +533,11 @@ impl<'a> Search<'a> {
             let mut robust = Options { robustness: Some(robustness), ..self.options.clone() };
             robust.specs.extend(specs.iter().cloned());
             let check = Check::new(self.check.shader, &robust)?;
-            let Some(mut search) = Search::new(&check, &robust, self.target, end) else { break };
+            let Some(mut search) = Search::new(&check, &robust, self.target, effort) else { break };
             let chosen = ChosenParameters { specs: Vec::new(), robustness: None, ..best.chosen.clone() };
             let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
             let found = search.best_from(better(usual, changed))?;
-            *candidates += search.candidates;
+            effort.add(&search.effort);
             let chosen = ChosenParameters { specs, robustness: Some(robustness), ..found.chosen };
             best = better(best, Candidate { chosen, ..found });
         }

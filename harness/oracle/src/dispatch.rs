@@ -362,9 +362,13 @@ pub struct Limits {
     /// Blocks that one workgroup may execute; beyond that it counts as endless.
     pub blocks_per_group: u64,
     /// Instructions that one workgroup may execute, counted for each invocation; beyond that it
-    /// counts as endless. A float instruction counts as 8, and one that the precision table
-    /// evaluates as 256, so the limit is a few seconds of any of them.
+    /// counts as endless. A float instruction counts as 8, one that the precision table evaluates
+    /// as 256, and a copy by the number of its scalars, so the limit is a few seconds of any of
+    /// them.
     pub work_per_group: u64,
+    /// Work of all workgroups together, as [`Outcome::work`](crate::Outcome::work) counts it. A
+    /// dispatch that takes more is refused.
+    pub work: u64,
     /// Forked lanes that one workgroup may have at the same time.
     pub forks: u32,
     /// Blocks that forked invocations of one workgroup may execute before the workgroup is given
@@ -391,6 +395,7 @@ impl Default for Limits {
             state_bytes: 2 << 30,
             blocks_per_group: 1 << 22,
             work_per_group: 1 << 29,
+            work: u64::MAX,
             forks: 256,
             undecided_blocks: 1 << 16,
             searches: 10_000,

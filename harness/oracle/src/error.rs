@@ -83,6 +83,12 @@ pub enum RunError {
         /// Its limit.
         limit: u64,
     },
+    /// The dispatch takes more work than [`Limits::work`](crate::Limits::work).
+    #[error("the dispatch takes more than {limit} units of work; dispatch fewer workgroups, or raise the limit")]
+    TooMuchWork {
+        /// The limit.
+        limit: u64,
+    },
     /// The dispatch is malformed: no device could run it.
     #[error("{0}")]
     Dispatch(String),

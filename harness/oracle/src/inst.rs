@@ -610,3 +610,20 @@ pub(crate) enum Inst {
         args: Box<[Reg]>,
     },
 }
+
+impl Inst {
+    /// Number of scalars that the instruction copies for each lane.
+    pub(crate) fn copied_scalars(&self) -> u64 {
+        match self {
+            Inst::Copy { n, .. }
+            | Inst::Select { n, .. }
+            | Inst::Insert { n, .. }
+            | Inst::Undef { n, .. }
+            | Inst::LocalLoad { n, .. }
+            | Inst::LocalStore { n, .. } => u64::from(*n),
+            Inst::Set { bits, .. } => bits.len() as u64,
+            Inst::Load { leaves, .. } | Inst::Store { leaves, .. } => leaves.len() as u64,
+            _ => 0,
+        }
+    }
+}

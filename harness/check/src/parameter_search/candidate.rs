@@ -90,6 +90,7 @@ impl Candidate {
     pub(super) fn defect(&self) -> String {
         let Score { narrow, executed, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
+            Some(FaultKind::Endless) => "a workgroup takes more work than a search permits".to_owned(),
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
             None if !self.score.has_one_in(Writes::MEANINGFUL) => format!(
                 "only {} of the {} elements that the shader may write could come out wrong",

@@ -2,13 +2,12 @@
 
 use super::candidate::Candidate;
 use super::open_parameter::{Parameter, open_parameters, provenance};
-use super::{COST, Search, VERIFICATION_TIME, WORK_PER_GROUP};
+use super::{LAST_COST, Search, WORK_PER_GROUP};
 use crate::CheckError;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
 use assay_oracle::ExecutedBlocks;
 use assay_precision::Scalar;
-use std::time::Instant;
 
 /// Largest number of modes that take other values, and of the values of one.
 const MODES: usize = 8;
@@ -19,8 +18,7 @@ impl Search<'_> {
         // The search before may have used up its limits. More code is executed, and what it makes
         // undetermined must not count against it.
         (self.work_per_group, self.undecided_blocks) = (WORK_PER_GROUP, self.check.limits.undecided_blocks);
-        self.cost = self.cost.min(COST - COST / 4);
-        self.deadline = self.deadline.max(Instant::now() + VERIFICATION_TIME);
+        self.limit = self.limit.max(self.effort.cost + LAST_COST);
         self.with_modes(best)
     }
 

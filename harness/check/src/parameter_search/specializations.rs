@@ -4,14 +4,13 @@
 //! or a size or stride. Each choice of values is interpreted once, and the parameters are searched
 //! for the best one.
 
-use super::{Candidate, Score, Search};
+use super::{Candidate, Effort, Score, Search};
 use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use crate::options::Options;
 use assay_exec::Target;
 use assay_spirv::reflect::{Reflection, SpecConstant, TypeLayout};
-use std::time::Instant;
 
 /// Values that all open specialisation constants take.
 const SPEC_LADDER: [u64; 4] = [1, 4, 16, 64];
@@ -23,16 +22,16 @@ const SPECS: usize = 8;
 /// and its score.
 type Promise = (bool, bool, Score);
 
-/// Searches with other values of the specialisation constants until a given time. Returns the best
-/// candidate, if there is any, and the number of interpreted candidates.
+/// Searches with other values of the specialisation constants, and adds the effort of that. Returns
+/// the best candidate, if there is any.
 ///
 /// # Errors
 /// As [`super::search_parameters`].
 pub(super) fn search(
     (check, options, target): (&Check<'_>, &Options, &dyn Target),
-    end: Instant,
+    effort: &mut Effort,
     best: &Candidate,
-) -> Result<Option<(Candidate, u32)>, CheckError> {
+) -> Result<Option<Candidate>, CheckError> {
     let is_set = |id: u32| check.setup.specs.iter().any(|spec| spec.id == id);
     let constants = Reflection::new(&check.shader.source.module).spec_constants;
     let is_open = |c: &SpecConstant| c.default == 0 || c.default == 1 && !matches!(*c.shape, TypeLayout::Bool);
@@ -43,7 +42,6 @@ pub(super) fn search(
     let choices = all.chain(alone.iter().map(|c| vec![(c, if c.default == 0 { 1 } else { 4 })]));
     let robustness = best.chosen.robustness;
     let options = Options { robustness: robustness.or(options.robustness), ..options.clone() };
-    let mut candidates = 0;
     let mut first: Option<(Promise, Vec<(String, String)>)> = None;
     for choice in choices.filter(|choice| !choice.is_empty()) {
         let specs: Vec<(String, String)> = choice.iter().map(|(c, value)| spec_option(c, *value)).collect();
@@ -51,9 +49,9 @@ pub(super) fn search(
         options.specs.extend(specs.iter().cloned());
         // The shader may not permit the value, as the size of an array for example.
         let Ok(specialised) = Check::new(check.shader, &options) else { continue };
-        let Some(mut search) = Search::new(&specialised, &options, target, end) else { continue };
+        let Some(mut search) = Search::new(&specialised, &options, target, effort) else { continue };
         let candidate = search.candidate(ChosenParameters::default())?;
-        candidates += search.candidates;
+        effort.add(&search.effort);
         // Work that is undefined yet may become defined; no work stays none.
         let promise = (candidate.score.narrow > 0, !candidate.faults.is_empty(), candidate.score);
         if first.as_ref().is_none_or(|(known, _)| promise > *known) {
@@ -64,11 +62,11 @@ pub(super) fn search(
     let mut options = options;
     options.specs.extend(specs.iter().cloned());
     let specialised = Check::new(check.shader, &options)?;
-    let Some(mut search) = Search::new(&specialised, &options, target, end) else { return Ok(None) };
+    let Some(mut search) = Search::new(&specialised, &options, target, effort) else { return Ok(None) };
     let candidate = search.candidate(best.chosen.clone())?;
     let found = search.best_from(candidate)?;
-    candidates += search.candidates;
-    Ok(Some((Candidate { chosen: ChosenParameters { specs, robustness, ..found.chosen }, ..found }, candidates)))
+    effort.add(&search.effort);
+    Ok(Some(Candidate { chosen: ChosenParameters { specs, robustness, ..found.chosen }, ..found }))
 }
 
 /// Returns the name and the value of a specialisation constant in the notation of the command line.

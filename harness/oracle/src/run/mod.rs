@@ -147,6 +147,7 @@ impl Run<'_> {
     /// Executes an instruction for some lanes.
     pub(crate) fn execute(&mut self, inst: &Inst, lanes: Lanes) -> Result<(), Stop> {
         self.work.instructions += lanes.list.len() as u64;
+        self.work.group.units += lanes.list.len() as u64 * inst.copied_scalars();
         self.must_be_uniform(inst, lanes);
         match inst {
             Inst::Int { op, width, out, n, dst, args, scalar, relaxed } => {

@@ -34,6 +34,7 @@ pub(super) fn groups<'a>(
         Ok(run)
     };
     let mut run = make()?;
+    run.work.add_units(run.state());
     let count = run.group_count();
     if count == 0 {
         return Ok(run);
@@ -50,13 +51,14 @@ pub(super) fn groups<'a>(
         };
         let (first, others) = rayon::join(first, || others.collect::<Result<Vec<Part<'a>>, RunError>>());
         if let Some(whole) = first.joined(others?) {
-            return Ok(whole);
+            return whole.within_limit();
         }
         run = make()?;
+        run.work.add_units(run.state());
         run.group(0);
     }
     run.groups_of(1..count);
-    Ok(run)
+    run.within_limit()
 }
 
 /// A part of the workgroups with its own run.
@@ -75,13 +77,25 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Runs workgroups until one of them counts as endless.
+    /// Runs workgroups until one of them counts as endless, or they take too much work.
     fn groups_of(&mut self, mut numbers: Range<u64>) {
         while !self.work.endless
+            && self.work.total() <= self.limits.work
             && let Some(number) = numbers.next()
         {
             self.group(number);
         }
+    }
+
+    /// Returns the run, unless it took too much work.
+    fn within_limit(self) -> Result<Run<'a>, RunError> {
+        let limit = self.limits.work;
+        if self.work.total() <= limit { Ok(self) } else { Err(RunError::TooMuchWork { limit }) }
+    }
+
+    /// Number of registers of all lanes.
+    fn state(&self) -> u64 {
+        self.columns.iter().map(|column| column.bits.len() as u64).sum()
     }
 
     /// Number of parts to divide the remaining workgroups into, after this run has executed the
@@ -99,8 +113,7 @@ impl<'a> Run<'a> {
             return 1;
         }
         let memory: u64 = self.objects.iter().map(|object| object.bytes.len() as u64).sum();
-        let registers = self.columns.iter().map(|column| column.bits.len() as u64 * 8).sum::<u64>();
-        let each = (memory + registers + self.races.full_bytes()).max(1);
+        let each = (memory + self.state() * 8 + self.races.full_bytes()).max(1);
         let fit = self.limits.state_bytes / each;
         (threads * PARTS).min(count - 1).min(fit).max(1)
     }

@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
         for column in run.columns.iter_mut().filter(|column| !column.is_plain() || column.bits[0] != 0) {
             (1..capacity).for_each(|lane| column.duplicate(0, lane));
         }
-        run.work.instructions = 0;
+        run.work = WorkCounters::default();
         // A decision of a branch also restricts constants with several values.
         let made = (0..run.columns.len() as Reg).filter(|reg| !run.columns[*reg as usize].is_plain());
         run.carried = made.chain(program.carried.iter().copied()).collect();

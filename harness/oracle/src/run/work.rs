@@ -78,6 +78,11 @@ impl WorkCounters {
         self.group = GroupWork::default();
     }
 
+    /// Adds units of work before the first workgroup.
+    pub(super) fn add_units(&mut self, units: u64) {
+        self.earlier += units;
+    }
+
     /// Adds the work of a run of other workgroups.
     pub(super) fn add(&mut self, other: &WorkCounters) {
         self.endless |= other.endless;

@@ -102,7 +102,7 @@ fn uninitialised_workgroup_memory() {
 #[test]
 fn endless_loop() {
     let text = "@group(0) @binding(0) var<storage, read_write> d: array<u32>;
-        @compute @workgroup_size(1) fn main() { var i = 0u; loop { if d[0] == 9u { break; } i++; } d[0] = i; }";
+        @compute @workgroup_size(1) fn main() { var i = 0u; loop { if d[0] == 9u { break; } i++; } if i > 0u { d[0] = i; } }";
     let program = assay_oracle::Program::new(&wgsl(text), "main", &Default::default()).expect("a program");
     let bindings = std::collections::BTreeMap::from([(assay_oracle::Slot::new(0, 0), words(&[1]))]);
     let dispatch = assay_oracle::Dispatch { bindings, ..Default::default() };
@@ -114,8 +114,17 @@ fn endless_loop() {
     let limits = assay_oracle::Limits { work_per_group: 10_000, ..Default::default() };
     let dispatch = assay_oracle::Dispatch { groups: [1000, 1, 1], ..dispatch };
     let outcome = program.run(&dispatch, &limits).expect("runs");
-    assert_eq!((faults(&outcome), outcome.fault_count), (vec![(FaultKind::Endless, 2)], 1));
+    let [(kind, _)] = faults(&outcome)[..] else { panic!("{outcome:?}") };
+    assert_eq!((kind, outcome.fault_count), (FaultKind::Endless, 1));
     assert!(outcome.instructions < 10_000);
+    // By the work of all workgroups together, which refuses the dispatch.
+    let limits = assay_oracle::Limits { blocks_per_group: 100, work: 5000, ..Default::default() };
+    assert_eq!(program.run(&dispatch, &limits).err(), None, "an endless workgroup ends the run before");
+    let bindings = std::collections::BTreeMap::from([(assay_oracle::Slot::new(0, 0), words(&[9]))]);
+    let ends = assay_oracle::Dispatch { bindings, ..dispatch.clone() };
+    assert_eq!(program.run(&ends, &limits).err(), Some(assay_oracle::RunError::TooMuchWork { limit: 5000 }));
+    let limits = assay_oracle::Limits { work: 1 << 20, ..limits };
+    assert_eq!(program.run(&ends, &limits).err(), None);
 }
 
 /// Details of the faults of four invocations that load by `pointer`, in a shader with an array of
