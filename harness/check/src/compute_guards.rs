@@ -1,4 +1,4 @@
-//! Macros under which a text declares its compute shaders, or a name.
+//! Macros under which a text declares its compute shaders, or a name, or that it demands.
 //!
 //! A file may contain several shaders, or variants of one, each between `#if defined(NAME)` and
 //! `#endif`. Its build defines one of the names at a time.
@@ -14,6 +14,37 @@ pub fn compute_guards(text: &str) -> Vec<Vec<String>> {
 /// Returns the sets of macros that lead to a declaration of a name, as [`guards_of`] does.
 pub(crate) fn declaration_guards(text: &str, name: &str) -> Vec<Vec<String>> {
     guards_of(text, |line| declares(line, name))
+}
+
+/// Returns the macro that keeps a compiler from the line with this index, an `#error`: that of the
+/// first branch before an `#else` or `#elif` around the line, or of an `#ifndef`.
+pub(crate) fn demanded_macro(text: &str, line: usize) -> Option<String> {
+    // For each open group of lines, the macros that lead to its first branch and out of the current
+    // one.
+    let mut open: Vec<[Option<String>; 2]> = Vec::new();
+    for line in text.lines().take(line) {
+        match directive(line) {
+            Some(("if", condition)) if condition.trim_start().starts_with('!') => {
+                open.push([None, required_macro(condition.trim_start().trim_start_matches('!'))]);
+            }
+            Some(("if" | "ifdef", condition)) => open.push([required_macro(condition), None]),
+            Some(("ifndef", condition)) => open.push([None, required_macro(condition)]),
+            Some(("elif" | "else", _)) => {
+                if let Some([first, out]) = open.last_mut() {
+                    out.clone_from(first);
+                }
+            }
+            Some(("endif", _)) => _ = open.pop(),
+            _ => {}
+        }
+    }
+    open.pop().and_then(|[_, out]| out)
+}
+
+/// Returns the name of the preprocessing directive in a line, and the text after it.
+fn directive(line: &str) -> Option<(&str, &str)> {
+    let directive = line.trim_start().strip_prefix('#')?.trim_start();
+    Some(directive.split_at(name_length(directive)))
 }
 
 /// Returns whether a line declares a name: `#define NAME`, or a type before it.
@@ -47,8 +78,7 @@ fn guards_of(text: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
                 guards.push(guard);
             }
         }
-        let directive = line.strip_prefix('#').map(str::trim_start);
-        match directive.map(|directive| directive.split_at(name_length(directive))) {
+        match directive(line) {
             Some(("if" | "ifdef", condition)) => open.push(required_macro(condition)),
             Some(("ifndef", _)) => open.push(None),
             Some(("elif", condition)) => {
@@ -119,6 +149,36 @@ mod tests {
         let open = "// layout(local_size_x = 1) in;\n#ifdef SMALL\n#define N 4\n#endif\nlayout(local_size_x = N) in;";
         assert_eq!(compute_guards(open), [[""; 0]]);
         assert_eq!(compute_guards("#endif\n#else\nvoid main() {}"), [[""; 0]; 0]);
+    }
+
+    #[test]
+    fn an_error_demands_the_macro_of_the_first_branch() {
+        let text = "#ifdef A
+            #error x
+            #elif defined(B)
+            #error first
+            #else
+            #error first
+            #endif
+            #ifndef C
+            #error C
+            # if ! defined(D)
+            #error D
+            # endif
+            #else
+            #error x
+            #endif
+            #if E > 1
+            #else
+            #error x
+            #endif
+            #error x";
+        let found: Vec<String> = (0..)
+            .zip(text.lines())
+            .filter(|(_, line)| line.contains("#error"))
+            .map(|(index, _)| demanded_macro(text, index).unwrap_or("x".into()))
+            .collect();
+        assert_eq!(found, ["x", "A", "A", "C", "D", "x", "x", "x"]);
     }
 
     #[test]

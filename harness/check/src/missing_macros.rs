@@ -2,10 +2,10 @@
 //! request.
 //!
 //! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a
-//! syntax error. The use of a macro in its line tells its kind: a format of an image, a type, or a
-//! number. A name may also be undeclared because its declarations stand under `#ifdef`.
+//! syntax error or an `#error`. The use of a macro in its line tells its kind: a format of an image,
+//! a type, or a number. A name may also be undeclared because its declarations stand under `#ifdef`.
 
-use crate::compute_guards::declaration_guards;
+use crate::compute_guards::{declaration_guards, demanded_macro};
 
 /// Value of a macro that is a number, as that of an override in WGSL.
 pub(crate) const NUMBER: &str = "4";
@@ -26,6 +26,9 @@ const NAMED: [&str; 4] =
 /// Phrases of messages about a line.
 const LINES: [&str; 2] = ["syntax error", "unrecognized layout identifier"];
 
+/// Phrase of glslang's message about a macro in a condition that must be defined; the name follows.
+const CONDITION: &str = "undefined macro in expression not allowed in es profile";
+
 /// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. `name`
 /// is the text's file in the message. Macros have names in capital letters.
 pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<String> {
@@ -37,8 +40,15 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
         }
     };
     for message in message.lines() {
-        let line = line_of(message, name).and_then(|number| text.lines().nth(number.checked_sub(1)?));
-        if NAMED.iter().any(|phrase| message.contains(phrase)) {
+        let index = line_of(message, name).and_then(|number| number.checked_sub(1));
+        let line = index.and_then(|index| text.lines().nth(index));
+        if let Some((_, used)) = message.split_once(CONDITION) {
+            add(used.trim(), "0");
+        } else if let Some(demanded) =
+            index.filter(|_| message.contains("#error")).and_then(|index| demanded_macro(text, index))
+        {
+            add(&demanded, "1");
+        } else if NAMED.iter().any(|phrase| message.contains(phrase)) {
             for name in message.split('\'').skip(1).step_by(2).filter(|name| is_name(name)) {
                 // One of several variants declares it, and nothing else does.
                 let guards = declaration_guards(text, name);
@@ -252,6 +262,16 @@ mod tests {
             a.comp:30: 'MAX_FAULTS' : undeclared identifier
             a.comp:31: 'CAPITALS' : unknown error";
         assert_eq!(missing_macros(message, "", "a.comp"), ["VALUE_TYPE=float", "BANKS=4", "MAX_FAULTS=4"]);
+    }
+
+    #[test]
+    fn macros_in_conditions_are_defined() {
+        let text = "#if defined(HALF)\n#define FORMAT r16f\n#else\n#error \"unknown format\"\n#endif\n#if FEEDBACK";
+        let error = "ERROR: a.comp:4: '#error' : unknown format";
+        assert_eq!(missing_macros(error, text, "a.comp"), ["HALF=1"]);
+        let undefined = format!("ERROR: a.comp:6: 'preprocessor evaluation' : {CONDITION} FEEDBACK ");
+        assert_eq!(missing_macros(&undefined, text, "a.comp"), ["FEEDBACK=0"]);
+        assert_eq!(missing_macros("ERROR: a.comp:6: '#error' : x", text, "a.comp"), [""; 0]);
     }
 
     #[test]

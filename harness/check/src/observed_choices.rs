@@ -141,15 +141,17 @@ impl Check<'_> {
         let replayed = self.replay(round, target, choices);
         // An access outside of a buffer may have damaged the records.
         let doubts = match &replayed {
-            Ok(replayed) if replayed.found.failing > 0 => replayed.outcome.possible_faults.first(),
-            Err(Unobserved::ImpossibleLayout(_)) => outcome.possible_faults.first(),
+            Ok(replayed) if replayed.found.failing > 0 => {
+                Some(("returned is not permitted", replayed.outcome.possible_faults.first()))
+            }
+            Err(Unobserved::ImpossibleLayout(_)) => Some(("recorded is not possible", outcome.possible_faults.first())),
             _ => None,
         };
-        if let Some(fault) = doubts {
+        if let Some((what, Some(fault))) = doubts {
             let place = self.shader.location(fault.at);
             let why = format!(
-                "what an instrumented run recorded is not possible, which proves nothing because the shader may have \
-                 undefined behaviour at {place}"
+                "what an instrumented run {what}, which proves nothing because the shader may have undefined behaviour \
+                 at {place}"
             );
             return Some(Err(Unobserved::Failed { choices, why }));
         }
