@@ -528,6 +528,8 @@ mod tests {
             expected: vec![[0.0; 4], [1.0; 4]],
             got: vec![[1.0; 4]; 2],
             wrong: vec![true, false],
+            channels: 4,
+            ..Default::default()
         };
         let drawn = |name: &str| {
             let picture = texels.picture("attachment 0").map(Box::new);
@@ -692,6 +694,13 @@ mod tests {
         let lines: Vec<_> = lines.iter().map(|line| (line.name.as_str(), line.standing, line.word.as_str())).collect();
         assert_eq!(lines, [("p.b", Standing::Flaky, "Flake"), (name.as_str(), Standing::Flaky, "Flake")]);
         assert!(fs::read_to_string(dir.path().join("results.csv")).unwrap().contains("p.b,Flake,"));
+        // The page has the text of the check.
+        let mut page = Vec::new();
+        let run = crate::read::ResultDir::open(dir.path().to_owned()).unwrap();
+        crate::html::Page::read(&[run], &|_| None).unwrap().write(&mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        let text = "Fail a.wgsl: main with 4 x 2 x 1 workgroups of 8 x 8 x 1, 2 of 2 rounds checked\\n";
+        assert!(page.contains(text), "{page}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::compare::Permitted;
 use crate::memory_layout::{Element, MemoryContents, PathStep};
-use assay_events::{Picture, TexelGrid};
+use assay_events::{NumberType, Picture, TexelGrid};
 use assay_exec::Descriptor;
 use assay_oracle::{Memory, Outcome, Slot, Standing};
 use assay_precision::Scalar;
@@ -38,6 +38,15 @@ pub fn approximate(scalar: Scalar, bits: u64) -> f64 {
         Scalar::Float(format) => format.to_f64(bits),
         Scalar::Int { width, signed: true } => (bits << (64 - width)).cast_signed().wrapping_shr(64 - width) as f64,
         Scalar::Int { .. } | Scalar::Bool => bits as f64,
+    }
+}
+
+/// Returns the type of numbers as which scalars are drawn.
+pub fn number_type(scalar: Scalar) -> NumberType {
+    match scalar {
+        Scalar::Int { width: 64, .. } | Scalar::Float(_) => NumberType::Float,
+        Scalar::Int { signed: true, .. } => NumberType::Int,
+        Scalar::Int { .. } | Scalar::Bool => NumberType::Uint,
     }
 }
 
@@ -84,8 +93,15 @@ impl PictureBuilder<'_> {
             match element.scalar {
                 Scalar::Int { signed: false, .. } if packed => {
                     values[at] = (bits as u32).to_le_bytes().map(f64::from);
+                    (self.texels.channels, self.texels.number) = (4, NumberType::Uint);
                 }
                 scalar => {
+                    // Numbers of several types are drawn as floats.
+                    let is_first = at == 0 && self.channels == 0;
+                    let number = number_type(scalar);
+                    let is_usual = is_first || number == self.texels.number;
+                    self.texels.number = if is_usual { number } else { NumberType::Float };
+                    self.texels.channels = self.texels.channels.max(self.channels + 1).min(4);
                     if let Some(value) = values[at].get_mut(self.channels) {
                         *value = approximate(scalar, bits);
                     }

@@ -34,6 +34,6 @@ pub use example_call::ExampleCall;
 pub use executed_instructions::{ExecutedInstructions, PossibleFault, SkippedCode, TracedInstructions, says_enough};
 pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TABLE_SCHEMA, TableRow, WgslRule};
 pub use rerun_command::{rerun_command, rerun_options, shell_command};
-pub use result_picture::{PICTURE_BYTES, PICTURE_SIDE, Picture, TexelGrid};
+pub use result_picture::{NumberType, PICTURE_BYTES, PICTURE_SIDE, Picture, PictureTiles, PngLayout, TexelGrid};
 pub use run_settings::RunSettings;
 pub use writes::{BindingWrites, Writes};

@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest width and height of the part of a result that a picture shows, in texels.
-pub const PICTURE_SIDE: usize = 64;
+pub const PICTURE_SIDE: usize = 32;
+
+/// Largest number of channels of a texel.
+const CHANNELS: usize = 4;
 
 /// Largest size of a picture's PNG in bytes.
 pub const PICTURE_BYTES: usize = 64 << 10;
@@ -21,12 +24,58 @@ pub struct Picture {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// A permitted value of each texel as red, green and blue, row by row, in base 64.
+    /// Column and row of the first texel in the result.
+    #[serde(default)]
+    pub first: [usize; 2],
+    /// Numbers of each texel, at most 4.
+    #[serde(default)]
+    pub channels: usize,
+    /// Type of the numbers.
+    #[serde(default)]
+    pub number: NumberType,
+    /// A permitted value of each texel, row by row, in base 64: its numbers in 4 bytes each, little
+    /// endian.
     pub expected: String,
     /// The actual value of each texel, in the same form.
     pub got: String,
     /// One byte for each texel, in base 64: 1 if the actual value is not permitted, else 0.
     pub wrong: String,
+    /// The tiles, if the result is an attachment of a pass with tile shading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiles: Option<PictureTiles>,
+}
+
+/// Type of the numbers of a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NumberType {
+    /// 32-bit floats. Numbers of 64 bits are rounded to them.
+    #[default]
+    Float,
+    /// Signed 32-bit integers.
+    Int,
+    /// Unsigned 32-bit integers.
+    Uint,
+}
+
+/// Tiles of an attachment. The grid begins at its first texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct PictureTiles {
+    /// Width and height of a tile, not 0.
+    pub size: [usize; 2],
+    /// Width and height of the apron.
+    pub apron: [usize; 2],
+    /// Rows of a layer. Layers stand below each other.
+    pub layer: usize,
+}
+
+/// Squares of the PNG of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PngLayout {
+    /// Pixels along the side of a texel.
+    pub scale: usize,
+    /// Pixels between the parts.
+    pub gap: usize,
 }
 
 /// Texels of a result as numbers.
@@ -40,6 +89,12 @@ pub struct TexelGrid {
     pub got: Vec<[f64; 4]>,
     /// Set for texels whose actual value is not permitted.
     pub wrong: Vec<bool>,
+    /// Channels in use.
+    pub channels: usize,
+    /// Type of the numbers.
+    pub number: NumberType,
+    /// As [`Picture::tiles`].
+    pub tiles: Option<PictureTiles>,
 }
 
 impl TexelGrid {
@@ -62,17 +117,47 @@ impl TexelGrid {
         if [expected.len(), got.len(), wrong.len()] != [width * height; 3] {
             return None;
         }
-        let colours = ColourMap::new(expected.iter().chain(&got));
-        let drawn =
-            |of: &[[f64; 4]]| BASE64_STANDARD.encode(of.iter().flat_map(|v| colours.rgb(v)).collect::<Vec<u8>>());
+        let channels = self.channels.min(CHANNELS);
+        let encoded = |of: &[[f64; CHANNELS]]| {
+            let numbers = of.iter().flat_map(|texel| &texel[..channels]);
+            BASE64_STANDARD.encode(numbers.flat_map(|number| self.number.to_bytes(*number)).collect::<Vec<u8>>())
+        };
         let part = if (width, height) == (self.width, self.wrong.len() / self.width) {
             String::new()
         } else {
             format!(", texels ({x0}, {y0}) to ({}, {})", x0 + width - 1, y0 + height - 1)
         };
-        let caption = format!("{what}{part}; {}", colours.caption());
-        let (expected, got, wrong) = (drawn(&expected), drawn(&got), BASE64_STANDARD.encode(wrong));
-        Some(Picture { caption, width, height, expected, got, wrong })
+        let colours = ColourMap::new(expected.iter().chain(&got));
+        Some(Picture {
+            caption: format!("{what}{part}; {}", colours.caption()),
+            width,
+            height,
+            first: [x0, y0],
+            channels,
+            number: self.number,
+            expected: encoded(&expected),
+            got: encoded(&got),
+            wrong: BASE64_STANDARD.encode(wrong),
+            tiles: self.tiles,
+        })
+    }
+}
+
+impl NumberType {
+    fn to_bytes(self, number: f64) -> [u8; 4] {
+        match self {
+            NumberType::Float => (number as f32).to_le_bytes(),
+            NumberType::Int => (number as i32).to_le_bytes(),
+            NumberType::Uint => (number as u32).to_le_bytes(),
+        }
+    }
+
+    fn from_bytes(self, bytes: [u8; 4]) -> f64 {
+        match self {
+            NumberType::Float => f32::from_le_bytes(bytes).into(),
+            NumberType::Int => i32::from_le_bytes(bytes).into(),
+            NumberType::Uint => u32::from_le_bytes(bytes).into(),
+        }
     }
 }
 
@@ -125,7 +210,7 @@ impl ColourMap {
 
     fn caption(&self) -> String {
         let names = ["red", "green", "blue", "alpha"];
-        let range = |k: usize| format!("{} {} to {}", names[k], self.least[k], self.most[k]);
+        let range = |k: usize| format!("{} {} to {}", names[k], self.least[k] as f32, self.most[k] as f32);
         let varying: Vec<usize> = (0..4).filter(|k| self.varies(*k)).collect();
         let mut said = match varying.as_slice() {
             [] => "every number the same".to_owned(),
@@ -149,19 +234,19 @@ impl Picture {
     /// distance of the two colours. Returns `None` if the parts do not fit each other, or if the
     /// file would be too large.
     pub fn png(&self) -> Option<Vec<u8>> {
-        /// Pixels between the parts, and the width to which a part is scaled.
-        const GAP: usize = 8;
-        const WIDE: usize = 256;
         let Picture { width, height, .. } = *self;
         if width == 0 || height == 0 || width.max(height) > PICTURE_SIDE {
             return None;
         }
-        let bytes = |text: &str| BASE64_STANDARD.decode(text).ok();
-        let (expected, got, wrong) = (bytes(&self.expected)?, bytes(&self.got)?, bytes(&self.wrong)?);
         let texels = width * height;
-        if [expected.len(), got.len(), wrong.len()] != [texels * 3, texels * 3, texels] {
+        let (expected, got) = (self.values(&self.expected)?, self.values(&self.got)?);
+        let wrong = BASE64_STANDARD.decode(&self.wrong).ok()?;
+        if [expected.len(), got.len(), wrong.len()] != [texels; 3] {
             return None;
         }
+        let map = ColourMap::new(expected.iter().chain(&got));
+        let drawn = |of: &[[f64; CHANNELS]]| of.iter().flat_map(|value| map.rgb(value)).collect::<Vec<u8>>();
+        let (expected, got) = (drawn(&expected), drawn(&got));
         let difference: Vec<u8> = (0..texels)
             .flat_map(|i| {
                 let apart = |k: usize| expected[i * 3 + k].abs_diff(got[i * 3 + k]);
@@ -174,11 +259,11 @@ impl Picture {
                 }
             })
             .collect();
-        let scale = (WIDE / width.max(height)).max(1);
-        let (columns, rows) = (3 * width * scale + 2 * GAP, height * scale);
+        let PngLayout { scale, gap } = self.layout();
+        let (columns, rows) = (3 * width * scale + 2 * gap, height * scale);
         let mut pixels = vec![255u8; columns * rows * 3];
         for (part, colours) in [&expected, &got, &difference].into_iter().enumerate() {
-            let left = part * (width * scale + GAP);
+            let left = part * (width * scale + gap);
             for (x, y) in (0..height * scale).flat_map(|y| (0..width * scale).map(move |x| (x, y))) {
                 let (from, to) = ((x / scale + y / scale * width) * 3, (left + x + y * columns) * 3);
                 pixels[to..to + 3].copy_from_slice(&colours[from..from + 3]);
@@ -188,6 +273,29 @@ impl Picture {
         let encoder = PngEncoder::new(&mut png);
         encoder.write_image(&pixels, columns as u32, rows as u32, image::ExtendedColorType::Rgb8).ok()?;
         (png.len() <= PICTURE_BYTES).then_some(png)
+    }
+
+    /// Returns the numbers of each texel; `None` if they are not whole texels.
+    fn values(&self, text: &str) -> Option<Vec<[f64; CHANNELS]>> {
+        if !(1..=CHANNELS).contains(&self.channels) {
+            return None;
+        }
+        let bytes = BASE64_STANDARD.decode(text).ok()?;
+        let (numbers, []) = bytes.as_chunks::<4>() else { return None };
+        let texels = numbers.chunks_exact(self.channels);
+        let value = |texel: &[[u8; 4]]| {
+            let mut value = [0.0; CHANNELS];
+            value.iter_mut().zip(texel).for_each(|(channel, bytes)| *channel = self.number.from_bytes(*bytes));
+            value
+        };
+        texels.remainder().is_empty().then(|| texels.map(value).collect())
+    }
+
+    /// Returns the squares of the PNG.
+    pub fn layout(&self) -> PngLayout {
+        /// Pixels to which a part is scaled.
+        const WIDE: usize = 256;
+        PngLayout { scale: (WIDE / self.width.max(self.height).max(1)).max(1), gap: 8 }
     }
 
     /// Returns the PNG as a `data:` URI.
@@ -205,7 +313,8 @@ mod tests {
         let expected: Vec<[f64; 4]> = (0..width * height).map(|i| [i as f64, 0.0, 0.0, 1.0]).collect();
         let mut got = expected.clone();
         got[wrong][0] += 3.0;
-        TexelGrid { width, expected, got, wrong: (0..width * height).map(|i| i == wrong).collect() }
+        let wrong = (0..width * height).map(|i| i == wrong).collect();
+        TexelGrid { width, expected, got, wrong, channels: 4, ..TexelGrid::default() }
     }
 
     fn decoded(png: &[u8]) -> image::RgbImage {
@@ -232,8 +341,8 @@ mod tests {
     #[test]
     fn large_results_are_drawn_around_the_first_wrong_texel() {
         let picture = texels(300, 200, 299 + 100 * 300).picture("image").unwrap();
-        assert_eq!((picture.width, picture.height), (64, 64));
-        assert!(picture.caption.starts_with("image, texels (236, 68) to (299, 131); "), "{}", picture.caption);
+        assert_eq!((picture.width, picture.height, picture.first), (32, 32, [268, 84]));
+        assert!(picture.caption.starts_with("image, texels (268, 84) to (299, 115); "), "{}", picture.caption);
         assert!(picture.png().is_some());
         assert!(picture.data_uri().unwrap().starts_with("data:image/png;base64,iVBOR"));
     }
@@ -248,7 +357,9 @@ mod tests {
             Picture { expected: "not base 64".into(), ..picture.clone() },
             Picture { width: 5, ..picture.clone() },
             Picture { width: usize::MAX, height: usize::MAX, ..picture.clone() },
-            Picture { got: String::new(), ..picture },
+            Picture { got: String::new(), ..picture.clone() },
+            Picture { channels: 3, ..picture.clone() },
+            Picture { channels: 0, ..picture },
         ] {
             assert_eq!(spoilt.png(), None);
         }
@@ -271,9 +382,25 @@ mod tests {
         texels.got[1] = [f64::NAN; 4];
         texels.got[2] = [f64::INFINITY; 4];
         let picture = texels.picture("image").unwrap();
-        let got = BASE64_STANDARD.decode(&picture.got).unwrap();
-        assert_eq!(got[3..6], [255, 0, 255]);
         assert!(picture.caption.ends_with("; magenta: NaN"), "{}", picture.caption);
-        assert_eq!(got[6], 255);
+        let png = decoded(&picture.png().unwrap());
+        let got = |x: u32, y: u32| png.get_pixel(264 + x * 128 + 64, y * 128 + 64).0;
+        assert_eq!(got(1, 0), [255, 0, 255]);
+        assert_eq!(got(0, 1)[0], 255);
+    }
+
+    #[test]
+    fn a_picture_keeps_the_numbers() {
+        let extremes = [u32::MAX.into(), 0.0, 0.0, 0.0];
+        let ends = [-1.0, i32::MIN.into(), 0.0, 0.0];
+        for (number, value) in
+            [(NumberType::Uint, extremes), (NumberType::Int, ends), (NumberType::Float, [0.1f32.into(); 4])]
+        {
+            let grid = TexelGrid { number, channels: 2, got: vec![value; 4], ..texels(2, 2, 1) };
+            let picture = grid.picture("image").unwrap();
+            let kept = picture.values(&picture.got).unwrap();
+            assert_eq!(kept[3][..2], value[..2]);
+            assert_eq!(kept[3][2..], [0.0; 2]);
+        }
     }
 }

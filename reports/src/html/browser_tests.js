@@ -96,6 +96,26 @@
     press('/', document.body);
     check('/ focuses the filter', document.activeElement === filter);
 
+    // The picture of a failing image: 32 of its 40 columns, from (4, 0) on.
+    location.hash = '#case=p.f32.exp2.7';
+    await wait();
+    const probed = () => panel.querySelector('.probe').textContent;
+    const texels = panel.querySelector('.frame');
+    same('the first wrong texel is probed', probed(), 'texel (20, 1), tile (1, 0): expected 7.5, -1; got 0.1, -1; not permitted');
+    press('ArrowLeft', texels);
+    press('ArrowDown', texels);
+    same('arrow keys probe', probed(), 'texel (19, 2), tile (1, 1): expected 12.375, -1; got 12.375, -1; permitted');
+    for (let n = 0; n < 40; n++) press('ArrowDown', texels);
+    same('the probe stays inside', probed(), 'texel (19, 2), tile (1, 1): expected 12.375, -1; got 12.375, -1; permitted');
+    const box = panel.querySelector('.stage').getBoundingClientRect();
+    // The first texel of the second part: 32 texels of 8 pixels and a gap of 8 before it.
+    const point = new PointerEvent('pointermove', { clientX: box.left + box.width * (264 + 4) / 784, clientY: box.top + 1, bubbles: true });
+    texels.dispatchEvent(point);
+    same('the pointer probes', probed(), 'texel (4, 0), tile (0, 0): expected 0.5, -1; got 0.5, -1; permitted');
+    press('+', texels);
+    check('+ zooms', panel.querySelector('.stage').getBoundingClientRect().width > 1.9 * box.width);
+    same('tiles are drawn', panel.querySelectorAll('.tile').length, 3 * 6);
+
     // Names from outside.
     for (const name of ["p.f32.<img src=x onerror=alert(1)>", 'p.f32.it\'s "$(here)"; `x`', 'p.f32.#case=p&filter=%41+b']) {
       location.hash = new URLSearchParams([['case', name]]);

@@ -7,7 +7,7 @@ use crate::{
     test_browser::{browse, with_checks},
     test_events::{case, folder, run},
 };
-use assay_events::{CaseResult, Event, Status};
+use assay_events::{CaseResult, Event, PictureTiles, Status, TexelGrid};
 use std::{fs, io::Write, path::Path};
 
 const CHECKS: &str = include_str!("browser_tests.js");
@@ -29,7 +29,24 @@ fn cases() -> Vec<CaseResult> {
         .chain([named("Log", "default", "p.f32.log.hangs", Status::Timeout)])
         .collect();
     cases[205].failing_inputs = 60_000;
+    cases[207].picture = attachment().picture("attachment 0").map(Box::new);
     cases
+}
+
+/// Returns an attachment of 40 x 3 texels in tiles of 16 x 2 with one wrong texel, (20, 1).
+fn attachment() -> TexelGrid {
+    let expected: Vec<[f64; 4]> = (0..120).map(|texel| [f64::from(texel) / 8.0, -1.0, 0.0, 0.0]).collect();
+    let mut got = expected.clone();
+    got[60][0] = 0.1f32.into();
+    TexelGrid {
+        width: 40,
+        wrong: (0..120).map(|texel| texel == 60).collect(),
+        expected,
+        got,
+        channels: 2,
+        tiles: Some(PictureTiles { size: [16, 2], apron: [1, 1], layer: 3 }),
+        ..TexelGrid::default()
+    }
 }
 
 /// Writes the page of a result directory with the changes since another one, and the checks

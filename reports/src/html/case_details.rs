@@ -1,4 +1,4 @@
-//! Details of cases that fail or warn.
+//! Details of cases that fail or warn, and of shaders.
 
 use super::{
     Derive,
@@ -7,11 +7,12 @@ use super::{
 };
 use crate::{
     causes::Causes,
-    describe,
+    check_text, describe,
     read::{ReadError, ResultDir},
     scalar_types::{parse_types, permitted_texts, result_type, value},
 };
-use assay_events::{CaseResult, Event, Example, Profile, Status};
+use anstream::adapter::strip_str;
+use assay_events::{CaseResult, Event, Example, Picture, PngLayout, Profile, Status};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::{
@@ -23,8 +24,10 @@ use std::{
 /// `results.jsonl` only.
 const DETAILS: usize = 400;
 
-#[derive(Serialize)]
+/// Details of a case. Those of a check of a shader are its text on the console, and its picture.
+#[derive(Default, Serialize)]
 pub(super) struct CaseDetail {
+    text: String,
     rule: String,
     clause: String,
     coverage: String,
@@ -40,7 +43,9 @@ pub(super) struct CaseDetail {
 struct PictureJson {
     /// PNG as a `data:` URI.
     png: String,
-    caption: String,
+    layout: PngLayout,
+    #[serde(flatten)]
+    texels: Picture,
 }
 
 #[derive(Serialize)]
@@ -101,9 +106,17 @@ pub(super) fn details(
         let pairs: Vec<_> = of_run.into_iter().zip(result_dir.read_events(&places)?).collect();
         details.par_extend(pairs.into_par_iter().filter_map(|(of, event)| match event {
             Event::CaseFinished(case) => Some((of.row, detail(&case, of.why.clone(), derive))),
-            // A check has no such details; other events are not results.
-            Event::CheckFinished(_)
-            | Event::RunStarted(_)
+            Event::CheckFinished(check) => Some((
+                of.row,
+                CaseDetail {
+                    text: strip_str(&check_text(&check)).to_string(),
+                    why: of.why.clone(),
+                    picture: check.picture.as_deref().and_then(picture),
+                    ..CaseDetail::default()
+                },
+            )),
+            // Other events are not results.
+            Event::RunStarted(_)
             | Event::CaseStarted { .. }
             | Event::CaseProgress { .. }
             | Event::RunFinished { .. } => None,
@@ -129,11 +142,13 @@ fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> CaseDet
         classes: classes.collect(),
         operand: profile.as_ref().map(|profile| profile.operand.clone()).unwrap_or_default(),
         profile,
-        picture: case
-            .picture
-            .as_ref()
-            .and_then(|picture| Some(PictureJson { png: picture.data_uri()?, caption: picture.caption.clone() })),
+        picture: case.picture.as_deref().and_then(picture),
+        ..CaseDetail::default()
     }
+}
+
+fn picture(texels: &Picture) -> Option<PictureJson> {
+    Some(PictureJson { png: texels.data_uri()?, layout: texels.layout(), texels: texels.clone() })
 }
 
 /// Returns an example in the page's JSON, if `derived` with its derivation.

@@ -122,6 +122,8 @@ const LITTLE: &str = "says little";
 struct CaseRecord {
     name: String,
     status: Status,
+    /// Set for the check of a shader that was dispatched.
+    is_shader: bool,
     /// Set if the run ended during the case.
     cut_short: bool,
     reason: Option<String>,
@@ -165,6 +167,7 @@ impl PageRows {
             // The results of a check are those that could have come out wrong.
             let results = brief.writes.as_ref().map(|writes| writes.falsifiable);
             CaseRecord {
+                is_shader: results.is_some(),
                 classes: Some(brief.failure_classes().join(", ")).filter(|some| !some.is_empty()).unwrap_or(little),
                 failure,
                 status: brief.status.unwrap_or(Status::InternalError),
@@ -238,7 +241,7 @@ impl PageRows {
         if let Some(profile) = read.profile {
             self.plots.add(PlotKey { run, instruction, types }, profile, read.margin);
         }
-        if is_interesting(read.status) {
+        if is_interesting(read.status) || read.is_shader {
             self.interesting.push(DetailCandidate { row: self.rows.len() as u32, place: read.place, why });
         }
         self.rows.push(PageRow {

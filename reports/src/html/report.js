@@ -417,19 +417,14 @@ function content(i) {
     ['status', el('span', { class: 'status', style: 'color:' + colour(statusOf(i)) }, label(i))],
     ['reason', cases.reason[i] < 0 ? '' : data.reasons[cases.reason[i]]], ['cause', of.length ? el('div', {}, ...of) : ''],
     ['expectation', more && more.why], ['device', run.device + ', ' + run.driver],
-    ['instruction', data.instructions[cases.instruction[i]] + '  ' + data.types[cases.types[i]]],
+    ['instruction', (data.instructions[cases.instruction[i]] + '  ' + data.types[cases.types[i]]).trim()],
     ['path', ['NotSupported', 'Undetermined'].includes(statusOf(i)) ? '' : data.paths[cases.path[i]]], ['modes', data.modes[cases.modes[i]]], ['rule', more && more.rule], ['clause', more && more.clause],
     ['inputs', group(cases.inputs[i]) + (more && more.coverage ? ' (' + more.coverage + ')' : '')],
     ['failing inputs', cases.failing[i] ? group(cases.failing[i]) + ' (' + share(cases.failing[i], cases.inputs[i]) + ')' : ''], ['greatest margin', margin(cases.margin[i])],
     ['reproduce', command(rerun(i))]])];
   const shape = data.footprints.find(f => cases.name[i].startsWith(f.cases));
-  if (more && more.picture) {
-    const image = el('img', { class: 'picture', alt: 'expected, got, difference, left to right' });
-    image.src = more.picture.png;
-    parts.push(el('figure', { class: 'difference' }, image,
-      el('figcaption', {}, el('strong', {}, 'Expected, got, difference'), ' ', more.picture.caption,
-        el('br'), 'Difference: black = permitted, red = not permitted; brighter = larger error.')));
-  }
+  if (more && more.picture) parts.push(pictureFigure(more.picture));
+  if (more && more.text) parts.push(el('pre', {}, more.text));
   for (const kind of (more ? more.classes : [])) {
     parts.push(el('h3', {}, group(kind.count) + ' × ' + kind.class + ' (' + kind.status + ')'), examples(kind.examples));
   }
@@ -437,6 +432,101 @@ function content(i) {
   if (more && more.profile) parts.push(plot(more.profile, more.operand));
   if (shape) parts.push(footprint(shape));
   return parts;
+}
+
+// Pictures: expected, got and difference side by side, with a probe that shows the numbers of a texel.
+const READERS = { float: 'getFloat32', int: 'getInt32', uint: 'getUint32' };
+function shortest(float) {
+  let text = String(float);
+  for (let digits = 1; digits < 10 && Number.isFinite(float); digits++) {
+    text = String(Number(float.toPrecision(digits)));
+    if (Math.fround(text) === float) break;
+  }
+  return text;
+}
+function pictureFigure(p) {
+  const { scale, gap } = p.layout;
+  const columns = 3 * p.width * scale + 2 * gap, rows = p.height * scale;
+  const bytes = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+  const expected = bytes(p.expected), got = bytes(p.got), wrong = bytes(p.wrong);
+  const numbers = (view, texel) => Array.from({ length: p.channels }, (_, k) => {
+    const number = view[READERS[p.number]](4 * (texel * p.channels + k), true);
+    return p.number === 'float' ? shortest(number) : String(number);
+  }).join(', ');
+
+  const overlay = svg('svg', { viewBox: `0 0 ${columns} ${rows}`, 'aria-hidden': 'true' });
+  const parts = [0, 1, 2].map(part => part * (p.width * scale + gap));
+  const rect = (left, [x, y, width, height], name) => svg('rect', { class: name, x: left + x * scale, y: y * scale, width: width * scale, height: height * scale });
+  // Each part clips what is drawn on it: tiles and aprons reach beyond.
+  const layers = parts.map(left => overlay.appendChild(svg('svg', { x: left, width: p.width * scale, height: rows })));
+  const tileOf = (x, y) => {
+    const { size: [width, height], apron, layer } = p.tiles, row = y % layer;
+    const left = x - x % width, top = row - row % height;
+    return { left, top: y - row + top, width, height: Math.min(height, layer - top), apron, number: [left / width, top / height] };
+  };
+  if (p.tiles) {
+    for (const layer of layers) {
+      for (let y = p.first[1]; y < p.first[1] + p.height;) {
+        const row = tileOf(p.first[0], y);
+        for (let x = p.first[0]; x < p.first[0] + p.width;) {
+          const tile = tileOf(x, y);
+          layer.append(rect(0, [tile.left - p.first[0], tile.top - p.first[1], tile.width, tile.height], 'tile'));
+          x = tile.left + tile.width;
+        }
+        y = row.top + row.height;
+      }
+    }
+  }
+  const marks = layers.map(layer => layer.appendChild(svg('g', {})));
+  const said = el('output', { class: 'probe' });
+  let probed = Math.max(0, Array.from({ length: p.width * p.height }, (_, i) => wrong.getUint8(i)).indexOf(1));
+  const probe = texel => {
+    probed = texel;
+    const column = texel % p.width, line = Math.floor(texel / p.width);
+    const [x, y] = [column + p.first[0], line + p.first[1]];
+    const tile = p.tiles && tileOf(x, y);
+    for (const mark of marks) {
+      mark.replaceChildren(rect(0, [column, line, 1, 1], 'probed'));
+      if (!tile) continue;
+      const [left, top] = [tile.left - p.first[0], tile.top - p.first[1]], [ax, ay] = tile.apron;
+      mark.append(rect(0, [left - ax, top - ay, tile.width + 2 * ax, tile.height + 2 * ay], 'apron'));
+    }
+    const within = tile ? `, tile (${tile.number.join(', ')})` : '';
+    said.textContent = `texel (${x}, ${y})${within}: expected ${numbers(expected, texel)}; got ${numbers(got, texel)}; ` +
+      (wrong.getUint8(texel) ? 'not permitted' : 'permitted');
+  };
+
+  const image = el('img', { class: 'picture', alt: 'expected, got, difference, left to right' });
+  image.src = p.png;
+  let zoom = 1;
+  const stage = el('div', { class: 'stage' }, image, overlay);
+  const frame = el('div', { class: 'frame', tabindex: 0, role: 'group', 'aria-label': 'Texels; arrow keys probe, + and - zoom',
+    onpointermove(event) {
+      const box = stage.getBoundingClientRect();
+      const at = (event.clientX - box.left) / box.width * columns, line = Math.floor((event.clientY - box.top) / box.height * p.height);
+      const left = parts.findLast(left => at >= left), column = Math.floor((at - left) / scale);
+      if (left !== undefined && column < p.width && line >= 0 && line < p.height) probe(line * p.width + column);
+    },
+    onkeydown(event) {
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -p.width, ArrowDown: p.width }[event.key];
+      if (step && probed + step >= 0 && probed + step < p.width * p.height) probe(probed + step);
+      else if (event.key === '+' || event.key === '=') enlarge(2);
+      else if (event.key === '-') enlarge(1 / 2);
+      else if (!step) return;
+      event.preventDefault();
+      event.stopPropagation();
+    } }, stage);
+  const enlarge = factor => {
+    zoom = Math.min(8, Math.max(1, zoom * factor));
+    stage.style.width = 100 * zoom + '%';
+  };
+  probe(probed);
+  return el('figure', { class: 'difference' }, frame,
+    el('div', { class: 'probing' }, el('button', { type: 'button', 'aria-label': 'Zoom in', onclick() { enlarge(2); } }, '+'),
+      el('button', { type: 'button', 'aria-label': 'Zoom out', onclick() { enlarge(1 / 2); } }, '−'), said),
+    el('figcaption', {}, el('strong', {}, 'Expected, got, difference'), ' ', p.caption,
+      el('br'), 'Difference: black = permitted, red = not permitted; brighter = larger error.',
+      p.tiles ? ' Lines: tiles; dashed: the tile of the texel with its apron.' : ''));
 }
 
 // Plots.

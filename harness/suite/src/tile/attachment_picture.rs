@@ -1,16 +1,17 @@
 //! Picture of an attachment with wrong texels.
 
 use super::pass::{Pass, PermittedContents};
-use assay_check::approximate;
-use assay_events::{Picture, TexelGrid};
+use assay_check::{approximate, number_type};
+use assay_events::{Picture, PictureTiles, TexelGrid};
 use assay_float::F32;
 use assay_oracle::{Standing, texel_scalars};
 use assay_precision::Scalar;
 use assay_texture::TexelFormat;
 
-/// Draws the attachment with its layers below each other. `None` if no texel is wrong.
+/// Draws the attachment with its layers below each other. The tiles of the pass have this width and
+/// height, unless it is 0. `None` if no texel is wrong.
 pub(super) fn picture(
-    pass: &Pass,
+    (pass, tile): (&Pass, [u32; 2]),
     index: usize,
     got: &[u8],
     permitted: &PermittedContents,
@@ -22,7 +23,15 @@ pub(super) fn picture(
         TexelFormat::Stencil8 => vec![Scalar::Int { width: 8, signed: false }],
     };
     let (expected, cells) = (permitted.contents.attachments.get(index)?, permitted.attachments.get(index)?);
-    let mut texels = TexelGrid { width: pass.extent[0] as usize, ..TexelGrid::default() };
+    let [width, layer] = pass.extent.map(|n| n as usize);
+    let tiles = PictureTiles { size: tile.map(|n| n as usize), apron: pass.apron.map(|n| n as usize), layer };
+    let mut texels = TexelGrid {
+        width,
+        channels: scalars.len().min(4),
+        number: number_type(*scalars.first()?),
+        tiles: (!tile.contains(&0)).then_some(tiles),
+        ..TexelGrid::default()
+    };
     let size = pass.texel_bytes(index);
     for (texel, (got, expected)) in got.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate() {
         let (mut values, mut at, mut wrong) = ([[0.0; 4]; 2], 0, false);

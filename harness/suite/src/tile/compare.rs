@@ -56,6 +56,8 @@ pub(super) struct Comparison {
     pub lenient: u64,
     /// Wrong values by class, in the order in which the classes occurred.
     pub wrong: Vec<WrongValues>,
+    /// Width and height of the tiles; 0 if they are not known.
+    pub tile: [u32; 2],
     /// A picture of the first attachment with a wrong texel.
     pub picture: Option<Box<Picture>>,
 }
@@ -119,8 +121,8 @@ impl Comparison {
             let scalar = scalars.and_then(|scalars| scalars.first().copied());
             self.bytes((got, expected), &permitted.attachments[index], (bytes.min(4), scalar), &place, class);
             if self.failing() > before && self.picture.is_none() {
-                self.picture =
-                    picture(pass, index, got, permitted, &format!("attachment {index} ({class})")).map(Box::new);
+                let name = format!("attachment {index} ({class})");
+                self.picture = picture((pass, self.tile), index, got, permitted, &name).map(Box::new);
             }
         }
         for (index, (got, expected)) in left.buffers.iter().zip(&permitted.contents.buffers).enumerate() {

@@ -82,7 +82,7 @@ fn compare_with_reference(pass: &Pass, seed: u64) -> Result<PathOutcome, PathOut
         let why = "only the oracle was run: the case has no independent reference to compare it with";
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why.to_owned()));
     };
-    let mut comparison = Comparison::default();
+    let mut comparison = Comparison { tile: pass.tile, ..Comparison::default() };
     comparison.compare(pass, &reference(pass, pass.tile), &permitted, class_names::REFERENCE)?;
     Ok(PathOutcome::Compared(comparison))
 }
@@ -108,7 +108,7 @@ pub(super) fn compare_results(
     frame: Option<&PassContents>,
     permitted: &PermittedContents,
 ) -> Result<Comparison, WrongSize> {
-    let mut comparison = Comparison::default();
+    let mut comparison = Comparison { tile: pass.tile, ..Comparison::default() };
     comparison.outside(&left.outside);
     comparison.compare(pass, &left.permitted.contents, permitted, class_names::TEXEL)?;
     if let Some(frame) = frame {
@@ -132,7 +132,7 @@ fn native(pass: &Pass, target: &dyn Target, seed: u64) -> Result<PathOutcome, Pa
         return Ok(PathOutcome::NotCompared(Status::Undetermined, why));
     }
     let permitted = oracle_pass::permitted(pass, [width, height], seed)?;
-    let mut comparison = Comparison::default();
+    let mut comparison = Comparison { tile: [width, height], ..Comparison::default() };
     comparison.compare(pass, &left.contents, &permitted, class_names::TEXEL)?;
     Ok(PathOutcome::Compared(comparison))
 }
@@ -170,7 +170,7 @@ fn executes(target: &dyn Target) -> Result<bool, TargetError> {
 
 pub(super) fn result(case: &Case, path: RunPath, comparison: Comparison, seed: u64) -> CaseResult {
     let failing = comparison.failing();
-    let Comparison { checked, unchecked, lenient, wrong, picture } = comparison;
+    let Comparison { checked, unchecked, lenient, wrong, picture, tile: _ } = comparison;
     let first = wrong.iter().find_map(|wrongs| wrongs.first.first());
     let (status, reason) = match first {
         Some(first) => (

@@ -6,7 +6,7 @@ use super::model::{self, Executor, shuffled};
 use super::pass::{Pass, PermittedContents};
 use super::{oracle_pass, run_pass};
 use crate::Suite as _;
-use assay_events::Status;
+use assay_events::{PICTURE_SIDE, Status};
 use assay_exec::{PassContents, StepStage};
 use assay_oracle::Tile;
 use assay_spirv::tables::{Decoration, Op};
@@ -176,7 +176,9 @@ fn wrong_texels_are_drawn() {
         let (comparison, _) = compare_with_fault(&pass, fault);
         let picture = comparison.picture.unwrap_or_else(|| panic!("{name}: {fault:?} is not drawn"));
         let [width, height] = pass.extent.map(|n| n as usize);
-        assert_eq!((picture.width, picture.height), (width, (height * pass.layers as usize).min(64)), "{name}");
+        let shown = [width, height * pass.layers as usize].map(|side| side.min(PICTURE_SIDE));
+        assert_eq!([picture.width, picture.height], shown, "{name}");
+        assert_eq!(picture.tiles.map(|tiles| tiles.size), Some(pass.tile.map(|n| n as usize)), "{name}");
         assert!(picture.caption.starts_with("attachment "), "{}", picture.caption);
         assert!(picture.png().is_some(), "{name}: no PNG");
     }
