@@ -88,7 +88,7 @@ function fill() {
       link.textContent = text;
       const title = describe(results, row.querySelector('th').textContent, data.columns[column]);
       link.title = title;
-      link.setAttribute('aria-label', title);
+      link.setAttribute('aria-label', text + ' · ' + title);
     });
     row.hidden = !words.every(word => name.includes(word)) || ($('notable').checked && !notable);
     shown += !row.hidden;

@@ -102,7 +102,7 @@ fn verdict_block(device: &AtlasDevice, verdict: &DeviceVerdict<'_>) -> Markup {
     let driver = format!("{} {}", device.driver_name, device.driver_info);
     html! {
         div class="verdict" style=(colour(worst.unwrap_or(Status::NotSupported))) {
-            h3 { (device.name) " " span class="dim" { (driver) } }
+            h2 { (device.name) " " span class="dim" { (driver) } }
             @if verdict.counts.is_empty() { p { "not run" } }
             p class="counts" {
                 @for (status, count) in worst_first(&verdict.counts) {

@@ -70,7 +70,7 @@ impl Page {
 pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     /// Largest number of changes listed for each kind.
     const LISTED: usize = 5_000;
-    let mut body = String::from("<header><h1>Comparison of two runs</h1></header>\n<dl>");
+    let mut body = String::from("<header><h1>Comparison of two runs</h1></header>\n<main>\n<dl>");
     for (label, side) in [("old", &diff.old), ("new", &diff.new)] {
         let text = format!(
             "{}: {}, {}, {}, {}, budget {}, Assay {}",
@@ -121,6 +121,7 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
             );
         }
     }
+    body += "</main>\n";
     page(out, "Assay: comparison of two runs", &body, "document.body.dataset.ready = '1';", |out| {
         out.write_all(b"null")
     })

@@ -249,7 +249,7 @@ function refresh() {
   $('nocause').hidden = !cause;
   $('nocause').textContent = cause ? '✕ ' + state.cause : '';
   $('shown').textContent = group(order.length) + ' of ' + group(total);
-  $('grid').setAttribute('aria-rowcount', order.length + 1);
+  view.setAttribute('aria-rowcount', order.length + 1);
   document.body.classList.toggle('filtered', order.length < total);
   if ($('filter').value !== state.filter) $('filter').value = state.filter;
   selected = order.indexOf(opened);
