@@ -280,7 +280,7 @@ struct Search<'a> {
     limit: u64,
     /// Largest work of one workgroup.
     work_per_group: u64,
-    /// Set if some candidate exceeds that.
+    /// Set if some candidate exceeds `work_per_group`.
     is_limited: bool,
     /// As [`Limits::undecided_blocks`].
     undecided_blocks: u64,

@@ -30,6 +30,34 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
+    /// Every class.
+    pub const ALL: [FailureClass; 9] = [
+        FailureClass::FlushedIn,
+        FailureClass::FlushedOut,
+        FailureClass::KeptDenormal,
+        FailureClass::RoundingDirection,
+        FailureClass::SignOfZero,
+        FailureClass::Nan,
+        FailureClass::Overflow,
+        FailureClass::FewUlp,
+        FailureClass::Wild,
+    ];
+
+    /// Returns a description for people.
+    pub fn description(self) -> &'static str {
+        match self {
+            FailureClass::FlushedIn => "denormal operands were read as zero",
+            FailureClass::FlushedOut => "a denormal result was flushed to zero",
+            FailureClass::KeptDenormal => "a denormal result was not flushed as required",
+            FailureClass::RoundingDirection => "rounded in another direction than declared",
+            FailureClass::SignOfZero => "a zero with the wrong sign",
+            FailureClass::Nan => "a NaN instead of a number, or a number instead of a NaN",
+            FailureClass::Overflow => "an infinity instead of a finite number, or vice versa",
+            FailureClass::FewUlp => "at most 16 representable values outside the permitted set",
+            FailureClass::Wild => "further outside the permitted set",
+        }
+    }
+
     /// Class of a float outside the set, as far as the result alone shows it.
     pub fn of(format: Format, set: &Set, got: u64) -> FailureClass {
         if format.is_nan(got) || set.ranges().is_empty() {

@@ -23,12 +23,14 @@
     type('');
     same('every instruction is shown', shown(), ['OpFAdd', 'Exp2', 'Log']);
     same('cells have signs and margins', [texts('OpFAdd'), texts('Exp2'), texts('Log')],
-      [['·', '0.87', '·'], ['0.87', '✗ <1%', '0.87'], ['·', '–', '·']]);
+      [['·', '!', '·'], ['0.87', '✗ <1%', '0.87'], ['·', '–', '·']]);
     check('a cell says what it means', cells('Exp2')[1].title.startsWith('Exp2, f32 on test device (testpipe Mesa 22.3.6): Fail in 1 case; margin up to 3.21'), cells('Exp2')[1].title);
     check('a cell has its name for screen readers', cells('Exp2')[1].getAttribute('aria-label') === cells('Exp2')[1].textContent + ' · ' + cells('Exp2')[1].title);
     check('a cell leads to the page', cells('Exp2')[1].getAttribute('href') === 'instructions/exp2.html');
     choose('mode', 'RoundingModeRTE');
     same('a mode is chosen', [texts('OpFAdd'), texts('Exp2'), params()], [['·', '!', '·'], ['·', '·', '·'], { mode: 'RoundingModeRTE' }]);
+    choose('mode', 'default');
+    same('a mode hides the failures of others', texts('OpFAdd'), ['·', '0.87', '·']);
     choose('mode', 'any');
     same('any mode shows the worst', texts('OpFAdd'), ['·', '!', '·']);
     document.getElementById('notable').click();
@@ -39,10 +41,10 @@
     check('other devices are hidden', [...document.querySelectorAll('#cells [data-device="0"]')].every(cell => cell.hidden));
     location.hash = '';
     await wait();
-    same('the plain address shows all', [shown(), texts('OpFAdd')], [['OpFAdd', 'Exp2', 'Log'], ['·', '0.87', '·']]);
+    same('the plain address shows all', [shown(), texts('OpFAdd')], [['OpFAdd', 'Exp2', 'Log'], ['·', '!', '·']]);
     location.hash = '#mode=<b>&device=9&shape=any';
     await wait();
-    same('a wrong address shows what it can', [shown().length, texts('OpFAdd')], [3, ['·', '0.87', '·']]);
+    same('a wrong address shows what it can', [shown().length, texts('OpFAdd')], [3, ['·', '!', '·']]);
 
     const formats = document.querySelector('#cells thead tr:nth-child(2) th');
     same('the formats stick below the devices', getComputedStyle(formats).top, document.querySelector('#cells thead tr').offsetHeight + 'px');

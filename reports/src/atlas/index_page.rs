@@ -226,12 +226,11 @@ fn controls(choices: [(&str, &[&str]); 3], devices: &[&str]) -> Markup {
             @for (id, list) in choices {
                 span { label for=(id) { (id) } " "
                     select id=(id) {
-                        // Without a default mode there is nothing but the others.
-                        @if id != "mode" || !list.contains(&"default") { option value="-1" { "any" } }
+                        // The worst results come first: no failure is hidden.
+                        option value="-1" { "any" }
                         @for (number, text) in list.iter().enumerate() {
                             option value=(number) { (text.replace('+', " + ")) }
                         }
-                        @if id == "mode" && list.contains(&"default") { option value="-1" { "any" } }
                     }
                 }
             }
@@ -254,6 +253,7 @@ fn legend() -> Markup {
     let steps = [("0", "exact"), ("≤ ¼", ""), ("≤ ½", ""), ("≤ ¾", ""), ("≤ 1", "bound")];
     html! {
         div class="legend" {
+            span { "Each cell: the worst result of the chosen cases." }
             span { "Pass by margin (error / bound): "
                 @for (step, (text, _)) in steps.iter().enumerate() { span class={ "cell m" (step) } { (text) } }
             }

@@ -126,12 +126,17 @@ pub(super) fn details(
 }
 
 fn detail(case: &CaseResult, why: Option<String>, derive: Derive<'_>) -> CaseDetail {
-    let classes = case.classes.iter().map(|class| ClassJson {
-        status: class.status,
-        class: class.class.clone(),
-        count: class.count,
-        // The derivation of the worst example suffices; the other examples show further locations.
-        examples: class.examples.iter().enumerate().map(|(i, x)| shown(&case.types, x, derive, i == 0)).collect(),
+    let classes = case.classes.iter().map(|class| {
+        // The same numbers in two invocations are one example.
+        let mut seen = HashSet::new();
+        let distinct = class.examples.iter().filter(|x| seen.insert((&x.operands, &x.got, x.slot)));
+        ClassJson {
+            status: class.status,
+            class: class.class.clone(),
+            count: class.count,
+            // The derivation of the worst example suffices; the other examples show further locations.
+            examples: distinct.enumerate().map(|(i, x)| shown(&case.types, x, derive, i == 0)).collect(),
+        }
     });
     let profile = case.profile.clone().filter(|_| is_of_scalar(&case.types));
     CaseDetail {

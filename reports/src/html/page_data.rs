@@ -18,6 +18,7 @@ use crate::{
     seconds,
 };
 use assay_events::{CHECK_BUDGET, Cause, Status};
+use assay_precision::FailureClass;
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
@@ -51,6 +52,8 @@ struct PageJson<'a> {
     paths: &'a [String],
     reasons: &'a [String],
     classes: &'a [String],
+    /// Names and descriptions of the classes of wrong numbers.
+    class_words: Vec<(String, &'static str)>,
     causes: Vec<PageCause<'a>>,
     cases: Columns<'a>,
     /// Details by position of the case in the columns.
@@ -241,6 +244,7 @@ impl Serialize for PageData {
             paths: &rows.paths.list,
             reasons: &rows.reasons.list,
             classes: &rows.classes.list,
+            class_words: FailureClass::ALL.map(|class| (format!("{class:?}"), class.description())).to_vec(),
             causes: self.page_causes(),
             cases: Columns(self),
             details: places.filter_map(|(place, row)| Some((place, details.get(row)?))).collect(),

@@ -135,6 +135,7 @@ for (const [title, { runs }] of causes) {
       refresh(); remember(true);
     } }, title), ...facts,
     i == null ? null : el('p', {}, el('a', { class: 'mono', href: addressOf(i), onclick: event => { event.preventDefault(); openCase(i, true); } }, cases.name[i])),
+    i == null ? null : command(rerun(i)),
     first.example ? examples([first.example]) : null));
 }
 // Without contents, a section is not shown.
@@ -143,6 +144,7 @@ function hideSection(id) {
   document.querySelector(`nav a[href="#${id}"]`).hidden = true;
 }
 if (!causes.size) hideSection('causes');
+for (const [name, meaning] of data.class_words) $('words').append(el('dt', {}, name), el('dd', {}, meaning));
 
 // The sets of cases that a button selects, by its title.
 const selections = new Map([...causes].map(([title, cause]) => [title, cause.cases]));

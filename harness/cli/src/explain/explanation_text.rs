@@ -3,7 +3,7 @@
 use super::{Request, operand_text, types};
 use anstyle::{AnsiColor, Style};
 use assay_float::Set;
-use assay_precision::{Explanation, FailureClass, Judgement, Scalar, Specification, Verdict};
+use assay_precision::{Explanation, Judgement, Scalar, Specification, Verdict};
 use assay_reports::{group_digits, margin};
 use std::fmt::Write;
 
@@ -116,25 +116,10 @@ fn verdict(judgement: Judgement) -> String {
     };
     let mut text = format!("{colour}{word}{colour:#}");
     if let Some(class) = judgement.class.filter(|_| judgement.verdict == Verdict::Fail) {
-        text += &format!(", {class:?}: {}", describe(class));
+        text += &format!(", {class:?}: {}", class.description());
     }
     if let Some(value) = judgement.margin {
         text += &format!("; margin {} (error over bound; 1 is the limit)", margin(value));
     }
     text
-}
-
-/// Returns a description of a failure class.
-fn describe(class: FailureClass) -> &'static str {
-    match class {
-        FailureClass::FlushedIn => "denormal operands were read as zero",
-        FailureClass::FlushedOut => "a denormal result was flushed to zero",
-        FailureClass::KeptDenormal => "a denormal result was not flushed as required",
-        FailureClass::RoundingDirection => "rounded in another direction than declared",
-        FailureClass::SignOfZero => "a zero with the wrong sign",
-        FailureClass::Nan => "a NaN instead of a number, or a number instead of a NaN",
-        FailureClass::Overflow => "an infinity instead of a finite number, or vice versa",
-        FailureClass::FewUlp => "a few representable values outside the permitted set",
-        FailureClass::Wild => "far outside the permitted set",
-    }
 }
