@@ -1,8 +1,10 @@
 //! Runs whose coordinator and workers are killed repeatedly until they are done.
 
-use crate::fault_run::{FaultRunArgs, print_line, verify};
+use crate::{
+    fault_run::{FaultRunArgs, print_line, verify},
+    signal,
+};
 use anyhow::{Context, bail};
-use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
     hash::{BuildHasher, RandomState},
@@ -98,7 +100,7 @@ fn kill_a_worker(coordinator: &Child) -> bool {
     let parent = format!("PPid:\t{}", coordinator.id());
     let mut children = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
         let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
         if status.lines().any(|line| line == parent) {
             children.push(pid);
@@ -108,5 +110,5 @@ fn kill_a_worker(coordinator: &Child) -> bool {
         return false;
     }
     let chosen = children[(RandomState::new().hash_one(0) % children.len() as u64) as usize];
-    Pid::from_raw(chosen).is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok())
+    signal::kill(chosen)
 }

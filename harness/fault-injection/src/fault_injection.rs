@@ -1,10 +1,9 @@
 //! The backend whose cases misbehave as their names prescribe.
 
-use crate::{Fault, result, result_with_wrong_chunks};
+use crate::{Fault, result, result_with_wrong_chunks, signal};
 use assay_events::{DeviceInfo, Event, Status};
 use assay_exec::DriverCalls;
 use assay_isolate::{EventSender, Task, WorkerBackend};
-use rustix::process::{Signal, getpid, kill_process};
 use std::{
     hash::{BuildHasher, RandomState},
     io::Write,
@@ -100,12 +99,12 @@ impl FaultInjectionBackend {
             Fault::Slow => thread::sleep(Duration::from_millis(100)),
             // Rust's own handler catches the first signal and then restores the default.
             Fault::Segfault => loop {
-                _ = kill_process(getpid(), Signal::SEGV);
+                signal::raise_segfault();
                 thread::sleep(Duration::from_millis(1));
             },
             Fault::Abort => std::process::abort(),
             Fault::Killed => {
-                _ = kill_process(getpid(), Signal::KILL);
+                signal::kill(std::process::id());
                 sleep_forever()
             }
             Fault::Exit => exit(0),

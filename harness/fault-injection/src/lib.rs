@@ -16,6 +16,7 @@ mod fault;
 mod fault_injection;
 mod fault_run;
 mod faulty_cases;
+mod signal;
 
 pub use chaos::{ChaosArgs, chaos};
 pub use endless_shader::EndlessShaderBackend;

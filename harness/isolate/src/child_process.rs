@@ -3,15 +3,13 @@
 use crate::{
     message::{Order, WorkerMessage, own_protocol},
     message_frame::{self, MAX_EVENT_BYTES},
+    platform,
 };
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::Value;
 use std::{
     collections::VecDeque,
     ffi::OsString,
-    fs,
     io::{self, BufReader, Read, Write},
-    os::unix::process::{CommandExt, ExitStatusExt},
     path::PathBuf,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
@@ -117,15 +115,10 @@ impl Process {
         events: SyncSender<(u64, WorkerEvent)>,
         (protocol, version): (u32, String),
     ) -> io::Result<Process> {
-        let mut child = launch
-            .command(via)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Its own process group can be killed as a whole, and does not receive the terminal's
-            // Ctrl-C.
-            .process_group(0)
-            .spawn()?;
+        let mut command = launch.command(via);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        platform::set_own_group(&mut command);
+        let mut child = command.spawn()?;
         let taken = |what: &str| io::Error::other(format!("no pipe to the worker's {what}"));
         let stdin = child.stdin.take().ok_or_else(|| taken("stdin"))?;
         let stdout = child.stdout.take().ok_or_else(|| taken("stdout"))?;
@@ -158,9 +151,7 @@ impl Process {
 
     /// Returns its resident memory in bytes; `None` if the system does not report it.
     pub(crate) fn memory(&self) -> Option<u64> {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib << 10)
+        platform::resident_memory(&self.child)
     }
 
     /// Returns the last line that it has written to stderr.
@@ -172,16 +163,9 @@ impl Process {
         Some(line.chars().filter(|c| !c.is_control()).take(300).collect())
     }
 
-    /// Returns true if it has ended by itself. It is not reaped, so that its process id and its
-    /// group's remain its own.
-    pub(crate) fn has_ended(&self) -> bool {
-        let Some(pid) = self.pid() else { return true };
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
-    }
-
-    fn pid(&self) -> Option<Pid> {
-        Pid::from_raw(self.child.id().cast_signed())
+    /// Returns true if it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        platform::has_ended(&mut self.child)
     }
 
     /// Closes the pipe of orders, so that the worker closes its device.
@@ -192,8 +176,8 @@ impl Process {
     /// Kills it with all its children. Returns the exit status, from this or an earlier end, or
     /// `None` if it does not end.
     pub(crate) fn end(&mut self) -> Option<ExitStatus> {
-        if let (false, Some(group)) = (self.reaped, self.pid()) {
-            _ = kill_process_group(group, Signal::KILL);
+        if !self.reaped {
+            platform::kill_group(&mut self.child);
         }
         let since = Instant::now();
         loop {
@@ -215,42 +199,14 @@ impl Drop for Process {
     }
 }
 
-/// Returns true if the cause of the end may be outside the process: the kernel, short of memory, or
-/// a person.
-pub(crate) fn may_be_external(status: Option<ExitStatus>) -> bool {
-    let signal = status.and_then(|status| status.signal());
-    [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP].into_iter().any(|outside| Some(outside.as_raw()) == signal)
-}
-
 /// Describes the end of a process.
 pub(crate) fn describe_end(status: Option<ExitStatus>) -> String {
     let Some(status) = status else { return "its process does not end, not even when killed".to_owned() };
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("its process was ended by {}", signal_name(signal)),
+    match (platform::ending_signal(status), status.code()) {
+        (Some(signal), _) => format!("its process was ended by {signal}"),
         (None, Some(code)) => format!("its process exited with code {code} in the middle of it"),
         (None, None) => format!("its process ended: {status}"),
     }
-}
-
-fn signal_name(signal: i32) -> String {
-    let names = [
-        (Signal::HUP, "SIGHUP"),
-        (Signal::INT, "SIGINT"),
-        (Signal::QUIT, "SIGQUIT"),
-        (Signal::ILL, "SIGILL"),
-        (Signal::TRAP, "SIGTRAP"),
-        (Signal::ABORT, "SIGABRT"),
-        (Signal::BUS, "SIGBUS"),
-        (Signal::FPE, "SIGFPE"),
-        (Signal::KILL, "SIGKILL"),
-        (Signal::SEGV, "SIGSEGV"),
-        (Signal::PIPE, "SIGPIPE"),
-        (Signal::TERM, "SIGTERM"),
-        (Signal::SYS, "SIGSYS"),
-        (Signal::XCPU, "SIGXCPU"),
-    ];
-    let name = names.iter().find(|(known, _)| known.as_raw() == signal);
-    name.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }
 
 /// Writes orders to a worker's stdin. It runs in a thread of its own, so that a worker that does

@@ -5,8 +5,9 @@ mod run_state;
 mod worker_pool;
 
 use crate::{
-    child_process::{Launch, WorkerEvent, describe_end, may_be_external},
+    child_process::{Launch, WorkerEvent, describe_end},
     message::{PROTOCOL, Refusal, WorkerMessage},
+    platform::may_be_external,
 };
 use assay_events::{DeviceInfo, Event, Status};
 use run_state::RunState;

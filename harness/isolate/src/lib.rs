@@ -17,13 +17,15 @@
 //! A worker may be on another machine, which a launcher such as ssh reaches ([`Launch::via`]). Its
 //! supervisor there ([`supervise`]) keeps apart the end of the worker and that of the link.
 //!
-//! Unix only, because it needs process groups and `/proc`.
+//! Complete on Linux only, because it needs process groups, signals and `/proc`; the module
+//! `platform` has the parts that other systems offer.
 
 mod child_process;
 mod confirmation;
 mod coordinator;
 mod message;
 mod message_frame;
+mod platform;
 mod run_plan;
 mod serve;
 mod supervise;

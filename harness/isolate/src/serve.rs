@@ -3,14 +3,10 @@
 use crate::{
     message::{Order, PROTOCOL, Refusal, Task, WorkerMessage, mismatch, own_protocol},
     message_frame::{self, MAX_ORDER_BYTES},
+    platform::{kill_own_group, take_stdout},
 };
 use assay_events::{DeviceInfo, Event, Reporter};
 use assay_exec::DriverCalls;
-use rustix::{
-    io::dup,
-    process::{Signal, kill_current_process_group},
-    stdio,
-};
 use serde_json::Value;
 use std::{
     fs::File,
@@ -155,12 +151,6 @@ impl Reporter for EventSender {
     }
 }
 
-/// Ends this process and its children, whatever a driver is doing.
-fn kill_own_group() -> ! {
-    _ = kill_current_process_group(Signal::KILL);
-    std::process::abort()
-}
-
 /// Runs orders from stdin until there are no more. From here on, output of a driver to stdout goes
 /// to stderr, because the coordinator reads stdout.
 ///
@@ -168,8 +158,7 @@ fn kill_own_group() -> ! {
 /// There is no coordinator, or the backend failed. A device that cannot be opened is reported to
 /// the coordinator and is not an error.
 pub fn serve<B: WorkerBackend>(open: impl FnOnce(Value) -> Result<B, Refusal>) -> Result<(), ServeError> {
-    let sender = EventSender::new(File::from(dup(io::stdout()).map_err(io::Error::from)?));
-    stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
+    let sender = EventSender::new(take_stdout()?);
     let orders = |error: String| ServeError::Orders(error);
     let mut stdin = BufReader::new(io::stdin());
     let first = message_frame::read::<Order>(&mut stdin, MAX_ORDER_BYTES).map_err(|error| orders(error.to_string()))?;

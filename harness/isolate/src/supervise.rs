@@ -11,9 +11,10 @@
 //! kills the worker.
 
 use crate::{
-    child_process::{Launch, Process, WorkerEvent, describe_end, may_be_external},
+    child_process::{Launch, Process, WorkerEvent, describe_end},
     message::{Order, WorkerMessage},
     message_frame::{self, MAX_ORDER_BYTES},
+    platform::may_be_external,
     serve::ServeError,
 };
 use std::{

@@ -184,7 +184,7 @@ impl Worker {
     }
 
     /// Returns the failure of the worker, if there is one.
-    pub(super) fn failure(&self, limits: &WorkerLimits) -> Option<WorkerFailure> {
+    pub(super) fn failure(&mut self, limits: &WorkerLimits) -> Option<WorkerFailure> {
         if self.starting && self.age() > limits.start {
             return Some(WorkerFailure::Hang(None, limits.start));
         }
@@ -211,7 +211,7 @@ impl Worker {
     }
 
     /// Waits for the worker to end by itself, which it does shortly after closing its pipe.
-    pub(super) fn await_end(&self) {
+    pub(super) fn await_end(&mut self) {
         let since = Instant::now();
         while !self.process.has_ended() && since.elapsed() < EXIT_TIMEOUT {
             std::thread::sleep(Duration::from_millis(1));
@@ -363,7 +363,7 @@ impl WorkerPool {
 
     /// Removes workers that have ended, and kills those that exceed their time to close.
     pub(super) fn reap(&mut self) {
-        self.closing.retain(|(process, since)| !process.has_ended() && since.elapsed() < CLOSE_TIMEOUT);
+        self.closing.retain_mut(|(process, since)| !process.has_ended() && since.elapsed() < CLOSE_TIMEOUT);
     }
 
     /// Ends all workers.

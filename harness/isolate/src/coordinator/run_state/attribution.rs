@@ -2,12 +2,13 @@
 
 use super::{MAX_FAILED_STARTS, RESTART_DELAY, RunState};
 use crate::{
-    child_process::{describe_end, may_be_external},
+    child_process::describe_end,
     confirmation::{Confirmation, ConfirmationStep},
     coordinator::{
         IsolateError, MAX_EXTERNAL_ENDS,
         worker_pool::{KilledWorker, WorkerFailure, WorkerJob},
     },
+    platform::may_be_external,
 };
 use assay_events::{Event, Status};
 use std::time::Instant;
@@ -94,7 +95,7 @@ impl RunState<'_> {
 
     /// Processes the failure of a worker.
     pub(super) fn on_worker_failure(&mut self, at: usize, failure: WorkerFailure) -> Result<(), IsolateError> {
-        let worker = &self.pool.workers[at];
+        let worker = &mut self.pool.workers[at];
         let (starting, suspects) = (worker.is_starting(), worker.suspects(&failure));
         if matches!(failure, WorkerFailure::Ended) {
             worker.await_end();
