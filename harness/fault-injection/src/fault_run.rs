@@ -73,6 +73,7 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
         selection: format!("{} {} {}", args.cases, args.each, args.seed),
         part: None,
     };
+    let began = Instant::now();
     let (folder, journal) = match resume {
         true => ResultDirWriter::resume(&args.out).map(|(folder, journal)| (folder, Some(journal)))?,
         false => (ResultDirWriter::create(&args.out)?, None),
@@ -93,7 +94,6 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
         Box::new(Console::new(io::sink(), shown).with_expectations(expectations)),
     ];
     let mut tell = |event: &Event| reporters.iter_mut().try_for_each(|reporter| reporter.event(event));
-    let began = Instant::now();
     tell(&Event::RunStarted(Box::new(info)))?;
     let mut done = vec![false; cases.names().len()];
     if let Some(journal) = &journal {
@@ -107,13 +107,20 @@ pub fn run(args: &FaultRunArgs, resume: bool) -> anyhow::Result<()> {
     }
     let todo: Vec<u32> = (0..args.cases).filter(|&case| !done[case as usize]).collect();
     drop(done);
-    let count = todo.len();
+    let (count, resumed) = (todo.len(), began.elapsed().as_secs_f64());
+    let began = Instant::now();
     let ended = coordinator.run(&cases, todo, &mut tell, &AtomicBool::new(false))?;
     let took = began.elapsed().as_secs_f64();
     tell(&Event::RunFinished { interrupted: ended.interrupted, wall: took })?;
     let memory = peak_memory().map_or_else(String::new, |kib| format!(", at most {} MiB in this process", kib >> 10));
     let rate = count as f64 / took;
-    print_line(&format!("{count} cases in {took:.1} s ({rate:.0} a second), {} processes{memory}", ended.processes));
+    let earlier = journal.map_or_else(String::new, |journal| {
+        format!(", {} results of the earlier run read in {resumed:.1} s", journal.kept_results)
+    });
+    print_line(&format!(
+        "{count} cases in {took:.1} s ({rate:.0} a second), {} processes{memory}{earlier}",
+        ended.processes
+    ));
     Ok(())
 }
 
