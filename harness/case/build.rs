@@ -1,4 +1,5 @@
-//! Embeds every family under `cases/` into the binary. The suites embed the case files of shaders,
+//! Embeds every family under `cases/` into the binary. The folder and `shaders/` are links, so that
+//! the package of this crate contains their files. The suites embed the case files of shaders,
 //! which lie beside these.
 
 use std::fmt::Write;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases").canonicalize()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").canonicalize()?;
     let mut files = Vec::new();
     collect(&root, &mut files)?;
     files.sort();

@@ -14,9 +14,9 @@ use module_text::{ModuleText, literal};
 use scalar_access::ColumnLayout;
 use tested_instruction::ComputedResults;
 
-const BUFFER: &str = include_str!("../../../../shaders/precision/buffer.spvasm");
-const CONSTANT: &str = include_str!("../../../../shaders/precision/constant.spvasm");
-const SUBGROUP: &str = include_str!("../../../../shaders/precision/subgroup.spvasm");
+const BUFFER: &str = include_str!("../../shaders/buffer.spvasm");
+const CONSTANT: &str = include_str!("../../shaders/constant.spvasm");
+const SUBGROUP: &str = include_str!("../../shaders/subgroup.spvasm");
 
 /// A shader that computes the results of a case row by row. It has two storage buffers in set 0
 /// with the layout of [`Columns`]: operands (binding 0) and results (binding 1).
