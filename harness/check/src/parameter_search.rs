@@ -259,15 +259,6 @@ impl Effort {
     }
 }
 
-/// Interpretation of a candidate.
-enum Interpretation {
-    Done(Candidate),
-    /// The candidate exceeds the oracle's limits.
-    Refused,
-    /// The workgroups exceed [`CANDIDATE_WORK`].
-    TooMuchWork,
-}
-
 struct Search<'a> {
     check: &'a Check<'a>,
     options: &'a Options,
@@ -406,20 +397,20 @@ impl<'a> Search<'a> {
         self.effort.candidates += 1;
         loop {
             match self.interpret_once(setup, chosen.clone())? {
-                Interpretation::Done(candidate) => return Ok(Some(candidate)),
-                Interpretation::Refused => return Ok(None),
-                Interpretation::TooMuchWork if self.is_exhausted() => return Ok(None),
-                Interpretation::TooMuchWork => self.invocations /= 8,
+                Ok(candidate) => return Ok(Some(candidate)),
+                Err(RunError::TooMuchWork { .. }) if !self.is_exhausted() => self.invocations /= 8,
+                Err(_) => return Ok(None),
             }
         }
     }
 
-    /// Interprets a candidate as [`Search::interpret`] does, with the given number of invocations.
+    /// Interprets a candidate as [`Search::interpret`] does, with the given number of invocations. The
+    /// inner error is the oracle's.
     fn interpret_once(
         &mut self,
         setup: &DispatchSetup,
         chosen: ChosenParameters,
-    ) -> Result<Interpretation, CheckError> {
+    ) -> Result<Result<Candidate, RunError>, CheckError> {
         let local = product(setup.local);
         let only = choose_workgroups(product(setup.groups), local, self.invocations, setup.seed());
         let interpreted = only.as_ref().map_or(product(setup.groups), |only| only.len() as u64).max(1);
@@ -456,11 +447,10 @@ impl<'a> Search<'a> {
             }
             let outcome = match self.check.program.run(&dispatch, &limits) {
                 Ok(outcome) => outcome,
-                Err(RunError::TooMuchWork { limit }) => {
-                    self.effort.cost += limit;
-                    return Ok(Interpretation::TooMuchWork);
+                Err(error) => {
+                    self.effort.cost += if let RunError::TooMuchWork { limit } = error { limit } else { 0 };
+                    return Ok(Err(error));
                 }
-                Err(_) => return Ok(Interpretation::Refused),
             };
             self.effort.cost += outcome.work;
             executed.add(&outcome.executed);
@@ -519,7 +509,7 @@ impl<'a> Search<'a> {
             false if runs => Judged::Instructions,
             false => Judged::Little,
         };
-        Ok(Interpretation::Done(candidate))
+        Ok(Ok(candidate))
     }
 
     /// Returns the better one of a candidate and the best one with some robustness of the device,

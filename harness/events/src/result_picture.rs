@@ -152,7 +152,7 @@ impl NumberType {
         }
     }
 
-    fn from_bytes(self, bytes: [u8; 4]) -> f64 {
+    fn value(self, bytes: [u8; 4]) -> f64 {
         match self {
             NumberType::Float => f32::from_le_bytes(bytes).into(),
             NumberType::Int => i32::from_le_bytes(bytes).into(),
@@ -285,7 +285,7 @@ impl Picture {
         let texels = numbers.chunks_exact(self.channels);
         let value = |texel: &[[u8; 4]]| {
             let mut value = [0.0; CHANNELS];
-            value.iter_mut().zip(texel).for_each(|(channel, bytes)| *channel = self.number.from_bytes(*bytes));
+            value.iter_mut().zip(texel).for_each(|(channel, bytes)| *channel = self.number.value(*bytes));
             value
         };
         texels.remainder().is_empty().then(|| texels.map(value).collect())
