@@ -2,9 +2,11 @@
 
 use crate::atomic_failures::element_at;
 use crate::check_run::{CheckRun, FinishedRun};
+use crate::compute_guards::image_store_guards;
 use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
+use crate::language::Language;
 use crate::memory_layout::runtime_stride;
 use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::subgroup_layout::{
@@ -418,6 +420,20 @@ impl<'a> Check<'a> {
     /// Returns advice to change an option, unless the options are fixed.
     pub(crate) fn advice(&self, text: &str) -> Option<String> {
         (!self.fixed).then(|| text.to_owned())
+    }
+
+    /// Returns advice to define the macros without which the text stores to no image, if there are
+    /// any.
+    pub(crate) fn advice_to_define(&self) -> Option<String> {
+        let text = self.shader.text.as_deref().filter(|_| self.shader.language == Language::Glsl)?;
+        let guards = image_store_guards(text);
+        if guards.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let options = |macros: &Vec<String>| macros.iter().map(|name| format!("--define {name}=1")).collect::<Vec<_>>();
+        let each: Vec<String> = guards.iter().take(3).map(|macros| options(macros).join(" ")).collect();
+        let advice = format!("its stores to images depend on macros: try {}", each.join(", or "));
+        self.advice(&advice).filter(|_| !each.is_empty())
     }
 
     /// Returns advice to change the options that decide what the shader writes.

@@ -171,7 +171,8 @@ impl<'a> CheckRun<'a> {
         if !check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
             let writes = check.setup.writes_by_address;
             let reason = if writes { status::UNKNOWN_ADDRESSES } else { status::NO_OUTPUT };
-            let result = CheckResult { reason: Some(reason.to_owned()), ..self.result };
+            let reason = status::advised(reason.to_owned(), check.advice_to_define().as_deref());
+            let result = CheckResult { reason: Some(reason), ..self.result };
             return Ok(FinishedRun { result, output: Some(BTreeMap::new()) });
         }
         check.must_fit(&self.target)?;
@@ -529,7 +530,7 @@ impl<'a> CheckRun<'a> {
             let sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).filter(|(least, most)| least < most);
             let advice = match sizes {
                 Some((least, most)) => format!("; the device has subgroups of {least} to {most}: try --subgroup-size"),
-                None => "; the device has no others, so the shader does not suit it".to_owned(),
+                None => "; the device has no others".to_owned(),
             };
             result.reason = Some(what + &check.advice(&advice).unwrap_or_default());
         }

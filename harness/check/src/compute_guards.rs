@@ -16,6 +16,11 @@ pub(crate) fn declaration_guards(text: &str, name: &str) -> Vec<Vec<String>> {
     guards_of(text, |line| declares(line, name))
 }
 
+/// Returns the sets of macros that lead to a store to an image in GLSL, as [`guards_of`] does.
+pub(crate) fn image_store_guards(text: &str) -> Vec<Vec<String>> {
+    guards_of(text, |line| line.contains("imageStore(") && !line.starts_with("//"))
+}
+
 /// Returns the macro that keeps a compiler from the line with this index, an `#error`: that of the
 /// first branch before an `#else` or `#elif` around the line, or of an `#ifndef`.
 pub(crate) fn demanded_macro(text: &str, line: usize) -> Option<String> {
@@ -149,6 +154,12 @@ mod tests {
         let open = "// layout(local_size_x = 1) in;\n#ifdef SMALL\n#define N 4\n#endif\nlayout(local_size_x = N) in;";
         assert_eq!(compute_guards(open), [[""; 0]]);
         assert_eq!(compute_guards("#endif\n#else\nvoid main() {}"), [[""; 0]; 0]);
+    }
+
+    #[test]
+    fn stores_to_an_image_have_guards() {
+        let text = "#if EASU\nimageStore(out, p, a);\n#endif\n// imageStore(out, p, b);\n#ifdef RCAS\n imageStore(out, p, c);\n#endif";
+        assert_eq!(image_store_guards(text), [["EASU"], ["RCAS"]]);
     }
 
     #[test]
