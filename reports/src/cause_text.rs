@@ -33,9 +33,10 @@ pub(crate) fn title(cause: &Cause) -> String {
     if let Some(regions) = regions(cause) {
         parts.push(format!("{regions} operands"));
     }
-    let classes: Vec<&str> = cause.classes.iter().map(|class| class.name.as_str()).collect();
+    // Another seed must not give another title, by which runs are compared.
+    let classes: BTreeSet<&str> = cause.classes.iter().map(|class| class.name.as_str()).collect();
     if !classes.is_empty() {
-        parts.push(and(&classes));
+        parts.push(and(&classes.into_iter().collect::<Vec<_>>()));
     }
     if cause.status != Status::Fail {
         parts.push(format!("{:?}", cause.status));
