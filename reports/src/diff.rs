@@ -31,6 +31,14 @@ pub struct ComparedRun {
     pub cases: usize,
 }
 
+impl ComparedRun {
+    /// Returns the minute in which the run started: `2026-01-31 12:00 UTC`.
+    pub(crate) fn minute(&self) -> String {
+        let minute = self.started.get(..16).filter(|_| self.started.ends_with('Z'));
+        minute.map_or_else(|| self.started.clone(), |minute| format!("{} UTC", minute.replace('T', " ")))
+    }
+}
+
 /// Result of a case in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaseState {
@@ -358,8 +366,9 @@ impl Diff {
     pub fn text(&self, most: usize) -> String {
         let mut text = String::new();
         for (label, side) in [("old", &self.old), ("new", &self.new)] {
-            let ComparedRun { folder, device, driver, started, cases, .. } = side;
-            _ = writeln!(text, "{label}  {folder}: {device}, {driver}, {started}, {}", counted(cases, "case"));
+            let ComparedRun { folder, device, driver, cases, .. } = side;
+            let (started, cases) = (side.minute(), counted(*cases, "case"));
+            _ = writeln!(text, "{label}  {folder}: {device}, {driver}, {started}, {cases}");
         }
         for caveat in &self.caveats {
             _ = writeln!(text, "note: {caveat}");

@@ -77,7 +77,7 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
             side.folder,
             side.device,
             side.driver,
-            side.started,
+            side.minute(),
             counted(side.cases, "case"),
             side.budget,
             side.version

@@ -57,7 +57,7 @@ impl PageChanges {
         let old = &diff.old;
         PageChanges {
             folder: old.folder.clone(),
-            run: format!("{}, {}, {}, {}", old.device, old.driver, old.started, counted(old.cases, "case")),
+            run: format!("{}, {}, {}, {}", old.device, old.driver, old.minute(), counted(old.cases, "case")),
             worse: diff.is_worse(),
             caveats: diff.caveats.clone(),
             kinds: ChangeKind::ALL.into_iter().filter(|&kind| diff.changes_of(kind).count() > 0).map(of).collect(),
