@@ -1,6 +1,6 @@
 //! Debian's Chromium, for tests of pages.
 
-use std::{path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
 /// A page as Chromium left it.
 pub(crate) struct BrowsedPage {
@@ -23,6 +23,36 @@ impl BrowsedPage {
 pub(crate) fn with_checks(html: &str, script: &str) -> String {
     let end = html.rfind("</body>").unwrap();
     format!("{}<script>{script}</script>\n{}", &html[..end], &html[end..])
+}
+
+/// Checks of axe-core, once the page has opened what its address names.
+const AXE: &str = "setTimeout(async () => {
+    const found = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
+    const lines = found.violations.map(rule => rule.id + ': ' + rule.help + ': ' + rule.nodes[0].html);
+    const checks = Object.assign(document.createElement('pre'), { id: 'checks', textContent: [found.passes.length, ...lines].join('\\n') });
+    document.body.append(checks);
+}, 1000);";
+
+/// Returns the violations of WCAG 2.2 (levels A and AA) and of best practices that axe-core finds
+/// in a page at an address, in the light and the dark scheme. `None`, with a message, without
+/// Chromium or axe-core.
+pub(crate) fn accessibility_violations(page: &Path, address: &str) -> Option<Vec<String>> {
+    let Some(axe) = std::env::var_os("ASSAY_AXE").filter(|axe| !axe.is_empty()) else {
+        assay_testkit::skip("axe-core is missing (scripts/setup --tests fetches it)");
+        return None;
+    };
+    let script = fs::read_to_string(axe).unwrap() + "\n" + AXE;
+    let checked = page.with_file_name("accessibility.html");
+    fs::write(&checked, with_checks(&fs::read_to_string(page).unwrap(), &script)).unwrap();
+    let mut violations = Vec::new();
+    for scheme in ["0", "1"] {
+        let scheme = format!("--blink-settings=preferredColorScheme={scheme}");
+        let lines = browse(&checked, address, &["--virtual-time-budget=60000", &scheme])?.checks();
+        let (passes, found) = lines.split_first().expect("axe-core counted its passes");
+        assert!(passes.parse::<u32>().is_ok_and(|passes| passes > 5), "axe-core applied {passes} rules");
+        violations.extend_from_slice(found);
+    }
+    Some(violations)
 }
 
 /// Opens a file at an address, `#case=..` or empty. `None`, with a message, without Chromium: a

@@ -3,7 +3,7 @@
 
 use super::tests::{case_of, plotted, site, write};
 use crate::{
-    test_browser::{browse, with_checks},
+    test_browser::{accessibility_violations, browse, with_checks},
     test_events::{folder_of, run},
 };
 use assay_events::Status;
@@ -36,6 +36,16 @@ fn a_page_of_an_instruction_loads_its_style_and_nothing_else() {
     let Some(browsed) = browse(&page, "", &["--virtual-time-budget=5000"]) else { return };
     assert_eq!(browsed.checks(), ["600 true true true"]);
     assert_eq!(browsed.console, [""; 0], "no message on the console");
+}
+
+#[test]
+fn the_atlas_is_accessible() {
+    let dir = tempfile::tempdir().unwrap();
+    let site = site(dir.path());
+    for page in ["index.html", "instructions/exp2.html"] {
+        let Some(violations) = accessibility_violations(&site.join(page), "") else { return };
+        assert_eq!(violations, [""; 0], "{page}");
+    }
 }
 
 #[test]

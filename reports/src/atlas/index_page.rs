@@ -355,7 +355,7 @@ fn runs(data: &AtlasData<'_>) -> Markup {
         section id="runs" {
             h2 { "Runs" }
             p class="dim" { "If several runs have a result of one case on one device, the one with the most inputs is shown; of equal ones the latest." }
-            div class="scroll" {
+            div class="scroll" tabindex="0" role="region" aria-label="Runs" {
                 table class="runs" {
                     thead { tr {
                         th { "device" } th { "driver" } th { "folder" } th { "budget" } th { "seed" } th { "started" }

@@ -389,7 +389,7 @@ fn modes_table(data: &AtlasData<'_>, section: &Section<'_>, open: bool) -> Marku
     html! {
         details open[open] {
             summary { "Verdict of each mode (" (counted(section.results.len(), "result")) ")" }
-            div class="scroll" {
+            div class="scroll" tabindex="0" role="region" aria-label="Verdict of each mode" {
                 table class="modes" {
                     thead { tr {
                         th { "modes" }

@@ -4,7 +4,7 @@ use super::Page;
 use crate::{
     ResultDir,
     diff::diff,
-    test_browser::{browse, with_checks},
+    test_browser::{accessibility_violations, browse, with_checks},
     test_events::{case, folder, run},
 };
 use assay_events::{CaseResult, Event, PictureTiles, Status, TexelGrid};
@@ -84,6 +84,27 @@ fn the_page_works_in_a_browser() {
     let failed: Vec<&String> = report.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty() && report.len() > 20, "{report:#?}");
     assert_eq!(browsed.console, [""; 0], "no message on the console");
+}
+
+#[test]
+fn the_page_and_a_comparison_are_accessible() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = folder(&dir.path().join("run"), &cases());
+    let page = dir.path().join("page.html");
+    write_page(&run, None, &page, "");
+    for address in ["", "#case=p.f32.exp2.7"] {
+        let Some(violations) = accessibility_violations(&page, address) else { return };
+        assert_eq!(violations, [""; 0], "{address}");
+    }
+    let earlier = folder(&dir.path().join("earlier"), &[case("p.f32.exp2.3", Status::Pass)]);
+    let [old, new] = [&earlier, &run].map(|results| ResultDir::open(results).unwrap());
+    let mut html = Vec::new();
+    super::diff_page(&mut html, &diff(&old, &new, Default::default()).unwrap()).unwrap();
+    fs::write(&page, html).unwrap();
+    assert_eq!(accessibility_violations(&page, ""), Some(Vec::new()));
+    // An image without a text is seen, so that a page without violations is known to have none.
+    fs::write(&page, "<!doctype html><html lang=en><body><main><img src=x></main></body></html>").unwrap();
+    assert!(accessibility_violations(&page, "").is_some_and(|violations| violations.len() > 1));
 }
 
 /// A request to the network and an error are seen, so that a page without them is known to have none.

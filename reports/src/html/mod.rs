@@ -95,7 +95,7 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
     }
     _ = writeln!(body, "<br>{} unchanged</div>", group_digits(diff.unchanged));
     if !diff.causes.is_empty() {
-        body += "<h2>Causes of failures</h2>\n<div class=\"scroll\"><table>";
+        body += "<h2>Causes of failures</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Causes of failures\"><table>";
         for change in &diff.causes {
             _ = writeln!(body, "<tr><td>{}</td><td>{}</td></tr>", escape(&change.title), change.text());
         }
@@ -107,7 +107,9 @@ pub fn diff_page(out: impl Write, diff: &Diff) -> io::Result<()> {
             continue;
         }
         let class = if kind.is_worse() { "up" } else { "" };
-        _ = writeln!(body, "<h2 class=\"{class}\">{}</h2>\n<div class=\"scroll\"><table>", kind.counted(all));
+        let counted = kind.counted(all);
+        let region = format!("class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{counted}\"");
+        _ = writeln!(body, "<h2 class=\"{class}\">{counted}</h2>\n<div {region}><table>");
         for change in diff.changes_of(kind).take(LISTED) {
             let (name, what) = (escape(&change.name), escape(&describe(change)));
             _ = writeln!(body, "<tr><td class=\"mono\">{name}</td><td>{what}</td></tr>");

@@ -43,7 +43,7 @@ fn compare(name: &str, folder: &Path, text: &str) {
     settings.add_filter(r"llvmpipe \(LLVM [^)]*\)", "llvmpipe (LLVM VERSION)");
     settings.add_filter(r"Mesa \d+\.\d+\.\d+\S*( \(LLVM [^)]*\))?", "Mesa VERSION");
     settings.add_filter(r", Vulkan \d+\.\d+\.\d+", ", Vulkan VERSION");
-    settings.add_filter(r"\d{4}-\d{2}-\d{2}T[\d:.]+Z", "DATE");
+    settings.add_filter(r"\d{4}-\d{2}-\d{2}(T[\d:.]+Z| \d{2}:\d{2} UTC)", "DATE");
     settings.add_filter(r"\b\d+(\.\d+)? (ms|s|min|h)\b", "TIME");
     // Threads decide which of several inputs with the same margin is the worst.
     settings.add_filter(r"(margin 0 at|- +0) ( *)0x[0-9a-f]+ = \S+", "$1 ${2}INPUT");
