@@ -133,3 +133,25 @@ fn is_right_in_any_rounding_mode(slot: &ResultSlot, operands: &[u64], got: u64) 
     let set = free.evaluate(operands, None, false, &Derivation::disabled()).set;
     free.holds(&set, got)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_is_listed() {
+        // A class that is missing here does not compile.
+        let place = |class: FailureClass| match class {
+            FailureClass::FlushedIn => 0,
+            FailureClass::FlushedOut => 1,
+            FailureClass::KeptDenormal => 2,
+            FailureClass::RoundingDirection => 3,
+            FailureClass::SignOfZero => 4,
+            FailureClass::Nan => 5,
+            FailureClass::Overflow => 6,
+            FailureClass::FewUlp => 7,
+            FailureClass::Wild => 8,
+        };
+        assert_eq!(FailureClass::ALL.map(place), std::array::from_fn(|place| place));
+    }
+}
