@@ -398,7 +398,7 @@ mod tests {
         let gone = dir.path().join("gone");
         assert!(error(&gone).contains("gone") && !gone.exists(), "nothing is made");
         let bytes = killed(dir.path());
-        let later = String::from_utf8(bytes).unwrap().replacen("\"schema\":2", "\"schema\":99", 1);
+        let later = String::from_utf8(bytes).unwrap().replacen(&format!("\"schema\":{SCHEMA}"), "\"schema\":99", 1);
         put(dir.path(), later.as_bytes());
         assert!(error(dir.path()).contains("newer than this Assay supports"));
     }

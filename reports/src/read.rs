@@ -579,7 +579,10 @@ mod tests {
             result_dir.and_then(|result_dir| result_dir.results(|_| ())).unwrap_err().to_string()
         };
         for (text, said) in [
-            (text.replacen("\"schema\":2", "\"schema\":99", 1), "schema 99 is newer than this Assay supports"),
+            (
+                text.replacen(&format!("\"schema\":{SCHEMA}"), "\"schema\":99", 1),
+                "schema 99 is newer than this Assay supports",
+            ),
             (lines[1..].join("\n"), "results.jsonl:1: expected the event run_started"),
             (lines[..3].join("\n"), "the last line is not a run_finished event"),
             (text.replacen("\"status\":\"Pass\"", "\"status\":\"Fine\"", 1), "results.jsonl:2: not a valid event"),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the serialised form; raised if a reader of the old form would misread the new one.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The specification that the precision table follows.
 pub const SPECIFICATION: &str = "Vulkan 1.4.360";

@@ -24,7 +24,8 @@ pub struct Picture {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Column and row of the first texel in the result.
+    /// Column and row of the first texel in the result. This and the next two are missing in schemas
+    /// 1 and 2, whose pictures held colours.
     #[serde(default)]
     pub first: [usize; 2],
     /// Numbers of each texel, at most 4.
