@@ -423,17 +423,16 @@ impl<'a> Check<'a> {
     }
 
     /// Returns advice to define the macros without which the text stores to no image, if there are
-    /// any.
+    /// any: at most three sets of them.
     pub(crate) fn advice_to_define(&self) -> Option<String> {
         let text = self.shader.text.as_deref().filter(|_| self.shader.language == Language::Glsl)?;
         let guards = image_store_guards(text);
-        if guards.iter().any(Vec::is_empty) {
+        if guards.is_empty() || guards.iter().any(Vec::is_empty) {
             return None;
         }
         let options = |macros: &Vec<String>| macros.iter().map(|name| format!("--define {name}=1")).collect::<Vec<_>>();
         let each: Vec<String> = guards.iter().take(3).map(|macros| options(macros).join(" ")).collect();
-        let advice = format!("its stores to images depend on macros: try {}", each.join(", or "));
-        self.advice(&advice).filter(|_| !each.is_empty())
+        self.advice(&format!("its stores to images depend on macros: try {}", each.join(", or ")))
     }
 
     /// Returns advice to change the options that decide what the shader writes.

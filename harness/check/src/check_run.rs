@@ -169,9 +169,10 @@ impl<'a> CheckRun<'a> {
         }
         check.must_fill_subgroups(&self.target)?;
         if !check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written) {
-            let writes = check.setup.writes_by_address;
-            let reason = if writes { status::UNKNOWN_ADDRESSES } else { status::NO_OUTPUT };
-            let reason = status::advised(reason.to_owned(), check.advice_to_define().as_deref());
+            let reason = match check.setup.writes_by_address {
+                true => status::UNKNOWN_ADDRESSES.to_owned(),
+                false => status::advised(status::NO_OUTPUT.to_owned(), check.advice_to_define().as_deref()),
+            };
             let result = CheckResult { reason: Some(reason), ..self.result };
             return Ok(FinishedRun { result, output: Some(BTreeMap::new()) });
         }

@@ -111,6 +111,28 @@ fn macros_without_a_definition_get_values() {
     assert!(passed.notes.iter().any(|known| known == note), "{:?}", passed.notes);
 }
 
+/// Without a macro, such a file compiles to a shader that writes nothing.
+#[test]
+fn macros_that_stores_to_images_depend_on_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#version 450\nlayout(local_size_x = 8) in;\n\
+                layout(set = 0, binding = 0, r32f) uniform image1D to;\nvoid main() {\n#ifdef FAST\n\
+                imageStore(to, int(gl_GlobalInvocationID.x), vec4(2.0));\n#endif\n}\n";
+    let path = written(&folder, &[("a.comp", text)]);
+    let status = |defines: &[&str]| {
+        let defines = defines.iter().map(|name| (*name).to_owned()).collect();
+        let options = CompileOptions { defines, ..CompileOptions::default() };
+        let shader = compiled(&path, &options)?.unwrap();
+        let check = Check::new(&shader, &Options::default()).unwrap();
+        let result = check.run(&SyntheticTarget::default()).unwrap();
+        Some((result.status, result.reason.unwrap_or_default()))
+    };
+    let Some((without, reason)) = status(&[]) else { return };
+    assert_eq!(without, Status::Undetermined, "{reason}");
+    assert!(reason.ends_with("its stores to images depend on macros: try --define FAST=1"), "{reason}");
+    assert_eq!(status(&["FAST"]), Some((Status::Pass, String::new())));
+}
+
 /// The engine splits a file into stages and puts definitions in place of a line.
 #[test]
 fn glsl_of_the_godot_engine_is_compiled() {
