@@ -33,8 +33,13 @@ pub(super) fn groups<'a>(
         run.out_of_bounds = out_of_bounds.knowing();
         Ok(run)
     };
-    let mut run = make()?;
-    run.work.add_units(run.state());
+    // The registers take work, which does not count again for each part.
+    let make_whole = || -> Result<Run<'a>, RunError> {
+        let mut run = make()?;
+        run.work.add_units(run.state());
+        Ok(run)
+    };
+    let mut run = make_whole()?;
     let count = run.group_count();
     if count == 0 {
         return Ok(run);
@@ -53,8 +58,7 @@ pub(super) fn groups<'a>(
         if let Some(whole) = first.joined(others?) {
             return whole.within_limit();
         }
-        run = make()?;
-        run.work.add_units(run.state());
+        run = make_whole()?;
         run.group(0);
     }
     run.groups_of(1..count);
