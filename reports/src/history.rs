@@ -312,19 +312,25 @@ pub fn text(courses: &[CaseHistory]) -> String {
     text
 }
 
-/// Draws histories as SVG charts: margins by run, a dashed line at the limit, and driver names
-/// where they change.
+/// Draws histories as SVG charts: margins by run with the days of the first and the last one, a
+/// dashed line at the limit, and driver names where they change. A case without margins has no
+/// chart.
 pub fn svg(courses: &[CaseHistory]) -> String {
     const WIDTH: f64 = 900.0;
     const ROW: f64 = 122.0;
     const LEFT: f64 = 60.0;
     const TOP: f64 = 30.0;
-    let height = ROW * courses.len() as f64 + 10.0;
+    let has_margin = |course: &&CaseHistory| course.points.iter().any(|point| point.margin.is_some());
+    let courses: Vec<&CaseHistory> = courses.iter().filter(has_margin).collect();
+    let height = ROW * courses.len().max(1) as f64 + 10.0;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
          font-size=\"10\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
+    if courses.is_empty() {
+        _ = writeln!(text, "<text x=\"4\" y=\"22\" font-size=\"12\">none of the cases has a margin</text>");
+    }
     for (row, course) in courses.iter().enumerate() {
         let top = ROW * row as f64 + TOP;
         let (low, high, floor) = (-8.0, 3.0, top + ROW - 57.0);
@@ -359,11 +365,19 @@ pub fn svg(courses: &[CaseHistory]) -> String {
         _ = writeln!(
             text,
             "<line x1=\"{LEFT}\" x2=\"{LEFT}\" y1=\"{top}\" y2=\"{floor}\" stroke=\"#5b6570\"/><text x=\"12\" y=\"{middle}\" \
-             text-anchor=\"middle\" transform=\"rotate(-90 12 {middle})\">error / bound</text><text x=\"{}\" y=\"{}\" \
-             text-anchor=\"end\" fill=\"#5b6570\">runs, latest at the right</text>",
-            WIDTH - 20.0,
-            floor + 28.0
+             text-anchor=\"middle\" transform=\"rotate(-90 12 {middle})\">error / bound</text>"
         );
+        let day = |point: &HistoryPoint| escape(point.started.get(..10).unwrap_or(&point.started));
+        let last = course.points.len() - 1;
+        for (i, anchor) in [(0, "start"), (last, "end")].into_iter().take(if last > 0 { 2 } else { 1 }) {
+            _ = writeln!(
+                text,
+                "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"{anchor}\" fill=\"#5b6570\">{}</text>",
+                x(i),
+                floor + 28.0,
+                day(&course.points[i])
+            );
+        }
         let points: Vec<(usize, f64)> =
             course.points.iter().enumerate().filter_map(|(i, p)| Some((i, p.margin?))).collect();
         let line: Vec<String> = points.iter().map(|&(i, m)| format!("{:.1},{:.1}", x(i), y(m))).collect();
@@ -383,10 +397,16 @@ pub fn svg(courses: &[CaseHistory]) -> String {
         for (i, point) in course.points.iter().enumerate().filter(|(_, p)| !p.driver.is_empty()) {
             if point.driver != driver {
                 driver = &point.driver;
+                let at = x(i);
+                if i > 0 {
+                    _ = writeln!(
+                        text,
+                        "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{top}\" y2=\"{floor}\" stroke=\"#5b6570\" stroke-dasharray=\"1 3\"/>"
+                    );
+                }
                 _ = writeln!(
                     text,
-                    "<text x=\"{:.1}\" y=\"{}\" fill=\"#5b6570\">{}</text>",
-                    x(i),
+                    "<text x=\"{at:.1}\" y=\"{}\" fill=\"#5b6570\">{}</text>",
                     floor + 14.0,
                     escape(driver)
                 );
@@ -462,7 +482,11 @@ mod tests {
             "{picture}"
         );
         assert!(picture.contains(">error / bound</text>") && picture.contains(">2^-4</text>"), "{picture}");
+        for day in ["2026-11-01", "2026-11-04"] {
+            assert!(picture.contains(&format!(">{day}</text>")), "{picture}");
+        }
         roxmltree::Document::parse(&picture).unwrap();
+        assert!(svg(&[]).contains("none of the cases has a margin"));
         let all = history.case_histories(&[]).unwrap();
         assert_eq!(all.len(), 2);
         assert!(!all[0].has_changed(), "the case that is always the same");
