@@ -1,43 +1,121 @@
 //! Compute entry points of HLSL and Slang, from the text.
 
 use crate::include_search::included_files;
-use std::path::Path;
+use crate::wgsl_directives::is_name_part;
+use std::path::{Path, PathBuf};
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
-/// `[numthreads(..)]`, in their order. Comments do not count.
+/// `[numthreads(..)]`, in their order. Comments and macros do not count.
 pub(crate) fn entry_names(text: &str) -> Vec<String> {
-    let text = without_comments(text);
+    distinct(functions(&Directives::of(text).others))
+}
+
+/// Returns the names of the compute entry points of an HLSL or Slang text: its own, those that it
+/// declares through macros, or else those of the files that it includes. The variants of a shader
+/// are often files with macros and an `#include`.
+pub(crate) fn entry_names_with(text: &str, included: &[(PathBuf, String)]) -> Vec<String> {
+    let own = entry_names(text);
+    if !own.is_empty() {
+        return own;
+    }
+    let texts: Vec<Directives> =
+        [text].into_iter().chain(included.iter().map(|(_, text)| &**text)).map(Directives::of).collect();
+    let macros: Vec<EntryMacro> =
+        texts.iter().flat_map(|text| text.macros.iter().filter_map(|line| EntryMacro::of(line))).collect();
+    let used = |text: &Directives| macros.iter().flat_map(|entry| entry.used_in(&text.others)).collect::<Vec<_>>();
+    distinct(texts.iter().flat_map(|text| [functions(&text.others), used(text)].concat()))
+}
+
+/// Returns the names of the compute entry points of an HLSL or Slang file ([`entry_names_with`]).
+pub fn entry_names_of_file(path: &Path, text: &str) -> Vec<String> {
+    entry_names_with(text, &included_files(path, text, &[]).files)
+}
+
+/// Checks that a text or one of its included files contains the name of an entry point: glslang
+/// makes an empty function of an unknown one.
+///
+/// # Errors
+/// None does. The error lists the entry points.
+pub(crate) fn must_name_entry(entry: &str, text: &str, included: &[(PathBuf, String)]) -> Result<(), String> {
+    let names = |text: &str| text.split(|c| !is_name_part(c)).any(|word| word == entry);
+    if names(text) || included.iter().any(|(_, text)| names(text)) {
+        return Ok(());
+    }
+    let has = match &entry_names_with(text, included)[..] {
+        [] => String::new(),
+        entries => format!("; it has {}", entries.join(", ")),
+    };
+    Err(format!("no function `{entry}` for the entry point{has}"))
+}
+
+/// A text without comments, divided into macros and the rest.
+struct Directives {
+    /// The lines with `#define`, continued lines joined.
+    macros: Vec<String>,
+    others: String,
+}
+
+impl Directives {
+    fn of(text: &str) -> Directives {
+        let text = without_comments(text).replace("\\\r\n", " ").replace("\\\n", " ");
+        let is_macro = |line: &&str| {
+            line.trim_start().strip_prefix('#').is_some_and(|line| line.trim_start().starts_with("define"))
+        };
+        let (macros, others): (Vec<&str>, Vec<&str>) = text.lines().partition(is_macro);
+        Directives { macros: macros.into_iter().map(str::to_owned).collect(), others: others.join("\n") }
+    }
+}
+
+/// A macro that declares an entry point whose name is one of its parameters.
+struct EntryMacro {
+    name: String,
+    /// Index of the parameter with the name of the entry point.
+    parameter: usize,
+}
+
+impl EntryMacro {
+    /// Returns the macro of a line with `#define`, if it is one.
+    fn of(line: &str) -> Option<EntryMacro> {
+        let (head, body) = line.split_once("define")?.1.split_once(')')?;
+        let (name, parameters) = head.split_once('(')?;
+        let declared = functions(body).into_iter().next()?;
+        let parameter = parameters.split(',').position(|parameter| parameter.trim() == declared)?;
+        Some(EntryMacro { name: name.trim().to_owned(), parameter })
+    }
+
+    /// Returns the names of the entry points that a text declares with the macro.
+    fn used_in(&self, text: &str) -> Vec<String> {
+        let uses = text.split(&*self.name).skip(1);
+        let arguments = uses.filter_map(|after| after.trim_start().strip_prefix('(')?.split_once(')'));
+        arguments
+            .filter_map(|(arguments, _)| arguments.split(',').nth(self.parameter))
+            .map(|name| name.trim().to_owned())
+            .collect()
+    }
+}
+
+/// Returns the names of the functions with `[numthreads(..)]` in a text without comments.
+fn functions(text: &str) -> Vec<String> {
     let declarations = text.split("numthreads").skip(1);
     let names = declarations.filter_map(|after| {
         let (_, after) = after.split_once(']')?;
         let (declaration, _) = after.split_once('(')?;
         let name = declaration.split_whitespace().last()?;
-        name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| name.to_owned())
+        name.chars().all(is_name_part).then(|| name.to_owned())
     });
+    names.collect()
+}
+
+/// Returns names without repetition: a text may declare an entry point once for each value of a
+/// macro.
+fn distinct(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for name in names {
-        // A text may declare an entry point once for each value of a macro.
         if !found.contains(&name) {
             found.push(name);
         }
     }
     found
-}
-
-/// Returns the names of the compute entry points of an HLSL or Slang file, or else of the files
-/// that it includes: the variants of a shader are often files with macros and an `#include`.
-pub fn entry_names_of_file(path: &Path, text: &str) -> Vec<String> {
-    let own = entry_names(text);
-    if !own.is_empty() {
-        return own;
-    }
-    let mut names: Vec<String> = Vec::new();
-    for name in included_files(path, text, &[]).files.iter().flat_map(|(_, text)| entry_names(text)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
 }
 
 /// Returns a text without its comments.
@@ -74,5 +152,18 @@ mod tests {
             [numthreads(64, 1, 1)] void sum() { a / b; }";
         assert_eq!(entry_names(text), ["blur", "sum"]);
         assert_eq!(entry_names("void main() {}"), [""; 0]);
+    }
+
+    /// As the shaders of a library that also compiles to Metal declare theirs.
+    #[test]
+    fn entry_points_are_declared_through_macros() {
+        let included = "#define BEGIN(type, name, x) \\\n  [numthreads(x, 1, 1)] \\\n  type name(
+            #define END )
+            #define SQUARE(x) ((x) * (x))";
+        let included = [(PathBuf::from("core.h"), included.to_owned())];
+        let text = "BEGIN(void, clear, 64)\nuint3 id : SV_DispatchThreadID END { data[id.x] = SQUARE(2); }";
+        assert_eq!(entry_names_with(text, &included), ["clear"]);
+        assert_eq!(entry_names_with("void main() {}", &included), [""; 0]);
+        assert_eq!(entry_names(&included[0].1), [""; 0]);
     }
 }

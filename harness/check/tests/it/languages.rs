@@ -159,6 +159,16 @@ fn the_entry_point_of_hlsl_is_found() {
     assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
 }
 
+/// glslang makes an empty entry point of an unknown name.
+#[test]
+fn an_unknown_entry_point_of_hlsl_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.hlsl", HLSL)]);
+    let options = CompileOptions { entry: Some("scales".to_owned()), ..CompileOptions::default() };
+    let error = ShaderSource::load(&path, &options).unwrap_err().to_string();
+    assert!(error.ends_with("no function `scales` for the entry point; it has scale"), "{error}");
+}
+
 #[test]
 fn the_entry_point_of_an_included_file_is_found() {
     let folder = tempfile::tempdir().unwrap();
