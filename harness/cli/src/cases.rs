@@ -193,10 +193,16 @@ fn shaders(path: &Path, argument: &str) -> Result<Vec<Program>, Failure> {
             return Err(usage(format!("{shown} has no shader `{argument}`; it has {}", parts.join(", "))));
         }
     }
-    if found.without_compute > 0 {
-        let shaders = counted(found.without_compute, "shader");
-        let verb = plural(found.without_compute, "has", "have");
-        note_once(&format!("{shown}: {shaders} {verb} no compute entry point and cannot be checked"));
+    let others = &found.without_compute;
+    if !others.is_empty() {
+        /// Largest number of shaders listed.
+        const LISTED: usize = 3;
+        let (shaders, verb) = (counted(others.len(), "shader"), plural(others.len(), "has", "have"));
+        let listed: Vec<String> = others.iter().take(LISTED).map(|file| file.display().to_string()).collect();
+        let more = others.len() - listed.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let listed = listed.join(", ");
+        note_once(&format!("{shown}: {shaders} {verb} no compute entry point and cannot be checked: {listed}{more}"));
     }
     if found.cases.is_empty() {
         let error = anyhow::anyhow!("{shown}: no compute shader and no case file of a shader");

@@ -30,8 +30,8 @@ pub struct ShaderFiles {
     /// `PATH:ENTRY` for one of several entry points, `PATH:MACRO` for one of several shaders in a
     /// GLSL text.
     pub cases: Vec<Case>,
-    /// Number of shaders without a compute entry point, and of scripts with other pipelines.
-    pub without_compute: usize,
+    /// Shaders without a compute entry point, and scripts with other pipelines.
+    pub without_compute: Vec<PathBuf>,
 }
 
 impl ShaderFiles {
@@ -73,7 +73,7 @@ impl ShaderFiles {
         }
         for file in shaders {
             if SequenceSession::is_other_script(&file) {
-                found.without_compute += 1;
+                found.without_compute.push(file);
                 continue;
             }
             let shader = compiled(&file);
@@ -87,7 +87,7 @@ impl ShaderFiles {
             }
             let of_entry = |entry| case(ShaderFile { entry, ..whole() });
             match shader.map(|shader| shader.compute_entry_points()).or_else(|| declared_entries(&file)) {
-                Some(entries) if entries.is_empty() => found.without_compute += 1,
+                Some(entries) if entries.is_empty() => found.without_compute.push(file),
                 Some(entries) if entries.len() > 1 => {
                     found.cases.extend(entries.into_iter().map(|entry| of_entry(Some(entry))));
                 }
