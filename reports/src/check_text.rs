@@ -39,7 +39,8 @@ pub fn text(check: &CheckResult) -> String {
     );
     if let Some(writes) = &check.writes {
         let executed = check.executed.as_ref().map_or_else(String::new, |executed| format!("; {executed}"));
-        _ = writeln!(out, "  {writes}{executed}");
+        let noticed = check.mutations.as_ref().map_or_else(String::new, |score| format!("; would notice {score}"));
+        _ = writeln!(out, "  {writes}{executed}{noticed}");
     }
     if let Some(reason) = &check.reason {
         _ = writeln!(out, "  {reason}");

@@ -225,7 +225,7 @@ impl Console {
             writeln!(
                 out,
                 "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or \
-                 more, with varied values, and on half of its instructions",
+                 more, with varied values, on half of its instructions and half of the planted errors",
                 group_digits(meaningful),
                 group_digits(verdicts),
                 100 / Writes::MEANINGFUL

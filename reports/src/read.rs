@@ -10,7 +10,8 @@ use crate::journal;
 use crate::result_dir::StandingLine;
 use crate::result_file::{PARTIAL, RESULTS, STANDINGS, WAIVERS_LEFT};
 use assay_events::{
-    CheckResult, Event, ExecutedInstructions, Profile, RunInfo, SCHEMA, Status, TracedInstructions, Writes, says_enough,
+    CheckResult, Event, ExecutedInstructions, MutationScore, Profile, RunInfo, SCHEMA, Status, TracedInstructions,
+    Writes, says_enough,
 };
 use assay_files::input;
 use rayon::prelude::*;
@@ -151,6 +152,9 @@ pub(crate) struct ResultLine<'a> {
     /// Executed instructions, for a check of a shader.
     #[serde(default)]
     pub(crate) executed: Option<ExecutedInstructions>,
+    /// Share of noticed planted errors, for a check of a shader.
+    #[serde(default)]
+    pub(crate) mutations: Option<MutationScore>,
     /// Instructions checked by themselves, for a check of a shader.
     #[serde(default)]
     pub(crate) traced: Option<TracedInstructions>,
@@ -201,7 +205,8 @@ enum Infinite {
 impl ResultLine<'_> {
     /// Returns true for a passing check of a shader that says little about the shader.
     pub(crate) fn says_little(&self) -> bool {
-        let enough = || says_enough(self.writes.as_ref(), self.executed.as_ref(), self.traced.as_ref());
+        let ResultLine { writes, executed, mutations, traced, .. } = self;
+        let enough = || says_enough(writes.as_ref(), executed.as_ref(), mutations.as_ref(), traced.as_ref());
         // Cases of suites, and results of versions of Assay that counted no writes, have none.
         matches!(self.status, Some(Status::Pass | Status::QualityWarning)) && self.writes.is_some() && !enough()
     }

@@ -182,6 +182,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         repeat: None,
         picture: None,
         executed: None,
+        mutations: None,
         possible_fault: None,
         traced: None,
         sampled: None,

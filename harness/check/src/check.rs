@@ -8,6 +8,7 @@ use crate::expectation::ResolvedExpectation;
 use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
 use crate::language::Language;
 use crate::memory_layout::runtime_stride;
+use crate::mutation_score::{ErrorSize, MeasuredScore, MutationAnalysis};
 use crate::observed_choices::{ObservedRound, VariantRun};
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
@@ -222,6 +223,21 @@ impl<'a> Check<'a> {
         let all = self.sample.is_some() && dispatch.only.is_none();
         let limits = if all { Limits { invocations: u64::MAX, ..self.limits } } else { self.limits };
         self.program.run(dispatch, &limits)
+    }
+
+    /// Measures the mutation score of a dispatch with a setup of the shader.
+    pub(crate) fn mutation_score(
+        &self,
+        setup: &DispatchSetup,
+        mut dispatch: Dispatch,
+        size: ErrorSize,
+    ) -> MeasuredScore {
+        if self.records_layout() && dispatch.layout == SubgroupLayout::Unknown {
+            // Stands for the layout that the device will show.
+            dispatch.layout = SubgroupLayout::Linear;
+        }
+        let (shader, program, limits) = (self.shader, &self.program, self.limits);
+        MutationAnalysis { shader, program, setup, limits, size }.score(dispatch)
     }
 
     /// Runs an instrumented variant in the round of the first element that the specification does

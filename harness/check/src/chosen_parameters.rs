@@ -13,6 +13,9 @@ use std::path::Path;
 /// Contents of a buffer whose integers serve as indices: 0, 1, 2, ..
 pub(crate) const INDEX: &str = "index";
 
+/// Largest number of options that a note lists, and the number that it lists of more.
+const LISTED: (usize, usize) = (24, 8);
+
 /// Parameters that a search chose, in the notation of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenParameters {
@@ -20,6 +23,9 @@ pub struct ChosenParameters {
     pub(crate) specs: Vec<(String, String)>,
     /// Robustness to accesses out of bounds.
     pub(crate) robustness: Option<Robustness>,
+    /// Set if benign races are permitted.
+    #[serde(default)]
+    pub(crate) benign_races: bool,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -66,6 +72,7 @@ impl ChosenParameters {
     pub fn apply(&self, options: &mut Options) -> Result<(), CheckError> {
         options.specs.extend(self.specs.iter().cloned());
         options.robustness = self.robustness.or(options.robustness);
+        options.benign_races |= self.benign_races;
         options.push_values.extend(self.push.iter().cloned());
         for (name, value) in &self.inputs {
             let source = match value.parse::<InputRange>() {
@@ -85,35 +92,49 @@ impl ChosenParameters {
         Ok(())
     }
 
-    /// Returns a note with the options that set the same parameters.
+    /// Returns a note with the options that set the same parameters, or the first ones of very many.
     pub fn note(&self) -> String {
         let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
-        format!("with the defaults {}; {} chose{self}{robust}", self.reason, self.extent)
+        let racing =
+            if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
+        let options = self.options();
+        let listed = if options.len() > LISTED.0 { LISTED.1 } else { options.len() };
+        let more = match options.len() - listed {
+            0 => String::new(),
+            more => format!(" and {more} more options, which --out DIR writes as a case file"),
+        };
+        let options = options[..listed].join(" ");
+        format!("with the defaults {}; {} chose {options}{more}{robust}{racing}", self.reason, self.extent)
+    }
+
+    /// Returns the options of the command line that set the same parameters.
+    fn options(&self) -> Vec<String> {
+        let pair = |(name, value): &(String, String)| format!("{name}={value}");
+        let push = self.push.iter().map(pair).collect::<Vec<_>>().join(",");
+        let size = |size: &[u32]| size.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+        let robustness = self.robustness.map(|robustness| format!("--robustness {}", robustness.name()));
+        let races = self.benign_races.then(|| "--benign-races".to_owned());
+        let specs = self.specs.iter().map(|spec| format!("--spec {}", pair(spec)));
+        let push = (!push.is_empty()).then(|| format!("--push {push}"));
+        let inputs = self.inputs.iter().map(|input| format!("--input {}", pair(input)));
+        let elements = self.elements.iter().map(|(binding, elements)| format!("--elements {binding}={elements}"));
+        let images = self.image_sizes.iter().map(|(binding, sides)| format!("--image-size {binding}={}", size(sides)));
+        let groups = self.groups.map(|[x, y, z]| format!("--workgroups {x},{y},{z}"));
+        robustness
+            .into_iter()
+            .chain(races)
+            .chain(specs)
+            .chain(push)
+            .chain(inputs)
+            .chain(elements)
+            .chain(images)
+            .chain(groups)
+            .collect()
     }
 }
 
 impl fmt::Display for ChosenParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pair = |(name, value): &(String, String)| format!("{name}={value}");
-        if let Some(robustness) = self.robustness {
-            write!(f, " --robustness {}", robustness.name())?;
-        }
-        for spec in &self.specs {
-            write!(f, " --spec {}", pair(spec))?;
-        }
-        if !self.push.is_empty() {
-            write!(f, " --push {}", self.push.iter().map(pair).collect::<Vec<_>>().join(","))?;
-        }
-        for input in &self.inputs {
-            write!(f, " --input {}", pair(input))?;
-        }
-        for (binding, elements) in &self.elements {
-            write!(f, " --elements {binding}={elements}")?;
-        }
-        for (binding, size) in &self.image_sizes {
-            let sides: Vec<String> = size.iter().map(u32::to_string).collect();
-            write!(f, " --image-size {binding}={}", sides.join("x"))?;
-        }
-        self.groups.map_or(Ok(()), |[x, y, z]| write!(f, " --workgroups {x},{y},{z}"))
+        self.options().iter().try_for_each(|option| write!(f, " {option}"))
     }
 }

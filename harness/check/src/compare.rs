@@ -14,6 +14,10 @@ const MAX_KEPT: usize = 64;
 /// Largest number of examples kept for each class.
 const MAX_EXAMPLES: usize = 8;
 
+/// Cost of a byte that is generated, copied and compared, in the unit of
+/// [`Outcome::work`](assay_oracle::Outcome::work).
+pub(crate) const BYTE_COST: u64 = 8;
+
 /// Result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {

@@ -46,6 +46,7 @@ mod language;
 mod memory_layout;
 mod missing_macros;
 mod mutate;
+mod mutation_score;
 mod nesting;
 mod observed_choices;
 mod operand_guards;

@@ -11,8 +11,10 @@ use std::fmt::Write;
 pub enum PathStep<'a> {
     /// A member of a structure: its index, and its name if it has one.
     Member(usize, Option<&'a str>),
-    /// An element of an array, a column of a matrix, or a component of a vector.
+    /// An element of an array, or a component of a vector.
     Index(u64),
+    /// A column of a matrix. The step to one of its components follows.
+    Column(u64),
     /// A texel of an image, or a sample of it.
     Texel {
         /// Its coordinates, the layer last.
@@ -180,7 +182,7 @@ fn within<'a>(
                     let (line, place, length) = if *row_major { (row, column, *columns) } else { (column, row, *rows) };
                     let stride = stride.map_or(component.size() * u64::from(length), u64::from);
                     let offset = at + line * stride + place * component.size();
-                    path.push(PathStep::Index(column));
+                    path.push(PathStep::Column(column));
                     part(component, offset, end, PathStep::Index(row), path, visit);
                     path.pop();
                 }
@@ -226,7 +228,7 @@ pub fn path_text(path: &[PathStep]) -> String {
         _ = match step {
             PathStep::Member(_, Some(name)) => write!(text, ".{name}"),
             PathStep::Member(i, None) => write!(text, ".{i}"),
-            PathStep::Index(i) => write!(text, "[{i}]"),
+            PathStep::Index(i) | PathStep::Column(i) => write!(text, "[{i}]"),
             PathStep::Texel { at, axes, level, sample } => {
                 let at: Vec<String> = at.iter().take(*axes).map(u32::to_string).collect();
                 let level = if *level > 0 { format!("level {level} ") } else { String::new() };

@@ -9,7 +9,7 @@ use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, InstructionIndex, Type, TypeId};
 use assay_spirv::reflect::static_uses;
-use assay_spirv::tables::Op;
+use assay_spirv::tables::{Decoration, Op};
 use assay_spirv_rules::requirements::DeviceCaps;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -25,6 +25,8 @@ pub enum MutationKind {
     SignOfZero,
     /// Adds one to an integer result.
     OffByOne,
+    /// Negates a boolean result.
+    Negation,
     /// Replaces a signed instruction by the unsigned one, or vice versa.
     Signedness,
     /// Replaces a read-modify-write atomic by an atomic load.
@@ -39,6 +41,7 @@ impl MutationKind {
         match self {
             MutationKind::Ulp(_) | MutationKind::SignOfZero => "floating-point results",
             MutationKind::OffByOne => "integer results",
+            MutationKind::Negation => "boolean results",
             MutationKind::Signedness => "instructions with a signed and an unsigned form",
             MutationKind::LostAtomic => "atomics that read and write",
             MutationKind::MissingBarrier => "control barriers",
@@ -73,6 +76,7 @@ impl FromStr for Mutation {
                 "rounding" => Some(MutationKind::Ulp(-1)),
                 "sign-of-zero" => Some(MutationKind::SignOfZero),
                 "off-by-one" => Some(MutationKind::OffByOne),
+                "negation" => Some(MutationKind::Negation),
                 "signedness" => Some(MutationKind::Signedness),
                 "lost-atomic" => Some(MutationKind::LostAtomic),
                 "missing-barrier" => Some(MutationKind::MissingBarrier),
@@ -82,7 +86,7 @@ impl FromStr for Mutation {
         let kind = kind.ok_or_else(|| {
             CheckError::option(format!(
                 "`{text}`: expected KIND or KIND@INSTRUCTION, where KIND is one of ulp, ulp:N, rounding, sign-of-zero, \
-                 off-by-one, signedness, lost-atomic, missing-barrier"
+                 off-by-one, negation, signedness, lost-atomic, missing-barrier"
             ))
         })?;
         Ok(Mutation { kind, at })
@@ -142,8 +146,7 @@ impl Mutation {
     /// Returns the matching instructions to which the kind applies, in the order of functions.
     fn sites<'a>(&'a self, module: &'a Module, entry: &str) -> impl Iterator<Item = PlantedError> + use<'a> {
         instructions(module, entry).filter(|i| self.selects(module, i)).filter_map(|i| {
-            let site = site(module, &i)?;
-            let planted = PlantedError { kind: self.kind, site, instruction: i.index.0, word: i.at };
+            let planted = PlantedError::of(self.kind, module, &i)?;
             planted.change(module).is_some().then_some(planted)
         })
     }
@@ -202,6 +205,7 @@ impl fmt::Display for Mutation {
             MutationKind::Ulp(steps) => write!(f, "ulp:{steps}"),
             MutationKind::SignOfZero => f.write_str("sign-of-zero"),
             MutationKind::OffByOne => f.write_str("off-by-one"),
+            MutationKind::Negation => f.write_str("negation"),
             MutationKind::Signedness => f.write_str("signedness"),
             MutationKind::LostAtomic => f.write_str("lost-atomic"),
             MutationKind::MissingBarrier => f.write_str("missing-barrier"),
@@ -232,12 +236,28 @@ fn site(module: &Module, i: &Instruction<'_>) -> Option<Site> {
 }
 
 impl PlantedError {
+    /// Returns an error of an instruction; `None` if it has no identity in variants of the module.
+    pub(crate) fn of(kind: MutationKind, module: &Module, i: &Instruction<'_>) -> Option<PlantedError> {
+        Some(PlantedError { kind, site: site(module, i)?, instruction: i.index.0, word: i.at })
+    }
+
     /// Finds the instruction in the module or a variant of it; `None` if it is not there.
     pub fn find<'a>(&self, module: &'a Module) -> Option<Instruction<'a>> {
         match self.site {
             Site::Result(result) => module.definition_of(result),
             Site::Barrier(number) => module.instructions().filter(|i| i.op == Some(Op::ControlBarrier)).nth(number),
         }
+    }
+
+    /// Returns the words of the module with the error planted, for the oracle; `None` if it does not
+    /// apply. An error of `n` ulp is a product with the number `n` ulp above 1, a relative error of the
+    /// same size: the oracle does not follow a set of floats through its bit patterns.
+    pub(crate) fn change_for_oracle(&self, module: &Module) -> Option<Vec<u32>> {
+        let MutationKind::Ulp(steps) = self.kind else { return self.change(module) };
+        let i = self.find(module)?;
+        let mut editor = Editor::new(module);
+        scale(&mut editor, &i, steps)?;
+        Some(editor.finish())
     }
 
     /// Returns the words of the module with the error planted; `None` if it does not apply.
@@ -247,6 +267,7 @@ impl PlantedError {
         match self.kind {
             MutationKind::Ulp(steps) => add_to_bits(&mut editor, &i, ComponentKind::Float, i64::from(steps))?,
             MutationKind::OffByOne => add_to_bits(&mut editor, &i, ComponentKind::Int { signed: false }, 1)?,
+            MutationKind::Negation => negate(&mut editor, &i)?,
             MutationKind::SignOfZero => sign_of_zero(&mut editor, &i)?,
             MutationKind::Signedness => {
                 let mut words = i.words.to_vec();
@@ -353,6 +374,33 @@ fn add_to_bits(editor: &mut Editor<'_>, i: &Instruction<'_>, wanted: ComponentKi
             code.extend(instruction(Op::IAdd, &[uints, sum, bits, addend]));
             code.extend(instruction(Op::Bitcast, &[ty, result, sum]));
         }
+        Some(())
+    })
+}
+
+/// Multiplies each component of a float result by the number that many representable values above 1.
+fn scale(editor: &mut Editor<'_>, i: &Instruction<'_>, steps: i32) -> Option<()> {
+    divert(editor, i, &|editor, code, plain, (value, result)| {
+        let ScalarOrVector { ty, component, kind: ComponentKind::Float, width, count } = plain else { return None };
+        let one: i64 = match width {
+            16 => 0x3c00,
+            32 => 0x3f80_0000,
+            64 => 0x3ff0 << 48,
+            _ => return None,
+        };
+        let factor = editor.constant(component, width, (one + i64::from(steps)) as u64);
+        let factor = editor.splat(ty, factor, count);
+        code.extend(instruction(Op::FMul, &[ty, result, value, factor]));
+        editor.annotate(Op::Decorate, &[result, Decoration::NoContraction.word()]);
+        Some(())
+    })
+}
+
+/// Negates each component of a boolean result.
+fn negate(editor: &mut Editor<'_>, i: &Instruction<'_>) -> Option<()> {
+    divert(editor, i, &|_, code, plain, (value, result)| {
+        let is_bool = plain.kind == ComponentKind::Bool;
+        code.extend(is_bool.then(|| instruction(Op::LogicalNot, &[plain.ty, result, value]))?);
         Some(())
     })
 }

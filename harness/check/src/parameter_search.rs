@@ -15,8 +15,9 @@
 //! 4. all parameters have one value, from a ladder of sizes;
 //! 5. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
 //! 6. the same with a single workgroup, or layer of workgroups, if they race; with floats on which
-//!    branches or the first fault depend among the parameters, also while the other floats are 1 and
-//!    data are integers; and with floats of 1, or ascending ones ([`stages`]);
+//!    branches or the first fault depend among the parameters, also while the other floats are
+//!    simple ([`Parameter::simple`]) and data are integers; and with simple floats, or ascending ones
+//!    ([`stages`]);
 //! 7. coordinate descent: each parameter in turn takes each value of the ladder, while some change
 //!    improves the score, those first from which the first fault derives ([`DataFlow`]);
 //! 8. more workgroups, if they write too small a part of what they may write;
@@ -27,12 +28,14 @@
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
-//! that the shader may write are checked and half of its instructions executed, or at its limits,
-//! which count work, so that the search is deterministic. If it does not find good parameters, it
-//! is repeated:
+//! that the shader may write are checked, half of its instructions executed and half of large planted
+//! errors noticed ([`crate::mutation_score`]), or at its limits, which count work, so that the search
+//! is deterministic. If it does not find good parameters, it is repeated:
 //!
 //! * with robustness of the device, if accesses leave images: shaders that read beyond the borders
-//!   of images rely on it;
+//!   of images rely on it. This is also tried if few planted errors would be noticed;
+//! * with benign races permitted, if all candidates are undefined and some race: shaders that store
+//!   one value from many invocations rely on that. The verdict is a QualityWarning at best;
 //! * with other values of specialisation constants ([`specializations`]);
 //! * with robustness, if reads leave buffers, as those of neighbours at the border of a grid do:
 //!   Direct3D and WebGPU define them. A write beyond a buffer is rather a mistake, and refused.
@@ -49,19 +52,21 @@ use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::{ChosenParameters, SearchExtent};
 use crate::communication::Communication;
-use crate::compare::{Comparison, compare};
+use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
+use crate::mutation_score::{ErrorSize, MeasuredScore};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
 use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{
-    Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
+    CauseKind, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot,
+    SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
-use candidate::{Candidate, Judged, Score, better, unusable};
+use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use growth::elements_up_to;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
 use std::cmp::Reverse;
@@ -71,8 +76,9 @@ use std::time::{Duration, Instant};
 /// Largest number of interpreted candidates.
 const CANDIDATES: u32 = 400;
 
-/// Number of candidates after which elements of one value are accepted.
-const CONSTANT_CANDIDATES: u32 = 40;
+/// Number of candidates after the first that leads to enough elements, from which elements of one
+/// value and a low mutation score are accepted.
+const SOUND_CANDIDATES: u32 = 40;
 
 /// Largest cost of all candidates together: the interpreter's work ([`Outcome::work`]), and
 /// [`BYTE_COST`] for each byte of memory. It takes about 10 s.
@@ -87,9 +93,6 @@ const LAST_COST: u64 = COST / 4;
 /// Time limit of a search with its repetitions. The limits of cost come first, unless the machine
 /// is slow or busy, so that a search is deterministic.
 const TIME: Duration = Duration::from_secs(120);
-
-/// Cost of a byte that is generated, copied and compared.
-const BYTE_COST: u64 = 8;
 
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
@@ -142,7 +145,7 @@ pub fn search_parameters(
     options: &Options,
     target: &dyn Target,
 ) -> Result<ParameterSearch, CheckError> {
-    let mut effort = Effort { candidates: 0, cost: 0, end: Instant::now() + TIME };
+    let mut effort = Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), end: Instant::now() + TIME };
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
         return Ok(ParameterSearch::NotNeeded);
@@ -163,6 +166,9 @@ pub fn search_parameters(
     if search.leaves_images && is_open {
         best = search.with_robustness(best, &mut effort)?;
     }
+    if search.races && best.score.defined < search.rounds && !options.benign_races {
+        best = search.with_benign_races(best, &mut effort)?;
+    }
     if !search.is_good(&best)
         && let Some(specialised) = specializations::search((check, options, target), &mut effort, &best)?
     {
@@ -173,13 +179,14 @@ pub fn search_parameters(
     }
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
-    // others give varied values.
+    // others give varied values, or notice more planted errors.
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL) && before.covered;
-    let says_something =
-        best.score.narrow > 0 || best.score.defined == search.rounds && best.score.judged > Judged::Little;
-    let is_better = best.score > before && says_something && (best.score.varied || !was_enough);
-    let faulty: u32 = search.faults.values().sum();
-    let most = search.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
+    let may_be_judged = best.score.judged > Judged::Little || best.score.ordered > 0;
+    let says_something = best.score.narrow > 0 || best.score.defined == search.rounds && may_be_judged;
+    let says_more = (best.score.varied, best.score.noticed) > (before.varied, before.noticed);
+    let is_better = best.score > before && says_something && (says_more || !was_enough);
+    let faulty: u32 = effort.faults.values().sum();
+    let most = effort.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
     let obstacle =
         most.map(|(kind, number)| (if *number == faulty { kind.to_string() } else { format!("most: {kind}") }, faulty));
     let extent = SearchExtent { candidates: effort.candidates, obstacle };
@@ -243,6 +250,8 @@ fn listed(parameters: &[Parameter]) -> Vec<String> {
 struct Effort {
     candidates: u32,
     cost: u64,
+    /// Candidates with undefined behaviour, by the kind of the first fault.
+    faults: BTreeMap<FaultKind, u32>,
     /// Time at which the search is given up.
     end: Instant,
 }
@@ -252,6 +261,7 @@ impl Effort {
     fn add(&mut self, other: &Effort) {
         self.candidates += other.candidates;
         self.cost += other.cost;
+        other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
     }
 
     fn is_late(&self) -> bool {
@@ -280,14 +290,16 @@ struct Search<'a> {
     rounds: u32,
     /// Set if workgroups of some candidate race or exceed memory of fixed size.
     collides: bool,
+    /// Set if invocations of some candidate race.
+    races: bool,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
     /// Set if all faults of some candidate are reads beyond buffers.
     reads_beyond_buffers: bool,
     /// Set if some candidate is defined in all rounds.
     has_defined: bool,
-    /// Candidates with undefined behaviour, by the kind of the first fault.
-    faults: BTreeMap<FaultKind, u32>,
+    /// Number of candidates from which one is good that is not sound ([`Score::is_sound`]).
+    unsound_from: u32,
     communication: Communication<'a>,
 }
 
@@ -309,7 +321,7 @@ impl<'a> Search<'a> {
             target,
             stores_one_value: flow.stores_one_value(),
             flow,
-            effort: Effort { candidates: 0, cost: 0, ..*spent },
+            effort: Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), ..*spent },
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
             is_limited: false,
@@ -317,10 +329,11 @@ impl<'a> Search<'a> {
             invocations: INVOCATIONS,
             rounds: options.rounds.min(ROUNDS),
             collides: false,
+            races: false,
             leaves_images: false,
             reads_beyond_buffers: false,
             has_defined: false,
-            faults: BTreeMap::new(),
+            unsound_from: u32::MAX,
             communication: Communication::find(&check.shader.source.module, &check.setup.entry),
         })
     }
@@ -358,11 +371,11 @@ impl<'a> Search<'a> {
     }
 
     /// Returns whether a candidate is defined, and one in `n` elements could come out wrong, with
-    /// values of their own. A shader may write one value whatever its parameters are, so that this
-    /// is not sought for long.
+    /// values of their own and by enough of the planted errors. A shader may write one value, or
+    /// hide errors, whatever its parameters are, so that this is not sought for long.
     fn is_enough(&self, Candidate { score, .. }: &Candidate, n: u64) -> bool {
-        let is_varied = score.varied || self.effort.candidates >= CONSTANT_CANDIDATES;
-        score.defined == self.rounds && score.has_one_in(n) && is_varied && score.covered
+        let is_sound = score.is_sound() || self.effort.candidates >= self.unsound_from;
+        score.defined == self.rounds && score.has_one_in(n) && is_sound && score.covered
     }
 
     fn is_done(&self, best: &Candidate) -> bool {
@@ -426,9 +439,10 @@ impl<'a> Search<'a> {
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let (mut fitted, mut written, mut doubtful) = (0, 0, false);
-        let (mut compared, mut executed) = (Comparison::default(), ExecutedBlocks::default());
+        let (mut fitted, mut written, mut doubtful, mut gives_up) = (0, 0, false, false);
+        let (mut compared, mut executed, mut run) = (Comparison::default(), ExecutedBlocks::default(), 0u64);
         let mut candidate = Candidate { score, ..unusable(chosen) };
+        let mut first = None;
         let score = &mut candidate.score;
         for round in 0..self.rounds {
             // Another round seldom makes up for one that says nothing. It counts as a copy.
@@ -454,16 +468,18 @@ impl<'a> Search<'a> {
             };
             self.effort.cost += outcome.work;
             executed.add(&outcome.executed);
+            run += outcome.instructions / interpreted;
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
                 match candidate.faults.first() {
                     // More work may be defined.
                     Some(FaultKind::Endless) => self.is_limited = true,
-                    Some(kind) => *self.faults.entry(*kind).or_default() += 1,
+                    Some(kind) => *self.effort.faults.entry(*kind).or_default() += 1,
                     None => {}
                 }
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
+                self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
                 candidate.reach = outcome.reach;
@@ -477,9 +493,15 @@ impl<'a> Search<'a> {
                 self.invocations /= 2;
             }
             // The interpreted workgroups stand for all.
+            gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
             let times = product(setup.groups) / interpreted;
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
+            let is_ordered =
+                |cause: &u32| outcome.causes.get(*cause as usize).is_some_and(|of| of.kind == CauseKind::Order);
+            let undetermined = round_compared.undetermined.iter();
+            score.ordered +=
+                undetermined.filter(|(cause, _)| cause.as_ref().is_some_and(is_ordered)).map(|(_, n)| n).sum::<u64>();
             let writes = round_compared.writes();
             let outside = round_compared.outside_subset;
             let elements = writes.elements + outside;
@@ -494,13 +516,15 @@ impl<'a> Search<'a> {
                 let end = candidate.written.entry(*slot).or_default();
                 *end = memory.written_end().max(*end);
             }
+            first.get_or_insert(dispatch);
         }
         self.has_defined |= score.defined == self.rounds;
         let Coverage { instructions, executed } = self.check.program.coverage(&executed);
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
-        let runs = covers && written > 0 && Writes::is_enough(written, score.elements.0) && !doubtful;
+        let runs = (covers || gives_up) && written > 0 && Writes::is_enough(written, score.elements.0) && !doubtful;
+        score.thorough = if score.narrow == 0 { run.checked_ilog2().unwrap_or(0) } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);
@@ -509,14 +533,24 @@ impl<'a> Search<'a> {
             false if runs => Judged::Instructions,
             false => Judged::Little,
         };
+        if score.judged == Judged::Output && score.defined == self.rounds {
+            self.unsound_from = self.unsound_from.min(self.effort.candidates + SOUND_CANDIDATES);
+        }
+        let is_sound = score.judged == Judged::Output && score.varied && score.defined == self.rounds;
+        if let Some(dispatch) = first.filter(|_| is_sound) {
+            let MeasuredScore { score: mutations, cost } = self.check.mutation_score(setup, dispatch, ErrorSize::Large);
+            self.effort.cost += cost;
+            score.noticed = noticed_share(mutations.as_ref());
+            candidate.mutations = mutations;
+        }
         Ok(Ok(candidate))
     }
 
     /// Returns the better one of a candidate and the best one with some robustness of the device,
-    /// unless the candidate is good. The other parameters are searched for again.
+    /// unless the candidate is good and sound. The other parameters are searched for again.
     fn with_robustness(&self, mut best: Candidate, effort: &mut Effort) -> Result<Candidate, CheckError> {
         for robustness in ROBUSTNESS {
-            if self.is_good(&best) {
+            if self.is_good(&best) && best.score.is_sound() {
                 break;
             }
             let specs = best.chosen.specs.clone();
@@ -532,6 +566,28 @@ impl<'a> Search<'a> {
             best = better(best, Candidate { chosen, ..found });
         }
         Ok(best)
+    }
+
+    /// Returns the better one of a candidate and the best one in which benign races are permitted, if
+    /// need be with robustness, too. The other parameters are searched for again.
+    fn with_benign_races(&self, best: Candidate, effort: &mut Effort) -> Result<Candidate, CheckError> {
+        let mut racing = Options { benign_races: true, ..self.options.clone() };
+        racing.robustness = best.chosen.robustness.or(racing.robustness);
+        let check = Check::new(self.check.shader, &racing)?;
+        let Some(mut search) = Search::new(&check, &racing, self.target, effort) else { return Ok(best) };
+        let chosen = ChosenParameters { robustness: None, ..best.chosen.clone() };
+        let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
+        let mut found = search.best_from(better(usual, changed))?;
+        effort.add(&search.effort);
+        if racing.robustness.is_none()
+            && !self.check.setup.wgsl
+            && (search.leaves_images || search.reads_beyond_buffers)
+        {
+            found = search.with_robustness(found, effort)?;
+        }
+        let robustness = found.chosen.robustness.or(best.chosen.robustness);
+        let chosen = ChosenParameters { benign_races: true, robustness, ..found.chosen };
+        Ok(better(best, Candidate { chosen, ..found }))
     }
 
     /// Returns whether a fault is an access beyond an image.

@@ -4,11 +4,12 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
+use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
     MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
-    SearchExtent, ShaderSource, bundle, reduce, search_parameters,
+    SearchExtent, ShaderSource, bundle, reduce, search_parameters, status,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::Target;
@@ -282,6 +283,8 @@ impl CheckSession {
         if let (Some(folder), false) = (output.folder, result.mismatches.is_empty()) {
             remove_bundles(folder)?;
         }
+        measure_mutations(check, &mut result, target);
+        result.notes.extend(status::few_noticed(&result, check.advice_to_vary().as_deref()));
         if self.diagnosis.trace && !result.is_meaningful() {
             preliminary(&result);
             check.check_instructions(&mut result, target);
@@ -466,6 +469,16 @@ impl CheckSession {
         write(&small, &to)?;
         Ok(note + &format!("; bundle in {}", folder.display()))
     }
+}
+
+/// Measures the mutation score of a passing check, in its first judged round.
+fn measure_mutations(check: &Check<'_>, result: &mut CheckResult, target: &dyn Target) {
+    let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
+    let left_out = |round: &u32| result.unjudged.iter().any(|one| one.round == *round);
+    let Some(round) = (0..check.setup.rounds).find(|round| !left_out(round)).filter(|_| passes) else { return };
+    let Ok(mut dispatch) = check.dispatch(round, target) else { return };
+    check.put_synthetic_addresses(&mut dispatch);
+    result.mutations = check.mutation_score(&check.setup, dispatch, ErrorSize::Small).score;
 }
 
 /// Returns a note on a search that found nothing better than the defaults.

@@ -97,10 +97,8 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
 
 /// Returns the warnings for a passing check that says little about the shader.
 pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<String> {
-    [few_judged(result, advice), few_values(result, advice), few_instructions(result, advice)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let warnings = [few_judged, few_values, few_instructions, few_noticed];
+    warnings.iter().filter_map(|warning| warning(result, advice)).collect()
 }
 
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output
@@ -192,6 +190,15 @@ fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String
     let executed = result.executed.as_ref().filter(|executed| passes && !executed.is_meaningful())?;
     let skipped = executed.skipped.as_ref().map_or_else(String::new, |skipped| format!("; {skipped}"));
     Some(advised(format!("warning: the shader {executed}, less than half{skipped}"), advice))
+}
+
+/// Returns a warning for a passing check that would notice only a small share of planted errors.
+pub(crate) fn few_noticed(result: &CheckResult, advice: Option<&str>) -> Option<String> {
+    let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
+    let score = result.mutations.as_ref().filter(|score| passes && !score.is_meaningful())?;
+    let one = score.unnoticed.first().map_or_else(String::new, |one| format!(", and for example not {one}"));
+    let what = format!("warning: the check would notice only {score}, less than half{one}");
+    Some(advised(what, advice))
 }
 
 /// Appends advice to a statement.

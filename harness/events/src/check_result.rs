@@ -1,8 +1,8 @@
 //! Results of checks of users' shaders: part of the schema of `results.jsonl`.
 
 use crate::{
-    ClassCount, Example, ExecutedInstructions, Picture, PossibleFault, Repeat, Status, Times, TracedInstructions,
-    Writes, class_names, says_enough,
+    ClassCount, Example, ExecutedInstructions, MutationScore, Picture, PossibleFault, Repeat, Status, Times,
+    TracedInstructions, Writes, class_names, says_enough,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,9 @@ pub struct CheckResult {
     /// of versions of Assay that did not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executed: Option<ExecutedInstructions>,
+    /// Share of planted errors that the check would notice; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutations: Option<MutationScore>,
     /// An instruction that may have undefined behaviour, as far as Assay followed the shader: its
     /// operands, or whether it is executed, are undetermined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +182,8 @@ impl CheckResult {
     /// Returns whether the verdict says something about the shader: it is a Fail, or
     /// [`says_enough`].
     pub fn is_meaningful(&self) -> bool {
-        let enough = || says_enough(self.writes.as_ref(), self.executed.as_ref(), self.traced.as_ref());
+        let CheckResult { writes, executed, mutations, traced, .. } = self;
+        let enough = || says_enough(writes.as_ref(), executed.as_ref(), mutations.as_ref(), traced.as_ref());
         self.status == Status::Fail || self.status.has_verdict() && enough()
     }
 
@@ -212,6 +216,7 @@ impl CheckResult {
             repeat: None,
             picture: None,
             executed: None,
+            mutations: None,
             possible_fault: None,
             traced: None,
             sampled: None,

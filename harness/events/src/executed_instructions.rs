@@ -63,17 +63,93 @@ impl std::fmt::Display for SkippedCode {
     }
 }
 
-/// Returns whether a verdict says something about its shader: the elements and the executed
-/// instructions suffice, or the instructions were checked by themselves. The counts are those of a
-/// [`CheckResult`](crate::CheckResult).
+/// Returns whether a verdict says something about its shader: the elements, the executed
+/// instructions and the mutation score suffice, or the instructions were checked by themselves. The
+/// counts are those of a [`CheckResult`](crate::CheckResult).
 pub fn says_enough(
     writes: Option<&Writes>,
     executed: Option<&ExecutedInstructions>,
+    mutations: Option<&MutationScore>,
     traced: Option<&TracedInstructions>,
 ) -> bool {
-    let suffices =
-        writes.is_some_and(Writes::is_meaningful) && executed.is_none_or(ExecutedInstructions::is_meaningful);
+    let suffices = writes.is_some_and(Writes::is_meaningful)
+        && executed.is_none_or(ExecutedInstructions::is_meaningful)
+        && mutations.is_none_or(MutationScore::is_meaningful);
     suffices || traced.is_some_and(TracedInstructions::is_meaningful)
+}
+
+/// Mutation score of a check: errors were planted in computations of the shader, one at a time, and
+/// the oracle interpreted the changed shader in place of a device. Values off by 1,000 ulp, integers
+/// off by one and negated booleans are planted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct MutationScore {
+    /// Errors in floats.
+    pub floats: PlantedErrors,
+    /// Errors in integers and booleans.
+    pub integers: PlantedErrors,
+    /// Some of those that are not noticed, each with the option that plants it for a device:
+    /// `OpFMul at blur.comp:53:5 (--mutate 'ulp:1000@word 420')`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unnoticed: Vec<String>,
+}
+
+/// Errors planted in computations whose results have one kind of type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct PlantedErrors {
+    /// Computations with a planted error whose effect is known: a sample of the executed ones.
+    pub planted: u64,
+    /// Those with an error that leads to a result that is not permitted.
+    pub noticed: u64,
+}
+
+impl PlantedErrors {
+    /// Fewer errors of one kind are not judged by themselves.
+    const FEW: u64 = 4;
+
+    /// Returns the share that is noticed, in hundredths; `None` if none was planted.
+    fn share(self) -> Option<u64> {
+        (self.planted > 0).then(|| 100 * self.noticed / self.planted)
+    }
+}
+
+impl MutationScore {
+    /// Share of noticed errors that suffices for a meaningful verdict, in hundredths: half.
+    pub const MEANINGFUL: u64 = 50;
+
+    /// Returns whether an error was planted.
+    pub fn is_measured(&self) -> bool {
+        self.all().planted > 0
+    }
+
+    /// Returns whether a verdict says something about the shader: half of the planted errors would
+    /// be noticed, of all and of each kind.
+    pub fn is_meaningful(&self) -> bool {
+        self.least_share() >= MutationScore::MEANINGFUL
+    }
+
+    /// Returns the least share of noticed errors, in hundredths: of all, of those in floats, or of
+    /// those in integers and booleans.
+    pub fn least_share(&self) -> u64 {
+        let kinds = [self.floats, self.integers].into_iter().filter(|kind| kind.planted >= PlantedErrors::FEW);
+        kinds.chain([self.all()]).filter_map(PlantedErrors::share).min().unwrap_or(100)
+    }
+
+    fn all(&self) -> PlantedErrors {
+        let [floats, integers] = [self.floats, self.integers];
+        PlantedErrors { planted: floats.planted + integers.planted, noticed: floats.noticed + integers.noticed }
+    }
+}
+
+impl std::fmt::Display for MutationScore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let MutationScore { floats, integers, .. } = self;
+        let some = |PlantedErrors { planted, noticed }: &PlantedErrors| format!("{noticed} of {planted}");
+        match (floats.planted, integers.planted) {
+            (_, 0) => write!(f, "{} errors planted in floats", some(floats)),
+            (0, _) => write!(f, "{} errors planted in integers", some(integers)),
+            _ => write!(f, "{} errors planted in floats and {} in integers", some(floats), some(integers)),
+        }
+    }
 }
 
 /// An instruction of a shader that may have undefined behaviour.

@@ -31,7 +31,9 @@ pub use event::{
     WGSL_SPECIFICATION,
 };
 pub use example_call::ExampleCall;
-pub use executed_instructions::{ExecutedInstructions, PossibleFault, SkippedCode, TracedInstructions, says_enough};
+pub use executed_instructions::{
+    ExecutedInstructions, MutationScore, PlantedErrors, PossibleFault, SkippedCode, TracedInstructions, says_enough,
+};
 pub use precision_table::{Doubt, DoubtExample, PermittedText, PrecisionTable, TABLE_SCHEMA, TableRow, WgslRule};
 pub use rerun_command::{rerun_command, rerun_options, shell_command};
 pub use result_picture::{NumberType, PICTURE_BYTES, PICTURE_SIDE, Picture, PictureTiles, PngLayout, TexelGrid};

@@ -5,6 +5,7 @@ use crate::error::Place;
 use crate::executed_blocks::{BlockNumber, ExecutedBlocks};
 use crate::inst::Inst;
 use crate::program::Program;
+use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -39,6 +40,12 @@ impl Program {
             coverage.executed += if executed.contains(block) { instructions } else { 0 };
         }
         coverage
+    }
+
+    /// Returns the executed instructions of the module, given the executed blocks.
+    pub fn executed_instructions(&self, executed: &ExecutedBlocks) -> BTreeSet<InstructionIndex> {
+        let blocks = self.reachable(self.entry_block(), |block| executed.contains(block));
+        blocks.into_iter().flat_map(|block| self.places(block)).map(|place| place.instruction).collect()
     }
 
     /// Returns the code that most instructions belong to among those to which an executed branch

@@ -1,7 +1,7 @@
 //! Candidates of the search, and their quality.
 
 use crate::chosen_parameters::ChosenParameters;
-use assay_events::{Writes, group_digits};
+use assay_events::{MutationScore, Writes, group_digits};
 use assay_oracle::{FaultKind, Slot};
 use assay_spirv::module::InstructionIndex;
 use std::cmp::Reverse;
@@ -13,8 +13,9 @@ pub(super) enum Judged {
     /// Neither the output nor the instructions.
     #[default]
     Little,
-    /// The instructions by themselves: most of the shader is executed, enough elements are written,
-    /// whatever they are, and nothing may be undefined behaviour.
+    /// The instructions by themselves: most of the shader is executed, or may be after a branch that
+    /// the oracle does not follow, enough elements are written, whatever they are, and nothing may be
+    /// undefined behaviour.
     Instructions,
     /// The output: enough elements could come out wrong ([`Score::ample`]), and enough instructions
     /// are executed ([`Score::covered`]).
@@ -37,10 +38,18 @@ pub(super) struct Score {
     pub(super) share: u64,
     /// Set if these elements differ in their values ([`Writes::is_varied`]).
     pub(super) varied: bool,
+    /// Share of planted errors that would be noticed, in hundredths, up to what suffices
+    /// ([`noticed_share`]). Zero if the other properties do not suffice.
+    pub(super) noticed: u64,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
+    /// Elements that depend on the order of atomics, which the check observes on the device.
+    pub(super) ordered: u64,
     /// Faults in the first round that has any.
     pub(super) faults: Reverse<u64>,
+    /// If no element could come out wrong: logarithm of the instructions that a workgroup executes.
+    /// The instructions by themselves may still say something, in invocations that do not end early.
+    pub(super) thorough: u32,
     /// Instructions that some invocation executed.
     pub(super) executed: u64,
     /// Elements that the shader may write.
@@ -55,10 +64,22 @@ impl Score {
 
     /// Returns whether a check with this score says at least what one with the other does.
     pub(super) fn says_no_less(&self, other: &Score) -> bool {
-        let says = |score: &Score| [score.judged > Judged::Little, score.ample, score.covered, score.varied];
+        let says = |score: &Score| {
+            [score.judged > Judged::Little, score.ample, score.covered, score.varied, score.notices_enough()]
+        };
         self.defined >= other.defined
             && self.judged >= other.judged
             && says(self).iter().zip(says(other)).all(|(this, other)| *this || !other)
+    }
+
+    /// Returns whether the elements differ in their values, and enough planted errors would be noticed.
+    pub(super) fn is_sound(&self) -> bool {
+        self.varied && self.notices_enough()
+    }
+
+    /// Returns whether enough planted errors would be noticed.
+    pub(super) fn notices_enough(&self) -> bool {
+        self.noticed >= MutationScore::MEANINGFUL
     }
 
     /// Returns whether this share is at least one in `n`.
@@ -67,10 +88,19 @@ impl Score {
     }
 }
 
+/// Returns the share of planted errors that would be noticed, in hundredths, up to what suffices. A
+/// score that could not be measured suffices.
+pub(super) fn noticed_share(score: Option<&MutationScore>) -> u64 {
+    let enough = MutationScore::MEANINGFUL;
+    score.map_or(enough, |score| score.least_share().min(enough))
+}
+
 /// A candidate with its result.
 pub(super) struct Candidate {
     pub(super) chosen: ChosenParameters,
     pub(super) score: Score,
+    /// Its mutation score, if it was measured.
+    pub(super) mutations: Option<MutationScore>,
     /// Kinds of the kept faults.
     pub(super) faults: Vec<FaultKind>,
     /// Instruction of the first fault.
@@ -100,6 +130,9 @@ impl Candidate {
             None if !self.score.covered => {
                 format!("the shader executed only {} of its instructions", group_digits(executed))
             }
+            None if let Some(score) = &self.mutations => {
+                format!("the check would notice only {score}, even large ones")
+            }
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",
                 group_digits(narrow)
@@ -116,5 +149,6 @@ pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
 pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    Candidate { chosen, score, faults: Vec::new(), faulty: None, reach, image_reach, written, work: 0 }
+    let (mutations, faults, faulty) = (None, Vec::new(), None);
+    Candidate { chosen, score, mutations, faults, faulty, reach, image_reach, written, work: 0 }
 }

@@ -2,7 +2,7 @@
 
 use super::Search;
 use super::candidate::{Candidate, Judged, Score, better};
-use super::open_parameter::{binding_name, holds_parameters};
+use super::open_parameter::{Parameter, binding_name, holds_parameters, open_parameters, provenance};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
 use crate::chosen_parameters::INDEX;
@@ -27,6 +27,17 @@ const PARTS: &str = "0..1";
 /// Small positions.
 const SMALL: &str = "1..8";
 
+/// Small contents of data.
+#[derive(Clone, Copy)]
+pub(super) enum SmallData {
+    /// The integers from 1 to 8.
+    Integers,
+    /// Numbers from 1 to 8.
+    Numbers,
+    /// Numbers from 0 to 1.
+    Parts,
+}
+
 /// Contents of a buffer from whose integers addresses are computed: an offset that is aligned for
 /// every type, indices, and no offset.
 const OFFSETS: [&str; 3] = ["16", INDEX, "0"];
@@ -38,6 +49,12 @@ impl Search<'_> {
         let mut tried: Vec<String> = Vec::new();
         while let Some(at) = best.faulty {
             let sources = self.flow.sources(at);
+            // The divisor is rather a parameter than a datum.
+            let divides = best.faults.first() == Some(&FaultKind::Division);
+            let is_operand = |p: &Parameter| provenance(self.check, &sources, p) == Provenance::Operand;
+            if divides && open_parameters(self.check).iter().any(is_operand) {
+                break;
+            }
             let is_index = |d: &&Descriptor| {
                 d.kind == DescriptorKind::StorageBuffer
                     && !self.check.setup.is_given(d.slot)
@@ -121,7 +138,7 @@ impl Search<'_> {
     /// candidate is defined and its values say little: results of generated floats may be
     /// undetermined, such as the roots of negative ones and conversions to integers, or saturate.
     pub(super) fn with_small_data(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
-        let says_little = |score: &Score| !(score.varied && score.has_one_in(Writes::MEANINGFUL));
+        let says_little = |score: &Score| !(score.is_sound() && score.has_one_in(Writes::MEANINGFUL));
         let before = best.chosen.clone();
         let names = self.data(&before);
         for contents in [SMALL.to_owned(), PARTS.to_owned(), one_of(["0", "1"])] {
@@ -152,11 +169,14 @@ impl Search<'_> {
         setup.descriptors.iter().filter(is_open).map(binding_name).collect()
     }
 
-    /// Gives all open data the integers from 1 to 8, or any numbers between them.
-    pub(super) fn set_small(&self, chosen: &mut ChosenParameters, are_integers: bool) {
+    /// Gives all open data small contents.
+    pub(super) fn set_small(&self, chosen: &mut ChosenParameters, data: SmallData) {
         let names = self.data(chosen);
-        let integers = || one_of(["1", "2", "3", "4", "5", "6", "7", "8"]);
-        let contents = if are_integers { integers() } else { SMALL.to_owned() };
+        let contents = match data {
+            SmallData::Integers => one_of(["1", "2", "3", "4", "5", "6", "7", "8"]),
+            SmallData::Numbers => SMALL.to_owned(),
+            SmallData::Parts => PARTS.to_owned(),
+        };
         chosen.inputs.extend(names.into_iter().map(|name| (name, contents.clone())));
     }
 

@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
-use crate::memory_layout::{Element, path_text, runtime_stride, walk_scalars};
+use crate::memory_layout::{Element, PathStep, path_text, runtime_stride, walk_scalars};
 use crate::missing_macros::is_name;
 use crate::parameter::width_permits;
 use crate::provenance::{FaultSources, Provenance};
@@ -12,8 +12,12 @@ use assay_oracle::Slot;
 use assay_precision::Scalar;
 use assay_spirv::reflect::DescriptorKind;
 
-/// Largest number of integers, and of floats, in one buffer. A larger one holds data.
+/// Largest number of integers, and of floats outside of matrices, in one buffer. A larger one holds
+/// data.
 const PARAMETERS: usize = 128;
+
+/// Largest number of elements of matrices in one buffer.
+const MATRIX_ELEMENTS: usize = 1024;
 
 /// An integer or float that the options leave open.
 #[derive(Clone, Debug)]
@@ -25,6 +29,11 @@ pub(super) struct Parameter {
     /// Its name with that of the variable, if only one binding has it: `params.size`, `count`.
     shown: String,
     pub(super) element: Element,
+    /// Set if it is an element of a matrix.
+    pub(super) in_matrix: bool,
+    /// Its value where the floats are small and simple: that of an identity matrix, 0 for the lower
+    /// end of an interval, or else 1.
+    pub(super) simple: u64,
 }
 
 impl Parameter {
@@ -85,11 +94,16 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
     let setup = &check.setup;
     let mut parameters = Vec::new();
     let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), block, bytes| {
-        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        let (mut integers, mut floats, mut matrices) = (Vec::new(), Vec::new(), Vec::new());
         walk_scalars(block, bytes, &mut |element, steps| {
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
-            let found = if is_integer { &mut integers } else { &mut floats };
-            if found.len() <= PARAMETERS && is_listed(slot, element.offset) {
+            let in_matrix = matches!(steps, [.., PathStep::Column(_), PathStep::Index(_)]);
+            let (found, most) = match () {
+                () if in_matrix => (&mut matrices, MATRIX_ELEMENTS),
+                () if is_integer => (&mut integers, PARAMETERS),
+                () => (&mut floats, PARAMETERS),
+            };
+            if found.len() <= most && is_listed(slot, element.offset) {
                 let path = path_text(steps);
                 let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
                 // A single value has no path.
@@ -99,11 +113,16 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                     None => format!("{prefix}{path}"),
                 };
                 let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
-                found.push(Parameter { slot, name: format!("{prefix}{path}"), shown, element });
+                let simple = match steps {
+                    [.., PathStep::Column(column), PathStep::Index(row)] => column == row,
+                    _ => !is_lower_end(steps),
+                };
+                let simple = u64::from(simple);
+                found.push(Parameter { slot, name: format!("{prefix}{path}"), shown, element, in_matrix, simple });
             }
         });
-        let few = |found: &Vec<Parameter>| found.len() <= PARAMETERS;
-        parameters.extend([integers, floats].into_iter().filter(few).flatten());
+        let limits = [(integers, PARAMETERS), (floats, PARAMETERS), (matrices, MATRIX_ELEMENTS)];
+        parameters.extend(limits.into_iter().filter(|(found, most)| found.len() <= *most).flat_map(|(found, _)| found));
     };
     if let Some(push) = &setup.push {
         add(None, ("", None), push, push.size());
@@ -113,6 +132,13 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
         add(Some(d.slot), (&binding_name(d), own_name(setup, d)), block, d.bytes);
     }
     parameters
+}
+
+/// Returns whether the name of the innermost member says that it is the lower end of an interval.
+fn is_lower_end(steps: &[PathStep<'_>]) -> bool {
+    let name =
+        steps.iter().rev().find_map(|step| if let PathStep::Member(_, name) = step { Some(*name) } else { None });
+    name.flatten().is_some_and(|name| name.to_ascii_lowercase().contains("min"))
 }
 
 /// Returns a candidate's parameters with the values of those that have one.

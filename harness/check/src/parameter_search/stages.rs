@@ -4,6 +4,7 @@
 
 use super::Search;
 use super::candidate::Candidate;
+use super::contents::SmallData;
 use super::open_parameter::{Parameter, open_parameters, provenance, with_values};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
@@ -33,24 +34,28 @@ enum Floats {
     /// They have generated values.
     Generated,
     /// Those on which a branch or the first fault depends take the values of the integers: some are
-    /// sizes.
+    /// sizes. Matrices hold none.
     Sizes,
-    /// As [`Floats::Sizes`]; the others are 1, and data are small integers: many results are exact.
-    SizesAmongOnes,
-    /// They are 1: sizes and positions are computed from some.
-    Ones,
+    /// As [`Floats::Sizes`]; the others are as in [`Floats::Simple`], and data are small integers: many
+    /// results are exact.
+    SizesAmongSimple,
+    /// They have [`Parameter::simple`] values: sizes and positions are computed from some.
+    Simple,
+    /// As [`Floats::Simple`], and data are between 0 and 1: positions lie within bounds and views.
+    SimpleInUnit,
     /// They ascend from 1/4 in steps of 1/8: some are the ends of intervals.
     Ascending,
 }
 
 /// The stages in their order. Floats are data, unless nothing else helps.
-const STAGES: [(Workgroups, Floats); 7] = [
+const STAGES: [(Workgroups, Floats); 8] = [
     (Workgroups::Given, Floats::Generated),
     (Workgroups::Layer, Floats::Generated),
     (Workgroups::One, Floats::Generated),
     (Workgroups::Given, Floats::Sizes),
-    (Workgroups::Given, Floats::SizesAmongOnes),
-    (Workgroups::Given, Floats::Ones),
+    (Workgroups::Given, Floats::SizesAmongSimple),
+    (Workgroups::Given, Floats::Simple),
+    (Workgroups::Given, Floats::SimpleInUnit),
     (Workgroups::Given, Floats::Ascending),
 ];
 
@@ -95,6 +100,12 @@ struct Roles {
     sizes: Vec<Parameter>,
 }
 
+/// Returns a candidate's parameters with [`Parameter::simple`] floats.
+fn with_simple(start: &ChosenParameters, floats: &[Parameter]) -> ChosenParameters {
+    let values: Vec<Option<u64>> = floats.iter().map(|float| Some(float.simple)).collect();
+    with_values(start, floats, &values)
+}
+
 impl Search<'_> {
     /// Returns the best candidate among those with other parameters.
     pub(super) fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
@@ -109,7 +120,8 @@ impl Search<'_> {
         let mut lead = Lead { best, base: Base { start, parameters: roles.integers.clone(), values } };
         for (groups, floats) in STAGES {
             let Some(base) = self.base(groups, floats, &roles, &lead) else { continue };
-            let has_own_start = groups != Workgroups::Given || matches!(floats, Floats::Ones | Floats::Ascending);
+            let has_own_start = groups != Workgroups::Given
+                || !matches!(floats, Floats::Generated | Floats::Sizes | Floats::SizesAmongSimple);
             let before = lead.best.score;
             lead = self.stage(base, has_own_start, lead)?;
             if lead.best.score > before {
@@ -135,7 +147,9 @@ impl Search<'_> {
         let faulty = best.faulty.map(|at| self.flow.sources(at));
         let is_size = |p: &&Parameter| {
             let of_fault = faulty.as_ref().map(|faulty| provenance(self.check, faulty, p));
-            of_fault == Some(Provenance::Operand) || provenance(self.check, &branches, p) == Provenance::Control
+            !p.in_matrix
+                && (of_fault == Some(Provenance::Operand)
+                    || provenance(self.check, &branches, p) == Provenance::Control)
         };
         let sizes = floats.iter().filter(is_size).cloned().collect();
         Roles { integers, floats, sizes }
@@ -158,16 +172,20 @@ impl Search<'_> {
         let mut parameters = roles.integers.clone();
         match floats {
             Floats::Generated => {}
-            Floats::Sizes | Floats::SizesAmongOnes if roles.sizes.is_empty() => return None,
-            Floats::SizesAmongOnes if roles.sizes.len() == roles.floats.len() => return None,
+            Floats::Sizes | Floats::SizesAmongSimple if roles.sizes.is_empty() => return None,
+            Floats::SizesAmongSimple if roles.sizes.len() == roles.floats.len() => return None,
             Floats::Sizes => parameters.extend_from_slice(&roles.sizes),
-            Floats::SizesAmongOnes => {
-                start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]);
+            Floats::SizesAmongSimple => {
+                start = with_simple(&start, &roles.floats);
                 parameters.extend_from_slice(&roles.sizes);
-                self.set_small(&mut start, true);
+                self.set_small(&mut start, SmallData::Integers);
             }
-            Floats::Ones | Floats::Ascending if roles.floats.is_empty() => return None,
-            Floats::Ones => start = with_values(&start, &roles.floats, &vec![Some(1); roles.floats.len()]),
+            Floats::Simple | Floats::SimpleInUnit | Floats::Ascending if roles.floats.is_empty() => return None,
+            Floats::Simple => start = with_simple(&start, &roles.floats),
+            Floats::SimpleInUnit => {
+                start = with_simple(&start, &roles.floats);
+                self.set_small(&mut start, SmallData::Parts);
+            }
             Floats::Ascending => {
                 let ascending = |at: usize| (0.25 + 0.125 * at as f64).to_string();
                 roles.floats.iter().enumerate().for_each(|(at, float)| float.set(&mut start, ascending(at)));
@@ -209,7 +227,7 @@ impl Search<'_> {
             lead = lead.or(candidate, base.clone());
             if is_too_large {
                 let mut small = base;
-                self.set_small(&mut small.start, false);
+                self.set_small(&mut small.start, SmallData::Numbers);
                 let candidate = self.candidate(small.chosen())?;
                 lead = lead.or(candidate, small);
             }

@@ -10,6 +10,7 @@ mod images;
 mod instruction_check;
 mod languages;
 mod multisampled;
+mod mutation_score;
 mod parameter_search;
 mod planted_errors;
 mod rearranged_chains;

@@ -114,6 +114,57 @@ fn a_note_states_the_defect_of_the_defaults_and_the_choice() {
     }
 }
 
+/// Generated matrices and boxes leave nearly no point in the view of a camera.
+#[test]
+fn points_lie_in_the_view_of_a_simple_camera() {
+    let text = "struct Camera { view: mat4x4<f32>, proj: mat4x4<f32>, box_min: vec4<f32>, box_max: vec4<f32> }
+        @group(0) @binding(0) var<uniform> camera: Camera;
+        @group(0) @binding(1) var<storage, read> points: array<vec3<f32>>;
+        @group(0) @binding(2) var<storage, read_write> data: array<vec4<f32>>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let p = points[id.x];
+            if any(p < camera.box_min.xyz) || any(p > camera.box_max.xyz) { return; }
+            let q = camera.proj * (camera.view * vec4(p, 1.0));
+            if q.z <= 0.0 || q.z >= q.w || any(abs(q.xy) > vec2(q.w)) { return; }
+            data[id.x] = vec4(q.xyz / q.w, q.w * 0.5);
+        }";
+    let chosen = passes(text, &Options::default(), 50);
+    let options = ["0.0.view[0][0]=1", "0.0.view[0][1]=0", "0.0.proj[3][3]=1", "0.0.box_min[1]=0", "0.0.box_max[1]=1"];
+    assert!(options.iter().all(|option| chosen.contains(option)), "{chosen}");
+    let note = searched(text, &Options::default()).0.unwrap().note();
+    assert!(note.contains("more options, which --out DIR writes as a case file") && note.len() < 600, "{note}");
+}
+
+/// Many shaders initialise workgroup memory from every invocation. Racing stores of different values
+/// stay a refusal.
+#[test]
+fn racing_stores_of_one_value_are_permitted_if_nothing_else_helps() {
+    let text = |value: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            var<workgroup> most: atomic<u32>;
+            var<workgroup> first: u32;
+            @compute @workgroup_size(64) fn main(
+                @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) lane: u32,
+            ) {{
+                first = {value};
+                workgroupBarrier();
+                atomicMax(&most, lane ^ 21u);
+                workgroupBarrier();
+                data[id.x] = atomicLoad(&most) * 3u + id.x * 5u + first;
+            }}"
+        )
+    };
+    let (chosen, result) = searched(&text("7u"), &Options::default());
+    let chosen = chosen.expect("every candidate races");
+    assert_eq!(chosen.to_string(), " --benign-races");
+    assert!(chosen.note().ends_with("; racing stores of one value are undefined behaviour otherwise"), "{chosen}");
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(result.reason.as_ref().unwrap().contains("benign races are undefined behaviour"), "{result:?}");
+    let (chosen, result) = searched(&text("lane"), &Options::default());
+    assert_eq!((chosen, result.status), (None, Status::Undetermined), "{result:?}");
+}
+
 #[test]
 fn racing_workgroups_are_reduced_to_one() {
     let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;

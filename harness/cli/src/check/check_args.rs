@@ -127,7 +127,7 @@ pub(crate) struct CheckArgs {
 
     /// Plant an error in the module that the device receives, to see Assay find it
     ///
-    /// KIND is ulp:N, rounding, sign-of-zero, off-by-one, signedness, lost-atomic or
+    /// KIND is ulp:N, rounding, sign-of-zero, off-by-one, negation, signedness, lost-atomic or
     /// missing-barrier. INSTRUCTION is a name (OpFMul, Sqrt), a result (%12, or %name from OpName),
     /// a position as Assay prints it ('missing-barrier@word 420'), or `last` [default: the first
     /// instruction that fits].
