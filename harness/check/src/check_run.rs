@@ -234,6 +234,14 @@ impl<'a> CheckRun<'a> {
             self.note_undefined(number, "was not run", &outcome);
             return Err(RoundEnd::Skipped);
         }
+        if let (true, Some(fault)) = (check.benign_races, outcome.possible_faults.first()) {
+            let place = check.shader.location(fault.at);
+            self.skip(
+                number,
+                format!("was not run because the shader races and may have undefined behaviour at {place}"),
+            );
+            return Err(RoundEnd::Skipped);
+        }
         if outcome.open_address {
             self.must_stay_in_buffers(number, &dispatch)?;
         }

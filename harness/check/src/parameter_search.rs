@@ -489,6 +489,10 @@ impl<'a> Search<'a> {
                 self.collides |= candidate.faults.iter().any(collides);
                 break;
             }
+            if self.check.benign_races && !outcome.possible_faults.is_empty() {
+                // A check does not run it.
+                break;
+            }
             if outcome.work > WORK_PER_ROUND && self.invocations > local {
                 self.invocations /= 2;
             }
