@@ -11,8 +11,8 @@
 //! * An error in a float is relative, so that a result of zero has none.
 //! * Errors are planted in a sample of the executed computations, and a subset of the workgroups is
 //!   interpreted. Errors in loads, stores and control flow are not planted.
-//! * Where the changed shader leaves an element undetermined, nothing is noticed. Its undefined
-//!   accesses have no effect; if it has any and nothing else is noticed, the error does not count.
+//! * Undefined accesses of the changed shader have no effect. If it has any, or leaves more elements
+//!   undetermined than the original, and nothing else is noticed, the error does not count.
 //! * An error without effect on any output (an equivalent mutant) counts as one that is not noticed.
 
 use crate::compare::{BYTE_COST, compare};
@@ -70,12 +70,12 @@ impl ErrorSize {
         }
     }
 
-    /// Returns the effort of a score: up to a second for the small errors of a check, and less for
+    /// Returns the effort of a score: up to two seconds for the small errors of a check, and less for
     /// each candidate of a search.
     fn effort(self) -> Effort {
         match self {
-            ErrorSize::Small => Effort { planted: 16, invocations: 512, cost: 1 << 25 },
-            ErrorSize::Large => Effort { planted: 12, invocations: 128, cost: 1 << 23 },
+            ErrorSize::Small => Effort { planted: 16, invocations: 512, cost: 1 << 27 },
+            ErrorSize::Large => Effort { planted: 12, invocations: 128, cost: 1 << 24 },
         }
     }
 }
@@ -214,20 +214,23 @@ impl Original<'_> {
             Some(Err(_)) => return None,
             None => return Some((None, self.limits.work)),
         };
-        let output = self.output_of(&outcome);
+        let (output, is_open) = self.output_of(&outcome);
         let found = compare(&self.outcome, &self.dispatch, &setup.descriptors, &output, (0, false));
         let is_noticed = found.failing > 0;
-        let is_known = is_noticed || outcome.fault_count == 0;
+        let is_known = is_noticed || outcome.fault_count == 0 && !is_open;
         Some((is_known.then_some(is_noticed), outcome.work + self.memory_cost))
     }
 
     /// Returns one permitted output of a changed shader, and that of the original where it is
-    /// undetermined.
-    fn output_of(&self, changed: &Outcome) -> BTreeMap<Slot, Vec<u8>> {
+    /// undetermined; and whether it is undetermined where the original is not.
+    fn output_of(&self, changed: &Outcome) -> (BTreeMap<Slot, Vec<u8>>, bool) {
+        let mut is_open = false;
         let output = |(slot, memory): (&Slot, &Memory)| {
             let mut bytes = memory.bytes().to_vec();
             let original = self.outcome.memory.get(slot).map_or(&[][..], Memory::bytes);
             for cell in memory.cells().iter().filter(|cell| matches!(cell.expected, Expected::Undetermined(_))) {
+                let known = self.outcome.memory.get(slot).and_then(|memory| memory.cell_at(cell.offset));
+                is_open |= known.is_none_or(|known| !matches!(known.expected, Expected::Undetermined(_)));
                 let range = cell.offset as usize..(cell.offset + u64::from(cell.width / 8)) as usize;
                 if let (Some(to), Some(from)) = (bytes.get_mut(range.clone()), original.get(range)) {
                     to.copy_from_slice(from);
@@ -235,7 +238,7 @@ impl Original<'_> {
             }
             (*slot, bytes)
         };
-        changed.memory.iter().map(output).collect()
+        (changed.memory.iter().map(output).collect(), is_open)
     }
 
     /// Returns an error as text: its instruction, and the option that plants it.
