@@ -2,7 +2,6 @@
 
 use crate::Language;
 use crate::compile_options::CompileOptions;
-use crate::entry_names::entry_names;
 use assay_spirv::TargetEnv;
 
 /// A compiler.
@@ -230,10 +229,9 @@ impl Source<'_> {
         target.map_or_else(String::new, |target| target.version().to_string())
     }
 
-    /// Returns the entry point: as given, or the function after `[numthreads(..)]`, or `main`.
+    /// Returns the entry point: as given or found, or `main`.
     fn entry(&self) -> String {
-        let given = self.options.entry.clone();
-        given.or_else(|| entry_names(self.text).into_iter().next()).unwrap_or_else(|| "main".to_owned())
+        self.options.entry.clone().unwrap_or_else(|| "main".to_owned())
     }
 }
 

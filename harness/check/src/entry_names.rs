@@ -85,8 +85,10 @@ impl EntryMacro {
 
     /// Returns the names of the entry points that a text declares with the macro.
     fn used_in(&self, text: &str) -> Vec<String> {
-        let uses = text.split(&*self.name).skip(1);
-        let arguments = uses.filter_map(|after| after.trim_start().strip_prefix('(')?.split_once(')'));
+        let is_whole = |at: &usize| !text[..*at].ends_with(is_name_part);
+        let uses = text.match_indices(&*self.name).map(|(at, _)| at).filter(is_whole);
+        let after = uses.map(|at| &text[at + self.name.len()..]);
+        let arguments = after.filter_map(|after| after.trim_start().strip_prefix('(')?.split_once(')'));
         arguments
             .filter_map(|(arguments, _)| arguments.split(',').nth(self.parameter))
             .map(|name| name.trim().to_owned())
@@ -161,7 +163,7 @@ mod tests {
             #define END )
             #define SQUARE(x) ((x) * (x))";
         let included = [(PathBuf::from("core.h"), included.to_owned())];
-        let text = "BEGIN(void, clear, 64)\nuint3 id : SV_DispatchThreadID END { data[id.x] = SQUARE(2); }";
+        let text = "NOT_BEGIN(void, other, 64)\nBEGIN(void, clear, 64)\nuint3 id : SV_DispatchThreadID END { data[id.x] = SQUARE(2); }";
         assert_eq!(entry_names_with(text, &included), ["clear"]);
         assert_eq!(entry_names_with("void main() {}", &included), [""; 0]);
         assert_eq!(entry_names(&included[0].1), [""; 0]);

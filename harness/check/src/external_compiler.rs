@@ -5,7 +5,7 @@ use crate::compiler_table::{
     ATTEMPTS, Attempt, Compiler, DEFAULT_TARGET, GLSL_VERSION, Source, advice, compilers, preferred, strings,
 };
 use crate::compute_guards::compute_guards;
-use crate::entry_names::{entry_names, entry_names_with, must_name_entry};
+use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, include_names, included_files};
 use crate::missing_macros::{Substitution, missing_extensions, missing_macros};
@@ -86,9 +86,7 @@ pub(crate) fn compile(
     if let (Language::Hlsl | Language::Slang, Some(entry)) = (language, &options.entry) {
         must_name_entry(entry, text, &files).map_err(refused)?;
     }
-    if entry_names(text).is_empty() {
-        options.entry = options.entry.or_else(|| entry_names_with(text, &files).into_iter().next());
-    }
+    options.entry = options.entry.or_else(|| entry_names_with(text, &files).into_iter().next());
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
