@@ -269,6 +269,14 @@ impl Effort {
     }
 }
 
+/// Result of a repeated search.
+struct Repetition {
+    found: Candidate,
+    /// Set if some candidate accesses texels beyond images, or all faults of one are reads beyond
+    /// buffers.
+    leaves_memory: bool,
+}
+
 struct Search<'a> {
     check: &'a Check<'a>,
     options: &'a Options,
@@ -489,7 +497,7 @@ impl<'a> Search<'a> {
                 self.collides |= candidate.faults.iter().any(collides);
                 break;
             }
-            if self.check.benign_races && !outcome.possible_faults.is_empty() {
+            if !outcome.benign_races.is_empty() && !outcome.possible_faults.is_empty() {
                 // A check does not run it.
                 break;
             }
@@ -557,16 +565,13 @@ impl<'a> Search<'a> {
             if self.is_good(&best) && best.score.is_sound() {
                 break;
             }
-            let specs = best.chosen.specs.clone();
+            let benign_races = best.chosen.benign_races;
             let mut robust = Options { robustness: Some(robustness), ..self.options.clone() };
-            robust.specs.extend(specs.iter().cloned());
-            let check = Check::new(self.check.shader, &robust)?;
-            let Some(mut search) = Search::new(&check, &robust, self.target, effort) else { break };
-            let chosen = ChosenParameters { specs: Vec::new(), robustness: None, ..best.chosen.clone() };
-            let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
-            let found = search.best_from(better(usual, changed))?;
-            effort.add(&search.effort);
-            let chosen = ChosenParameters { specs, robustness: Some(robustness), ..found.chosen };
+            robust.benign_races |= benign_races;
+            robust.specs.extend(best.chosen.specs.iter().cloned());
+            let Some(Repetition { found, .. }) = self.repeated(&robust, &best.chosen, effort)? else { break };
+            let specs = best.chosen.specs.clone();
+            let chosen = ChosenParameters { specs, robustness: Some(robustness), benign_races, ..found.chosen };
             best = better(best, Candidate { chosen, ..found });
         }
         Ok(best)
@@ -575,23 +580,35 @@ impl<'a> Search<'a> {
     /// Returns the better one of a candidate and the best one in which benign races are permitted, if
     /// need be with robustness, too. The other parameters are searched for again.
     fn with_benign_races(&self, best: Candidate, effort: &mut Effort) -> Result<Candidate, CheckError> {
-        let mut racing = Options { benign_races: true, ..self.options.clone() };
-        racing.robustness = best.chosen.robustness.or(racing.robustness);
-        let check = Check::new(self.check.shader, &racing)?;
-        let Some(mut search) = Search::new(&check, &racing, self.target, effort) else { return Ok(best) };
-        let chosen = ChosenParameters { robustness: None, ..best.chosen.clone() };
-        let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
-        let mut found = search.best_from(better(usual, changed))?;
-        effort.add(&search.effort);
-        if racing.robustness.is_none()
-            && !self.check.setup.wgsl
-            && (search.leaves_images || search.reads_beyond_buffers)
-        {
-            found = search.with_robustness(found, effort)?;
-        }
-        let robustness = found.chosen.robustness.or(best.chosen.robustness);
+        let robustness = best.chosen.robustness;
+        let racing =
+            Options { benign_races: true, robustness: robustness.or(self.options.robustness), ..self.options.clone() };
+        let Some(Repetition { found, leaves_memory }) = self.repeated(&racing, &best.chosen, effort)? else {
+            return Ok(best);
+        };
         let chosen = ChosenParameters { benign_races: true, robustness, ..found.chosen };
-        Ok(better(best, Candidate { chosen, ..found }))
+        let mut found = Candidate { chosen, ..found };
+        if racing.robustness.is_none() && !self.check.setup.wgsl && leaves_memory {
+            found = self.with_robustness(found, effort)?;
+        }
+        Ok(better(best, found))
+    }
+
+    /// Repeats the search with other options, beginning with the defaults or the chosen parameters that
+    /// the options do not contain. Returns `None` if there is nothing to search for.
+    fn repeated(
+        &self,
+        options: &Options,
+        chosen: &ChosenParameters,
+        effort: &mut Effort,
+    ) -> Result<Option<Repetition>, CheckError> {
+        let check = Check::new(self.check.shader, options)?;
+        let Some(mut search) = Search::new(&check, options, self.target, effort) else { return Ok(None) };
+        let chosen = ChosenParameters { specs: Vec::new(), robustness: None, benign_races: false, ..chosen.clone() };
+        let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
+        let found = search.best_from(better(usual, changed))?;
+        effort.add(&search.effort);
+        Ok(Some(Repetition { found, leaves_memory: search.leaves_images || search.reads_beyond_buffers }))
     }
 
     /// Returns whether a fault is an access beyond an image.

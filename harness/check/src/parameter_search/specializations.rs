@@ -40,8 +40,9 @@ pub(super) fn search(
     // A single constant is covered by the ladder.
     let alone = if open.len() > 1 { &open[..open.len().min(SPECS)] } else { &[] };
     let choices = all.chain(alone.iter().map(|c| vec![(c, if c.default == 0 { 1 } else { 4 })]));
-    let robustness = best.chosen.robustness;
-    let options = Options { robustness: robustness.or(options.robustness), ..options.clone() };
+    let ChosenParameters { robustness, benign_races, .. } = best.chosen;
+    let mut options = Options { robustness: robustness.or(options.robustness), ..options.clone() };
+    options.benign_races |= benign_races;
     let mut first: Option<(Promise, Vec<(String, String)>)> = None;
     for choice in choices.filter(|choice| !choice.is_empty()) {
         let specs: Vec<(String, String)> = choice.iter().map(|(c, value)| spec_option(c, *value)).collect();
@@ -59,14 +60,13 @@ pub(super) fn search(
         }
     }
     let Some((_, specs)) = first else { return Ok(None) };
-    let mut options = options;
     options.specs.extend(specs.iter().cloned());
     let specialised = Check::new(check.shader, &options)?;
     let Some(mut search) = Search::new(&specialised, &options, target, effort) else { return Ok(None) };
     let candidate = search.candidate(best.chosen.clone())?;
     let found = search.best_from(candidate)?;
     effort.add(&search.effort);
-    Ok(Some(Candidate { chosen: ChosenParameters { specs, robustness, ..found.chosen }, ..found }))
+    Ok(Some(Candidate { chosen: ChosenParameters { specs, robustness, benign_races, ..found.chosen }, ..found }))
 }
 
 /// Returns the name and the value of a specialisation constant in the notation of the command line.
