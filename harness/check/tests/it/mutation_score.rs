@@ -113,8 +113,7 @@ fn the_search_prefers_parameters_with_which_errors_are_noticed() {
             let y = (x ^ 21u) * 5u + (x >> 2u);
             data[id.x] = id.x + select(0u, y, p.size > 200u);
         }";
-    let (shader, options, target) =
-        (wgsl(text), Options { rounds: 1, ..Options::default() }, SyntheticTarget::default());
+    let (options, target) = (Options { rounds: 1, ..Options::default() }, SyntheticTarget::default());
     let given = CheckSession::new(wgsl(text), options.clone());
     let check = given.check().unwrap();
     let ParameterSearch::Found(chosen) = search_parameters(&check, &options, &target).unwrap() else {
@@ -124,9 +123,7 @@ fn the_search_prefers_parameters_with_which_errors_are_noticed() {
     let before = checked(text, options.clone(), &target).mutations.unwrap();
     let mut options = options;
     chosen.apply(&mut options).unwrap();
-    let session = CheckSession::new(shader, options);
-    let output = SessionOutput { folder: None, command: &[] };
-    let result = session.run(&session.check().unwrap(), &target, None, output, &|_| ()).unwrap();
+    let result = checked(text, options, &target);
     let after = result.mutations.clone().unwrap();
     assert!(!before.is_meaningful() && after.is_meaningful() && result.is_meaningful(), "{before:?} {after:?}");
 }
