@@ -184,6 +184,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         executed: None,
         mutations: None,
         possible_fault: None,
+        excused: None,
         traced: None,
         sampled: None,
         times: Times::default(),

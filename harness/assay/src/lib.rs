@@ -237,7 +237,7 @@ impl ShaderCheck {
         let physical = Instance::new(false)?.select(selector.as_deref())?;
         let target = RecordingTarget::new(VulkanTarget::new(&physical, TIME_LIMIT, false)?);
         if self.search {
-            session.search(&target)?;
+            session.search(&target, &|| ())?;
         }
         let check = session.check()?;
         let output = SessionOutput { folder: None, command: &[] };

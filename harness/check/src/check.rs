@@ -313,7 +313,6 @@ impl<'a> Check<'a> {
         target: &dyn Target,
     ) -> Result<(), CheckError> {
         let round = result.mismatches.first().map_or(0, |m| m.round);
-        target.begin_round(round);
         let mut dispatch = self.dispatch(round, target)?;
         let not_again = |error: TargetError| CheckError::Bundle {
             path: to.folder.to_owned(),
@@ -324,6 +323,7 @@ impl<'a> Check<'a> {
             dispatch.copies = Copies::Assume;
         }
         let mut outcome = self.permitted(&dispatch)?;
+        target.begin_round(round, self.possible_fault(&outcome).as_deref());
         let mut output = target.run(&self.request(&dispatch, allocated.as_ref())).map_err(not_again)?.memory;
         let found = self.compared(&outcome, &dispatch, &output, round);
         if let Some(Ok(replayed)) = self.under_observed_choices(round, target, &outcome, &found) {
@@ -341,6 +341,12 @@ impl<'a> Check<'a> {
             mutation: to.mutation,
         };
         bundle::write(to.folder, &contents)
+    }
+
+    /// Returns the location of an instruction that may have undefined behaviour in an interpreted
+    /// dispatch, if there is one.
+    pub(crate) fn possible_fault(&self, outcome: &Outcome) -> Option<String> {
+        Some(self.shader.location(outcome.possible_faults.first()?.at))
     }
 
     /// Returns the description of a round that runs on a device. [`Check::write_failure_bundle`]

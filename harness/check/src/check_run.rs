@@ -306,8 +306,14 @@ impl<'a> CheckRun<'a> {
         allocated: Option<&AllocatedDispatch>,
         outcome: Outcome,
     ) -> Result<Round, RoundEnd> {
-        self.target.begin_round(number);
-        let output = self.target.run(&self.check.request(&dispatch, allocated))?.memory;
+        self.target.begin_round(number, self.check.possible_fault(&outcome).as_deref());
+        let output = match self.target.run(&self.check.request(&dispatch, allocated)) {
+            Ok(output) => output.memory,
+            Err(error) => {
+                self.count_possible_faults(&outcome);
+                return Err(error.into());
+            }
+        };
         check_complete(&outcome, &dispatch, &self.check.setup.descriptors, &output)
             .map_err(|what| RoundEnd::Failed(ExecError::Internal(what)))?;
         Ok(Round { number, dispatch, outcome, output, found: Comparison::default(), by_choices: None })
@@ -547,7 +553,12 @@ impl<'a> CheckRun<'a> {
             result.reason = Some(format!("a round {OPEN_ADDRESS}"));
         }
         result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
-        if let (Status::Fail, Some(fault)) = (result.status, &result.possible_fault) {
+        result.notes.extend(status::unchecked_parts(&result));
+        let fault = result.possible_fault.clone();
+        if let (Status::Timeout | Status::DeviceLost, Some(fault)) = (result.status, &fault) {
+            result.excuse(&fault.place);
+        }
+        if let (Status::Fail, Some(fault)) = (result.status, &fault) {
             result.notes.push(format!(
                 "the shader may have undefined behaviour at {}, where Assay cannot determine the operands; if it has, \
                  every result is right",

@@ -264,7 +264,7 @@ pub fn check_translation_of_target(
 ) -> Result<TranslationVerdict, String> {
     let mut verdict = TranslationVerdict::Permitted;
     for round in 0..this.setup.rounds {
-        target.begin_round(round);
+        target.begin_round(round, None);
         let mut dispatch = this.dispatch(round, target).map_err(|error| error.to_string())?;
         let allocated =
             this.allocate(&mut dispatch, &this.setup.descriptors, target).map_err(|error| error.to_string())?;

@@ -573,10 +573,14 @@ fn no_end(compiler: &Compiler) -> String {
 /// Largest number of lines of a compiler's message that are shown.
 const SHOWN_LINES: usize = 20;
 
-/// Returns the message of a compiler that rejects a file.
+/// Returns the message of a compiler that rejects a file, from the first error on.
 fn rejection(program: &str, text: &str, name: &str) -> String {
     // glslang prints the name of each file that it compiles.
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && line.trim() != name);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty() && line.trim() != name).collect();
+    let is_error = |line: &&str| line.to_ascii_lowercase().contains("error:");
+    // Warnings precede it.
+    let first = lines.iter().position(is_error).unwrap_or(0);
+    let mut lines = lines.into_iter().skip(first);
     let mut shown: Vec<&str> = lines.by_ref().take(SHOWN_LINES).collect();
     if lines.next().is_some() {
         shown.push("..");
@@ -589,4 +593,18 @@ fn version_of(compiler: &Compiler) -> Option<String> {
     let printed = run_tool(compiler.program, &[compiler.version], Vec::new(), COMPILER_TIME).ok()?.text();
     let lines: Vec<&str> = printed.lines().map(str::trim).take(compiler.version_lines).collect();
     Some(lines.join(", ")).filter(|version| !version.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rejection;
+
+    #[test]
+    fn a_rejection_begins_with_the_first_error() {
+        let said =
+            "a.hlsl\nWARNING: a.hlsl:1: '#pragma once' : ignored\nERROR: a.hlsl:7: 'x' : unknown\nERROR: 2 errors\n";
+        let message = rejection("glslang", said, "a.hlsl");
+        assert_eq!(message, "glslang rejects it:\n  ERROR: a.hlsl:7: 'x' : unknown\n  ERROR: 2 errors");
+        assert_eq!(rejection("glslc", "out of memory\n", "a.comp"), "glslc rejects it:\n  out of memory");
+    }
 }

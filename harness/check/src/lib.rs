@@ -106,7 +106,7 @@ pub use memory_layout::{
 pub use mutate::{MutatingTarget, Mutation, MutationKind, PlantedError};
 pub use nesting::{control_flow_too_deep, with_deep_stack};
 pub use options::{BindingSource, Expectation, KernelLaunch, Options, assignment, groups, robustness};
-pub use parameter_search::{ParameterSearch, search_parameters};
+pub use parameter_search::{ParameterSearch, SEARCH_TIME, search_parameters};
 pub use picture::{approximate, number_type};
 pub use reduce::{Reduction, ReductionLimits, RunIsolated, reduce};
 pub use sequence::{

@@ -486,8 +486,8 @@ impl<T: Target> Target for MutatingTarget<T> {
         self.inner.capabilities()
     }
 
-    fn begin_round(&self, round: u32) {
-        self.inner.begin_round(round);
+    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
+        self.inner.begin_round(round, possible_fault);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

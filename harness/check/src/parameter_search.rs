@@ -92,7 +92,7 @@ const LAST_COST: u64 = COST / 4;
 
 /// Time limit of a search with its repetitions. The limits of cost come first, unless the machine
 /// is slow or busy, so that a search is deterministic.
-const TIME: Duration = Duration::from_secs(120);
+pub const SEARCH_TIME: Duration = Duration::from_secs(120);
 
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
@@ -136,16 +136,18 @@ pub enum ParameterSearch {
 }
 
 /// Searches for parameters if the options of a check lead to undefined behaviour, to few written
-/// elements, or to elements of one value.
+/// elements, or to elements of one value. `on_candidate` is called before each candidate is
+/// interpreted.
 ///
 /// # Errors
 /// As [`DispatchSetup::dispatch`].
 pub fn search_parameters(
     check: &Check<'_>,
     options: &Options,
-    target: &dyn Target,
+    (target, on_candidate): (&dyn Target, &dyn Fn()),
 ) -> Result<ParameterSearch, CheckError> {
-    let mut effort = Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), end: Instant::now() + TIME };
+    let end = Instant::now() + SEARCH_TIME;
+    let mut effort = Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), end, on_candidate };
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
         return Ok(ParameterSearch::NotNeeded);
@@ -247,18 +249,20 @@ fn listed(parameters: &[Parameter]) -> Vec<String> {
 }
 
 /// Effort of a search.
-struct Effort {
+struct Effort<'a> {
     candidates: u32,
     cost: u64,
     /// Candidates with undefined behaviour, by the kind of the first fault.
     faults: BTreeMap<FaultKind, u32>,
     /// Time at which the search is given up.
     end: Instant,
+    /// Called before each candidate is interpreted.
+    on_candidate: &'a dyn Fn(),
 }
 
-impl Effort {
+impl Effort<'_> {
     /// Adds the effort of a repetition.
-    fn add(&mut self, other: &Effort) {
+    fn add(&mut self, other: &Effort<'_>) {
         self.candidates += other.candidates;
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
@@ -284,7 +288,7 @@ struct Search<'a> {
     flow: DataFlow<'a>,
     /// Set if the shader stores one value, whatever its parameters are.
     stores_one_value: bool,
-    effort: Effort,
+    effort: Effort<'a>,
     /// Cost at which the search ends.
     limit: u64,
     /// Largest work of one workgroup.
@@ -315,7 +319,12 @@ impl<'a> Search<'a> {
     /// Prepares a search, with what `spent` leaves of the limits. Returns `None` if there is nothing
     /// to search for: the shader writes nothing, the options leave nothing open, or the buffers are
     /// too large.
-    fn new(check: &'a Check<'_>, options: &'a Options, target: &'a dyn Target, spent: &Effort) -> Option<Search<'a>> {
+    fn new(
+        check: &'a Check<'_>,
+        options: &'a Options,
+        target: &'a dyn Target,
+        spent: &Effort<'a>,
+    ) -> Option<Search<'a>> {
         let writes = check.setup.descriptors.iter().any(|d| d.is_read_back() && d.may_be_written);
         let bytes = check.setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
         let is_too_large = bytes.saturating_mul(BYTE_COST) > COST;
@@ -416,6 +425,7 @@ impl<'a> Search<'a> {
     /// round exceeds the oracle's limits.
     fn interpret(&mut self, setup: &DispatchSetup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
         self.effort.candidates += 1;
+        (self.effort.on_candidate)();
         loop {
             match self.interpret_once(setup, chosen.clone())? {
                 Ok(candidate) => return Ok(Some(candidate)),
@@ -560,7 +570,7 @@ impl<'a> Search<'a> {
 
     /// Returns the better one of a candidate and the best one with some robustness of the device,
     /// unless the candidate is good and sound. The other parameters are searched for again.
-    fn with_robustness(&self, mut best: Candidate, effort: &mut Effort) -> Result<Candidate, CheckError> {
+    fn with_robustness(&self, mut best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
         for robustness in ROBUSTNESS {
             if self.is_good(&best) && best.score.is_sound() {
                 break;
@@ -579,7 +589,7 @@ impl<'a> Search<'a> {
 
     /// Returns the better one of a candidate and the best one in which benign races are permitted, if
     /// need be with robustness, too. The other parameters are searched for again.
-    fn with_benign_races(&self, best: Candidate, effort: &mut Effort) -> Result<Candidate, CheckError> {
+    fn with_benign_races(&self, best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
         let robustness = best.chosen.robustness;
         let racing =
             Options { benign_races: true, robustness: robustness.or(self.options.robustness), ..self.options.clone() };
@@ -600,7 +610,7 @@ impl<'a> Search<'a> {
         &self,
         options: &Options,
         chosen: &ChosenParameters,
-        effort: &mut Effort,
+        effort: &mut Effort<'_>,
     ) -> Result<Option<Repetition>, CheckError> {
         let check = Check::new(self.check.shader, options)?;
         let Some(mut search) = Search::new(&check, options, self.target, effort) else { return Ok(None) };

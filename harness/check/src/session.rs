@@ -162,16 +162,17 @@ impl CheckSession {
     }
 
     /// Searches for parameters if the options leave them open and lead to undefined behaviour or to
-    /// few written elements. A case file states its parameters.
+    /// few written elements. A case file states its parameters. `on_candidate` is called before each
+    /// candidate is interpreted.
     ///
     /// # Errors
     /// As [`CheckSession::check`].
-    pub fn search(&mut self, limits: &dyn Target) -> Result<(), CheckError> {
+    pub fn search(&mut self, limits: &dyn Target, on_candidate: &dyn Fn()) -> Result<(), CheckError> {
         if self.case.is_some() {
             return Ok(());
         }
         let started = Instant::now();
-        let found = search_parameters(&self.check()?, &self.options, limits)?;
+        let found = search_parameters(&self.check()?, &self.options, (limits, on_candidate))?;
         match found {
             ParameterSearch::NotNeeded => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
@@ -488,7 +489,7 @@ fn fruitless_search(extent: &SearchExtent) -> String {
 
 /// Returns true if the driver ended before it gave results.
 fn ended_early(result: &CheckResult) -> bool {
-    matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost)
+    result.excused.is_some() || matches!(result.status, Status::Crash | Status::Timeout | Status::DeviceLost)
 }
 
 /// Adds the line of the case file to an error.

@@ -1,7 +1,7 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes, group_digits};
+use assay_events::{Blame, CheckResult, SkippedCode, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::ExecError;
 use assay_oracle::CauseKind;
 
@@ -99,6 +99,33 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
 pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<String> {
     let warnings = [few_judged, few_values, few_instructions, few_noticed];
     warnings.iter().filter_map(|warning| warning(result, advice)).collect()
+}
+
+/// Reciprocal of the smallest share of instructions whose lack of execution is noted.
+const NOTED_SHARE: u64 = 10;
+
+/// Returns notes on the parts of the shader about which a passing verdict says nothing: bindings
+/// that it never wrote, and code that no invocation executed.
+pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
+    if !matches!(result.status, Status::Pass | Status::QualityWarning) {
+        return Vec::new();
+    }
+    let bindings = result.writes.iter().flat_map(|writes| &writes.bindings);
+    let unwritten: Vec<&str> =
+        bindings.filter(|of| of.elements > 0 && of.written == 0).map(|of| of.binding.as_str()).collect();
+    let unwritten = (!unwritten.is_empty()).then(|| {
+        format!(
+            "warning: no checked invocation wrote to {}, so the verdict says nothing about that",
+            unwritten.join(", ")
+        )
+    });
+    let executed = result.executed.as_ref().filter(|executed| executed.is_meaningful());
+    let skipped = executed.and_then(|executed| {
+        let is_noted = |code: &&SkippedCode| code.instructions.saturating_mul(NOTED_SHARE) >= executed.instructions;
+        executed.skipped.as_ref().filter(is_noted)
+    });
+    let skipped = skipped.map(|code| format!("the verdict says nothing about code that was not executed: {code}"));
+    unwritten.into_iter().chain(skipped).collect()
 }
 
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output

@@ -37,7 +37,7 @@ impl Spinner {
                         Ok(changed) => message = changed,
                         Err(RecvTimeoutError::Timeout) => {
                             // Nobody reads it if stderr is closed.
-                            _ = writeln!(stderr(), "assay: {message} for {} s", started.elapsed().as_secs());
+                            _ = writeln!(stderr(), "assay: after {} s: {message}", started.elapsed().as_secs());
                             next += LINE;
                         }
                         Err(RecvTimeoutError::Disconnected) => break,

@@ -76,6 +76,10 @@ pub struct CheckResult {
     /// operands, or whether it is executed, are undetermined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub possible_fault: Option<PossibleFault>,
+    /// The end of the driver (`Crash`, `Timeout` or `DeviceLost`) that is not held against the
+    /// device, because the shader may have undefined behaviour; `status` is `Undetermined` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excused: Option<Status>,
     /// Check of the instructions by themselves, where the output of the shader says little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traced: Option<TracedInstructions>,
@@ -218,10 +222,22 @@ impl CheckResult {
             executed: None,
             mutations: None,
             possible_fault: None,
+            excused: None,
             traced: None,
             sampled: None,
             times: Times::default(),
         }
+    }
+
+    /// Does not hold the end of the driver against the device, because the shader may have
+    /// undefined behaviour at `place`.
+    pub fn excuse(&mut self, place: &str) {
+        self.excused = Some(std::mem::replace(&mut self.status, Status::Undetermined));
+        let reason = self.reason.take().unwrap_or_default();
+        self.reason = Some(format!(
+            "{reason}; the shader may have undefined behaviour at {place}, where Assay cannot determine the operands, \
+             so this is not held against the device"
+        ));
     }
 
     /// Returns true if elements fail, but only because the case file expects something else.

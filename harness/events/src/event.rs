@@ -484,6 +484,20 @@ pub struct CaseEnd<'a> {
     pub status: Status,
     /// Its reason, if it has one.
     pub reason: Option<&'a str>,
+    /// The end of the driver that is not held against the device: [`CheckResult::excused`].
+    pub excused: Option<Status>,
+}
+
+impl CaseEnd<'_> {
+    /// Returns what happened, even if it is not held against the device.
+    pub fn observed(&self) -> Status {
+        self.excused.unwrap_or(self.status)
+    }
+
+    /// Returns true if other results of the process or the device are not trustworthy any more.
+    pub fn leaves_device_unusable(&self) -> bool {
+        matches!(self.observed(), Status::DeviceLost | Status::Timeout)
+    }
 }
 
 impl Event {
@@ -491,15 +505,24 @@ impl Event {
     pub fn case_end(&self) -> Option<CaseEnd<'_>> {
         match self {
             Event::CaseFinished(case) => {
-                Some(CaseEnd { name: &case.name, status: case.status, reason: case.reason.as_deref() })
+                Some(CaseEnd { name: &case.name, status: case.status, reason: case.reason.as_deref(), excused: None })
             }
             Event::CheckFinished(check) => {
-                Some(CaseEnd { name: &check.name, status: check.status, reason: check.reason.as_deref() })
+                let CheckResult { name, status, reason, excused, .. } = &**check;
+                Some(CaseEnd { name, status: *status, reason: reason.as_deref(), excused: *excused })
             }
             Event::RunStarted(_)
             | Event::CaseStarted { .. }
             | Event::CaseProgress { .. }
             | Event::RunFinished { .. } => None,
+        }
+    }
+
+    /// Excuses the end of the driver: [`CheckResult::excuse`]. The shaders of other cases have no
+    /// undefined behaviour.
+    pub fn excuse(&mut self, place: &str) {
+        if let Event::CheckFinished(check) = self {
+            check.excuse(place);
         }
     }
 

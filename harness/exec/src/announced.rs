@@ -8,17 +8,35 @@ use crate::{
 use assay_case::{Case, Columns};
 use assay_events::DeviceInfo;
 use assay_spirv_rules::requirements::DeviceCaps;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// Description of a call into the driver.
+#[derive(Clone, Copy, Debug)]
+pub struct CallDescription<'a> {
+    /// Activity of the driver, worded after `while`: `running a shader`.
+    pub doing: &'a str,
+    /// Set for a call that may take [`compile_limit`](crate::compile_limit) longer than the others.
+    pub compiles: bool,
+    /// Location of an instruction of the shader that may have undefined behaviour in the call, if
+    /// there is one: then the end of the driver is not a fault of the device.
+    pub possible_fault: Option<&'a str>,
+}
+
+impl<'a> CallDescription<'a> {
+    /// Describes a call that does not compile, and in which no shader has undefined behaviour.
+    pub fn new(doing: &'a str) -> CallDescription<'a> {
+        CallDescription { doing, compiles: false, possible_fault: None }
+    }
+}
 
 /// Receives the announcements.
 pub trait DriverCalls: Clone + Send + Sync + 'static {
     /// A call in progress; it ends when this is dropped.
     type Call<'a>;
 
-    /// Announces a call into the driver for a case; `doing` describes it. `compiles` is set for one
-    /// that may take [`compile_limit`](crate::compile_limit) longer than the others.
-    fn begin_call(&self, case: &str, doing: &str, compiles: bool) -> Self::Call<'_>;
+    /// Announces a call into the driver for a case.
+    fn begin_call(&self, case: &str, call: CallDescription<'_>) -> Self::Call<'_>;
 }
 
 /// An executor that announces its calls.
@@ -49,7 +67,7 @@ impl<C: DriverCalls> Executor for AnnouncedExecutor<'_, C> {
         capacity: usize,
         constants: Option<&Columns>,
     ) -> Result<Box<dyn PreparedCase>, ExecError> {
-        let call = self.calls.begin_call(&case.name, "building a pipeline", false);
+        let call = self.calls.begin_call(&case.name, CallDescription::new("building a pipeline"));
         let prepared = self.executor.build(case, capacity, constants)?;
         drop(call);
         Ok(Box::new(AnnouncedCase { prepared, case: case.name.clone(), calls: self.calls.clone() }))
@@ -70,7 +88,7 @@ struct AnnouncedCase<C> {
 
 impl<C: DriverCalls> PreparedCase for AnnouncedCase<C> {
     fn run(&mut self, operands: &Columns, results: &mut Columns) -> Result<Duration, ExecError> {
-        let _call = self.calls.begin_call(&self.case, "running a shader", false);
+        let _call = self.calls.begin_call(&self.case, CallDescription::new("running a shader"));
         self.prepared.run(operands, results)
     }
 }
@@ -82,14 +100,20 @@ pub struct AnnouncedTarget<'a, T, C, D> {
     case: &'a str,
     /// Describes a dispatch, given its round.
     describe: D,
-    round: AtomicU32,
+    /// The current round, and the location of an instruction that may have undefined behaviour in
+    /// it.
+    round: Mutex<(u32, Option<String>)>,
 }
 
 impl<'a, T: Target, C: DriverCalls, D: Fn(u32) -> String> AnnouncedTarget<'a, T, C, D> {
     /// Announces the calls of a target. `describe` is called before each dispatch of
     /// [`Target::run`] with its round, and returns its description.
     pub fn new(target: T, calls: &'a C, case: &'a str, describe: D) -> Self {
-        AnnouncedTarget { target, calls, case, describe, round: AtomicU32::new(0) }
+        AnnouncedTarget { target, calls, case, describe, round: Mutex::default() }
+    }
+
+    fn begin_call(&self, doing: &str) -> C::Call<'_> {
+        self.calls.begin_call(self.case, CallDescription::new(doing))
     }
 }
 
@@ -102,34 +126,36 @@ impl<T: Target, C: DriverCalls, D: Fn(u32) -> String> Target for AnnouncedTarget
         self.target.capabilities()
     }
 
-    fn begin_round(&self, round: u32) {
-        self.round.store(round, Ordering::Relaxed);
-        self.target.begin_round(round);
+    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
+        *self.round.lock().unwrap_or_else(PoisonError::into_inner) = (round, possible_fault.map(str::to_owned));
+        self.target.begin_round(round, possible_fault);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        let _call = self.calls.begin_call(self.case, "allocating buffers with device addresses", false);
+        let _call = self.begin_call("allocating buffers with device addresses");
         self.target.allocate(request)
     }
 
     fn clear_workgroup_memory(&self) {
-        let _call = self.calls.begin_call(self.case, "clearing workgroup memory", false);
+        let _call = self.begin_call("clearing workgroup memory");
         self.target.clear_workgroup_memory();
     }
 
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let description = (self.describe)(self.round.load(Ordering::Relaxed));
-        let _call = self.calls.begin_call(self.case, &description, true);
+        let (round, fault) = self.round.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let doing = (self.describe)(round);
+        let call = CallDescription { doing: &doing, compiles: true, possible_fault: fault.as_deref() };
+        let _call = self.calls.begin_call(self.case, call);
         self.target.run(request)
     }
 
     fn run_series(&self, series: &SeriesRequest<'_>, work: &mut SeriesWork<'_>) -> Result<(), TargetError> {
-        let _call = self.calls.begin_call(self.case, series.during, false);
+        let _call = self.begin_call(series.during);
         self.target.run_series(series, work)
     }
 
     fn run_tile_pass(&self, pass: &TilePass<'_>) -> Result<TilePassOutput, TargetError> {
-        let _call = self.calls.begin_call(self.case, TilePass::DURING, false);
+        let _call = self.begin_call(TilePass::DURING);
         self.target.run_tile_pass(pass)
     }
 }
@@ -139,7 +165,7 @@ mod tests {
     use super::*;
     use crate::PassForm;
     use assay_oracle::Dispatch;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     /// Announcements in order; `end` for the end of a call.
     #[derive(Clone, Default)]
@@ -162,8 +188,11 @@ mod tests {
     impl DriverCalls for Log {
         type Call<'a> = LoggedCall<'a>;
 
-        fn begin_call(&self, case: &str, doing: &str, compiles: bool) -> LoggedCall<'_> {
-            self.add(format!("{case}: {doing}{}", if compiles { ", compiling" } else { "" }));
+        fn begin_call(&self, case: &str, call: CallDescription<'_>) -> LoggedCall<'_> {
+            let CallDescription { doing, compiles, possible_fault } = call;
+            let compiling = if compiles { ", compiling" } else { "" };
+            let fault = possible_fault.map_or_else(String::new, |place| format!(", perhaps undefined at {place}"));
+            self.add(format!("{case}: {doing}{compiling}{fault}"));
             LoggedCall(self)
         }
     }
@@ -242,7 +271,7 @@ mod tests {
             dispatch: &dispatch,
             allocated: None,
         };
-        target.begin_round(3);
+        target.begin_round(3, Some("line 7"));
         target.allocate(&request).unwrap();
         target.run(&request).unwrap();
         target.clear_workgroup_memory();
@@ -261,7 +290,7 @@ mod tests {
         target.run_tile_pass(&pass).unwrap_err();
         let expected = [
             ["case: allocating buffers with device addresses", "allocate", "end"],
-            ["case: round 3, compiling", "run", "end"],
+            ["case: round 3, compiling, perhaps undefined at line 7", "run", "end"],
             ["case: clearing workgroup memory", "clear", "end"],
             ["case: running a series", "series", "end"],
             ["case: running the tile-shading render pass", "pass", "end"],

@@ -17,7 +17,7 @@ mod image_shape;
 mod target;
 mod tile_pass;
 
-pub use announced::{AnnouncedExecutor, AnnouncedTarget, DriverCalls};
+pub use announced::{AnnouncedExecutor, AnnouncedTarget, CallDescription, DriverCalls};
 pub use descriptor::{Descriptor, SpecValue, SubgroupControl, addressed_slot, synthetic_addresses};
 pub use dispatch_request::{AllocatedDispatch, DispatchOutput, DispatchRequest, Wgsl};
 pub use dispatch_series::{DispatchSeries, SeriesModule, SeriesRequest, SeriesWork};

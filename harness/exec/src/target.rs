@@ -29,8 +29,9 @@ pub trait Target {
     /// Returns the device's features and limits.
     fn capabilities(&self) -> &DeviceCaps;
 
-    /// Announces that the following dispatches belong to a round.
-    fn begin_round(&self, _round: u32) {}
+    /// Announces that the following dispatches belong to a round. `possible_fault` is the location
+    /// of an instruction that may have undefined behaviour in them, if there is one.
+    fn begin_round(&self, _round: u32, _possible_fault: Option<&str>) {}
 
     /// Allocates the memory of a dispatch with device addresses, in the sizes of its contents.
     /// Words that hold addresses need not be valid yet. The result goes into
@@ -85,8 +86,8 @@ where
         (**self).capabilities()
     }
 
-    fn begin_round(&self, round: u32) {
-        (**self).begin_round(round);
+    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
+        (**self).begin_round(round, possible_fault);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

@@ -2,7 +2,7 @@
 
 use crate::result;
 use assay_events::{DeviceInfo, Event, Status};
-use assay_exec::DriverCalls;
+use assay_exec::{CallDescription, DriverCalls};
 use assay_isolate::{EventSender, Refusal, Task, WorkerBackend};
 use assay_testkit::Shader;
 use assay_vulkan::{BufferSpec, Device, DeviceOptions, Dispatch, Error, Instance, PipelineDesc};
@@ -54,7 +54,7 @@ impl WorkerBackend for EndlessShaderBackend {
         for Task { name, .. } in tasks {
             sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
             let ran = {
-                let _call = sender.begin_call(name, "running a shader", false);
+                let _call = sender.begin_call(name, CallDescription::new("running a shader"));
                 self.wait_for(u32::from(!name.starts_with("real.endless.")))
             };
             let (status, reason) = match ran {

@@ -40,6 +40,8 @@ faults! {
     Slow = "slow",
     /// An end by SIGSEGV.
     Segfault = "segfault",
+    /// An abort in a shader that may have undefined behaviour.
+    Undefined = "undefined",
     /// An abort.
     Abort = "abort",
     /// An end by SIGKILL each time, as by an external signal.
@@ -93,7 +95,7 @@ impl Fault {
             Fault::None | Fault::Slow | Fault::Poison => once(Status::Pass),
             Fault::Warning => once(Status::QualityWarning),
             Fault::Unsupported => once(Status::NotSupported),
-            Fault::OutOfMemory => once(Status::Undetermined),
+            Fault::OutOfMemory | Fault::Undefined => once(Status::Undetermined),
             Fault::Wrong | Fault::Spots | Fault::Late => confirmed(Status::Fail),
             Fault::Restless => status == Status::Fail && repeated == Some(Flaky),
             Fault::Invalid => confirmed(Status::InternalError),

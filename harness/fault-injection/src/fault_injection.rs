@@ -2,7 +2,7 @@
 
 use crate::{Fault, result, result_with_wrong_chunks, signal};
 use assay_events::{DeviceInfo, Event, Status};
-use assay_exec::DriverCalls;
+use assay_exec::{CallDescription, DriverCalls};
 use assay_isolate::{EventSender, Task, WorkerBackend};
 use std::{
     hash::{BuildHasher, RandomState},
@@ -60,7 +60,9 @@ impl WorkerBackend for FaultInjectionBackend {
                 continue;
             }
             sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
-            let call = sender.begin_call(name, "running a shader", false);
+            let possible_fault = (fault == Fault::Undefined).then_some("line 7");
+            let call = CallDescription { possible_fault, ..CallDescription::new("running a shader") };
+            let call = sender.begin_call(name, call);
             let (status, reason) = self.inject(fault, name, sender);
             drop(call);
             if fault == Fault::Silent {
@@ -102,7 +104,7 @@ impl FaultInjectionBackend {
                 signal::raise_segfault();
                 thread::sleep(Duration::from_millis(1));
             },
-            Fault::Abort => std::process::abort(),
+            Fault::Abort | Fault::Undefined => std::process::abort(),
             Fault::Killed => {
                 signal::kill(std::process::id());
                 sleep_forever()

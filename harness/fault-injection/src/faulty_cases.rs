@@ -1,7 +1,7 @@
 //! The cases of a run.
 
 use crate::Fault;
-use assay_events::{CaseResult, Event, FailedChunk, Status};
+use assay_events::{CaseResult, CheckResult, Event, FailedChunk, Status};
 use assay_isolate::Cases;
 use assay_reports::NameArena;
 use std::{
@@ -50,7 +50,14 @@ impl Cases for FaultyCases {
     }
 
     fn not_run(&self, case: u32, status: Status, reason: String) -> Event {
-        result(self.name(case), status, Some(reason))
+        let name = self.name(case);
+        match Fault::of(name) {
+            // Only the shaders of checks may have undefined behaviour.
+            Some(Fault::Undefined) => {
+                Event::CheckFinished(Box::new(CheckResult::not_run(name.to_owned(), status, reason, 0)))
+            }
+            _ => result(name, status, Some(reason)),
+        }
     }
 }
 

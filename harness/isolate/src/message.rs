@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. Both sides are the same binary, unless it was replaced during the run,
 /// or the worker is on another machine.
-pub(crate) const PROTOCOL: u32 = 4;
+pub(crate) const PROTOCOL: u32 = 5;
 
 /// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,7 +47,14 @@ pub(crate) enum WorkerMessage {
     /// device.
     Refused(Refusal),
     /// A call into the driver begins, for a case.
-    Enter { call: u64, case: String, doing: String, compiles: bool },
+    Enter {
+        call: u64,
+        case: String,
+        doing: String,
+        compiles: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        possible_fault: Option<String>,
+    },
     /// The call returned.
     Leave { call: u64 },
     /// An event of a case.

@@ -6,7 +6,7 @@ use crate::{
     platform::{kill_own_group, take_stdout},
 };
 use assay_events::{DeviceInfo, Event, Reporter};
-use assay_exec::DriverCalls;
+use assay_exec::{CallDescription, DriverCalls};
 use serde_json::Value;
 use std::{
     fs::File,
@@ -116,9 +116,16 @@ impl DriverCalls for EventSender {
 
     /// Sends the announcement to the coordinator. If the call exceeds the time limit of the run,
     /// the coordinator kills the worker and attributes that to the case.
-    fn begin_call(&self, case: &str, doing: &str, compiles: bool) -> DriverCall<'_> {
+    fn begin_call(&self, case: &str, call: CallDescription<'_>) -> DriverCall<'_> {
+        let CallDescription { doing, compiles, possible_fault } = call;
         let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
-        self.send(&WorkerMessage::Enter { call, case: case.to_owned(), doing: doing.to_owned(), compiles });
+        self.send(&WorkerMessage::Enter {
+            call,
+            case: case.to_owned(),
+            doing: doing.to_owned(),
+            compiles,
+            possible_fault: possible_fault.map(str::to_owned),
+        });
         DriverCall { sender: self, call }
     }
 }

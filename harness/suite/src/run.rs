@@ -72,8 +72,8 @@ impl ProgramRunner for ProgramSet<'_> {
                             let _together = alone.read().unwrap_or_else(PoisonError::into_inner);
                             self.run_case(case)
                         };
-                        let status = result.case_end().map(|end| end.status);
-                        if matches!(status, Some(Status::DeviceLost | Status::Timeout)) && self.settings.jobs > 1 {
+                        let unusable = result.case_end().is_some_and(|end| end.leaves_device_unusable());
+                        if unusable && self.settings.jobs > 1 {
                             let _alone = alone.write().unwrap_or_else(PoisonError::into_inner);
                             result = self.run_case(case);
                         }

@@ -119,7 +119,7 @@ impl ShaderSession {
                 session.options.rules = target.rules();
                 session.diagnosis.trace = true;
                 if session.check()?.may_run_on(target) {
-                    session.search(target)?;
+                    session.search(target, &|| ())?;
                 }
                 let check = session.check()?;
                 session.must_have_inputs(&check)?;

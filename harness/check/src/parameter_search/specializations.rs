@@ -29,7 +29,7 @@ type Promise = (bool, bool, Score);
 /// As [`super::search_parameters`].
 pub(super) fn search(
     (check, options, target): (&Check<'_>, &Options, &dyn Target),
-    effort: &mut Effort,
+    effort: &mut Effort<'_>,
     best: &Candidate,
 ) -> Result<Option<Candidate>, CheckError> {
     let is_set = |id: u32| check.setup.specs.iter().any(|spec| spec.id == id);

@@ -327,7 +327,9 @@ impl<'a> SequenceRun<'a> {
         let result = self.diagnose(&check, result, target)?;
         let reason = format!("{}:{}: {}", session.sequence.name, step.line, step.text);
         let ended = match (result.status, &output) {
-            (Status::Pass | Status::QualityWarning | Status::Undetermined, Some(output)) => {
+            (Status::Pass | Status::QualityWarning | Status::Undetermined, Some(output))
+                if result.excused.is_none() =>
+            {
                 for (slot, (memory, range)) in &places {
                     if let Some(bytes) = output.get(slot) {
                         let bytes = &bytes[..range.len().min(bytes.len())];
@@ -379,6 +381,7 @@ impl<'a> SequenceRun<'a> {
     /// Adds the result of a dispatch to the sum.
     fn add(&mut self, step: CheckResult, number: u32) {
         let total = &mut self.result;
+        total.excused = step.excused;
         (total.entry, total.workgroups, total.workgroup_size) = (step.entry, step.workgroups, step.workgroup_size);
         total.rounds_checked += step.rounds_checked;
         total.unjudged.extend(step.unjudged.into_iter().map(|one| UnjudgedRound { round: number, ..one }));
@@ -507,8 +510,8 @@ impl Target for NumberedTarget<'_> {
         self.target.capabilities()
     }
 
-    fn begin_round(&self, _: u32) {
-        self.target.begin_round(self.number);
+    fn begin_round(&self, _: u32, possible_fault: Option<&str>) {
+        self.target.begin_round(self.number, possible_fault);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

@@ -226,7 +226,7 @@ fn glsl(text: &str) -> Option<ShaderSource> {
 /// Searches for parameters, writes the case file, and checks the shader on a target.
 fn searched(shader: ShaderSource, target: &dyn Target, folder: &Path) -> CheckResult {
     let mut session = CheckSession::new(shader, Options::default());
-    session.search(target).unwrap();
+    session.search(target, &|| ()).unwrap();
     let check = session.check().unwrap();
     let mut result = check.run(target).unwrap();
     let output = SessionOutput { folder: Some(folder), command: &[] };

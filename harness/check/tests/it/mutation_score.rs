@@ -116,7 +116,7 @@ fn the_search_prefers_parameters_with_which_errors_are_noticed() {
     let (options, target) = (Options { rounds: 1, ..Options::default() }, SyntheticTarget::default());
     let given = CheckSession::new(wgsl(text), options.clone());
     let check = given.check().unwrap();
-    let ParameterSearch::Found(chosen) = search_parameters(&check, &options, &target).unwrap() else {
+    let ParameterSearch::Found(chosen) = search_parameters(&check, &options, (&target, &|| ())).unwrap() else {
         panic!("the defaults hide the computations")
     };
     assert!(chosen.note().contains("errors planted in integers, even large ones"), "{}", chosen.note());

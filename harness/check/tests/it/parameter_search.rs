@@ -4,6 +4,7 @@ use crate::support::{SyntheticTarget, wgsl};
 use assay_check::{BindingSource, Check, ChosenParameters, Options, ParameterSearch, ShaderSource, search_parameters};
 use assay_events::{CheckResult, Status};
 use assay_oracle::Robustness;
+use std::cell::Cell;
 
 /// Returns the chosen parameters, and the result of the check with them.
 fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
@@ -13,8 +14,14 @@ fn searched(text: &str, options: &Options) -> (Option<ChosenParameters>, CheckRe
 fn searched_in(shader: &ShaderSource, options: &Options) -> (Option<ChosenParameters>, CheckResult) {
     let target = SyntheticTarget::default();
     let check = Check::new(shader, options).unwrap();
-    let found = search_parameters(&check, options, &target).unwrap();
-    assert_eq!(found, search_parameters(&check, options, &target).unwrap(), "the search is deterministic");
+    let candidates = Cell::new(0);
+    let found = search_parameters(&check, options, (&target, &|| candidates.set(candidates.get() + 1))).unwrap();
+    if let ParameterSearch::Found(chosen) = &found {
+        let announced = format!("a search over {} candidate", candidates.get());
+        assert!(chosen.note().contains(&announced), "{announced}: {}", chosen.note());
+    }
+    let again = search_parameters(&check, options, (&target, &|| ())).unwrap();
+    assert_eq!(found, again, "the search is deterministic");
     let chosen = match found {
         ParameterSearch::Found(chosen) => Some(*chosen),
         ParameterSearch::NotNeeded | ParameterSearch::NothingBetter(_) => None,

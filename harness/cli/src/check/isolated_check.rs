@@ -120,14 +120,15 @@ const INTERPRETING: &str = "interpreting the shader";
 
 /// Returns whether a diagnostic rerun ended the driver.
 fn ends_rerun(earlier: &CheckResult, rerun: &CheckResult) -> bool {
-    !rerun.partial && !rerun.status.has_verdict() && rerun.status != earlier.status
+    rerun.excused.is_some() || !rerun.partial && !rerun.status.has_verdict() && rerun.status != earlier.status
 }
 
 /// Returns the result established before a diagnostic rerun ended the driver, with a note about the
 /// rerun.
 fn keep_earlier(earlier: CheckResult, rerun: &CheckResult) -> CheckResult {
     let reason = rerun.reason.as_deref().unwrap_or_default();
-    let note = format!("{:?} in a diagnostic rerun of the shader: {reason}", rerun.status);
+    let end = rerun.excused.unwrap_or(rerun.status);
+    let note = format!("{end:?} in a diagnostic rerun of the shader: {reason}");
     CheckResult { partial: false, notes: [earlier.notes, vec![note]].concat(), ..earlier }
 }
 

@@ -24,8 +24,8 @@ use crate::{
     spinner::Spinner,
 };
 use assay_check::{
-    BUNDLE_FOLDER, CaseFile, Check, CheckError, Options, SequenceSession, bundle, interpret_only,
-    refuse_foreign_bundles, remove_bundles,
+    BUNDLE_FOLDER, CaseFile, Check, CheckError, CheckSession, Options, SEARCH_TIME, SequenceSession, bundle,
+    interpret_only, refuse_foreign_bundles, remove_bundles,
 };
 use assay_events::{Event, Reporter, Status};
 use assay_files::OwnedFiles;
@@ -35,7 +35,7 @@ use assay_spirv::Style;
 use assay_suite::{NoDevice, ShaderFiles};
 use device_check::{DeviceVerdict, check_on};
 use execution_args::{CheckDevice, rules};
-use std::{fs, path::Path};
+use std::{cell::Cell, fs, path::Path};
 use subject::Subject;
 use translation::check_translation;
 use verdict_summary::{api_comparison, device_summary, worst_code};
@@ -91,10 +91,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
     }
     args.dispatch.refuse_duplicates(&session.check()?)?;
     if !args.dispatch.no_search {
-        let bar = Spinner::new("searching for parameters");
-        let searched = session.search(&NoDevice::default());
-        drop(bar);
-        searched?;
+        search(&mut session)?;
     }
     if let Some(other) = &args.against {
         return check_translation(&session, other, args);
@@ -166,6 +163,21 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         print_summary(&summary);
     }
     Ok(worst_code(&results))
+}
+
+/// Searches for parameters, and shows how far the search is.
+fn search(session: &mut CheckSession) -> Result<(), Failure> {
+    let bar = Spinner::new("searching for parameters");
+    let candidates = Cell::new(0);
+    let on_candidate = || {
+        candidates.set(candidates.get() + 1);
+        bar.set_message(format!(
+            "searching for parameters: candidate {} (--no-search skips this, which takes {} s at most)",
+            candidates.get(),
+            SEARCH_TIME.as_secs()
+        ));
+    };
+    Ok(session.search(&NoDevice::default(), &on_candidate)?)
 }
 
 /// Checks that results can be written to a folder, and removes the folders created for the test.

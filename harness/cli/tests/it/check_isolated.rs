@@ -22,10 +22,20 @@ const LONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u
     data[id.x] = x;
 }";
 
-/// Returns the arguments that check `LONG` with results in a folder.
-fn arguments(dir: &Path) -> Vec<String> {
+/// As `LONG`, but the index depends on the order of the invocations, so that it may be out of bounds.
+const LONG_AND_PERHAPS_UNDEFINED: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> count: atomic<u32>;
+var<workgroup> slots: array<u32, 64>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var x = data[id.x];
+    for (var i = 0u; i < 20000u; i++) { x = x * 747796405u + 2891336453u; }
+    data[id.x] = x + slots[atomicAdd(&count, 1u)];
+}";
+
+/// Returns the arguments that check a long shader with results in a folder.
+fn arguments(dir: &Path, text: &str) -> Vec<String> {
     let shader = dir.join("long.wgsl");
-    fs::write(&shader, LONG).unwrap();
+    fs::write(&shader, text).unwrap();
     let out = dir.join("out");
     let words = ["check", shader.to_str().unwrap(), "--workgroups", "60000", "--sample", "1", "--rounds", "1", "--out"];
     words.into_iter().chain([out.to_str().unwrap()]).map(str::to_owned).collect()
@@ -42,10 +52,11 @@ fn children(of: u32) -> Vec<u32> {
     numbers.filter(|pid| parent(*pid) == Some(of)).collect()
 }
 
-/// Starts a check, and returns its worker after it has had time to open its device and to begin.
-fn begin(dir: &Path) -> (Child, u32) {
+/// Starts a check of a long shader, and returns its worker after it has had time to open its device
+/// and to begin.
+fn begin(dir: &Path, text: &str) -> (Child, u32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-    let command = command.args(arguments(dir)).stdout(Stdio::null()).stderr(Stdio::null());
+    let command = command.args(arguments(dir, text)).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().expect("it starts");
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -88,7 +99,7 @@ fn a_worker_that_dies_is_a_crash_with_evidence() {
     }
     for attempt in 0.. {
         let dir = tempfile::tempdir().unwrap();
-        let (mut child, worker) = begin(dir.path());
+        let (mut child, worker) = begin(dir.path(), LONG);
         signal("-ABRT", worker);
         let code = child.wait().unwrap().code();
         // On a busy machine the worker may not have opened its device yet.
@@ -100,6 +111,31 @@ fn a_worker_that_dies_is_a_crash_with_evidence() {
         assert_eq!(result.status, Status::Crash, "{result:?}");
         assert!(result.reason.as_deref().unwrap().contains("ended by SIGABRT"), "{result:?}");
         return is_evidence(dir.path(), Status::Crash);
+    }
+}
+
+#[test]
+fn a_worker_that_dies_in_a_shader_that_may_be_undefined_is_undetermined() {
+    if !device() {
+        return;
+    }
+    for attempt in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut child, worker) = begin(dir.path(), LONG_AND_PERHAPS_UNDEFINED);
+        // The access out of bounds may have ended it already.
+        _ = Command::new("kill").args(["-ABRT", &worker.to_string()]).stderr(Stdio::null()).status();
+        let code = child.wait().unwrap().code();
+        // On a busy machine the worker may not have opened its device yet.
+        if code == Some(4) && attempt < 5 {
+            continue;
+        }
+        let result = result(dir.path());
+        assert_eq!((result.status, result.excused), (Status::Undetermined, Some(Status::Crash)), "{result:?}");
+        let reason = result.reason.as_deref().unwrap();
+        assert!(reason.contains("the shader may have undefined behaviour at "), "{reason}");
+        assert!(reason.contains("long.wgsl:7:18: x + slots[atomicAdd"), "{reason}");
+        assert!(reason.ends_with("so this is not held against the device"), "{reason}");
+        return is_evidence(dir.path(), Status::Undetermined);
     }
 }
 
@@ -159,7 +195,7 @@ fn a_dispatch_that_does_not_end_is_a_timeout_with_evidence() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut arguments = arguments(dir.path());
+    let mut arguments = arguments(dir.path(), LONG);
     arguments.extend(["--timeout".to_owned(), "1".to_owned()]);
     let output = assay(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(output.code, 1, "{output:?}");
@@ -175,7 +211,7 @@ fn an_interrupted_check_leaves_complete_files() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let (mut child, worker) = begin(dir.path());
+    let (mut child, worker) = begin(dir.path(), LONG);
     signal("-INT", child.id());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let events = events(dir.path());

@@ -188,9 +188,10 @@ impl<'a> RunState<'a> {
                 self.on_worker_failure(at, WorkerFailure::Refused(refusal))
             }
             WorkerMessage::Refused(refusal) => Err(IsolateError::Refused(refusal)),
-            WorkerMessage::Enter { call, case, doing, compiles } => match worker.begin(&case) {
+            WorkerMessage::Enter { call, case, doing, compiles, possible_fault } => match worker.begin(&case) {
                 Some(case) => {
-                    worker.calls.insert(call, CallInProgress { case, doing, compiles, since: Instant::now() });
+                    let since = Instant::now();
+                    worker.calls.insert(call, CallInProgress { case, doing, compiles, possible_fault, since });
                     Ok(())
                 }
                 None => self.on_worker_failure(
@@ -270,9 +271,11 @@ impl<'a> RunState<'a> {
     /// Processes the result of a case.
     fn on_result(&mut self, at: usize, case: u32, before: Vec<u32>, mut event: Event) -> Result<(), IsolateError> {
         self.caseless_ends = 0;
-        let status = event.case_end().map_or(Status::InternalError, |end| end.status);
+        let end = event.case_end();
+        let status = end.map_or(Status::InternalError, |end| end.status);
         // The state of the device or the process is not trustworthy, so later results do not count.
-        let tainted = matches!(status, Status::DeviceLost | Status::Timeout);
+        let tainted = end.is_some_and(|end| end.leaves_device_unusable());
+        let lost = end.is_some_and(|end| end.observed() == Status::DeviceLost);
         let confirmation = self.pool.workers[at].job.as_ref().and_then(|job| job.confirmation);
         if let Some(number) = confirmation {
             if self.confirmations.get(&number).is_some_and(|open| open.confirmation.case == case) {
@@ -295,7 +298,7 @@ impl<'a> RunState<'a> {
         } else {
             self.report(&event)?;
         }
-        if status == Status::DeviceLost {
+        if lost {
             // Other workers of the device may have lost it as well, and would attribute the loss to
             // innocent cases.
             for at in (0..self.pool.workers.len()).rev() {

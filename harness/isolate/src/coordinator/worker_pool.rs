@@ -71,7 +71,19 @@ pub(super) struct CallInProgress {
     pub(super) doing: String,
     /// Set if the driver may compile a long shader in it.
     pub(super) compiles: bool,
+    /// Location of an instruction of the shader that may have undefined behaviour.
+    pub(super) possible_fault: Option<String>,
     pub(super) since: Instant,
+}
+
+/// A case that may have caused the failure of a worker.
+#[derive(Debug)]
+pub(super) struct Suspect {
+    pub(super) case: u32,
+    /// Description of its current call; empty outside of calls.
+    pub(super) doing: String,
+    /// Location of an instruction of its shader that may have undefined behaviour in the call.
+    pub(super) possible_fault: Option<String>,
 }
 
 #[derive(Debug)]
@@ -162,25 +174,23 @@ impl Worker {
         self.history[end.saturating_sub(crate::confirmation::MAX_PREDECESSORS)..end].to_vec()
     }
 
-    /// Returns the cases that may have caused `failure`, the most likely first, each with a
-    /// description of its current call.
-    pub(super) fn suspects(&self, failure: &WorkerFailure) -> Vec<(u32, String)> {
+    /// Returns the cases that may have caused `failure`, the most likely first.
+    pub(super) fn suspects(&self, failure: &WorkerFailure) -> Vec<Suspect> {
+        let in_call = |case: u32| {
+            let call = self.calls.values().find(|call| call.case == case)?;
+            Some(Suspect { case, doing: call.doing.clone(), possible_fault: call.possible_fault.clone() })
+        };
+        let idle = |case: u32| Suspect { case, doing: String::new(), possible_fault: None };
         if let WorkerFailure::Hang(Some(hanging), _) = failure {
-            let doing = self.calls.values().find(|call| call.case == *hanging).map(|call| call.doing.clone());
-            return vec![(*hanging, doing.unwrap_or_default())];
+            return vec![in_call(*hanging).unwrap_or_else(|| idle(*hanging))];
         }
         // Cases in a call into the driver. Running on the device is more dangerous than building,
         // and such a case began earlier.
-        let mut suspects: Vec<(u32, String)> = Vec::new();
-        for case in &self.active {
-            if let Some(call) = self.calls.values().find(|call| call.case == *case) {
-                suspects.push((*case, call.doing.clone()));
-            }
+        let suspects: Vec<Suspect> = self.active.iter().filter_map(|&case| in_call(case)).collect();
+        match suspects.is_empty() {
+            true => self.active.iter().map(|&case| idle(case)).collect(),
+            false => suspects,
         }
-        if suspects.is_empty() {
-            suspects = self.active.iter().map(|&case| (case, String::new())).collect();
-        }
-        suspects
     }
 
     /// Returns the failure of the worker, if there is one.

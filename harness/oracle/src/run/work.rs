@@ -5,6 +5,9 @@ use assay_precision::Effort;
 /// Units of work in a microsecond.
 const WORK_PER_MICROSECOND: u64 = 1 << 6;
 
+/// Units of work of a register that is copied and joined again.
+const COPY_WORK: u64 = 2;
+
 /// Estimated time of a set extension, in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExtensionTime {
@@ -42,6 +45,9 @@ pub(crate) struct GroupWork {
     pub(crate) decided_by_order: u64,
     /// Units of work; see [`Limits::work_per_group`](crate::Limits::work_per_group).
     pub(crate) units: u64,
+    /// Registers copied for invocations that take both sides of a branch. They count as work of the
+    /// run only: a workgroup is not given up for them.
+    pub(crate) copied: u64,
     /// Estimated time of searches, enclosures and covers over sets, in microseconds.
     extensions: [u64; 3],
     /// Number of formulas that were evaluated for known operands.
@@ -92,7 +98,7 @@ impl WorkCounters {
 
     /// Returns the units of all workgroups, with those of set extensions.
     pub(super) fn total(&self) -> u64 {
-        let GroupWork { units, extensions, .. } = &self.group;
-        self.earlier + units + extensions.iter().sum::<u64>() * WORK_PER_MICROSECOND
+        let GroupWork { units, copied, extensions, .. } = &self.group;
+        self.earlier + units + COPY_WORK * copied + extensions.iter().sum::<u64>() * WORK_PER_MICROSECOND
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     confirmation::{Confirmation, ConfirmationStep},
     coordinator::{
         IsolateError, MAX_EXTERNAL_ENDS,
-        worker_pool::{KilledWorker, WorkerFailure, WorkerJob},
+        worker_pool::{KilledWorker, Suspect, WorkerFailure, WorkerJob},
     },
     platform::may_be_external,
 };
@@ -48,7 +48,8 @@ impl RunState<'_> {
         let name = |case: u32| cases.name(case).to_owned();
         let Some(open) = self.confirmations.get_mut(&number) else { return Ok(()) };
         open.external_ends = 0;
-        let failed = outcome.as_ref().is_none_or(|event| event.case_end().is_some_and(|end| end.status.is_failure()));
+        let failed =
+            outcome.as_ref().is_none_or(|event| event.case_end().is_some_and(|end| end.observed().is_failure()));
         let incident = open.incident.filter(|_| open.confirmation.is_alone());
         let next = open.confirmation.next(outcome, &name);
         let awaits = next == ConfirmationStep::AwaitSuspects;
@@ -100,7 +101,7 @@ impl RunState<'_> {
         if matches!(failure, WorkerFailure::Ended) {
             worker.await_end();
         }
-        let histories: Vec<Vec<u32>> = suspects.iter().map(|(case, _)| worker.predecessors(*case)).collect();
+        let histories: Vec<Vec<u32>> = suspects.iter().map(|suspect| worker.predecessors(suspect.case)).collect();
         let KilledWorker { stderr: mut words, status, job } = self.pool.kill(at);
         let outside = match failure {
             WorkerFailure::Ended => may_be_external(status),
@@ -140,9 +141,11 @@ impl RunState<'_> {
             return self.on_failed_start(failure, what + &words, job);
         }
         let Some(job) = job else { return Ok(()) };
-        let not_run = |case: u32, doing: &str| {
+        let not_run = |Suspect { case, doing, possible_fault }: &Suspect| {
             let doing = if doing.is_empty() { String::new() } else { format!(", while {doing}") };
-            self.cases.not_run(case, did, format!("{what}{doing}{words}"))
+            let mut event = self.cases.not_run(*case, did, format!("{what}{doing}{words}"));
+            possible_fault.iter().for_each(|place| event.excuse(place));
+            event
         };
         if let Some(number) = job.confirmation {
             let Some(open) = self.confirmations.get_mut(&number) else { return Ok(()) };
@@ -153,21 +156,22 @@ impl RunState<'_> {
                 return Ok(());
             }
             let case = open.confirmation.case;
-            let outcome = suspects.iter().find(|(suspect, _)| *suspect == case).map(|(_, doing)| not_run(case, doing));
+            let outcome = suspects.iter().find(|suspect| suspect.case == case).map(not_run);
             return self.on_confirmation_outcome(number, outcome);
         }
         if self.stopping_since.is_some() {
             return Ok(());
         }
         let mut candidates: Vec<(u32, Event)> =
-            suspects.iter().map(|(case, doing)| (*case, not_run(*case, doing))).collect();
+            suspects.iter().map(|suspect| (suspect.case, not_run(suspect))).collect();
         if candidates.is_empty() {
             self.caseless_ends += 1;
             // It ends repeatedly before any case begins: the first case is then tested alone.
             if let Some(&first) = job.cases.iter().find(|case| job.unfinished.values().any(|c| c == *case))
                 && self.caseless_ends >= MAX_FAILED_STARTS
             {
-                candidates.push((first, not_run(first, "")));
+                let suspect = Suspect { case: first, doing: String::new(), possible_fault: None };
+                candidates.push((first, not_run(&suspect)));
             }
         } else {
             self.caseless_ends = 0;

@@ -309,6 +309,7 @@ impl<'a> Run<'a> {
     /// Creates a second lane with the state of the first one at the end of a block.
     fn fork(&mut self, lane: usize) -> Option<usize> {
         let new = self.forks.fork(lane)?;
+        self.work.group.copied += self.carried.len() as u64;
         self.carried.iter().for_each(|reg| self.columns[*reg as usize].duplicate(lane, new));
         self.tangles.fork(lane, new);
         Some(new)
