@@ -286,7 +286,8 @@ impl CheckSession {
         }
         measure_mutations(check, &mut result, target);
         result.notes.extend(status::few_noticed(&result, check.advice_to_vary().as_deref()));
-        if self.diagnosis.trace && !result.is_meaningful() {
+        let hides_planted = self.mutation.is_some() && result.mismatches.is_empty();
+        if self.diagnosis.trace && (hides_planted || !result.is_meaningful()) {
             preliminary(&result);
             check.check_instructions(&mut result, target);
         }

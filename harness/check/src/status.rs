@@ -224,7 +224,7 @@ pub(crate) fn few_noticed(result: &CheckResult, advice: Option<&str>) -> Option<
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let score = result.mutations.as_ref().filter(|score| passes && !score.is_meaningful())?;
     let one = score.unnoticed.first().map_or_else(String::new, |one| format!(", and for example not {one}"));
-    let what = format!("warning: the check would notice only {score}, less than half{one}");
+    let what = format!("warning: the output would show only {score}, less than half{one}");
     Some(advised(what, advice))
 }
 

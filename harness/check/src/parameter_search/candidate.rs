@@ -131,7 +131,7 @@ impl Candidate {
                 format!("the shader executed only {} of its instructions", group_digits(executed))
             }
             None if let Some(score) = &self.mutations => {
-                format!("the check would notice only {score}, even large ones")
+                format!("the output would show only {score}, even large ones")
             }
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",

@@ -28,7 +28,7 @@ fn checked(text: &str, options: Options, target: &dyn Target) -> CheckResult {
 }
 
 fn warning(result: &CheckResult) -> Option<&String> {
-    result.notes.iter().find(|note| note.starts_with("warning: the check would notice only"))
+    result.notes.iter().find(|note| note.starts_with("warning: the output would show only"))
 }
 
 #[test]

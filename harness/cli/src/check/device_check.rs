@@ -113,7 +113,9 @@ fn report(
         report(&Event::CheckFinished(Box::new(result.clone())))?;
     }
     let interrupted = result.is_none_or(|result| result.partial);
-    report(&Event::RunFinished { interrupted, wall: started.elapsed().as_secs_f64() })?;
+    // The search for parameters came before the device.
+    let search = result.map_or(0.0, |result| result.times.search);
+    report(&Event::RunFinished { interrupted, wall: search + started.elapsed().as_secs_f64() })?;
     if let Some(folder) = output.folder {
         write_run_page(folder);
     }
