@@ -37,11 +37,12 @@ impl ToolOutput {
 /// The program cannot be started ([`io::ErrorKind::NotFound`] if it is not installed), or it is
 /// killed at the time limit ([`io::ErrorKind::TimedOut`]).
 pub fn run_tool(
-    program: &str,
+    program: impl AsRef<OsStr>,
     arguments: &[impl AsRef<OsStr>],
     input: Vec<u8>,
     limit: Duration,
 ) -> io::Result<ToolOutput> {
+    let program = program.as_ref();
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -62,7 +63,7 @@ pub fn run_tool(
         if started.elapsed() > limit {
             child.kill()?;
             child.wait()?;
-            let what = format!("{program} was killed after {} s", limit.as_secs());
+            let what = format!("{} was killed after {} s", program.display(), limit.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, what));
         }
         thread::sleep(TICK);

@@ -1,6 +1,7 @@
 //! Arguments of several commands, and parsers of their values.
 
 use crate::exit::{self, Failure, WithCode};
+use crate::push_binary::push_binary;
 use assay_check::CompileOptions;
 use assay_isolate::Launch;
 use assay_spirv::TargetEnv;
@@ -23,6 +24,11 @@ pub(crate) struct ViaArgs {
     /// Path of the binary where --via starts it
     #[arg(long, value_name = "PATH", default_value = "assay", requires = "via")]
     pub(crate) via_binary: PathBuf,
+
+    /// Copy this binary of Assay to the path of --via-binary on each machine first, unless it is
+    /// there; it must be built for these machines
+    #[arg(long, value_name = "FILE", requires = "via_binary")]
+    pub(crate) push_binary: Option<PathBuf>,
 }
 
 /// Words of a command prefix.
@@ -45,12 +51,18 @@ pub(crate) fn prefix_words(text: &str) -> Result<Prefix, String> {
 }
 
 impl ViaArgs {
-    /// Refuses the prefixes of a command that starts no workers.
-    pub(crate) fn must_suit(&self, isolate: Isolate) -> Result<(), Failure> {
+    /// Prepares the other machines: copies the binary to them.
+    ///
+    /// # Errors
+    /// The command starts no workers, or the binary cannot be copied.
+    pub(crate) fn prepare(&self, isolate: Isolate) -> Result<(), Failure> {
         if isolate == Isolate::No && !self.via.is_empty() {
             return Err(exit::usage("--via starts worker processes, so it excludes --isolate no"));
         }
-        Ok(())
+        match &self.push_binary {
+            Some(binary) => push_binary(binary, &self.via_binary, &self.via),
+            None => Ok(()),
+        }
     }
 
     /// Returns the command that starts workers with this setup and these variables: this binary, or

@@ -19,6 +19,7 @@ mod merge;
 mod output_file;
 mod preparation_progress;
 mod profile;
+mod push_binary;
 mod report;
 mod result_folders;
 mod run;

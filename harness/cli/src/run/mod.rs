@@ -120,7 +120,7 @@ fn run_one(
         Some((_, journal)) => journal.info.started.clone(),
         None => Timestamp::now().to_string(),
     };
-    args.via.must_suit(args.isolate)?;
+    args.via.prepare(args.isolate)?;
     let planned_run = PlannedRun::new(args, command, started)?;
     match args.isolate {
         Isolate::Yes => isolated_run::run(args, planned_run, resumed, concurrent),

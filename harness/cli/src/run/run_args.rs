@@ -258,6 +258,7 @@ impl RunArgs {
             via: ViaArgs {
                 via: settings.via.iter().map(|text| prefix_words(text)).collect::<Result<_, _>>()?,
                 via_binary: settings.via_binary,
+                push_binary: None,
             },
             workers: settings.workers,
             isolate: if settings.isolate { Isolate::Yes } else { Isolate::No },

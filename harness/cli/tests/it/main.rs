@@ -15,6 +15,7 @@ mod lab;
 mod lists;
 mod native;
 mod output;
+mod push_binary;
 mod run;
 mod shim;
 mod ssh;
