@@ -413,7 +413,7 @@ impl<'a> Check<'a> {
     }
 
     /// Returns whether a target has what the module requires.
-    pub fn may_run_on(&self, target: &dyn Target) -> bool {
+    pub(crate) fn may_run_on(&self, target: &dyn Target) -> bool {
         self.requirements(target).may_run()
     }
 

@@ -84,7 +84,7 @@ struct BindingUsage {
 const ROUND_MIXTURES: [Mixture; 2] = [Mixture::Usual, Mixture::Hard];
 
 /// Number of descriptors in a run-time array of them.
-const RUNTIME_DESCRIPTORS: u64 = 4;
+pub(crate) const RUNTIME_DESCRIPTORS: u64 = 4;
 
 /// Largest size of all bindings together in bytes. A check uses about ten times as much memory.
 pub(crate) const MAX_BYTES: u64 = 1 << 28;

@@ -8,7 +8,7 @@ use crate::compute_guards::compute_guards;
 use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, include_names, included_files};
-use crate::missing_macros::{Substitution, missing_extensions, missing_macros};
+use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::source_name::renamed;
 use crate::uniform_locations::without_uniform_locations;
 use crate::{CheckError, Language};
@@ -93,7 +93,17 @@ pub(crate) fn compile(
     let has_copies = write_without_marks(folder.path(), text, &files)
         .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
     let (hung, lacking) = (RefCell::default(), RefCell::default());
-    let job = Job { path, name: &name, text, folder: folder.path(), includes: &includes, has_copies, hung, lacking };
+    let job = Job {
+        path,
+        name: &name,
+        text,
+        folder: folder.path(),
+        includes: &includes,
+        files: &files,
+        has_copies,
+        hung,
+        lacking,
+    };
     let rejected = match job.legal_module(language, text, &options) {
         Ok(compiled) => return Ok(compiled),
         Err(rejected) => rejected,
@@ -235,6 +245,8 @@ struct Job<'a> {
     folder: &'a Path,
     /// Folders of included files.
     includes: &'a [PathBuf],
+    /// Included files with their texts.
+    files: &'a [(PathBuf, String)],
     /// Set if the temporary folder has copies of included files, which a copy of the text finds.
     has_copies: bool,
     /// Compilers that did not end for the text.
@@ -325,7 +337,8 @@ impl Job<'_> {
         let mut attempts = ATTEMPTS.iter().filter(|attempt| attempt.is_opengl && language == Language::Glsl);
         let mut attempt = ATTEMPTS[0];
         loop {
-            let mut defines = values.apply(&missing_macros(&message, text, self.name), text);
+            let rejected = RejectedText { name: self.name, text, files: self.files };
+            let mut defines = values.apply(&missing_macros(&message, rejected), text);
             defines.retain(|define| !options.defines.contains(define));
             let mut extensions = missing_extensions(&message);
             extensions.retain(|name| language == Language::Glsl && !options.extensions.contains(name));

@@ -61,6 +61,7 @@ mod sequence;
 mod sequence_file;
 mod session;
 mod shader_source;
+mod sized_descriptor_target;
 mod source_name;
 mod status;
 mod subgroup_control;

@@ -5,7 +5,8 @@
 //! syntax error or an `#error`. The use of a macro in its line tells its kind: a format of an image,
 //! a type, or a number. A name may also be undeclared because its declarations stand under `#ifdef`.
 
-use crate::compute_guards::{declaration_guards, demanded_macro};
+use crate::compute_guards::{declaration_guards, demanded_macro, excluding_macro};
+use std::path::PathBuf;
 
 /// Value of a macro that is a number, as that of an override in WGSL.
 pub(crate) const NUMBER: &str = "4";
@@ -26,12 +27,45 @@ const NAMED: [&str; 4] =
 /// Phrases of messages about a line.
 const LINES: [&str; 2] = ["syntax error", "unrecognized layout identifier"];
 
+/// Phrase of glslang's message about a word of C++.
+const RESERVED: &str = "Reserved word";
+
+/// Phrases of messages about a line in another language.
+const FOREIGN: [&str; 2] = [RESERVED, "syntax error"];
+
 /// Phrase of glslang's message about a macro in a condition that must be defined; the name follows.
 const CONDITION: &str = "undefined macro in expression not allowed in es profile";
 
-/// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. `name`
-/// is the text's file in the message. Macros have names in capital letters.
-pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<String> {
+/// A rejected text with the files that it includes.
+#[derive(Clone, Copy)]
+pub(crate) struct RejectedText<'a> {
+    /// Name of the text's file in messages.
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+    /// Included files with their texts.
+    pub(crate) files: &'a [(PathBuf, String)],
+}
+
+impl RejectedText<'_> {
+    /// Returns the macro without which the compiler reads the line that a message is about, which is
+    /// in another language.
+    fn excluding_macro(&self, message: &str) -> Option<String> {
+        let included = self.files.iter().filter_map(|(path, text)| Some((path.file_name()?.to_str()?, text.as_str())));
+        let of_file = |(name, text): (&str, &str)| {
+            let (before, _) = message.split_once(&format!("{name}:"))?;
+            let is_whole = before.is_empty() || before.ends_with(['/', ' ']);
+            excluding_macro(text, line_of(message, name)?.checked_sub(1)?).filter(|_| is_whole)
+        };
+        // A line of a shader with a syntax error rather lacks a macro.
+        let own = message.contains(RESERVED).then_some((self.name, self.text));
+        included.chain(own).find_map(of_file)
+    }
+}
+
+/// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. Macros
+/// have names in capital letters.
+pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<String> {
+    let RejectedText { name, text, .. } = rejected;
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: &str, value: &str| {
         let definition = format!("{name}={value}");
@@ -42,7 +76,11 @@ pub(crate) fn missing_macros(message: &str, text: &str, name: &str) -> Vec<Strin
     for message in message.lines() {
         let index = line_of(message, name).and_then(|number| number.checked_sub(1));
         let line = index.and_then(|index| text.lines().nth(index));
-        if let Some((_, used)) = message.split_once(CONDITION) {
+        if FOREIGN.iter().any(|phrase| message.contains(phrase))
+            && let Some(excluding) = rejected.excluding_macro(message)
+        {
+            add(&excluding, "1");
+        } else if let Some((_, used)) = message.split_once(CONDITION) {
             add(used.trim(), "0");
         } else if let Some(demanded) =
             index.filter(|_| message.contains("#error")).and_then(|index| demanded_macro(text, index))
@@ -252,6 +290,23 @@ pub(crate) fn is_macro(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn missing(message: &str, text: &str) -> Vec<String> {
+        missing_macros(message, RejectedText { name: "a.comp", text, files: &[] })
+    }
+
+    #[test]
+    fn the_macro_of_shaders_is_defined_for_a_header_that_they_share_with_cpp() {
+        let header = "#ifdef SHADER\n#define T vec3\n#else\ntypedef float T[3];\n#endif";
+        let files = [(PathBuf::from("src/other.h"), String::new()), (PathBuf::from("src/shared.h"), header.to_owned())];
+        let text = "#include \"shared.h\"\n#ifndef FAST\nclass x;\n#endif";
+        let found = |message: &str| missing_macros(message, RejectedText { name: "a.comp", text, files: &files });
+        assert_eq!(found("ERROR: ./src/shared.h:4: 'typedef' : Reserved word."), ["SHADER=1"]);
+        assert_eq!(found("ERROR: shared.h:4: '' :  syntax error"), ["SHADER=1"]);
+        assert_eq!(found("ERROR: src/unshared.h:4: '' :  syntax error"), [""; 0]);
+        assert_eq!(found("ERROR: a.comp:3: 'class' : Reserved word."), ["FAST=1"]);
+        assert_eq!(found("ERROR: a.comp:3: '' :  syntax error"), [""; 0]);
+    }
+
     #[test]
     fn undeclared_names_in_capitals_are_macros() {
         let message = "glslang rejects it:
@@ -261,26 +316,26 @@ mod tests {
             a.slang(4): error 30015: undefined identifier 'BANKS'.
             a.comp:30: 'MAX_FAULTS' : undeclared identifier
             a.comp:31: 'CAPITALS' : unknown error";
-        assert_eq!(missing_macros(message, "", "a.comp"), ["VALUE_TYPE=float", "BANKS=4", "MAX_FAULTS=4"]);
+        assert_eq!(missing(message, ""), ["VALUE_TYPE=float", "BANKS=4", "MAX_FAULTS=4"]);
     }
 
     #[test]
     fn macros_in_conditions_are_defined() {
         let text = "#if defined(HALF)\n#define FORMAT r16f\n#else\n#error \"unknown format\"\n#endif\n#if FEEDBACK";
         let error = "ERROR: a.comp:4: '#error' : unknown format";
-        assert_eq!(missing_macros(error, text, "a.comp"), ["HALF=1"]);
+        assert_eq!(missing(error, text), ["HALF=1"]);
         let undefined = format!("ERROR: a.comp:6: 'preprocessor evaluation' : {CONDITION} FEEDBACK ");
-        assert_eq!(missing_macros(&undefined, text, "a.comp"), ["FEEDBACK=0"]);
-        assert_eq!(missing_macros("ERROR: a.comp:6: '#error' : x", text, "a.comp"), [""; 0]);
+        assert_eq!(missing(&undefined, text), ["FEEDBACK=0"]);
+        assert_eq!(missing("ERROR: a.comp:6: '#error' : x", text), [""; 0]);
     }
 
     #[test]
     fn variants_and_other_values_are_tried() {
         let text = "layout(local_size_x = WIDTH) in;\n#ifdef ADD\nfloat total = 1.0;\n#endif\nx = total;";
         let message = "ERROR: a.comp:5: 'total' : undeclared identifier";
-        assert_eq!(missing_macros(message, text, "a.comp"), ["ADD=1"]);
+        assert_eq!(missing(message, text), ["ADD=1"]);
         let also_without = format!("{text}\nfloat total = 2.0;");
-        assert_eq!(missing_macros(message, &also_without, "a.comp"), [""; 0]);
+        assert_eq!(missing(message, &also_without), [""; 0]);
         let chosen = ["WIDTH=4", "TILE=4", "TYPE=float", "FORMAT=rgba32f"].map(str::to_owned);
         let with = |substitution: Substitution| substitution.apply(&chosen, text);
         assert_eq!(with(Substitution::NONE), chosen);
@@ -318,8 +373,7 @@ mod tests {
             #define DATA HALF4
             #define DATA HALF
             buffer Pairs { DATA X4[]; };";
-        let value_at =
-            |line: usize, what: &str| missing_macros(&format!("ERROR: a.comp:{line}: '' :  {what}"), text, "a.comp");
+        let value_at = |line: usize, what: &str| missing(&format!("ERROR: a.comp:{line}: '' :  {what}"), text);
         let syntax = "syntax error, unexpected IDENTIFIER";
         assert_eq!(value_at(1, "unrecognized layout identifier"), ["FORMAT=rgba32f"]);
         assert_eq!(value_at(2, syntax), ["A_TYPE=float"]);
@@ -329,7 +383,7 @@ mod tests {
         assert_eq!(value_at(8, syntax), ["PRECISION=highp", "FLOAT2=vec2"]);
         let called = |name: &str, line: usize| {
             let message = format!("ERROR: a.comp:{line}: '{name}' : no matching overloaded function found");
-            missing_macros(&message, text, "a.comp")
+            missing(&message, text)
         };
         assert_eq!((called("FLOAT4", 3), called("UP_DIV", 6)), (vec!["FLOAT4=vec4".to_owned()], Vec::new()));
         assert_eq!(called("FLOAT", 9), ["FLOAT=float"]);
@@ -337,6 +391,6 @@ mod tests {
         assert_eq!(value_at(99, syntax), [""; 0]);
         let text = "layout(constant_id = 0) const uint SIZE = 32;\nshared FLOAT sums[SIZE];";
         let message = format!("ERROR: a.comp:2: '' : {syntax}");
-        assert_eq!(missing_macros(&message, text, "a.comp"), ["FLOAT=float"]);
+        assert_eq!(missing(&message, text), ["FLOAT=float"]);
     }
 }

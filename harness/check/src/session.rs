@@ -6,6 +6,7 @@
 use crate::case_writer::write_case;
 use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
+use crate::sized_descriptor_target::SizedDescriptorTarget;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
     MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
@@ -265,11 +266,27 @@ impl CheckSession {
         output: SessionOutput<'_>,
         preliminary: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, CheckError> {
-        let Some((_, planted)) = self.planted(check)? else {
-            return self.diagnose(check, target, attribution, output, preliminary);
-        };
-        // A planted error needs no attribution.
-        self.diagnose(check, &MutatingTarget::new(target, planted), None, output, preliminary)
+        let sized = SizedDescriptorTarget::for_module(&self.shader.source.module, target);
+        let target = sized.as_ref().map_or(target, |sized| sized as &dyn Target);
+        let mut result = match self.planted(check)? {
+            None => self.diagnose(check, target, attribution, output, preliminary),
+            // A planted error needs no attribution.
+            Some((_, planted)) => {
+                self.diagnose(check, &MutatingTarget::new(target, planted), None, output, preliminary)
+            }
+        }?;
+        result.notes.extend(sized.map(|_| SizedDescriptorTarget::note()));
+        Ok(result)
+    }
+
+    /// Returns whether a target has what the module requires.
+    ///
+    /// # Errors
+    /// As [`CheckSession::check`].
+    pub fn may_run_on(&self, target: &dyn Target) -> Result<bool, CheckError> {
+        let check = self.check()?;
+        let sized = SizedDescriptorTarget::for_module(&self.shader.source.module, target);
+        Ok(sized.map_or_else(|| check.may_run_on(target), |sized| check.may_run_on(&sized)))
     }
 
     fn diagnose(

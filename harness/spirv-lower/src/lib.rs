@@ -10,10 +10,12 @@ pub mod fragment;
 pub mod gather;
 mod layout_decorations;
 mod short_texels;
+mod sized_descriptors;
 pub mod tile;
 
 pub use layout_decorations::without_forbidden_layout;
 pub use short_texels::with_whole_texels;
+pub use sized_descriptors::with_sized_descriptors;
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};

@@ -118,7 +118,7 @@ impl ShaderSession {
             ShaderSession::Shader(mut session) => {
                 session.options.rules = target.rules();
                 session.diagnosis.trace = true;
-                if session.check()?.may_run_on(target) {
+                if session.may_run_on(target)? {
                     session.search(target, &|| ())?;
                 }
                 let check = session.check()?;

@@ -11,6 +11,7 @@ use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{runtime_stride, size_with_elements};
 use crate::options::Options;
+use crate::workgroup_choice::product;
 use assay_events::{BindingWrites, Writes};
 use assay_exec::Descriptor;
 use assay_oracle::{Outcome, Slot};
@@ -28,6 +29,9 @@ const ENLARGEMENT: u32 = 4;
 
 /// Number of times that the number of workgroups grows.
 const ENLARGEMENTS: u32 = 3;
+
+/// Part of an array that is kept, in lengths of its written beginning.
+const KEPT: u64 = 4;
 
 /// Number of times that the arrays and images of a candidate grow.
 const GROWTHS: u32 = 4;
@@ -52,15 +56,22 @@ impl Search<'_> {
         Ok(candidate)
     }
 
-    /// Shortens grown arrays that a candidate writes to the accessed length, but not below their
-    /// default length.
+    /// Shortens arrays that a candidate writes to the accessed length ([`Search::fitted_bytes`]).
     pub(super) fn fitted(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         if best.score.defined == 0 {
             return Ok(best);
         }
         let mut chosen = best.chosen.clone();
-        let least = |(slot, end): (&Slot, &u64)| (*slot, self.default_bytes(*slot).max(*end));
-        let ends = best.written.iter().filter(|(_, end)| **end > 0).map(least).collect();
+        let groups = chosen.groups.unwrap_or(self.check.setup.groups);
+        let ends = best.written.iter().filter(|(_, end)| **end > 0);
+        let ends: BTreeMap<Slot, u64> =
+            ends.map(|(slot, end)| (*slot, self.fitted_bytes(*slot, *end, groups))).collect();
+        let is_short = |slot: &Slot| ends[slot] < self.default_bytes(*slot);
+        let short: BTreeMap<Slot, u64> =
+            ends.iter().filter(|(slot, _)| is_short(slot)).map(|(s, end)| (*s, *end)).collect();
+        for (name, elements) in needed_elements(self.check, self.options, &short) {
+            chosen.elements.entry(name).or_insert(elements);
+        }
         for (name, elements) in needed_elements(self.check, self.options, &ends) {
             chosen.elements.entry(name).and_modify(|known| *known = elements.min(*known));
         }
@@ -105,15 +116,25 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Returns the number of elements that the shader may write if grown arrays end with the last
-    /// write ([`Search::fitted`]).
+    /// Returns the number of elements that the shader may write after [`Search::fitted`].
     pub(super) fn fitted_elements(&self, setup: &DispatchSetup, writes: &Writes, outcome: &Outcome) -> u64 {
         let fitted = |of: &BindingWrites| {
             let d = setup.descriptors.iter().find(|d| d.label() == of.binding)?;
-            let end = outcome.memory.get(&d.slot)?.written_end().max(self.default_bytes(d.slot));
+            let end = outcome.memory.get(&d.slot)?.written_end();
+            let is_array = elements_up_to(d, end).is_some();
+            let end = if is_array { self.fitted_bytes(d.slot, end, setup.groups) } else { d.bytes };
             Some(of.elements * end.min(d.bytes) / d.bytes.max(1))
         };
         writes.bindings.iter().map(|of| fitted(of).unwrap_or(of.elements)).sum()
+    }
+
+    /// Returns the size to which an array that is written up to `end` is shortened, in bytes: its
+    /// default size, or less for one of which only the beginning is written, as by a reduction with one
+    /// result for each workgroup. Workgroups that are not interpreted may write more.
+    fn fitted_bytes(&self, slot: Slot, end: u64, groups: [u32; 3]) -> u64 {
+        let is_whole = product(groups).saturating_mul(product(self.check.setup.local)) <= self.invocations;
+        let usual = self.default_bytes(slot);
+        end.max(if is_whole && end > 0 { usual.min(end.saturating_mul(KEPT)) } else { usual })
     }
 
     /// Returns the size of a binding without chosen parameters.

@@ -39,7 +39,8 @@ fn a_binary_is_copied_once_and_runs() {
         fs::create_dir(&there).unwrap();
         let binary = there.join("assay");
         let words = ["run", "precision.f32.fnegate.*", "--via", prefix, "--via", prefix, "--push-binary", BINARY];
-        let words = [&words[..], &["--via-binary", binary.to_str().unwrap()]].concat();
+        let out = dir.path().join(format!("{name}-out"));
+        let words = [&words[..], &["--via-binary", binary.to_str().unwrap(), "--out", out.to_str().unwrap()]].concat();
         let inode = [(), ()].map(|()| {
             let output = assay(&words);
             assert_eq!(output.code, 0, "{prefix}: {output:?}");

@@ -366,7 +366,7 @@ impl<'a> Run<'a> {
         self.place = place as u32;
         self.group = self.group_id(number);
         self.repetition.begin_group();
-        self.work.begin_group();
+        self.work.begin_group(self.log.fault_count);
         // Nothing of another workgroup is left: lanes are joined in all carried registers,
         // in those too that they do not read.
         for reg in &self.scratch {

@@ -37,6 +37,8 @@ pub(crate) struct WorkCounters {
 /// Work of a workgroup.
 #[derive(Debug, Default)]
 pub(crate) struct GroupWork {
+    /// Faults of the workgroups before this one.
+    pub(crate) earlier_faults: u64,
     /// Executed blocks.
     pub(crate) blocks: u64,
     /// Blocks that were executed for invocations which took both sides of a branch.
@@ -55,6 +57,11 @@ pub(crate) struct GroupWork {
 }
 
 impl GroupWork {
+    /// Returns the units of the workgroup, with those of copies and of set extensions.
+    pub(super) fn total(&self) -> u64 {
+        self.units + COPY_WORK * self.copied + self.extensions.iter().sum::<u64>() * WORK_PER_MICROSECOND
+    }
+
     /// Returns the greatest effort that the limit leaves for a set extension, and counts its time;
     /// `None` if the limit is used up.
     ///
@@ -78,10 +85,10 @@ impl GroupWork {
 }
 
 impl WorkCounters {
-    /// Begins a workgroup.
-    pub(super) fn begin_group(&mut self) {
+    /// Begins a workgroup after a number of faults.
+    pub(super) fn begin_group(&mut self, earlier_faults: u64) {
         self.earlier = self.total();
-        self.group = GroupWork::default();
+        self.group = GroupWork { earlier_faults, ..GroupWork::default() };
     }
 
     /// Adds units of work before the first workgroup.
@@ -98,7 +105,6 @@ impl WorkCounters {
 
     /// Returns the units of all workgroups, with those of set extensions.
     pub(super) fn total(&self) -> u64 {
-        let GroupWork { units, copied, extensions, .. } = &self.group;
-        self.earlier + units + COPY_WORK * copied + extensions.iter().sum::<u64>() * WORK_PER_MICROSECOND
+        self.earlier + self.group.total()
     }
 }

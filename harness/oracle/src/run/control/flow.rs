@@ -15,6 +15,7 @@ use crate::inst::Reg;
 use crate::outcome::{CauseKind, FaultKind};
 use crate::run::expr::build::bound_of_any;
 use crate::run::lanes::Lanes;
+use crate::run::work::GroupWork;
 use crate::run::{Run, Stop};
 use crate::ty::Kind;
 use std::sync::Arc;
@@ -25,6 +26,10 @@ use std::time::Instant;
 /// are followed.
 const DECIDED_BY_ORDER: u64 = 16;
 const LEAST_INVOCATIONS: usize = 64;
+
+/// Work of a workgroup with a fault, beyond which it is given up: the dispatch is refused. It takes
+/// about a second.
+const FAULTY_WORK: u64 = 1 << 26;
 
 /// Block index of lanes that have returned.
 const LEFT: u32 = u32::MAX;
@@ -147,6 +152,11 @@ impl<'a> Run<'a> {
                 }
                 None => self.cause(CauseKind::Budget),
             };
+            return Err(self.lose_everything(cause));
+        }
+        let GroupWork { earlier_faults, .. } = self.work.group;
+        if self.log.fault_count > earlier_faults && self.work.group.total() > FAULTY_WORK {
+            let cause = self.cause(CauseKind::Budget);
             return Err(self.lose_everything(cause));
         }
         if Instant::now() >= self.deadline {
