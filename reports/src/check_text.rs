@@ -39,8 +39,7 @@ pub fn text(check: &CheckResult) -> String {
     );
     if let Some(writes) = &check.writes {
         let executed = check.executed.as_ref().map_or_else(String::new, |executed| format!("; {executed}"));
-        let noticed =
-            check.mutations.as_ref().map_or_else(String::new, |score| format!("; the output would show {score}"));
+        let noticed = check.mutations.as_ref().map_or_else(String::new, |score| format!("; {score}"));
         _ = writeln!(out, "  {writes}{executed}{noticed}");
     }
     if let Some(reason) = &check.reason {

@@ -20,7 +20,7 @@ use assay_exec::{
 };
 use assay_oracle::{
     Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
-    Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
+    PossibleFault, Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
@@ -343,10 +343,25 @@ impl<'a> Check<'a> {
         bundle::write(to.folder, &contents)
     }
 
-    /// Returns the location of an instruction that may have undefined behaviour in an interpreted
-    /// dispatch, if there is one.
+    /// Returns a description of undefined behaviour that an interpreted dispatch may have, if it may.
     pub(crate) fn possible_fault(&self, outcome: &Outcome) -> Option<String> {
-        Some(self.shader.location(outcome.possible_faults.first()?.at))
+        Some(self.described_fault(outcome.possible_faults.first()?, false).to_string())
+    }
+
+    /// Returns a possible fault with its location.
+    pub(crate) fn described_fault(&self, fault: &PossibleFault, is_guardable: bool) -> assay_events::PossibleFault {
+        let kind = fault.kind.map(|kind| kind.to_string());
+        assay_events::PossibleFault { place: self.shader.location(fault.at), kind, is_guardable }
+    }
+
+    /// Returns whether an invocation of a round executes an instruction; true if that is not known.
+    pub(crate) fn executes(&self, instruction: InstructionIndex, target: &dyn Target) -> bool {
+        (0..self.setup.rounds).any(|round| {
+            let Ok(mut dispatch) = self.dispatch(round, target) else { return true };
+            self.put_synthetic_addresses(&mut dispatch);
+            let outcome = self.permitted(&dispatch);
+            outcome.map_or(true, |of| self.program.executed_instructions(&of.executed).contains(&instruction))
+        })
     }
 
     /// Returns the description of a round that runs on a device. [`Check::write_failure_bundle`]

@@ -235,11 +235,8 @@ impl<'a> CheckRun<'a> {
             return Err(RoundEnd::Skipped);
         }
         if let (false, Some(fault)) = (outcome.benign_races.is_empty(), outcome.possible_faults.first()) {
-            let place = check.shader.location(fault.at);
-            self.skip(
-                number,
-                format!("was not run because the shader races and may have undefined behaviour at {place}"),
-            );
+            let fault = check.described_fault(fault, false);
+            self.skip(number, format!("was not run because the shader races and may have {fault}"));
             return Err(RoundEnd::Skipped);
         }
         if outcome.open_address {
@@ -496,8 +493,7 @@ impl<'a> CheckRun<'a> {
         let Some(worst) = faults.iter().find(|fault| !is_guardable(fault)).or(faults.first()) else { return };
         let is_guardable = is_guardable(&worst);
         if self.result.possible_fault.as_ref().is_none_or(|known| known.is_guardable && !is_guardable) {
-            let place = self.check.shader.location(worst.at);
-            self.result.possible_fault = Some(assay_events::PossibleFault { place, is_guardable });
+            self.result.possible_fault = Some(self.check.described_fault(worst, is_guardable));
         }
     }
 
@@ -556,13 +552,11 @@ impl<'a> CheckRun<'a> {
         result.notes.extend(status::unchecked_parts(&result));
         let fault = result.possible_fault.clone();
         if let (Status::Timeout | Status::DeviceLost, Some(fault)) = (result.status, &fault) {
-            result.excuse(&fault.place);
+            result.excuse(&fault.to_string());
         }
         if let (Status::Fail, Some(fault)) = (result.status, &fault) {
             result.notes.push(format!(
-                "the shader may have undefined behaviour at {}, where Assay cannot determine the operands; if it has, \
-                 every result is right",
-                fault.place
+                "the shader may have {fault}, where Assay cannot determine the operands; if it has, every result is right"
             ));
         }
         result

@@ -109,8 +109,7 @@ impl Check<'_> {
             Some((fault, Err(why))) => {
                 result.notes.push(format!(
                     "the instructions were not checked by themselves, which would prove nothing, because the shader may \
-                     have undefined behaviour at {}: {why}",
-                    fault.place
+                     have {fault}: {why}"
                 ));
                 return;
             }
@@ -120,9 +119,7 @@ impl Check<'_> {
         result.notes.extend(stopped.map(not_judged));
         if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
-                "the shader may have undefined behaviour at {}, so its instructions were checked in a variant with \
-                 guards, which has none",
-                fault.place
+                "the shader may have {fault}, so its instructions were checked in a variant with guards, which has none"
             ));
         }
         if doubt.is_some() {

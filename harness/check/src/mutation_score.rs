@@ -12,7 +12,8 @@
 //! * Errors are planted in a sample of the executed computations, and a subset of the workgroups is
 //!   interpreted. Errors in loads, stores and control flow are not planted.
 //! * Undefined accesses of the changed shader have no effect. If it has any, or leaves more elements
-//!   undetermined than the original, and nothing else is noticed, the error does not count.
+//!   undetermined than the original, and nothing else is noticed, the effect of the error is not
+//!   known.
 //! * An error without effect on any output (an equivalent mutant) counts as one that is not noticed.
 
 use crate::compare::{BYTE_COST, compare};
@@ -30,7 +31,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Least number of errors that a score rests on, if there are as many computations.
-const LEAST_PLANTED: u64 = 8;
+const LEAST_PLANTED: u64 = 4;
+
+/// Reasons why a score could not be measured.
+const TOO_LONG: &str = "an interpretation of the shader takes too long";
+const ORDER: &str = "values depend on the order of atomics";
 
 /// Largest work of a changed shader, as a multiple of that of the original.
 const SLOWDOWN: u64 = 4;
@@ -85,8 +90,7 @@ const LISTED: usize = 3;
 
 /// A score, and the cost at which it was measured.
 pub(crate) struct MeasuredScore {
-    /// The score; `None` if no error can be planted, the cost would be too large, or values depend on
-    /// the order of atomics.
+    /// The score; `None` if no error can be planted, or the shader has undefined behaviour.
     pub(crate) score: Option<MutationScore>,
     pub(crate) cost: u64,
 }
@@ -141,26 +145,28 @@ impl MutationAnalysis<'_> {
             let run = run_in_time(self.program, &dispatch, &limits);
             let work = run.as_ref().and_then(|run| run.as_ref().ok()).map_or(limits.work, |outcome| outcome.work);
             cost += memory_cost + work;
-            let Some(run) = run else { return MeasuredScore { score: None, cost } };
+            let unmeasured = |reason| MeasuredScore { score: Some(MutationScore::unmeasured(reason)), cost };
+            let Some(run) = run else { return unmeasured(TOO_LONG) };
             let outcome = match run {
-                Ok(outcome) if outcome.fault_count == 0 && !outcome.depends_on_order() => outcome,
+                Ok(outcome) if outcome.fault_count > 0 => return MeasuredScore { score: None, cost },
+                Ok(outcome) if outcome.depends_on_order() => return unmeasured(ORDER),
+                Ok(outcome) => outcome,
                 Err(RunError::TooMuchWork { .. }) if invocations > local => {
                     invocations /= 8;
                     continue;
                 }
-                _ => return MeasuredScore { score: None, cost },
+                Err(_) => return unmeasured(TOO_LONG),
             };
             let affordable = limit / (outcome.work + memory_cost).max(1);
             if affordable < LEAST_PLANTED {
                 if invocations <= local {
-                    return MeasuredScore { score: None, cost };
+                    return unmeasured(TOO_LONG);
                 }
                 invocations /= 8;
                 continue;
             }
             let work = SLOWDOWN.saturating_mul(outcome.work) + (1 << 16);
-            // A single result is needed of a changed shader, not the exact set.
-            let limits = Limits { work_per_group: work, work, searches: 2, ..limits };
+            let limits = Limits { work_per_group: work, work, ..limits };
             let original = Original { analysis: self, dispatch, outcome, limits, memory_cost };
             return original.score(affordable.min(planted), cost);
         }
@@ -178,15 +184,18 @@ impl Original<'_> {
         for (kind, instruction) in chosen {
             let Some((is_noticed, work)) = self.notices(kind, instruction) else { continue };
             cost += work;
-            let Some(is_noticed) = is_noticed else { continue };
             let errors = if matches!(kind, MutationKind::Ulp(_)) { &mut score.floats } else { &mut score.integers };
+            let Some(is_noticed) = is_noticed else {
+                errors.unknown += 1;
+                continue;
+            };
             errors.planted += 1;
             errors.noticed += u64::from(is_noticed);
             if !is_noticed && score.unnoticed.len() < LISTED {
                 score.unnoticed.push(self.described(kind, instruction));
             }
         }
-        MeasuredScore { score: score.is_measured().then_some(score), cost }
+        MeasuredScore { score: score.has_planted().then_some(score), cost }
     }
 
     /// Returns the executed computations in which an error can be planted, with its kind.

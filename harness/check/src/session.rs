@@ -272,7 +272,14 @@ impl CheckSession {
             None => self.diagnose(check, target, attribution, output, preliminary),
             // A planted error needs no attribution.
             Some((_, planted)) => {
-                self.diagnose(check, &MutatingTarget::new(target, planted), None, output, preliminary)
+                let at = InstructionIndex(planted.instruction);
+                let mutating = MutatingTarget::new(target, planted);
+                self.diagnose(check, &mutating, None, output, preliminary).map(|mut result| {
+                    if result.mismatches.is_empty() && !check.executes(at, target) {
+                        result.notes.push("no invocation executed the instruction with the planted error".to_owned());
+                    }
+                    result
+                })
             }
         }?;
         result.notes.extend(sized.map(|_| SizedDescriptorTarget::note()));
@@ -303,8 +310,7 @@ impl CheckSession {
         }
         measure_mutations(check, &mut result, target);
         result.notes.extend(status::few_noticed(&result, check.advice_to_vary().as_deref()));
-        let hides_planted = self.mutation.is_some() && result.mismatches.is_empty();
-        if self.diagnosis.trace && (hides_planted || !result.is_meaningful()) {
+        if self.diagnosis.trace && !result.is_meaningful() {
             preliminary(&result);
             check.check_instructions(&mut result, target);
         }

@@ -223,9 +223,11 @@ fn few_instructions(result: &CheckResult, advice: Option<&str>) -> Option<String
 pub(crate) fn few_noticed(result: &CheckResult, advice: Option<&str>) -> Option<String> {
     let passes = matches!(result.status, Status::Pass | Status::QualityWarning);
     let score = result.mutations.as_ref().filter(|score| passes && !score.is_meaningful())?;
+    if !score.is_known() {
+        return Some(format!("warning: {score}"));
+    }
     let one = score.unnoticed.first().map_or_else(String::new, |one| format!(", and for example not {one}"));
-    let what = format!("warning: the output would show only {score}, less than half{one}");
-    Some(advised(what, advice))
+    Some(advised(format!("warning: {score}, less than half{one}"), advice))
 }
 
 /// Appends advice to a statement.

@@ -230,12 +230,12 @@ impl CheckResult {
     }
 
     /// Does not hold the end of the driver against the device, because the shader may have
-    /// undefined behaviour at `place`.
-    pub fn excuse(&mut self, place: &str) {
+    /// undefined behaviour: `undefined behaviour at a.comp:7`.
+    pub fn excuse(&mut self, fault: &str) {
         self.excused = Some(std::mem::replace(&mut self.status, Status::Undetermined));
         let reason = self.reason.take().unwrap_or_default();
         self.reason = Some(format!(
-            "{reason}; the shader may have undefined behaviour at {place}, where Assay cannot determine the operands, \
+            "{reason}; the shader may have {fault}, where Assay cannot determine the operands, \
              so this is not held against the device"
         ));
     }

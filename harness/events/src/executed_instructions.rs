@@ -91,6 +91,9 @@ pub struct MutationScore {
     /// `OpFMul at blur.comp:53:5 (--mutate 'ulp:1000@word 420')`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unnoticed: Vec<String>,
+    /// Reason why the score could not be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<String>,
 }
 
 /// Errors planted in computations whose results have one kind of type.
@@ -100,11 +103,20 @@ pub struct PlantedErrors {
     pub planted: u64,
     /// Those with an error that leads to a result that is not permitted.
     pub noticed: u64,
+    /// Computations with a planted error whose effect is not known: results of the changed shader are
+    /// undetermined.
+    #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
+    pub unknown: u64,
 }
 
 impl PlantedErrors {
     /// Fewer errors of one kind are not judged by themselves.
     const FEW: u64 = 4;
+
+    /// Returns whether the effects of at least half of the errors are known.
+    fn is_known(self) -> bool {
+        self.planted + self.unknown < PlantedErrors::FEW || self.planted >= self.unknown
+    }
 
     /// Returns the share that is noticed, in hundredths; `None` if none was planted.
     fn share(self) -> Option<u64> {
@@ -116,15 +128,26 @@ impl MutationScore {
     /// Share of noticed errors that suffices for a meaningful verdict, in hundredths: half.
     pub const MEANINGFUL: u64 = 50;
 
+    /// Returns a score that could not be measured.
+    pub fn unmeasured(reason: &str) -> MutationScore {
+        MutationScore { unmeasured: Some(reason.to_owned()), ..MutationScore::default() }
+    }
+
     /// Returns whether an error was planted.
-    pub fn is_measured(&self) -> bool {
-        self.all().planted > 0
+    pub fn has_planted(&self) -> bool {
+        let PlantedErrors { planted, unknown, .. } = self.all();
+        planted + unknown > 0
+    }
+
+    /// Returns whether the score is known, for each kind of error.
+    pub fn is_known(&self) -> bool {
+        self.unmeasured.is_none() && self.floats.is_known() && self.integers.is_known()
     }
 
     /// Returns whether a verdict says something about the shader: half of the planted errors would
-    /// be noticed, of all and of each kind.
+    /// be noticed, of all and of each kind, as far as is known.
     pub fn is_meaningful(&self) -> bool {
-        self.least_share() >= MutationScore::MEANINGFUL
+        self.is_known() && self.least_share() >= MutationScore::MEANINGFUL
     }
 
     /// Returns the least share of noticed errors, in hundredths: of all, of those in floats, or of
@@ -136,19 +159,33 @@ impl MutationScore {
 
     fn all(&self) -> PlantedErrors {
         let [floats, integers] = [self.floats, self.integers];
-        PlantedErrors { planted: floats.planted + integers.planted, noticed: floats.noticed + integers.noticed }
+        PlantedErrors {
+            planted: floats.planted + integers.planted,
+            noticed: floats.noticed + integers.noticed,
+            unknown: floats.unknown + integers.unknown,
+        }
     }
 }
 
 impl std::fmt::Display for MutationScore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let MutationScore { floats, integers, .. } = self;
-        let some = |PlantedErrors { planted, noticed }: &PlantedErrors| format!("{noticed} of {planted}");
-        match (floats.planted, integers.planted) {
-            (_, 0) => write!(f, "{} errors planted in floats", some(floats)),
-            (0, _) => write!(f, "{} errors planted in integers", some(integers)),
-            _ => write!(f, "{} errors planted in floats and {} in integers", some(floats), some(integers)),
+        let MutationScore { floats, integers, unmeasured, .. } = self;
+        if let Some(reason) = unmeasured {
+            return write!(f, "the share of planted errors that the output would show is not known: {reason}");
         }
+        let some = |PlantedErrors { planted, noticed, .. }: &PlantedErrors| format!("{noticed} of {planted}");
+        write!(f, "the output would show ")?;
+        match (floats.planted, integers.planted) {
+            (_, 0) => write!(f, "{} errors planted in floats", some(floats))?,
+            (0, _) => write!(f, "{} errors planted in integers", some(integers))?,
+            _ => write!(f, "{} errors planted in floats and {} in integers", some(floats), some(integers))?,
+        }
+        for (PlantedErrors { unknown, .. }, kind) in [(floats, "floats"), (integers, "integers")] {
+            if *unknown > 0 {
+                write!(f, "; the effect of {unknown} in {kind} is not known")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -157,9 +194,19 @@ impl std::fmt::Display for MutationScore {
 pub struct PossibleFault {
     /// Location of the instruction.
     pub place: String,
+    /// Kind of undefined behaviour: `data race`; `None` if it may be any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// Set if a variant of the shader with guards excludes its undefined behaviour, and that of all
     /// other instructions.
     pub is_guardable: bool,
+}
+
+impl std::fmt::Display for PossibleFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kind = self.kind.as_ref().map_or_else(String::new, |kind| format!(" ({kind})"));
+        write!(f, "undefined behaviour{kind} at {}", self.place)
+    }
 }
 
 /// Check of instructions by themselves: an instrumented variant of the shader recorded the operands

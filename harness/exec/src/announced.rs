@@ -18,8 +18,8 @@ pub struct CallDescription<'a> {
     pub doing: &'a str,
     /// Set for a call that may take [`compile_limit`](crate::compile_limit) longer than the others.
     pub compiles: bool,
-    /// Location of an instruction of the shader that may have undefined behaviour in the call, if
-    /// there is one: then the end of the driver is not a fault of the device.
+    /// Description of undefined behaviour that the shader may have in the call, if it may: then the
+    /// end of the driver is not a fault of the device.
     pub possible_fault: Option<&'a str>,
 }
 
@@ -100,8 +100,7 @@ pub struct AnnouncedTarget<'a, T, C, D> {
     case: &'a str,
     /// Describes a dispatch, given its round.
     describe: D,
-    /// The current round, and the location of an instruction that may have undefined behaviour in
-    /// it.
+    /// The current round, and a description of undefined behaviour that it may have.
     round: Mutex<(u32, Option<String>)>,
 }
 

@@ -29,8 +29,8 @@ pub trait Target {
     /// Returns the device's features and limits.
     fn capabilities(&self) -> &DeviceCaps;
 
-    /// Announces that the following dispatches belong to a round. `possible_fault` is the location
-    /// of an instruction that may have undefined behaviour in them, if there is one.
+    /// Announces that the following dispatches belong to a round. `possible_fault` describes
+    /// undefined behaviour that they may have: `undefined behaviour at a.comp:7`.
     fn begin_round(&self, _round: u32, _possible_fault: Option<&str>) {}
 
     /// Allocates the memory of a dispatch with device addresses, in the sizes of its contents.

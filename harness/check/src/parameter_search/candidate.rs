@@ -130,8 +130,10 @@ impl Candidate {
             None if !self.score.covered => {
                 format!("the shader executed only {} of its instructions", group_digits(executed))
             }
-            None if let Some(score) = &self.mutations => {
-                format!("the output would show only {score}, even large ones")
+            None if let Some(score) =
+                self.mutations.as_ref().filter(|of| of.least_share() < MutationScore::MEANINGFUL) =>
+            {
+                format!("{score}, even large ones")
             }
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",

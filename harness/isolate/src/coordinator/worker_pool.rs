@@ -71,7 +71,7 @@ pub(super) struct CallInProgress {
     pub(super) doing: String,
     /// Set if the driver may compile a long shader in it.
     pub(super) compiles: bool,
-    /// Location of an instruction of the shader that may have undefined behaviour.
+    /// Description of undefined behaviour that the shader may have.
     pub(super) possible_fault: Option<String>,
     pub(super) since: Instant,
 }
@@ -82,7 +82,7 @@ pub(super) struct Suspect {
     pub(super) case: u32,
     /// Description of its current call; empty outside of calls.
     pub(super) doing: String,
-    /// Location of an instruction of its shader that may have undefined behaviour in the call.
+    /// Description of undefined behaviour that its shader may have in the call.
     pub(super) possible_fault: Option<String>,
 }
 

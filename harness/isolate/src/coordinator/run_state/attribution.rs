@@ -144,7 +144,7 @@ impl RunState<'_> {
         let not_run = |Suspect { case, doing, possible_fault }: &Suspect| {
             let doing = if doing.is_empty() { String::new() } else { format!(", while {doing}") };
             let mut event = self.cases.not_run(*case, did, format!("{what}{doing}{words}"));
-            possible_fault.iter().for_each(|place| event.excuse(place));
+            possible_fault.iter().for_each(|fault| event.excuse(fault));
             event
         };
         if let Some(number) = job.confirmation {
