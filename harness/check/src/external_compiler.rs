@@ -126,8 +126,13 @@ pub(crate) fn compile(
     };
     job.completed(language, text, options, what).map_err(|what| {
         let lacks_preferred = compilers(language).first().is_some_and(|c| job.lacking.borrow().contains(c.program));
-        let hint = if lacks_preferred { preferred(language) } else { "" };
-        refused(what + hint)
+        let hint = match missing.iter().find(|name| what.contains(name.as_str())) {
+            // No other compiler finds a file that is not there.
+            Some(name) => format!("\n  no file of the repository is {name}; give its folder with --include DIR"),
+            None if lacks_preferred => preferred(language).to_owned(),
+            None => String::new(),
+        };
+        refused(what + &hint)
     })
 }
 

@@ -1,9 +1,9 @@
 //! Status of a check. A Pass requires an element that the shader wrote and that could have come out
 //! wrong.
 
-use assay_events::{Blame, CheckResult, SkippedCode, Status, TracedInstructions, Writes, group_digits};
+use assay_events::{Blame, CheckResult, PossibleFault, SkippedCode, Status, TracedInstructions, Writes, group_digits};
 use assay_exec::ExecError;
-use assay_oracle::CauseKind;
+use assay_oracle::{CauseKind, FaultKind};
 
 /// Reason for a shader without observable output.
 pub(crate) const NO_OUTPUT: &str = "the shader writes no storage buffer, storage image or storage texel buffer, so \
@@ -105,7 +105,7 @@ pub(crate) fn thin_warnings(result: &CheckResult, advice: Option<&str>) -> Vec<S
 const NOTED_SHARE: u64 = 10;
 
 /// Returns notes on the parts of the shader about which a passing verdict says nothing: bindings
-/// that it never wrote, and code that no invocation executed.
+/// that it never wrote, accesses that may race, and code that no invocation executed.
 pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
     if !matches!(result.status, Status::Pass | Status::QualityWarning) {
         return Vec::new();
@@ -125,7 +125,11 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
         executed.skipped.as_ref().filter(is_noted)
     });
     let skipped = skipped.map(|code| format!("the verdict says nothing about code that was not executed: {code}"));
-    unwritten.into_iter().chain(skipped).collect()
+    let is_race = |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace.to_string());
+    let race = result.possible_fault.as_ref().filter(is_race);
+    let race =
+        race.map(|fault| format!("warning: the shader may have {fault}: no barrier seems to order the accesses"));
+    unwritten.into_iter().chain(race).chain(skipped).collect()
 }
 
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output

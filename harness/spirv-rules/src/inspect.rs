@@ -180,7 +180,7 @@ impl ModuleSource {
         let (line, column) = (source.line as usize, (source.column > 0).then_some(source.column as usize));
         let text = self.module.source_text(source).and_then(|text| {
             let skipped = column.map_or(0, |column| column - 1);
-            Some(text.lines().nth(line.checked_sub(1)?)?.chars().skip(skipped).collect())
+            Some(line_with_number(&text, line)?.chars().skip(skipped).collect())
         });
         Some(SourcePosition { word: at, file: self.module.source_file(source), line: Some(line), column, text })
     }
@@ -195,6 +195,24 @@ impl ModuleSource {
         let instruction = self.module.instruction_at(at)?;
         Some(instruction.op?.name().to_owned())
     }
+}
+
+/// Returns the line of a text with a number, which `#line` directives set, as those after lines that
+/// a tool inserted.
+fn line_with_number(text: &str, wanted: usize) -> Option<&str> {
+    let directive = |line: &str| line.trim_start().strip_prefix("#line")?.trim().parse::<usize>().ok();
+    let (mut number, mut found) = (1, None);
+    for line in text.lines() {
+        if let Some(next) = directive(line) {
+            number = next;
+            continue;
+        }
+        if number == wanted {
+            found = Some(line);
+        }
+        number += 1;
+    }
+    found
 }
 
 /// Returns the version for words whose text states none: the newest, unless the module breaks fewer
@@ -542,4 +560,17 @@ fn render_source(out: &mut String, line: usize, column: usize, text: &str) -> st
 
 fn capability_name(word: u32) -> String {
     assay_spirv::tables::Capability::from_word(word).map_or_else(|| word.to_string(), |c| c.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line_with_number;
+
+    #[test]
+    fn line_directives_set_the_numbers_of_lines() {
+        let text = "#version 460\n#extension A : enable\n#extension B : enable\n#line 2\nsecond\nthird";
+        let lines = [1, 2, 3, 4].map(|number| line_with_number(text, number));
+        assert_eq!(lines, [Some("#version 460"), Some("second"), Some("third"), None]);
+        assert_eq!(line_with_number("a\n# line 7\nb", 3), Some("b"));
+    }
 }
