@@ -149,7 +149,10 @@ impl MutationAnalysis<'_> {
             let Some(run) = run else { return unmeasured(TOO_LONG) };
             let outcome = match run {
                 Ok(outcome) if outcome.fault_count > 0 => return MeasuredScore { score: None, cost },
-                Ok(outcome) if outcome.depends_on_order() => return unmeasured(ORDER),
+                Ok(outcome) if outcome.depends_on_order() => {
+                    let has_sites = !self.sites(&outcome).is_empty();
+                    return if has_sites { unmeasured(ORDER) } else { MeasuredScore { score: None, cost } };
+                }
                 Ok(outcome) => outcome,
                 Err(RunError::TooMuchWork { .. }) if invocations > local => {
                     invocations /= 8;
@@ -171,13 +174,23 @@ impl MutationAnalysis<'_> {
             return original.score(affordable.min(planted), cost);
         }
     }
+
+    /// Returns the executed computations in which an error can be planted, with its kind.
+    fn sites(&self, outcome: &Outcome) -> Vec<Site> {
+        let MutationAnalysis { shader, program, setup, size, .. } = self;
+        let module = &shader.source.module;
+        let executed = program.executed_instructions(&outcome.executed);
+        let (all, _) = computations(module, &setup.entry, u32::MAX);
+        let executed = all.into_iter().map(InstructionIndex).filter(|index| executed.contains(index));
+        executed.filter_map(|index| Some((kind_of(module, &module.instruction(index), *size)?, index))).collect()
+    }
 }
 
 impl Original<'_> {
     /// Plants this number of errors, if there are as many computations: half of them in floats.
     fn score(&self, planted: u64, mut cost: u64) -> MeasuredScore {
         let (floats, integers): (Vec<Site>, Vec<Site>) =
-            self.sites().into_iter().partition(|(kind, _)| matches!(kind, MutationKind::Ulp(_)));
+            self.analysis.sites(&self.outcome).into_iter().partition(|(kind, _)| matches!(kind, MutationKind::Ulp(_)));
         let in_floats = (planted / 2).max(planted.saturating_sub(integers.len() as u64)).min(floats.len() as u64);
         let mut score = MutationScore::default();
         let chosen = spread(&floats, in_floats).chain(spread(&integers, planted - in_floats));
@@ -196,16 +209,6 @@ impl Original<'_> {
             }
         }
         MeasuredScore { score: score.has_planted().then_some(score), cost }
-    }
-
-    /// Returns the executed computations in which an error can be planted, with its kind.
-    fn sites(&self) -> Vec<Site> {
-        let MutationAnalysis { shader, program, setup, size, .. } = self.analysis;
-        let module = &shader.source.module;
-        let executed = program.executed_instructions(&self.outcome.executed);
-        let (all, _) = computations(module, &setup.entry, u32::MAX);
-        let executed = all.into_iter().map(InstructionIndex).filter(|index| executed.contains(index));
-        executed.filter_map(|index| Some((kind_of(module, &module.instruction(index), *size)?, index))).collect()
     }
 
     /// Returns whether the comparison would notice an error, if that is known, and the cost; `None`

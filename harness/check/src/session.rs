@@ -416,7 +416,7 @@ impl CheckSession {
     fn with_search(&self, error: CheckError) -> CheckError {
         match (error, &self.fruitless) {
             (CheckError::Undefined { name, what, mut list }, Some(fruitless)) => {
-                list.push(format!("  {}", fruitless_search(fruitless)));
+                list.push(format!("  {fruitless} found no parameters that avoid it"));
                 CheckError::Undefined { name, what, list }
             }
             (error, _) => error,

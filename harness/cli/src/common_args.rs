@@ -1,13 +1,14 @@
 //! Arguments of several commands, and parsers of their values.
 
 use crate::exit::{self, Failure, WithCode};
+use crate::prefix::{Prefix, prefix_words};
 use crate::push_binary::push_binary;
 use assay_check::CompileOptions;
 use assay_isolate::Launch;
 use assay_spirv::TargetEnv;
 use clap::Args;
 use serde_json::Value;
-use std::{ffi::OsString, fmt, ops::RangeInclusive, path::PathBuf};
+use std::{ffi::OsString, ops::RangeInclusive, path::PathBuf};
 
 /// Options of worker processes on other machines.
 #[derive(Clone, Debug, Args)]
@@ -29,25 +30,6 @@ pub(crate) struct ViaArgs {
     /// there; it must be built for these machines
     #[arg(long, value_name = "FILE", requires = "via_binary")]
     pub(crate) push_binary: Option<PathBuf>,
-}
-
-/// Words of a command prefix.
-#[derive(Clone, Debug)]
-pub(crate) struct Prefix(pub(crate) Vec<OsString>);
-
-impl fmt::Display for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shell_words::join(self.0.iter().map(|word| word.to_string_lossy())))
-    }
-}
-
-/// Splits a command prefix as a shell does.
-pub(crate) fn prefix_words(text: &str) -> Result<Prefix, String> {
-    let words = shell_words::split(text).map_err(|error| error.to_string())?;
-    if words.is_empty() {
-        return Err("expected a command, such as 'ssh board7'".to_owned());
-    }
-    Ok(Prefix(words.into_iter().map(OsString::from).collect()))
 }
 
 impl ViaArgs {

@@ -17,6 +17,7 @@ mod lab_lists;
 mod man;
 mod merge;
 mod output_file;
+mod prefix;
 mod preparation_progress;
 mod profile;
 mod push_binary;

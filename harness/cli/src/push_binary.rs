@@ -4,8 +4,8 @@
 //! `kubectl exec`) and those that hand a line to a shell (`ssh`, `adb shell`) agree on it.
 
 use crate::{
-    common_args::Prefix,
     exit::{self, Failure, WithCode, usage},
+    prefix::Prefix,
     spinner::Spinner,
 };
 use assay_check::{ToolOutput, run_tool};

@@ -1,8 +1,9 @@
 //! Arguments of `assay run`, and their form as data.
 
 use crate::{
-    common_args::{Api, CompileArgs, Confirm, Isolate, ViaArgs, positive_seconds, prefix_words, whole_number},
+    common_args::{Api, CompileArgs, Confirm, Isolate, ViaArgs, positive_seconds, whole_number},
     lab_lists::ListsArgs,
+    prefix::prefix_words,
 };
 use assay_case::{Budget, InputRange, Partition};
 use assay_events::RunSettings;

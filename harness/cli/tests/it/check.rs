@@ -82,7 +82,7 @@ fn a_check_that_writes_nothing_is_not_a_pass() {
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let arguments = ["--rounds", "1", "--input", "p==5", "--out", out.to_str().unwrap()];
+    let arguments = ["--rounds", "1", "--input", "p==5", "--elements", "256", "--out", out.to_str().unwrap()];
     let output = check("guard.wgsl", &guarded("i >= p.n"), &arguments);
     assert_eq!(output.code, 0, "{output:?}");
     let counts = "\n  wrote 5 of 256 elements in 1 of 1 binding; executed 11 of 11 instructions; the output would show 2 of 2 errors \
