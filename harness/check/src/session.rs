@@ -310,7 +310,8 @@ impl CheckSession {
         }
         measure_mutations(check, &mut result, target);
         result.notes.extend(status::few_noticed(&result, check.advice_to_vary().as_deref()));
-        if self.diagnosis.trace && !result.is_meaningful() {
+        // A device that was lost gives no records.
+        if self.diagnosis.trace && !result.is_meaningful() && result.excused.is_none() {
             preliminary(&result);
             check.check_instructions(&mut result, target);
         }
@@ -361,8 +362,10 @@ impl CheckSession {
         (device, run): (&DeviceInfo, RunIsolated<'_>),
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
-        // The module that the device receives has the planted error, the candidates would not.
-        if !self.diagnosis.reduce || !ended_early(result) || self.mutation.is_some() {
+        // The module that the device receives has the planted error, the candidates would not. An
+        // excused end shows no fault of the driver.
+        let is_fault = ended_early(result) && result.excused.is_none();
+        if !self.diagnosis.reduce || !is_fault || self.mutation.is_some() {
             return Ok(());
         }
         let note = match reduce_end(check, result, run, REDUCTION_EFFORT) {
