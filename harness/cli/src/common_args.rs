@@ -33,14 +33,19 @@ pub(crate) struct ViaArgs {
 }
 
 impl ViaArgs {
-    /// Prepares the other machines: copies the binary to them.
-    ///
-    /// # Errors
-    /// The command starts no workers, or the binary cannot be copied.
-    pub(crate) fn prepare(&self, isolate: Isolate) -> Result<(), Failure> {
+    /// Refuses the prefixes of a command that starts no workers.
+    pub(crate) fn must_suit(&self, isolate: Isolate) -> Result<(), Failure> {
         if isolate == Isolate::No && !self.via.is_empty() {
             return Err(exit::usage("--via starts worker processes, so it excludes --isolate no"));
         }
+        Ok(())
+    }
+
+    /// Copies the binary of `--push-binary` to the other machines.
+    ///
+    /// # Errors
+    /// As [`push_binary`].
+    pub(crate) fn push(&self) -> Result<(), Failure> {
         match &self.push_binary {
             Some(binary) => push_binary(binary, &self.via_binary, &self.via),
             None => Ok(()),

@@ -57,8 +57,10 @@ impl ExecutionArgs {
         DeviceSettings { timeout: self.timeout, validation: self.validation }
     }
 
-    /// Returns the devices that `--device` selects.
+    /// Returns the devices that `--device` selects, of machines that have the binary.
     pub(super) fn devices(&self) -> Result<Vec<CheckDevice>, Failure> {
+        self.via.must_suit(self.isolate)?;
+        self.via.push()?;
         match self.device.as_deref() {
             Some(run::ALL) => {
                 let index =

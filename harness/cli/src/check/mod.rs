@@ -78,7 +78,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<u8, Failure> {
         let advice = format!("; choose one of {} with --entry or --define", parts.join(", "));
         return run::run_as(&args.run_args(&content, &["--target-env", "--include"], &advice)?);
     }
-    args.execution.via.prepare(args.execution.isolate)?;
+    args.execution.via.must_suit(args.execution.isolate)?;
     let api = args.execution.api.unwrap_or(Api::Vulkan);
     if api != Api::Vulkan && (args.against.is_some() || args.execution.validation) {
         return Err(usage("--against and --validation require --api vulkan"));

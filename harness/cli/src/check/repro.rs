@@ -18,7 +18,6 @@ use std::{fmt::Write as _, path::PathBuf};
 
 /// `assay repro`: reruns a bundle on this machine.
 pub(crate) fn repro(args: &ReproArgs) -> Result<u8, Failure> {
-    args.execution.via.prepare(args.execution.isolate)?;
     let bundle::Bundle { shader, options, manifest, result: recorded, device } =
         bundle::read(&args.folder, args.patience)?;
     let recorded_api = if device.api == Api::Wgpu.name() { Api::Wgpu } else { Api::Vulkan };

@@ -120,8 +120,9 @@ fn run_one(
         Some((_, journal)) => journal.info.started.clone(),
         None => Timestamp::now().to_string(),
     };
-    args.via.prepare(args.isolate)?;
+    args.via.must_suit(args.isolate)?;
     let planned_run = PlannedRun::new(args, command, started)?;
+    args.via.push()?;
     match args.isolate {
         Isolate::Yes => isolated_run::run(args, planned_run, resumed, concurrent),
         Isolate::No => in_process(args, planned_run, resumed),
