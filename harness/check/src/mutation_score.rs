@@ -36,6 +36,7 @@ const LEAST_PLANTED: u64 = 4;
 /// Reasons why a score could not be measured.
 const TOO_LONG: &str = "an interpretation of the shader takes too long";
 const ORDER: &str = "values depend on the order of atomics";
+const UNDEFINED: &str = "the shader may have undefined behaviour";
 
 /// Largest work of a changed shader, as a multiple of that of the original.
 const SLOWDOWN: u64 = 4;
@@ -90,7 +91,7 @@ const LISTED: usize = 3;
 
 /// A score, and the cost at which it was measured.
 pub(crate) struct MeasuredScore {
-    /// The score; `None` if no error can be planted, or the shader has undefined behaviour.
+    /// The score; `None` if there is no computation in which an error could be planted.
     pub(crate) score: Option<MutationScore>,
     pub(crate) cost: u64,
 }
@@ -148,7 +149,7 @@ impl MutationAnalysis<'_> {
             let unmeasured = |reason| MeasuredScore { score: Some(MutationScore::unmeasured(reason)), cost };
             let Some(run) = run else { return unmeasured(TOO_LONG) };
             let outcome = match run {
-                Ok(outcome) if outcome.fault_count > 0 => return MeasuredScore { score: None, cost },
+                Ok(outcome) if outcome.fault_count > 0 => return unmeasured(UNDEFINED),
                 Ok(outcome) if outcome.depends_on_order() => {
                     let has_sites = !self.sites(&outcome).is_empty();
                     return if has_sites { unmeasured(ORDER) } else { MeasuredScore { score: None, cost } };
@@ -223,8 +224,7 @@ impl Original<'_> {
             Some(Ok(outcome)) => outcome,
             // The device would not return, or only late.
             Some(Err(RunError::TooMuchWork { limit })) => return Some((Some(true), limit)),
-            Some(Err(_)) => return None,
-            None => return Some((None, self.limits.work)),
+            Some(Err(_)) | None => return Some((None, self.limits.work)),
         };
         let (output, is_open) = self.output_of(&outcome);
         let found = compare(&self.outcome, &self.dispatch, &setup.descriptors, &output, (0, false));

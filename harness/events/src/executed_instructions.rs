@@ -139,9 +139,10 @@ impl MutationScore {
         planted + unknown > 0
     }
 
-    /// Returns whether the score is known, for each kind of error.
+    /// Returns whether the score is known, of all errors and of each kind.
     pub fn is_known(&self) -> bool {
-        self.unmeasured.is_none() && self.floats.is_known() && self.integers.is_known()
+        let PlantedErrors { planted, unknown, .. } = self.all();
+        self.unmeasured.is_none() && planted >= unknown && self.floats.is_known() && self.integers.is_known()
     }
 
     /// Returns whether a verdict says something about the shader: half of the planted errors would

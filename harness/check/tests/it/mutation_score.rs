@@ -2,7 +2,7 @@
 
 use crate::support::{SyntheticTarget, on_each_driver, wgsl};
 use assay_check::{CheckSession, MutatingTarget, Mutation, Options, ParameterSearch, SessionOutput, search_parameters};
-use assay_events::{CheckResult, PlantedErrors, Status};
+use assay_events::{CheckResult, MutationScore, PlantedErrors, Status};
 use assay_exec::Target;
 
 /// A blend, whose weight decides if the sine has an influence on the output.
@@ -131,4 +131,24 @@ fn the_search_prefers_parameters_with_which_errors_are_noticed() {
     let result = checked(text, options, &target);
     let after = result.mutations.clone().unwrap();
     assert!(!before.is_meaningful() && after.is_meaningful() && result.is_meaningful(), "{before:?} {after:?}");
+}
+
+/// Errors whose effects are mostly unknown prove nothing, however few there are.
+#[test]
+fn a_score_of_unknown_effects_is_not_known() {
+    let errors = |planted, noticed, unknown| PlantedErrors { planted, noticed, unknown };
+    let score = |floats, integers| MutationScore { floats, integers, ..MutationScore::default() };
+    let none = errors(0, 0, 0);
+    for (floats, integers, known) in [
+        (none, none, true),
+        (none, errors(2, 2, 1), true),
+        (none, errors(0, 0, 1), false),
+        (errors(8, 8, 0), errors(0, 0, 3), true),
+        (errors(8, 8, 0), errors(1, 1, 4), false),
+        (errors(0, 0, 3), errors(0, 0, 3), false),
+    ] {
+        let score = score(floats, integers);
+        assert_eq!((score.is_known(), score.is_meaningful()), (known, known), "{score:?}");
+    }
+    assert!(!MutationScore::unmeasured("it takes too long").is_meaningful());
 }
