@@ -354,11 +354,13 @@ impl<'a> Check<'a> {
         assay_events::PossibleFault { place: self.shader.location(fault.at), kind, is_guardable }
     }
 
-    /// Returns whether an invocation of a round executes an instruction; true if that is not known.
+    /// Returns whether an invocation of the checked workgroups executes an instruction; true if that is
+    /// not known.
     pub(crate) fn executes(&self, instruction: InstructionIndex, target: &dyn Target) -> bool {
         (0..self.setup.rounds).any(|round| {
             let Ok(mut dispatch) = self.dispatch(round, target) else { return true };
             self.put_synthetic_addresses(&mut dispatch);
+            dispatch.only = self.chosen_workgroups();
             let outcome = self.permitted(&dispatch);
             outcome.map_or(true, |of| self.program.executed_instructions(&of.executed).contains(&instruction))
         })
