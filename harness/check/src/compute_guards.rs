@@ -27,21 +27,9 @@ pub(crate) fn demanded_macro(text: &str, line: usize) -> Option<String> {
     excluding_macros(text, line).pop().flatten()
 }
 
-/// Returns the macro that keeps a compiler from the line with this index, as [`demanded_macro`] does,
-/// also for outer groups of lines: headers that shaders share with C++ have its part under
-/// `#ifndef SHADER`. A macro that the text defines, as the guard of a header, is none.
-pub(crate) fn excluding_macro(text: &str, line: usize) -> Option<String> {
-    let defines = |name: &str| {
-        let mut defined = text.lines().filter_map(|line| directive(line).filter(|(what, _)| *what == "define"));
-        defined.any(|(_, after)| after.trim_start().get(..name.len()) == Some(name))
-    };
-    let is_guard = |name: &str| defines(name) || name.ends_with("_H") || name.ends_with("_H_");
-    excluding_macros(text, line).into_iter().rev().flatten().find(|name| !is_guard(name))
-}
-
 /// Returns the macros that lead out of the branches around the line with this index; the innermost is
 /// the last.
-fn excluding_macros(text: &str, line: usize) -> Vec<Option<String>> {
+pub(crate) fn excluding_macros(text: &str, line: usize) -> Vec<Option<String>> {
     // For each open group of lines, the macros that lead to its first branch and out of the current
     // one.
     let mut open: Vec<[Option<String>; 2]> = Vec::new();
@@ -208,28 +196,6 @@ mod tests {
             .map(|(index, _)| demanded_macro(text, index).unwrap_or("x".into()))
             .collect();
         assert_eq!(found, ["x", "A", "A", "C", "D", "x", "x", "x"]);
-    }
-
-    #[test]
-    fn the_part_of_a_header_for_another_language_is_excluded_by_a_macro() {
-        let text = "#ifndef STRUCTS_HPP
-            #define STRUCTS_HPP
-            #ifdef SHADER
-            #define T vec3
-            #else
-            #ifdef _WIN32
-            typedef float T[3];
-            #endif
-            typedef float T[4];
-            #endif
-            typedef int I;
-            #endif";
-        let found: Vec<Option<String>> = (0..)
-            .zip(text.lines())
-            .filter(|(_, line)| line.contains("typedef"))
-            .map(|(at, _)| excluding_macro(text, at))
-            .collect();
-        assert_eq!(found, [Some("SHADER".to_owned()), Some("SHADER".to_owned()), None]);
     }
 
     #[test]

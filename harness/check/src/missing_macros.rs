@@ -5,7 +5,7 @@
 //! syntax error or an `#error`. The use of a macro in its line tells its kind: a format of an image,
 //! a type, or a number. A name may also be undeclared because its declarations stand under `#ifdef`.
 
-use crate::compute_guards::{declaration_guards, demanded_macro, excluding_macro};
+use crate::compute_guards::{declaration_guards, demanded_macro, excluding_macros};
 use std::path::PathBuf;
 
 /// Value of a macro that is a number, as that of an override in WGSL.
@@ -60,6 +60,13 @@ impl RejectedText<'_> {
         let own = message.contains(RESERVED).then_some((self.name, self.text));
         included.chain(own).find_map(of_file)
     }
+}
+
+/// Returns the macro that keeps a compiler from the line with this index. Headers that shaders share
+/// with C++ have its part under `#ifndef SHADER`. The guard of a header is no such macro.
+fn excluding_macro(text: &str, line: usize) -> Option<String> {
+    let is_guard = |name: &str| definitions(text, name).next().is_some() || name.trim_end_matches('_').ends_with("_H");
+    excluding_macros(text, line).into_iter().rev().flatten().find(|name| !is_guard(name))
 }
 
 /// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. Macros
@@ -292,6 +299,26 @@ mod tests {
 
     fn missing(message: &str, text: &str) -> Vec<String> {
         missing_macros(message, RejectedText { name: "a.comp", text, files: &[] })
+    }
+
+    #[test]
+    fn the_part_of_a_header_for_another_language_is_excluded_by_a_macro() {
+        let text = "#ifndef STRUCTS_HPP
+            #define STRUCTS_HPP
+            #define SHADER_SIZE 4
+            #ifdef SHADER
+            #define T vec3
+            #else
+            #ifndef STRUCTS_HPP
+            typedef float T[3];
+            #endif
+            typedef float T[4];
+            #endif
+            typedef int I;
+            #endif";
+        let typedefs = (0..).zip(text.lines()).filter(|(_, line)| line.contains("typedef"));
+        let found: Vec<Option<String>> = typedefs.map(|(at, _)| excluding_macro(text, at)).collect();
+        assert_eq!(found, [Some("SHADER".to_owned()), Some("SHADER".to_owned()), None]);
     }
 
     #[test]
