@@ -2,15 +2,13 @@
 //! so that users and tests can see that a check, a trace and a reduction find the error.
 
 use crate::CheckError;
+use crate::changing_target::{ChangingTarget, ModuleChange};
 use crate::composite_types::parts;
-use assay_events::DeviceInfo;
-use assay_exec::{AllocatedDispatch, DispatchOutput, DispatchRequest, ExecError, Target, TargetError};
 use assay_spirv::Module;
 use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, instruction};
 use assay_spirv::module::{Instruction, InstructionIndex, Type, TypeId};
 use assay_spirv::reflect::static_uses;
 use assay_spirv::tables::{Decoration, Op};
-use assay_spirv_rules::requirements::DeviceCaps;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -465,47 +463,11 @@ fn is_update(op: Op) -> bool {
 }
 
 /// A target that runs modules with a planted error.
-pub struct MutatingTarget<T> {
-    inner: T,
-    planted: PlantedError,
-}
+pub type MutatingTarget<T> = ChangingTarget<T, PlantedError>;
 
-impl<T: Target> MutatingTarget<T> {
-    /// Plants the error in every module that the target runs.
-    pub fn new(inner: T, planted: PlantedError) -> Self {
-        Self { inner, planted }
-    }
-}
-
-impl<T: Target> Target for MutatingTarget<T> {
-    fn info(&self) -> &DeviceInfo {
-        self.inner.info()
-    }
-
-    fn capabilities(&self) -> &DeviceCaps {
-        self.inner.capabilities()
-    }
-
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        self.inner.begin_round(round, possible_fault);
-    }
-
-    fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
-        self.inner.allocate(request)
-    }
-
-    fn clear_workgroup_memory(&self) {
-        self.inner.clear_workgroup_memory();
-    }
-
-    fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let module = Module::parse(request.words.to_vec()).map_err(|error| {
-            ExecError::Internal(format!("cannot parse the module in which to plant the error: {error}"))
-        })?;
-        match self.planted.change(&module) {
-            Some(words) => self.inner.run(&DispatchRequest { wgsl: None, words: &words, ..*request }),
-            None => Err(ExecError::Internal("the instruction with the planted error is missing".into()).into()),
-        }
+impl ModuleChange for PlantedError {
+    fn changed(&self, module: &Module) -> Result<Vec<u32>, String> {
+        self.change(module).ok_or_else(|| "the instruction with the planted error is missing".to_owned())
     }
 }
 

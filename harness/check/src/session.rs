@@ -6,7 +6,7 @@
 use crate::case_writer::write_case;
 use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
-use crate::sized_descriptor_target::SizedDescriptorTarget;
+use crate::sized_descriptors::SizedDescriptors;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
     MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
@@ -266,7 +266,7 @@ impl CheckSession {
         output: SessionOutput<'_>,
         preliminary: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, CheckError> {
-        let sized = SizedDescriptorTarget::for_module(&self.shader.source.module, target);
+        let sized = SizedDescriptors::target(&self.shader.source.module, target);
         let target = sized.as_ref().map_or(target, |sized| sized as &dyn Target);
         let mut result = match self.planted(check)? {
             None => self.diagnose(check, target, attribution, output, preliminary),
@@ -282,7 +282,7 @@ impl CheckSession {
                 })
             }
         }?;
-        result.notes.extend(sized.map(|_| SizedDescriptorTarget::note()));
+        result.notes.extend(sized.map(|_| SizedDescriptors::note()));
         Ok(result)
     }
 
@@ -292,7 +292,7 @@ impl CheckSession {
     /// As [`CheckSession::check`].
     pub fn may_run_on(&self, target: &dyn Target) -> Result<bool, CheckError> {
         let check = self.check()?;
-        let sized = SizedDescriptorTarget::for_module(&self.shader.source.module, target);
+        let sized = SizedDescriptors::target(&self.shader.source.module, target);
         Ok(sized.map_or_else(|| check.may_run_on(target), |sized| check.may_run_on(&sized)))
     }
 

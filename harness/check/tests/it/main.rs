@@ -18,6 +18,7 @@ mod reduction;
 mod robustness;
 mod rounds;
 mod sequences;
+mod sized_descriptors;
 mod subgroup_layouts;
 mod support;
 mod traces;
