@@ -13,6 +13,7 @@ use std::{
     thread::sleep,
     time::{Duration, Instant},
 };
+use tempfile::TempDir;
 
 /// Takes minutes on a software driver; the interpreter runs one workgroup only.
 const LONG: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
@@ -92,26 +93,33 @@ fn is_evidence(dir: &Path, status: Status) {
     assert!(bundle.join("input-0.0.0.hex").exists() && bundle.join("shader.spvasm").exists());
 }
 
+/// Kills the worker of a check; returns the folder of the results and the exit code.
+fn with_killed_worker(text: &str) -> (TempDir, Option<i32>) {
+    for attempt in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut child, worker) = begin(dir.path(), text);
+        // An access out of bounds may have ended it already.
+        _ = Command::new("kill").args(["-ABRT", &worker.to_string()]).stderr(Stdio::null()).status();
+        let code = child.wait().unwrap().code();
+        // On a busy machine the worker may not have opened its device yet.
+        if code != Some(4) || attempt == 5 {
+            return (dir, code);
+        }
+    }
+    unreachable!()
+}
+
 #[test]
 fn a_worker_that_dies_is_a_crash_with_evidence() {
     if !device() {
         return;
     }
-    for attempt in 0.. {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut child, worker) = begin(dir.path(), LONG);
-        signal("-ABRT", worker);
-        let code = child.wait().unwrap().code();
-        // On a busy machine the worker may not have opened its device yet.
-        if code == Some(4) && attempt < 5 {
-            continue;
-        }
-        assert_eq!(code, Some(1));
-        let result = result(dir.path());
-        assert_eq!(result.status, Status::Crash, "{result:?}");
-        assert!(result.reason.as_deref().unwrap().contains("ended by SIGABRT"), "{result:?}");
-        return is_evidence(dir.path(), Status::Crash);
-    }
+    let (dir, code) = with_killed_worker(LONG);
+    assert_eq!(code, Some(1));
+    let result = result(dir.path());
+    assert_eq!((result.status, result.excused), (Status::Crash, None), "{result:?}");
+    assert!(result.reason.as_deref().unwrap().contains("ended by SIGABRT"), "{result:?}");
+    is_evidence(dir.path(), Status::Crash);
 }
 
 #[test]
@@ -119,24 +127,16 @@ fn a_worker_that_dies_in_a_shader_that_may_be_undefined_is_undetermined() {
     if !device() {
         return;
     }
-    for attempt in 0.. {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut child, worker) = begin(dir.path(), LONG_AND_PERHAPS_UNDEFINED);
-        // The access out of bounds may have ended it already.
-        _ = Command::new("kill").args(["-ABRT", &worker.to_string()]).stderr(Stdio::null()).status();
-        let code = child.wait().unwrap().code();
-        // On a busy machine the worker may not have opened its device yet.
-        if code == Some(4) && attempt < 5 {
-            continue;
-        }
-        let result = result(dir.path());
-        assert_eq!((result.status, result.excused), (Status::Undetermined, Some(Status::Crash)), "{result:?}");
-        let reason = result.reason.as_deref().unwrap();
-        assert!(reason.contains("the shader may have undefined behaviour (out of bounds) at "), "{reason}");
-        assert!(reason.contains("long.wgsl:7:18: x + slots[atomicAdd"), "{reason}");
-        assert!(reason.ends_with("so this is not held against the device"), "{reason}");
-        return is_evidence(dir.path(), Status::Undetermined);
-    }
+    let (dir, code) = with_killed_worker(LONG_AND_PERHAPS_UNDEFINED);
+    // Nothing was checked.
+    assert_eq!(code, Some(3));
+    let result = result(dir.path());
+    assert_eq!((result.status, result.excused), (Status::Undetermined, Some(Status::Crash)), "{result:?}");
+    let reason = result.reason.as_deref().unwrap();
+    assert!(reason.contains("the shader may have undefined behaviour (out of bounds) at "), "{reason}");
+    assert!(reason.contains("long.wgsl:7:18: x + slots[atomicAdd"), "{reason}");
+    assert!(reason.ends_with("so this is not held against the device"), "{reason}");
+    is_evidence(dir.path(), Status::Undetermined);
 }
 
 /// Shader whose reduction takes a while.
