@@ -1,6 +1,7 @@
 //! Integer operations on lanes.
 
 use super::Run;
+use super::bit_range;
 use super::lanes::{Column, Lanes};
 use crate::abstract_value::AbstractValue;
 use crate::correlated_set::{CorrelatedSet, JointOperands};
@@ -22,8 +23,12 @@ impl Run<'_> {
         let (width, out) = (u32::from(widths.0), mask(u32::from(widths.1)));
         let poison = !self.dispatch.maintenance8;
         if wide {
-            let results: Vec<_> =
-                lanes.iter().map(|l| alternatives(op, width, out, poison, &columns[..arity], l)).collect();
+            let evaluate = |l: usize| match alternatives(op, width, out, poison, &columns[..arity], l) {
+                Outcome::TooMany => bit_range::enclose(op, width, &columns[..arity], l)
+                    .map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits)),
+                outcome => outcome,
+            };
+            let results: Vec<_> = lanes.iter().map(evaluate).collect();
             for (l, result) in lanes.iter().zip(results) {
                 let (value, bits) = match result {
                     Outcome::Value(value, bits) => (value, bits),

@@ -1,6 +1,7 @@
 //! Execution of programs.
 
 mod bindings;
+mod bit_range;
 mod concurrency;
 mod control;
 mod diagnostics;

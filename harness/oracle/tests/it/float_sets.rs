@@ -536,3 +536,29 @@ fn a_dot_product_of_bfloat16_is_rounded_once() {
     let expected = [Standing::Outside, Standing::Lenient, Standing::Within, Standing::Lenient, Standing::Outside];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn arithmetic_on_the_bits_of_a_float_keeps_its_set() {
+    // The approximation of a reciprocal, of a root and of one over a root by the bits of exp2(x), as
+    // in AMD's FidelityFX.
+    let bits = "bitcast<u32>(exp2(x))";
+    let approximations: [(String, fn(u32) -> u32); 6] = [
+        (format!("0x7ef07ebbu - {bits}"), |b| 0x7ef0_7ebb - b),
+        (format!("({bits} >> 1u) + 0x1fbc4639u"), |b| (b >> 1) + 0x1fbc_4639),
+        (format!("0x5f347d74u - ({bits} >> 1u)"), |b| 0x5f34_7d74 - (b >> 1)),
+        (format!("({bits} & 0x7fffffu) | 0x3f800000u"), |b| b & 0x7f_ffff | 0x3f80_0000),
+        (format!("max({bits} ^ 0x80000000u, 7u)"), |b| b ^ 0x8000_0000),
+        (format!("select(0u, {bits}, {bits} < 0x7f000000u)"), |b| b),
+    ];
+    for (expression, approximate) in approximations {
+        let outcome = unary(&format!("bitcast<f32>({expression})"), &[0.3, -4.7]);
+        for (at, x) in [0.3f32, -4.7].into_iter().enumerate() {
+            let exact = x.exp2().to_bits();
+            let approximated = |bits: u32| f32::from_bits(approximate(bits));
+            for near in [exact - 1, exact, exact + 1] {
+                assert!(permits(&outcome, 1, at, approximated(near)), "{expression} at {x}");
+            }
+            assert!(!permits(&outcome, 1, at, approximated(exact) * 1.01), "{expression} at {x}");
+        }
+    }
+}
