@@ -61,6 +61,8 @@ pub(crate) struct Function {
     /// First register of the result.
     pub(crate) result: Reg,
     pub(crate) result_scalars: u32,
+    /// Registers of this function alone whose values live from one block to another, ascending.
+    pub(crate) carried: Vec<Reg>,
 }
 
 impl Function {

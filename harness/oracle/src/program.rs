@@ -70,7 +70,8 @@ pub struct Program {
     pub(crate) rate: Option<[u32; 3]>,
     /// The parameters of a kernel; `None` for a shader.
     pub(crate) parameters: Option<Vec<Parameter>>,
-    /// Registers whose values live from one block to another, ascending.
+    /// Registers whose values live from one block to another, in several functions or from one call to
+    /// the next, ascending.
     pub(crate) carried: Vec<Reg>,
     /// Bits of integer and boolean constants.
     pub(crate) constants: HashMap<Reg, u64>,

@@ -5,6 +5,9 @@
 //! that occurs in one block alone is written there before it is read. Registers that are written
 //! outside blocks (variables, built-ins, parameters) and those of blocks with calls, in which
 //! branches of the callee fork lanes, count as carried.
+//!
+//! Registers that occur in one function alone are carried only while it is being called: a function
+//! never calls itself, and its variables begin anew with each call.
 
 use super::verify::spans;
 use crate::control_flow::{Edge, End};
@@ -21,25 +24,34 @@ enum Occurrence {
     Carried,
 }
 
-/// Returns the carried registers of a program, in ascending order.
-pub(crate) fn carried_registers(program: &Program) -> Vec<Reg> {
-    let mut occurrences = Occurrences(vec![Occurrence::None; program.kinds.len()]);
-    for &(first, n) in &program.locals {
-        occurrences.carry(first, u64::from(n));
-    }
-    for &(_, first, n) in &program.builtins {
-        occurrences.carry(first, u64::from(n));
+/// Finds the carried registers of a program: those of [`Program::carried`], and
+/// [`Function::carried`](crate::control_flow::Function::carried) of each function.
+pub(crate) fn carried_registers(program: &Program) -> (Vec<Reg>, Vec<Vec<Reg>>) {
+    let registers = program.kinds.len();
+    let mut occurrences =
+        Occurrences { of: vec![Occurrence::None; registers], users: vec![Users::None; registers], function: None };
+    for inst in program.setup.iter().chain(&program.fresh) {
+        spans(inst, &program.float_ops).into_iter().for_each(|(first, n)| occurrences.share(first, n));
     }
     for inst in &program.fresh {
         occurrences.carry_all(inst, &program.float_ops);
     }
+    for &(_, first, n) in &program.builtins {
+        occurrences.share(first, u64::from(n));
+        occurrences.carry(first, u64::from(n));
+    }
     for parameter in program.parameters.iter().flatten() {
         let n = parameter.leaves.as_ref().map_or(1, Vec::len);
+        occurrences.share(parameter.reg, n as u64);
         occurrences.carry(parameter.reg, n as u64);
     }
-    let blocks =
-        program.functions.iter().flat_map(|function| function.blocks.iter().map(move |block| (function, block)));
-    for (number, (function, block)) in blocks.enumerate() {
+    let blocks = program
+        .functions
+        .iter()
+        .enumerate()
+        .flat_map(|(at, function)| function.blocks.iter().map(move |block| (at, function, block)));
+    for (number, (at, function, block)) in blocks.enumerate() {
+        occurrences.function = Some(at);
         let code = &program.code[block.code.start as usize..block.code.end as usize];
         let calls = code.iter().any(|inst| matches!(inst, Inst::Call { .. }));
         for inst in code {
@@ -70,16 +82,57 @@ pub(crate) fn carried_registers(program: &Program) -> Vec<Reg> {
             End::Unreachable => {}
         }
     }
-    let carried = occurrences.0.iter().enumerate().filter(|(_, occurrence)| **occurrence == Occurrence::Carried);
-    carried.map(|(reg, _)| reg as Reg).collect()
+    // Code may also reach variables through pointers, in any block.
+    for &(first, n) in &program.locals {
+        occurrences.of[first as usize..first as usize + n as usize].fill(Occurrence::Carried);
+    }
+    let (mut everywhere, mut by_function) = (Vec::new(), vec![Vec::new(); program.functions.len()]);
+    let carried = occurrences.of.iter().enumerate().filter(|(_, occurrence)| **occurrence == Occurrence::Carried);
+    for (reg, _) in carried {
+        match occurrences.users[reg] {
+            Users::One(function) => by_function[function].push(reg as Reg),
+            Users::None | Users::Several => everywhere.push(reg as Reg),
+        }
+    }
+    (everywhere, by_function)
+}
+
+/// The functions in which a register occurs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Users {
+    None,
+    /// The function with this number.
+    One(usize),
+    /// Several functions, or code outside of functions.
+    Several,
 }
 
 /// Occurrences by register.
-struct Occurrences(Vec<Occurrence>);
+struct Occurrences {
+    of: Vec<Occurrence>,
+    users: Vec<Users>,
+    /// The function whose code is being visited, if any.
+    function: Option<usize>,
+}
 
 impl Occurrences {
     fn range(&mut self, first: Reg, n: u64) -> &mut [Occurrence] {
-        &mut self.0[first as usize..first as usize + n as usize]
+        let range = first as usize..first as usize + n as usize;
+        if let Some(function) = self.function {
+            for users in &mut self.users[range.clone()] {
+                *users = match *users {
+                    Users::None => Users::One(function),
+                    Users::One(known) if known == function => Users::One(known),
+                    Users::One(_) | Users::Several => Users::Several,
+                };
+            }
+        }
+        &mut self.of[range]
+    }
+
+    /// Notes that code outside of functions uses registers.
+    fn share(&mut self, first: Reg, n: u64) {
+        self.users[first as usize..first as usize + n as usize].fill(Users::Several);
     }
 
     fn carry(&mut self, first: Reg, n: u64) {

@@ -208,7 +208,9 @@ pub(crate) fn program(
         carried: Vec::new(),
         constants: decoder.known,
     };
-    program.carried = carried::carried_registers(&program);
+    let (carried, by_function) = carried::carried_registers(&program);
+    program.carried = carried;
+    program.functions.iter_mut().zip(by_function).for_each(|(function, carried)| function.carried = carried);
     Ok(program)
 }
 

@@ -175,6 +175,7 @@ impl<'a> Run<'a> {
             beyond: Vec::new(),
             scratch: Vec::new(),
             carried: Vec::new(),
+            always_carried: 0,
         };
         run.bind()?;
         // A constant is the same in all lanes; what is wrong with one is wrong once.
@@ -191,6 +192,7 @@ impl<'a> Run<'a> {
         run.carried = made.chain(program.carried.iter().copied()).collect();
         run.carried.sort_unstable();
         run.carried.dedup();
+        run.always_carried = run.carried.len();
         run.scratch = (0..run.columns.len() as Reg).filter(|reg| run.columns[*reg as usize].is_clear()).collect();
         Ok(run)
     }
@@ -367,6 +369,7 @@ impl<'a> Run<'a> {
         self.group = self.group_id(number);
         self.repetition.begin_group();
         self.work.begin_group(self.log.fault_count);
+        self.carried.truncate(self.always_carried);
         // Nothing of another workgroup is left: lanes are joined in all carried registers,
         // in those too that they do not read.
         for reg in &self.scratch {

@@ -59,6 +59,8 @@ impl<'a> Run<'a> {
         waiting.at(0).extend(lanes.list);
         let before = self.tangles.call(lanes.list);
         let call = self.repetition.enter();
+        let carried = self.carried.len();
+        self.carried.extend_from_slice(&function.carried);
         while let Some((block, mut list)) = waiting.0.pop() {
             if block == LEFT {
                 break;
@@ -117,6 +119,7 @@ impl<'a> Run<'a> {
         }
         self.tangles.returned(lanes.list, before);
         self.repetition.leave(call);
+        self.carried.truncate(carried);
         Ok(())
     }
 
