@@ -37,8 +37,8 @@ impl Target for RecordingTarget {
         self.device.capabilities()
     }
 
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        self.device.begin_round(round, possible_fault);
+    fn begin_round(&self, round: u32, excuse: Option<&str>) {
+        self.device.begin_round(round, excuse);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

@@ -12,6 +12,11 @@ pub trait ModuleChange {
     /// # Errors
     /// The change is not possible. That is a defect of Assay.
     fn changed(&self, module: &Module) -> Result<Vec<u32>, String>;
+
+    /// Returns the reason, as a clause, why the end of the driver would not be a fault of the device.
+    fn excuse(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A target that runs changed modules. Everything else is passed on to another target.
@@ -25,6 +30,11 @@ impl<T: Target, C: ModuleChange> ChangingTarget<T, C> {
     /// Changes every module that the target runs.
     pub fn new(inner: T, change: C) -> Self {
         Self { inner, change, caps: None }
+    }
+
+    /// Returns the change.
+    pub(crate) fn change(&self) -> &C {
+        &self.change
     }
 
     /// Replaces the capabilities: a changed module may need fewer.
@@ -42,8 +52,8 @@ impl<T: Target, C: ModuleChange> Target for ChangingTarget<T, C> {
         self.caps.as_ref().unwrap_or_else(|| self.inner.capabilities())
     }
 
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        self.inner.begin_round(round, possible_fault);
+    fn begin_round(&self, round: u32, excuse: Option<&str>) {
+        self.inner.begin_round(round, excuse.or(self.change.excuse().as_deref()));
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

@@ -343,9 +343,9 @@ impl<'a> Check<'a> {
         bundle::write(to.folder, &contents)
     }
 
-    /// Returns a description of undefined behaviour that an interpreted dispatch may have, if it may.
+    /// Returns a clause on undefined behaviour that an interpreted dispatch may have, if it may.
     pub(crate) fn possible_fault(&self, outcome: &Outcome) -> Option<String> {
-        Some(self.described_fault(outcome.possible_faults.first()?, false).to_string())
+        Some(self.described_fault(outcome.possible_faults.first()?, false).clause())
     }
 
     /// Returns a possible fault with its location.

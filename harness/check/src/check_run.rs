@@ -552,12 +552,10 @@ impl<'a> CheckRun<'a> {
         result.notes.extend(status::unchecked_parts(&result));
         let fault = result.possible_fault.clone();
         if let (Status::Timeout | Status::DeviceLost, Some(fault)) = (result.status, &fault) {
-            result.excuse(&fault.to_string());
+            result.excuse(&fault.clause());
         }
         if let (Status::Fail, Some(fault)) = (result.status, &fault) {
-            result.notes.push(format!(
-                "the shader may have {fault}, where Assay cannot determine the operands; if it has, every result is right"
-            ));
+            result.notes.push(format!("{}; if it has, every result is right", fault.clause()));
         }
         result
     }

@@ -4,9 +4,9 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
+use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
-use crate::sized_descriptors::SizedDescriptors;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
     MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
@@ -266,8 +266,8 @@ impl CheckSession {
         output: SessionOutput<'_>,
         preliminary: &dyn Fn(&CheckResult),
     ) -> Result<CheckResult, CheckError> {
-        let sized = SizedDescriptors::target(&self.shader.source.module, target);
-        let target = sized.as_ref().map_or(target, |sized| sized as &dyn Target);
+        let changing = DescriptorArrays::target(&self.shader.source.module, target);
+        let target = changing.as_ref().map_or(target, |changing| changing as &dyn Target);
         let mut result = match self.planted(check)? {
             None => self.diagnose(check, target, attribution, output, preliminary),
             // A planted error needs no attribution.
@@ -282,7 +282,12 @@ impl CheckSession {
                 })
             }
         }?;
-        result.notes.extend(sized.map(|_| SizedDescriptors::note()));
+        if let Some(changing) = changing {
+            if let (Status::Timeout | Status::DeviceLost, None) = (result.status, result.excused) {
+                result.excuse(&changing.change().note());
+            }
+            result.notes.push(changing.change().note());
+        }
         Ok(result)
     }
 
@@ -292,8 +297,8 @@ impl CheckSession {
     /// As [`CheckSession::check`].
     pub fn may_run_on(&self, target: &dyn Target) -> Result<bool, CheckError> {
         let check = self.check()?;
-        let sized = SizedDescriptors::target(&self.shader.source.module, target);
-        Ok(sized.map_or_else(|| check.may_run_on(target), |sized| check.may_run_on(&sized)))
+        let changing = DescriptorArrays::target(&self.shader.source.module, target);
+        Ok(changing.map_or_else(|| check.may_run_on(target), |changing| check.may_run_on(&changing)))
     }
 
     fn diagnose(

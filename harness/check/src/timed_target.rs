@@ -44,8 +44,8 @@ impl Target for TimedTarget<'_> {
         self.target.capabilities()
     }
 
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        self.target.begin_round(round, possible_fault);
+    fn begin_round(&self, round: u32, excuse: Option<&str>) {
+        self.target.begin_round(round, excuse);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

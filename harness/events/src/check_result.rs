@@ -77,7 +77,8 @@ pub struct CheckResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub possible_fault: Option<PossibleFault>,
     /// The end of the driver (`Crash`, `Timeout` or `DeviceLost`) that is not held against the
-    /// device, because the shader may have undefined behaviour; `status` is `Undetermined` then.
+    /// device, because the shader may have undefined behaviour, or because the device received a changed
+    /// shader; `status` is `Undetermined` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<Status>,
     /// Check of the instructions by themselves, where the output of the shader says little.
@@ -229,15 +230,11 @@ impl CheckResult {
         }
     }
 
-    /// Does not hold the end of the driver against the device, because the shader may have
-    /// undefined behaviour: `undefined behaviour at a.comp:7`.
-    pub fn excuse(&mut self, fault: &str) {
+    /// Does not hold the end of the driver against the device, for a reason that is a clause.
+    pub fn excuse(&mut self, why: &str) {
         self.excused = Some(std::mem::replace(&mut self.status, Status::Undetermined));
         let reason = self.reason.take().unwrap_or_default();
-        self.reason = Some(format!(
-            "{reason}; the shader may have {fault}, where Assay cannot determine the operands, \
-             so this is not held against the device"
-        ));
+        self.reason = Some(format!("{reason}; {why}, so this is not held against the device"));
     }
 
     /// Returns true if elements fail, but only because the case file expects something else.

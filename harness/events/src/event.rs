@@ -520,9 +520,9 @@ impl Event {
 
     /// Excuses the end of the driver: [`CheckResult::excuse`]. The shaders of other cases have no
     /// undefined behaviour.
-    pub fn excuse(&mut self, fault: &str) {
+    pub fn excuse(&mut self, why: &str) {
         if let Event::CheckFinished(check) = self {
-            check.excuse(fault);
+            check.excuse(why);
         }
     }
 

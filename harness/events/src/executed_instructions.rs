@@ -203,6 +203,13 @@ pub struct PossibleFault {
     pub is_guardable: bool,
 }
 
+impl PossibleFault {
+    /// Returns a clause: `the shader may have undefined behaviour at a.comp:7, where ..`.
+    pub fn clause(&self) -> String {
+        format!("the shader may have {self}, where Assay cannot determine the operands")
+    }
+}
+
 impl std::fmt::Display for PossibleFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = self.kind.as_ref().map_or_else(String::new, |kind| format!(" ({kind})"));

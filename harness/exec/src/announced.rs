@@ -18,15 +18,15 @@ pub struct CallDescription<'a> {
     pub doing: &'a str,
     /// Set for a call that may take [`compile_limit`](crate::compile_limit) longer than the others.
     pub compiles: bool,
-    /// Description of undefined behaviour that the shader may have in the call, if it may: then the
-    /// end of the driver is not a fault of the device.
-    pub possible_fault: Option<&'a str>,
+    /// Reason, as a clause, why the end of the driver is not a fault of the device in the call: the
+    /// shader may have undefined behaviour, for example.
+    pub excuse: Option<&'a str>,
 }
 
 impl<'a> CallDescription<'a> {
-    /// Describes a call that does not compile, and in which no shader has undefined behaviour.
+    /// Describes a call that does not compile, and in which the end of the driver is a fault of the device.
     pub fn new(doing: &'a str) -> CallDescription<'a> {
-        CallDescription { doing, compiles: false, possible_fault: None }
+        CallDescription { doing, compiles: false, excuse: None }
     }
 }
 
@@ -125,9 +125,9 @@ impl<T: Target, C: DriverCalls, D: Fn(u32) -> String> Target for AnnouncedTarget
         self.target.capabilities()
     }
 
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        *self.round.lock().unwrap_or_else(PoisonError::into_inner) = (round, possible_fault.map(str::to_owned));
-        self.target.begin_round(round, possible_fault);
+    fn begin_round(&self, round: u32, excuse: Option<&str>) {
+        *self.round.lock().unwrap_or_else(PoisonError::into_inner) = (round, excuse.map(str::to_owned));
+        self.target.begin_round(round, excuse);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {
@@ -143,7 +143,7 @@ impl<T: Target, C: DriverCalls, D: Fn(u32) -> String> Target for AnnouncedTarget
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
         let (round, fault) = self.round.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let doing = (self.describe)(round);
-        let call = CallDescription { doing: &doing, compiles: true, possible_fault: fault.as_deref() };
+        let call = CallDescription { doing: &doing, compiles: true, excuse: fault.as_deref() };
         let _call = self.calls.begin_call(self.case, call);
         self.target.run(request)
     }
@@ -188,10 +188,10 @@ mod tests {
         type Call<'a> = LoggedCall<'a>;
 
         fn begin_call(&self, case: &str, call: CallDescription<'_>) -> LoggedCall<'_> {
-            let CallDescription { doing, compiles, possible_fault } = call;
+            let CallDescription { doing, compiles, excuse } = call;
             let compiling = if compiles { ", compiling" } else { "" };
-            let fault = possible_fault.map_or_else(String::new, |place| format!(", perhaps undefined at {place}"));
-            self.add(format!("{case}: {doing}{compiling}{fault}"));
+            let excuse = excuse.map_or_else(String::new, |excuse| format!(", but {excuse}"));
+            self.add(format!("{case}: {doing}{compiling}{excuse}"));
             LoggedCall(self)
         }
     }
@@ -270,7 +270,7 @@ mod tests {
             dispatch: &dispatch,
             allocated: None,
         };
-        target.begin_round(3, Some("line 7"));
+        target.begin_round(3, Some("the shader is undefined"));
         target.allocate(&request).unwrap();
         target.run(&request).unwrap();
         target.clear_workgroup_memory();
@@ -289,7 +289,7 @@ mod tests {
         target.run_tile_pass(&pass).unwrap_err();
         let expected = [
             ["case: allocating buffers with device addresses", "allocate", "end"],
-            ["case: round 3, compiling, perhaps undefined at line 7", "run", "end"],
+            ["case: round 3, compiling, but the shader is undefined", "run", "end"],
             ["case: clearing workgroup memory", "clear", "end"],
             ["case: running a series", "series", "end"],
             ["case: running the tile-shading render pass", "pass", "end"],

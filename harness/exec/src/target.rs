@@ -29,9 +29,10 @@ pub trait Target {
     /// Returns the device's features and limits.
     fn capabilities(&self) -> &DeviceCaps;
 
-    /// Announces that the following dispatches belong to a round. `possible_fault` describes
-    /// undefined behaviour that they may have: `undefined behaviour at a.comp:7`.
-    fn begin_round(&self, _round: u32, _possible_fault: Option<&str>) {}
+    /// Announces that the following dispatches belong to a round. `excuse` is the reason, as a clause, why
+    /// the end of the driver would not be a fault of the device: `the shader may have undefined behaviour
+    /// at a.comp:7`.
+    fn begin_round(&self, _round: u32, _excuse: Option<&str>) {}
 
     /// Allocates the memory of a dispatch with device addresses, in the sizes of its contents.
     /// Words that hold addresses need not be valid yet. The result goes into
@@ -86,8 +87,8 @@ where
         (**self).capabilities()
     }
 
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        (**self).begin_round(round, possible_fault);
+    fn begin_round(&self, round: u32, excuse: Option<&str>) {
+        (**self).begin_round(round, excuse);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

@@ -60,8 +60,8 @@ impl WorkerBackend for FaultInjectionBackend {
                 continue;
             }
             sender.event(&Event::CaseStarted { name: name.clone(), inputs: 1 });
-            let possible_fault = (fault == Fault::Undefined).then_some("undefined behaviour at line 7");
-            let call = CallDescription { possible_fault, ..CallDescription::new("running a shader") };
+            let excuse = (fault == Fault::Undefined).then_some("the shader may have undefined behaviour at line 7");
+            let call = CallDescription { excuse, ..CallDescription::new("running a shader") };
             let call = sender.begin_call(name, call);
             let (status, reason) = self.inject(fault, name, sender);
             drop(call);

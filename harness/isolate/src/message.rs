@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. Both sides are the same binary, unless it was replaced during the run,
 /// or the worker is on another machine.
-pub(crate) const PROTOCOL: u32 = 5;
+pub(crate) const PROTOCOL: u32 = 6;
 
 /// Message from the coordinator to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub(crate) enum WorkerMessage {
         doing: String,
         compiles: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        possible_fault: Option<String>,
+        excuse: Option<String>,
     },
     /// The call returned.
     Leave { call: u64 },

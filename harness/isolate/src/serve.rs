@@ -117,14 +117,14 @@ impl DriverCalls for EventSender {
     /// Sends the announcement to the coordinator. If the call exceeds the time limit of the run,
     /// the coordinator kills the worker and attributes that to the case.
     fn begin_call(&self, case: &str, call: CallDescription<'_>) -> DriverCall<'_> {
-        let CallDescription { doing, compiles, possible_fault } = call;
+        let CallDescription { doing, compiles, excuse } = call;
         let call = self.0.calls.fetch_add(1, Ordering::Relaxed);
         self.send(&WorkerMessage::Enter {
             call,
             case: case.to_owned(),
             doing: doing.to_owned(),
             compiles,
-            possible_fault: possible_fault.map(str::to_owned),
+            excuse: excuse.map(str::to_owned),
         });
         DriverCall { sender: self, call }
     }

@@ -9,11 +9,13 @@ pub mod bindless;
 pub mod fragment;
 pub mod gather;
 mod layout_decorations;
+mod selected_descriptors;
 mod short_texels;
 mod sized_descriptors;
 pub mod tile;
 
 pub use layout_decorations::without_forbidden_layout;
+pub use selected_descriptors::with_selected_descriptors;
 pub use short_texels::with_whole_texels;
 pub use sized_descriptors::with_sized_descriptors;
 

@@ -117,6 +117,21 @@ impl<'a> Editor<'a> {
         known.unwrap_or_else(|| self.declare(Op::TypePointer, &[class.word(), pointee]))
     }
 
+    /// Returns the void type.
+    pub fn void(&mut self) -> u32 {
+        self.declared(|ty| *ty == Type::Void).unwrap_or_else(|| self.declare(Op::TypeVoid, &[]))
+    }
+
+    /// Returns a function type. Types of the module are reused, if any is equal.
+    pub fn function_type(&mut self, returns: u32, parameters: &[u32]) -> u32 {
+        let module = self.module;
+        let is_equal = |i: &Instruction<'_>| {
+            i.op == Some(Op::TypeFunction) && i.operands().split_first() == Some((&returns, parameters))
+        };
+        let known = module.section(Section::Globals).find(is_equal).and_then(|i| i.result());
+        known.unwrap_or_else(|| self.declare(Op::TypeFunction, &[&[returns], parameters].concat()))
+    }
+
     /// Returns a constant of type `ty`, which has `width` bits (at most 64).
     pub fn constant(&mut self, ty: u32, width: u32, bits: u64) -> u32 {
         let mut operands = vec![ty, bits as u32];

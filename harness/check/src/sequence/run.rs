@@ -510,8 +510,8 @@ impl Target for NumberedTarget<'_> {
         self.target.capabilities()
     }
 
-    fn begin_round(&self, _: u32, possible_fault: Option<&str>) {
-        self.target.begin_round(self.number, possible_fault);
+    fn begin_round(&self, _: u32, excuse: Option<&str>) {
+        self.target.begin_round(self.number, excuse);
     }
 
     fn allocate(&self, request: &DispatchRequest<'_>) -> Result<AllocatedDispatch, TargetError> {

@@ -3,6 +3,7 @@
 mod atomic_order;
 mod bounds;
 mod bundles;
+mod descriptor_arrays;
 mod device_addresses;
 mod equivalence;
 mod hollow;
@@ -18,7 +19,6 @@ mod reduction;
 mod robustness;
 mod rounds;
 mod sequences;
-mod sized_descriptors;
 mod subgroup_layouts;
 mod support;
 mod traces;

@@ -150,8 +150,8 @@ impl Target for NagaTarget<'_> {
         self.inner.capabilities()
     }
 
-    fn begin_round(&self, round: u32, possible_fault: Option<&str>) {
-        self.inner.begin_round(round, possible_fault);
+    fn begin_round(&self, round: u32, excuse: Option<&str>) {
+        self.inner.begin_round(round, excuse);
     }
 
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {

@@ -188,10 +188,10 @@ impl<'a> RunState<'a> {
                 self.on_worker_failure(at, WorkerFailure::Refused(refusal))
             }
             WorkerMessage::Refused(refusal) => Err(IsolateError::Refused(refusal)),
-            WorkerMessage::Enter { call, case, doing, compiles, possible_fault } => match worker.begin(&case) {
+            WorkerMessage::Enter { call, case, doing, compiles, excuse } => match worker.begin(&case) {
                 Some(case) => {
                     let since = Instant::now();
-                    worker.calls.insert(call, CallInProgress { case, doing, compiles, possible_fault, since });
+                    worker.calls.insert(call, CallInProgress { case, doing, compiles, excuse, since });
                     Ok(())
                 }
                 None => self.on_worker_failure(

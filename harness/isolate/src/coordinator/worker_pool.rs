@@ -72,7 +72,7 @@ pub(super) struct CallInProgress {
     /// Set if the driver may compile a long shader in it.
     pub(super) compiles: bool,
     /// Description of undefined behaviour that the shader may have.
-    pub(super) possible_fault: Option<String>,
+    pub(super) excuse: Option<String>,
     pub(super) since: Instant,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Suspect {
     /// Description of its current call; empty outside of calls.
     pub(super) doing: String,
     /// Description of undefined behaviour that its shader may have in the call.
-    pub(super) possible_fault: Option<String>,
+    pub(super) excuse: Option<String>,
 }
 
 #[derive(Debug)]
@@ -178,9 +178,9 @@ impl Worker {
     pub(super) fn suspects(&self, failure: &WorkerFailure) -> Vec<Suspect> {
         let in_call = |case: u32| {
             let call = self.calls.values().find(|call| call.case == case)?;
-            Some(Suspect { case, doing: call.doing.clone(), possible_fault: call.possible_fault.clone() })
+            Some(Suspect { case, doing: call.doing.clone(), excuse: call.excuse.clone() })
         };
-        let idle = |case: u32| Suspect { case, doing: String::new(), possible_fault: None };
+        let idle = |case: u32| Suspect { case, doing: String::new(), excuse: None };
         if let WorkerFailure::Hang(Some(hanging), _) = failure {
             return vec![in_call(*hanging).unwrap_or_else(|| idle(*hanging))];
         }

@@ -5,5 +5,6 @@ mod bindless;
 mod corpus;
 mod layout_decorations;
 mod lower;
+mod selected_descriptors;
 mod short_texels;
 mod support;

@@ -141,10 +141,10 @@ impl RunState<'_> {
             return self.on_failed_start(failure, what + &words, job);
         }
         let Some(job) = job else { return Ok(()) };
-        let not_run = |Suspect { case, doing, possible_fault }: &Suspect| {
+        let not_run = |Suspect { case, doing, excuse }: &Suspect| {
             let doing = if doing.is_empty() { String::new() } else { format!(", while {doing}") };
             let mut event = self.cases.not_run(*case, did, format!("{what}{doing}{words}"));
-            possible_fault.iter().for_each(|fault| event.excuse(fault));
+            excuse.iter().for_each(|excuse| event.excuse(excuse));
             event
         };
         if let Some(number) = job.confirmation {
@@ -170,7 +170,7 @@ impl RunState<'_> {
             if let Some(&first) = job.cases.iter().find(|case| job.unfinished.values().any(|c| c == *case))
                 && self.caseless_ends >= MAX_FAILED_STARTS
             {
-                let suspect = Suspect { case: first, doing: String::new(), possible_fault: None };
+                let suspect = Suspect { case: first, doing: String::new(), excuse: None };
                 candidates.push((first, not_run(&suspect)));
             }
         } else {

@@ -1,7 +1,7 @@
-//! Run-time arrays of descriptors, also on devices that lack them.
+//! Run-time arrays of descriptors and dynamic indices into arrays, also on devices that lack them.
 
 use crate::support::on_each_driver;
-use assay_check::{CheckSession, Options, SessionOutput, ShaderSource};
+use assay_check::{CheckSession, CompileOptions, Options, SessionOutput, ShaderSource};
 use assay_events::{CheckResult, Status};
 use assay_exec::Target;
 
@@ -46,8 +46,11 @@ const SHADER: &str = "
     OpReturn
     OpFunctionEnd";
 
-fn checked(mutation: Option<&str>, target: &dyn Target) -> CheckResult {
-    let shader = ShaderSource::read("array.spvasm", SHADER.as_bytes()).unwrap();
+fn checked((name, text): (&str, &str), mutation: Option<&str>, target: &dyn Target) -> CheckResult {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    let shader = ShaderSource::load(&file, &CompileOptions::default()).unwrap();
     let mut session = CheckSession::new(shader, Options { rounds: 1, ..Options::default() });
     session.mutation = mutation.map(|mutation| mutation.parse().unwrap());
     assert!(session.may_run_on(target).unwrap());
@@ -59,11 +62,39 @@ fn checked(mutation: Option<&str>, target: &dyn Target) -> CheckResult {
 fn arrays_get_a_length_on_devices_without_run_time_arrays() {
     on_each_driver(|target| {
         let lacks = !target.capabilities().features.contains("runtimeDescriptorArray");
-        let result = checked(None, target);
+        let result = checked(("array.spvasm", SHADER), None, target);
         assert_eq!(result.status, Status::Pass, "{result:?}");
         assert_eq!(result.writes.as_ref().unwrap().written, 256, "{result:?}");
         let noted = result.notes.iter().any(|note| note.starts_with("the device lacks runtimeDescriptorArray"));
         assert_eq!(noted, lacks, "{:?}", result.notes);
-        assert_eq!(checked(Some("off-by-one@OpIMul"), target).status, Status::Fail);
+        assert_eq!(checked(("array.spvasm", SHADER), Some("off-by-one@OpIMul"), target).status, Status::Fail);
+    });
+}
+
+/// Each invocation writes to one of two images, and to one of two buffers through a function.
+const SELECTING: &str = "#version 450
+#extension GL_EXT_nonuniform_qualifier : require
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0, r32ui) uniform uimage1D images[2];
+layout(set = 0, binding = 1) buffer Words { uint words[256]; } buffers[2];
+void add(uint number, uint at, uint value) { atomicAdd(buffers[number].words[at], value); }
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    imageStore(images[nonuniformEXT(i % 2)], int(i), uvec4(i * 3u));
+    if (i > 7) { add(gl_WorkGroupID.x % 2, i, imageLoad(images[nonuniformEXT(i % 2)], int(i)).x); }
+}
+";
+
+#[test]
+fn descriptors_are_selected_on_devices_without_dynamic_indexing() {
+    on_each_driver(|target| {
+        let features = ["shaderStorageImageArrayNonUniformIndexing", "shaderStorageBufferArrayDynamicIndexing"];
+        let lacks = features.iter().any(|feature| !target.capabilities().features.contains(*feature));
+        let checked = |mutation| checked(("select.comp", SELECTING), mutation, target);
+        let result = checked(None);
+        assert_eq!(result.status, Status::Pass, "{result:?}");
+        let noted = result.notes.iter().any(|note| note.starts_with("the device lacks") && note.contains("switches"));
+        assert_eq!(noted, lacks, "{:?}", result.notes);
+        assert_eq!(checked(Some("off-by-one@OpIMul")).status, Status::Fail);
     });
 }
