@@ -65,6 +65,12 @@ impl fmt::Display for SearchExtent {
 }
 
 impl ChosenParameters {
+    /// Returns the sizes of arrays and images alone.
+    pub(crate) fn sizes(&self) -> ChosenParameters {
+        let ChosenParameters { elements, image_sizes, .. } = self.clone();
+        ChosenParameters { elements, image_sizes, ..ChosenParameters::default() }
+    }
+
     /// Sets the parameters in the options of a check.
     ///
     /// # Errors

@@ -97,6 +97,10 @@ pub const SEARCH_TIME: Duration = Duration::from_secs(120);
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
 
+/// Largest work of one workgroup if the defaults are not known to need less: some shaders compute a
+/// texel from hundreds of operations. A single such workgroup is interpreted in about 2 s.
+const HEAVY_WORK_PER_GROUP: u64 = 1 << 27;
+
 /// Largest work of one workgroup at first, unless the defaults need more: nested loops over sizes
 /// that are too large would take all the time.
 const FIRST_WORK_PER_GROUP: u64 = 1 << 22;
@@ -111,11 +115,19 @@ const INVOCATIONS: u64 = 2048;
 /// more is interpreted again with fewer invocations.
 const CANDIDATE_WORK: u64 = 1 << 27;
 
+/// Largest work of one round of the last candidate, which has all workgroups that a search
+/// interprets.
+const LAST_CANDIDATE_WORK: u64 = 1 << 29;
+
 /// Work of one round of a candidate above which fewer invocations of the next are interpreted.
 const WORK_PER_ROUND: u64 = 1 << 20;
 
 /// The search ends if one in this many elements that the shader may write could come out wrong.
 const ENOUGH: u64 = 2;
+
+/// Number of successive candidates with inherent faults ([`Candidate::has_inherent_faults`]), from which
+/// only a repetition is expected to help.
+const INHERENT_FAULTS: u32 = 12;
 
 /// Robustness that a search adds in turn if accesses leave images. Every device has the first for
 /// buffers, and since Vulkan 1.3 for images (Vulkan, "Feature Requirements").
@@ -164,8 +176,7 @@ pub fn search_parameters(
     let (before, reason) = (given.score, given.defect());
     let mut best = search.best_from(given)?;
     effort.add(&search.effort);
-    let is_open = options.robustness.is_none() && !check.setup.wgsl;
-    if search.leaves_images && is_open {
+    if search.leaves_images && search.may_be_robust() {
         best = search.with_robustness(best, &mut effort)?;
     }
     if search.races && best.score.defined < search.rounds && !options.benign_races {
@@ -176,7 +187,7 @@ pub fn search_parameters(
     {
         best = better(best, specialised);
     }
-    if search.reads_beyond_buffers && is_open && best.chosen.robustness.is_none() {
+    if search.reads_beyond_buffers && search.may_be_robust() && best.chosen.robustness.is_none() {
         best = search.with_robustness(best, &mut effort)?;
     }
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
@@ -293,6 +304,8 @@ struct Search<'a> {
     limit: u64,
     /// Largest work of one workgroup.
     work_per_group: u64,
+    /// Largest work of one round of a candidate with several workgroups.
+    candidate_work: u64,
     /// Set if some candidate exceeds `work_per_group`.
     is_limited: bool,
     /// As [`Limits::undecided_blocks`].
@@ -306,6 +319,8 @@ struct Search<'a> {
     races: bool,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
+    /// Number of the last candidates with inherent faults only.
+    inherent_faults: u32,
     /// Set if all faults of some candidate are reads beyond buffers.
     reads_beyond_buffers: bool,
     /// Set if some candidate is defined in all rounds.
@@ -313,6 +328,8 @@ struct Search<'a> {
     /// Number of candidates from which one is good that is not sound ([`Score::is_sound`]).
     unsound_from: u32,
     communication: Communication<'a>,
+    /// Sizes of arrays and images with which all candidates begin.
+    sizes: ChosenParameters,
 }
 
 impl<'a> Search<'a> {
@@ -341,6 +358,7 @@ impl<'a> Search<'a> {
             effort: Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), ..*spent },
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
+            candidate_work: CANDIDATE_WORK,
             is_limited: false,
             undecided_blocks: UNDECIDED_BLOCKS,
             invocations: INVOCATIONS,
@@ -348,38 +366,54 @@ impl<'a> Search<'a> {
             collides: false,
             races: false,
             leaves_images: false,
+            inherent_faults: 0,
             reads_beyond_buffers: false,
             has_defined: false,
             unsound_from: u32::MAX,
             communication: Communication::find(&check.shader.source.module, &check.setup.entry),
+            sizes: ChosenParameters::default(),
         })
     }
 
     /// Returns the best candidate of the search that begins with one.
     fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
-        let known = first.work / product(self.check.setup.groups).max(1);
-        let mut best = self.grown(first)?;
+        let best = self.grown(first)?;
+        let mut best = self.with_heavy_work(best)?;
+        let known = best.work / product(best.chosen.groups.unwrap_or(self.check.setup.groups)).max(1);
+        let most = known.saturating_mul(4).clamp(WORK_PER_GROUP, HEAVY_WORK_PER_GROUP);
         for least in [FIRST_WORK_PER_GROUP, WORK_PER_GROUP] {
             if self.is_good(&best) {
                 break;
             }
-            self.work_per_group = known.saturating_mul(4).clamp(least, WORK_PER_GROUP);
+            self.work_per_group = known.saturating_mul(4).clamp(least, most);
             self.is_limited = false;
             best = self.improve(best)?;
-            if !self.is_limited || self.work_per_group == WORK_PER_GROUP {
+            if !self.is_limited || self.work_per_group == most {
                 break;
             }
         }
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
-        if self.invocations == INVOCATIONS {
+        if self.invocations == INVOCATIONS || self.effort.is_late() {
             return Ok(best);
         }
         // Other workgroups may need longer arrays.
-        self.invocations = INVOCATIONS;
+        (self.invocations, self.candidate_work) = (INVOCATIONS, LAST_CANDIDATE_WORK);
         self.limit += LAST_COST;
         self.candidate(best.chosen)
+    }
+
+    /// Interprets one workgroup of a candidate with a larger limit if it seems endless: it may only be
+    /// heavy.
+    fn with_heavy_work(&mut self, seemingly_endless: Candidate) -> Result<Candidate, CheckError> {
+        if seemingly_endless.faults.first() != Some(&FaultKind::Endless) {
+            return Ok(seemingly_endless);
+        }
+        self.work_per_group = HEAVY_WORK_PER_GROUP;
+        self.invocations = product(self.check.setup.local).min(self.invocations);
+        let heavy = self.candidate(seemingly_endless.chosen.clone())?;
+        Ok(better(seemingly_endless, heavy))
     }
 
     /// Returns whether a candidate leads to a check that gets no warning.
@@ -400,13 +434,24 @@ impl<'a> Search<'a> {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.effort.candidates >= CANDIDATES || self.effort.cost >= self.limit || self.effort.is_late()
+        let may_be_repeated = self.leaves_images && self.may_be_robust() || self.races && !self.options.benign_races;
+        let is_fruitless = self.inherent_faults >= INHERENT_FAULTS && may_be_repeated;
+        let effort = &self.effort;
+        effort.candidates >= CANDIDATES || effort.cost >= self.limit || effort.is_late() || is_fruitless
+    }
+
+    /// Returns whether the search may add robustness of the device.
+    fn may_be_robust(&self) -> bool {
+        self.options.robustness.is_none() && !self.check.setup.wgsl
     }
 
     /// Interprets a candidate; its run-time arrays grow to what it accesses.
     fn candidate(&mut self, chosen: ChosenParameters) -> Result<Candidate, CheckError> {
         let candidate = self.once(chosen)?;
-        self.grown(candidate)
+        let candidate = self.grown(candidate)?;
+        let is_inherent = candidate.has_inherent_faults && candidate.image_reach.is_empty();
+        self.inherent_faults = if is_inherent { self.inherent_faults + 1 } else { 0 };
+        Ok(candidate)
     }
 
     /// Interprets a candidate as it is.
@@ -449,7 +494,7 @@ impl<'a> Search<'a> {
             invocations: u64::MAX,
             blocks_per_group: 1 << 18,
             work_per_group: self.work_per_group,
-            work: if interpreted > 1 { CANDIDATE_WORK } else { u64::MAX },
+            work: if interpreted > 1 { self.candidate_work } else { u64::MAX },
             undecided_blocks: self.undecided_blocks,
             time: self.effort.end.saturating_duration_since(Instant::now()),
             searches: 50,
@@ -499,6 +544,7 @@ impl<'a> Search<'a> {
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
+                candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
                 candidate.reach = outcome.reach;
                 candidate.image_reach = outcome.image_reach;
@@ -615,7 +661,11 @@ impl<'a> Search<'a> {
         let check = Check::new(self.check.shader, options)?;
         let Some(mut search) = Search::new(&check, options, self.target, effort) else { return Ok(None) };
         let chosen = ChosenParameters { specs: Vec::new(), robustness: None, benign_races: false, ..chosen.clone() };
-        let (usual, changed) = (search.once(ChosenParameters::default())?, search.once(chosen)?);
+        // With robustness, no access shows that memory is too small.
+        if options.robustness.is_some() {
+            search.sizes = chosen.sizes();
+        }
+        let (usual, changed) = (search.once(search.sizes.clone())?, search.once(chosen)?);
         let found = search.best_from(better(usual, changed))?;
         effort.add(&search.effort);
         Ok(Some(Repetition { found, leaves_memory: search.leaves_images || search.reads_beyond_buffers }))
@@ -625,6 +675,13 @@ impl<'a> Search<'a> {
     fn leaves_image(&self, fault: &Fault) -> bool {
         fault.kind == FaultKind::OutOfBounds
             && matches!(self.op_of(fault), Some(Op::ImageFetch | Op::ImageRead | Op::ImageWrite))
+    }
+
+    /// Returns whether other parameters are not expected to avoid a fault: an access beyond an image, as
+    /// of a filter at the first texels, or a race at an address that depends on no parameter.
+    fn is_inherent(&self, fault: &Fault) -> bool {
+        let races = || fault.kind == FaultKind::DataRace && open_sources(self.check, fault.at.instruction).is_none();
+        self.leaves_image(fault) || races()
     }
 
     /// Returns whether a fault is a read beyond a buffer.

@@ -14,6 +14,7 @@
 use crate::base_variable::{pointer_base, slot_of};
 use assay_oracle::Slot;
 use assay_spirv::Module;
+use assay_spirv::edit::{ComponentKind, ScalarOrVector};
 use assay_spirv::grammar::InstructionClass;
 use assay_spirv::module::{Instruction, InstructionIndex};
 use assay_spirv::reflect::TypeLayout;
@@ -207,6 +208,17 @@ impl<'a> DataFlow<'a> {
         FaultSources { control: self.slice(conditions, used).sources, ..FaultSources::default() }
     }
 
+    /// Returns the memory whose integers the shader takes for the bits of floats, as operands.
+    pub(crate) fn float_bits(&self) -> FaultSources {
+        let functions = self.module.functions().iter();
+        let instructions = functions.flat_map(|f| self.module.instructions_in(f.instructions.clone()));
+        let is_float =
+            |id| ScalarOrVector::of_value(self.module, id).is_some_and(|value| value.kind == ComponentKind::Float);
+        let casts = instructions.filter(|i| i.op == Some(Op::Bitcast) && i.result().is_some_and(is_float));
+        let bits = casts.filter_map(|cast| cast.operand(0)).collect();
+        FaultSources::of_operand(self.slice(bits, copied).sources)
+    }
+
     /// Returns the conditions of the branches among some instructions.
     fn conditions(&self, range: Range<u32>) -> Vec<u32> {
         let branches = self.module.instructions_in(range);
@@ -308,6 +320,17 @@ pub(crate) fn used(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
     let mut ids = Vec::new();
     module.uses(instruction, |id| ids.push(id));
     ids
+}
+
+/// Returns the values that an instruction copies, whole or in part.
+fn copied(module: &Module, instruction: Instruction<'_>) -> Vec<u32> {
+    match instruction.op {
+        Some(Op::AccessChain | Op::InBoundsAccessChain) => instruction.operand(0).into_iter().collect(),
+        Some(Op::Load | Op::CopyObject | Op::CompositeExtract | Op::CompositeConstruct | Op::VectorShuffle) => {
+            used(module, instruction)
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the bytes of a block to which constant indices lead.

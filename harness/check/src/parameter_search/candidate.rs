@@ -103,6 +103,8 @@ pub(super) struct Candidate {
     pub(super) mutations: Option<MutationScore>,
     /// Kinds of the kept faults.
     pub(super) faults: Vec<FaultKind>,
+    /// Set if other parameters are not expected to avoid any of the kept faults.
+    pub(super) has_inherent_faults: bool,
     /// Instruction of the first fault.
     pub(super) faulty: Option<InstructionIndex>,
     /// End of the accesses beyond each buffer, in bytes.
@@ -151,6 +153,6 @@ pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
 pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let (mutations, faults, faulty) = (None, Vec::new(), None);
-    Candidate { chosen, score, mutations, faults, faulty, reach, image_reach, written, work: 0 }
+    let (mutations, faults, has_inherent_faults, faulty) = (None, Vec::new(), false, None);
+    Candidate { chosen, score, mutations, faults, has_inherent_faults, faulty, reach, image_reach, written, work: 0 }
 }

@@ -17,7 +17,8 @@ impl Search<'_> {
     pub(super) fn with_modes_last(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         // The search before may have used up its limits. More code is executed, and what it makes
         // undetermined must not count against it.
-        (self.work_per_group, self.undecided_blocks) = (WORK_PER_GROUP, self.check.limits.undecided_blocks);
+        (self.work_per_group, self.undecided_blocks) =
+            (self.work_per_group.max(WORK_PER_GROUP), self.check.limits.undecided_blocks);
         self.limit = self.limit.max(self.effort.cost + LAST_COST);
         self.with_modes(best)
     }

@@ -6,7 +6,7 @@ use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, PathStep, path_text, runtime_stride, walk_scalars};
 use crate::missing_macros::is_name;
 use crate::parameter::width_permits;
-use crate::provenance::{FaultSources, Provenance};
+use crate::provenance::{DataFlow, FaultSources, Provenance};
 use assay_exec::Descriptor;
 use assay_oracle::Slot;
 use assay_precision::Scalar;
@@ -31,6 +31,8 @@ pub(super) struct Parameter {
     pub(super) element: Element,
     /// Set if it is an element of a matrix.
     pub(super) in_matrix: bool,
+    /// Set if it is an integer whose bits the shader takes for a float.
+    has_float_bits: bool,
     /// Its value where the floats are small and simple: that of an identity matrix, 0 for the lower
     /// end of an interval, or else 1.
     pub(super) simple: u64,
@@ -47,14 +49,28 @@ impl Parameter {
 
     /// Returns an option of the command line that gives it a value.
     pub(super) fn option(&self, value: u32) -> String {
-        format!("{} {}={value}", if self.slot.is_none() { "--push" } else { "--input" }, self.shown)
+        let option = if self.slot.is_none() { "--push" } else { "--input" };
+        format!("{option} {}={}", self.shown, self.scalar_text(value.to_string()))
     }
 
-    /// Gives the parameter a value in place of the one that it has.
-    pub(super) fn set(&self, chosen: &mut ChosenParameters, value: String) {
+    /// Returns whether it stands for an integer.
+    pub(super) fn is_integer(&self) -> bool {
+        matches!(self.element.scalar, Scalar::Int { .. }) && !self.has_float_bits
+    }
+
+    /// Returns the text of the scalar that stands for a number.
+    fn scalar_text(&self, number: String) -> String {
+        match number.parse::<f32>() {
+            Ok(float) if self.has_float_bits => float.to_bits().to_string(),
+            _ => number,
+        }
+    }
+
+    /// Gives the parameter a number in place of the one that it has.
+    pub(super) fn set(&self, chosen: &mut ChosenParameters, number: String) {
         let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
         list.retain(|(name, _)| *name != self.name);
-        list.push((self.name.clone(), value));
+        list.push((self.name.clone(), self.scalar_text(number)));
     }
 }
 
@@ -92,11 +108,18 @@ pub(super) fn all_parameters(check: &Check<'_>) -> Vec<Parameter> {
 /// Returns the parameters for which `is_listed` returns true, given their buffer and offset.
 fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) -> Vec<Parameter> {
     let setup = &check.setup;
+    let module = &check.shader.source.module;
+    let float_bits = DataFlow::new(module).float_bits();
     let mut parameters = Vec::new();
     let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), block, bytes| {
         let (mut integers, mut floats, mut matrices) = (Vec::new(), Vec::new(), Vec::new());
         walk_scalars(block, bytes, &mut |element, steps| {
+            let memory = (slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
+            let has_float_bits = is_integer
+                && element.scalar.width() == 32
+                && float_bits.of(module, memory, block, element.offset) == Provenance::Operand;
+            let is_integer = is_integer && !has_float_bits;
             let in_matrix = matches!(steps, [.., PathStep::Column(_), PathStep::Index(_)]);
             let (found, most) = match () {
                 () if in_matrix => (&mut matrices, MATRIX_ELEMENTS),
@@ -118,7 +141,8 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                     _ => !is_lower_end(steps),
                 };
                 let simple = u64::from(simple);
-                found.push(Parameter { slot, name: format!("{prefix}{path}"), shown, element, in_matrix, simple });
+                let name = format!("{prefix}{path}");
+                found.push(Parameter { slot, name, shown, element, in_matrix, has_float_bits, simple });
             }
         });
         let limits = [(integers, PARAMETERS), (floats, PARAMETERS), (matrices, MATRIX_ELEMENTS)];

@@ -12,7 +12,6 @@ use crate::dispatch_setup::DispatchSetup;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
 use assay_oracle::FaultKind;
-use assay_precision::Scalar;
 
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
 const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
@@ -115,7 +114,7 @@ impl Search<'_> {
         let is_defined = best.score.defined == self.rounds;
         let best = if is_defined && !best.score.covered { self.with_modes(best)? } else { best };
         let roles = self.roles(&best);
-        let start = ChosenParameters { inputs: best.chosen.inputs.clone(), ..ChosenParameters::default() };
+        let start = ChosenParameters { inputs: best.chosen.inputs.clone(), ..self.sizes.clone() };
         let values = vec![None; roles.integers.len()];
         let mut lead = Lead { best, base: Base { start, parameters: roles.integers.clone(), values } };
         for (groups, floats) in STAGES {
@@ -141,8 +140,8 @@ impl Search<'_> {
     /// Returns the open parameters by role; the floats that are sizes follow from the fault of a
     /// candidate.
     fn roles(&self, best: &Candidate) -> Roles {
-        let is_integer = |p: &Parameter| matches!(p.element.scalar, Scalar::Int { .. });
-        let (integers, floats): (Vec<_>, Vec<_>) = open_parameters(self.check).into_iter().partition(is_integer);
+        let (integers, floats): (Vec<_>, Vec<_>) =
+            open_parameters(self.check).into_iter().partition(Parameter::is_integer);
         let branches = self.flow.branch_sources();
         let faulty = best.faulty.map(|at| self.flow.sources(at));
         let is_size = |p: &&Parameter| {
@@ -168,7 +167,7 @@ impl Search<'_> {
             return None;
         }
         let inputs = lead.base.start.inputs.clone();
-        let mut start = ChosenParameters { groups, inputs, ..ChosenParameters::default() };
+        let mut start = ChosenParameters { groups, inputs, ..self.sizes.clone() };
         let mut parameters = roles.integers.clone();
         match floats {
             Floats::Generated => {}
