@@ -97,8 +97,8 @@ pub const SEARCH_TIME: Duration = Duration::from_secs(120);
 /// Largest work of one workgroup ([`Limits::work_per_group`]).
 const WORK_PER_GROUP: u64 = 1 << 24;
 
-/// Largest work of one workgroup if the defaults are not known to need less: some shaders compute a
-/// texel from hundreds of operations. A single such workgroup is interpreted in about 2 s.
+/// Largest work of one workgroup of a shader whose defaults exceed [`WORK_PER_GROUP`]: some compute a
+/// texel from hundreds of operations. It takes about 2 s.
 const HEAVY_WORK_PER_GROUP: u64 = 1 << 27;
 
 /// Largest work of one workgroup at first, unless the defaults need more: nested loops over sizes
@@ -328,6 +328,8 @@ struct Search<'a> {
     /// Number of candidates from which one is good that is not sound ([`Score::is_sound`]).
     unsound_from: u32,
     communication: Communication<'a>,
+    /// Parameters that the options leave open.
+    parameters: Vec<Parameter>,
     /// Sizes of arrays and images with which all candidates begin.
     sizes: ChosenParameters,
 }
@@ -371,6 +373,7 @@ impl<'a> Search<'a> {
             has_defined: false,
             unsound_from: u32::MAX,
             communication: Communication::find(&check.shader.source.module, &check.setup.entry),
+            parameters: open_parameters(check),
             sizes: ChosenParameters::default(),
         })
     }
@@ -680,8 +683,11 @@ impl<'a> Search<'a> {
     /// Returns whether other parameters are not expected to avoid a fault: an access beyond an image, as
     /// of a filter at the first texels, or a race at an address that depends on no parameter.
     fn is_inherent(&self, fault: &Fault) -> bool {
-        let races = || fault.kind == FaultKind::DataRace && open_sources(self.check, fault.at.instruction).is_none();
-        self.leaves_image(fault) || races()
+        let has_fixed_address = || {
+            let sources = self.flow.sources(fault.at.instruction);
+            self.parameters.iter().all(|p| provenance(self.check, &sources, p) != Provenance::Operand)
+        };
+        self.leaves_image(fault) || fault.kind == FaultKind::DataRace && has_fixed_address()
     }
 
     /// Returns whether a fault is a read beyond a buffer.

@@ -208,12 +208,14 @@ impl<'a> DataFlow<'a> {
         FaultSources { control: self.slice(conditions, used).sources, ..FaultSources::default() }
     }
 
-    /// Returns the memory whose integers the shader takes for the bits of floats, as operands.
+    /// Returns the memory whose integers the shader takes for the bits of floats of 32 bits, as operands.
     pub(crate) fn float_bits(&self) -> FaultSources {
         let functions = self.module.functions().iter();
         let instructions = functions.flat_map(|f| self.module.instructions_in(f.instructions.clone()));
-        let is_float =
-            |id| ScalarOrVector::of_value(self.module, id).is_some_and(|value| value.kind == ComponentKind::Float);
+        let is_float = |id| {
+            ScalarOrVector::of_value(self.module, id)
+                .is_some_and(|of| (of.kind, of.width) == (ComponentKind::Float, 32))
+        };
         let casts = instructions.filter(|i| i.op == Some(Op::Bitcast) && i.result().is_some_and(is_float));
         let bits = casts.filter_map(|cast| cast.operand(0)).collect();
         FaultSources::of_operand(self.slice(bits, copied).sources)

@@ -2,7 +2,7 @@
 
 use super::Search;
 use super::candidate::{Candidate, Judged, Score, better};
-use super::open_parameter::{Parameter, binding_name, holds_parameters, open_parameters, provenance};
+use super::open_parameter::{Parameter, binding_name, holds_parameters, provenance};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
 use crate::chosen_parameters::INDEX;
@@ -52,7 +52,7 @@ impl Search<'_> {
             // The divisor is rather a parameter than a datum.
             let divides = best.faults.first() == Some(&FaultKind::Division);
             let is_operand = |p: &Parameter| provenance(self.check, &sources, p) == Provenance::Operand;
-            if divides && open_parameters(self.check).iter().any(is_operand) {
+            if divides && self.parameters.iter().any(is_operand) {
                 break;
             }
             let is_index = |d: &&Descriptor| {

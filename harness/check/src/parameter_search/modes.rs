@@ -1,7 +1,7 @@
 //! Modes: parameters that the shader compares with constants, and that choose what it computes.
 
 use super::candidate::Candidate;
-use super::open_parameter::{Parameter, open_parameters, provenance};
+use super::open_parameter::{Parameter, provenance};
 use super::{LAST_COST, Search, WORK_PER_GROUP};
 use crate::CheckError;
 use crate::parameter::width_permits;
@@ -47,13 +47,13 @@ impl Search<'_> {
     fn modes(&self) -> Vec<(Parameter, Vec<String>)> {
         let compared = self.flow.compared_values();
         let mut modes = Vec::new();
-        for parameter in open_parameters(self.check) {
+        for parameter in &self.parameters {
             let of_it = compared
                 .iter()
-                .filter(|value| provenance(self.check, &value.sources, &parameter) == Provenance::Operand);
+                .filter(|value| provenance(self.check, &value.sources, parameter) == Provenance::Operand);
             let mut values: Vec<String> = Vec::new();
             for number in of_it.flat_map(|value| &value.numbers) {
-                if !values.contains(number) && is_value(&parameter, number) {
+                if !values.contains(number) && is_value(parameter, number) {
                     values.push(number.clone());
                 }
             }
@@ -63,7 +63,7 @@ impl Search<'_> {
             values.truncate(MODES - 1);
             let other = ["1", "0", "2"].map(str::to_owned).into_iter().find(|other| !values.contains(other));
             values.extend(other);
-            modes.push((parameter, values));
+            modes.push((parameter.clone(), values));
         }
         modes.truncate(MODES);
         modes

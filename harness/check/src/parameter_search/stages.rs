@@ -5,7 +5,7 @@
 use super::Search;
 use super::candidate::Candidate;
 use super::contents::SmallData;
-use super::open_parameter::{Parameter, open_parameters, provenance, with_values};
+use super::open_parameter::{Parameter, provenance, with_values};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
@@ -140,8 +140,7 @@ impl Search<'_> {
     /// Returns the open parameters by role; the floats that are sizes follow from the fault of a
     /// candidate.
     fn roles(&self, best: &Candidate) -> Roles {
-        let (integers, floats): (Vec<_>, Vec<_>) =
-            open_parameters(self.check).into_iter().partition(Parameter::is_integer);
+        let (integers, floats): (Vec<_>, Vec<_>) = self.parameters.iter().cloned().partition(Parameter::is_integer);
         let branches = self.flow.branch_sources();
         let faulty = best.faulty.map(|at| self.flow.sources(at));
         let is_size = |p: &&Parameter| {

@@ -248,6 +248,62 @@ fn reads_beyond_the_border_of_an_image_get_robustness() {
     assert_eq!(searched(beyond_buffer, &Options::default()).0, None);
 }
 
+/// FidelityFX passes its constants as integers. Those of the ladder are denormals as floats, with which
+/// no invocation writes.
+#[test]
+fn integers_that_are_taken_for_floats_get_values_of_floats() {
+    let text = "struct Params { scale: vec2<u32>, n: u32 }
+        var<immediate> p: Params;
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let scale = bitcast<vec2<f32>>(p.scale);
+            if (id.x >= p.n || scale.x < 1.0 || scale.y < 1.0 || scale.x + scale.y > 1000.0) { return; }
+            data[id.x] = data[id.x] * scale.x + scale.y;
+        }";
+    let chosen = passes(text, &Options::default(), 50);
+    let values: Vec<u32> =
+        chosen.split("scale[").skip(1).filter_map(|rest| rest.split(['=', ',', ' ']).nth(1)?.parse().ok()).collect();
+    assert_eq!(values.len(), 2, "{chosen}");
+    assert!(values.iter().all(|bits| f32::from_bits(*bits) >= 1.0), "{chosen}");
+}
+
+/// A workgroup of many operations is not endless. Its array has to grow.
+#[test]
+fn a_heavy_workgroup_is_interpreted_whole() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var sum = 0.0;
+            for (var i = 0u; i < 4000u; i++) { sum = max(sum, f32((id.x * 7919u + i * 104729u) % 1000003u) * 0.5); }
+            data[id.x + 300u] = sum;
+        }";
+    let chosen = passes(text, &Options::default(), 40);
+    assert!(chosen.contains("--elements"), "{chosen}");
+}
+
+/// All invocations store one value to a variable of the workgroup, and read beyond an image: no other
+/// parameter than these two permissions helps, so that the search does not go through the ladder.
+#[test]
+fn inherent_faults_are_permitted_at_once() {
+    let text = "struct Params { a: u32, b: u32, c: u32, d: u32, e: u32, f: u32, g: u32, h: u32 }
+        var<immediate> p: Params;
+        var<workgroup> is_needed: u32;
+        @group(0) @binding(0) var source: texture_2d<f32>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(8, 8) fn main(
+            @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) at: u32
+        ) {
+            is_needed = 1u;
+            workgroupBarrier();
+            let sum = p.a + p.b + p.c + p.d + p.e + p.f + p.g + p.h;
+            let texel = textureLoad(source, vec2<i32>(id.xy) - 2, 0).x;
+            result[id.y * 32u + id.x] = texel * f32(is_needed) + f32(sum % 16u);
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    let chosen = chosen.expect("a race").to_string();
+    assert!(chosen.contains("--benign-races") && chosen.contains("--robustness access"), "{chosen}");
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+}
+
 /// A loop that does not run writes sums of nothing, which are always the same.
 #[test]
 fn a_loop_count_with_varied_results_is_preferred() {

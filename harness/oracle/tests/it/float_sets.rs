@@ -537,12 +537,13 @@ fn a_dot_product_of_bfloat16_is_rounded_once() {
     assert_eq!(found, expected);
 }
 
+/// The approximations of a reciprocal, of a root and of one over a root by the bits of a float, as in
+/// AMD's FidelityFX, and other arithmetic on these.
 #[test]
 fn arithmetic_on_the_bits_of_a_float_keeps_its_set() {
-    // The approximation of a reciprocal, of a root and of one over a root by the bits of exp2(x), as
-    // in AMD's FidelityFX.
     let bits = "bitcast<u32>(exp2(x))";
-    let approximations: [(String, fn(u32) -> u32); 6] = [
+    type Approximation = (String, fn(u32) -> u32);
+    let approximations: [Approximation; 6] = [
         (format!("0x7ef07ebbu - {bits}"), |b| 0x7ef0_7ebb - b),
         (format!("({bits} >> 1u) + 0x1fbc4639u"), |b| (b >> 1) + 0x1fbc_4639),
         (format!("0x5f347d74u - ({bits} >> 1u)"), |b| 0x5f34_7d74 - (b >> 1)),
