@@ -76,7 +76,7 @@ impl DescriptorArrays {
         let changes = [(self.missing.contains(RUNTIME_ARRAY), sized), (has_indexing, selected)];
         let changes: Vec<String> = changes.into_iter().filter(|(is_made, _)| *is_made).map(|(_, text)| text).collect();
         let missing: Vec<&str> = self.missing.iter().map(String::as_str).collect();
-        format!("the device lacks {}, so it received {}", missing.join(" and "), changes.join(", and "))
+        format!("the device lacks {} and received {}", missing.join(" and "), changes.join(", and "))
     }
 }
 
