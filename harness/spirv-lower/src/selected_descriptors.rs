@@ -5,15 +5,16 @@
 //! SPIRV-Tools does in place. Inside an array the result is the same. The case of the first descriptor
 //! stands for an index outside it, which is undefined behaviour.
 //!
-//! Pointers and opaque values cannot be passed to such a function, so that it repeats the instructions
-//! that make them. Pointers that are stored, chosen by `OpPhi` or `OpSelect`, or in arrays with more than
-//! [`DESCRIPTORS`] descriptors, are not supported.
+//! Pointers into variables and opaque values cannot be passed to such a function, so that it repeats the
+//! instructions that make them, if they give the same there ([`is_repeatable`]). Other pointers, such as
+//! stored ones and those that `OpPhi` chooses, and arrays with more than [`DESCRIPTORS`] descriptors are
+//! not supported.
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::grammar::OperandEncoding;
 use assay_spirv::module::{Instruction, Section, Type, TypeId};
-use assay_spirv::tables::{Capability, Decoration, Op};
+use assay_spirv::tables::{Capability, Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest number of descriptors in an array.
@@ -104,7 +105,7 @@ fn is_global(module: &Module, id: u32) -> bool {
     module.definition_of(id).is_some_and(|definition| definition.index.0 < first || definition.op == Some(Op::Function))
 }
 
-/// Returns whether values of a type cannot be passed to a function.
+/// Returns whether values of a type cannot be passed to a function. Physical pointers can.
 fn is_opaque(module: &Module, ty: TypeId) -> bool {
     !matches!(
         module.ty(ty),
@@ -116,7 +117,28 @@ fn is_opaque(module: &Module, ty: TypeId) -> bool {
             | Type::Matrix { .. }
             | Type::Array { .. }
             | Type::Struct { .. }
+            | Type::Pointer { class: StorageClass::PhysicalStorageBuffer, .. }
     )
+}
+
+/// Returns whether an instruction gives the same pointer or opaque value wherever it stands. A pointer
+/// that is loaded from memory may have changed there.
+fn is_repeatable(module: &Module, i: Instruction<'_>) -> bool {
+    let makes_pointer = i.result().and_then(|id| module.pointer(module.type_of(id)?)).is_some();
+    match i.op {
+        Some(Op::Load) => !makes_pointer,
+        op => matches!(
+            op,
+            Some(
+                Op::AccessChain
+                    | Op::InBoundsAccessChain
+                    | Op::CopyObject
+                    | Op::SampledImage
+                    | Op::Image
+                    | Op::ImageTexelPointer
+            )
+        ),
+    }
 }
 
 /// Rewrites the uses of chains, one dynamic index each.
@@ -143,7 +165,7 @@ impl Selection<'_> {
                     continue;
                 }
                 if let Some(result) = i.result().filter(|_| is_chain || self.makes_opaque(i)) {
-                    if matches!(i.op, Some(Op::Phi | Op::Select | Op::FunctionCall)) {
+                    if !is_repeatable(module, i) {
                         return None;
                     }
                     derived.insert(result);
@@ -151,7 +173,7 @@ impl Selection<'_> {
                     continue;
                 }
                 let stores_pointer = i.op == Some(Op::Store) && i.operand(1).is_some_and(|id| derived.contains(&id));
-                if stores_pointer || i.op == Some(Op::Phi) {
+                if stores_pointer || matches!(i.op, Some(Op::CompositeConstruct | Op::ReturnValue)) {
                     return None;
                 }
                 let call = self.call_in_place_of(i)?;
@@ -181,6 +203,9 @@ impl Selection<'_> {
                 let definition = module.definition_of(id)?;
                 let is_object = matches!(definition.op, Some(Op::Variable | Op::FunctionParameter));
                 if self.makes_opaque(definition) && !is_object {
+                    if !is_repeatable(module, definition) {
+                        return None;
+                    }
                     if repeated.insert(definition.at, definition).is_none() {
                         open.push(definition);
                     }
@@ -191,10 +216,8 @@ impl Selection<'_> {
         }
         let chain_of = |i: &Instruction<'_>| self.chains.get(&i.result()?).copied().map(|chain| (i.at, chain));
         let (selected, DynamicIndex { index, count }) = repeated.values().find_map(chain_of)?;
-        let returns = match last.result_type() {
-            Some(ty) => ty,
-            None => self.editor.void(),
-        };
+        let void = self.editor.void();
+        let returns = last.result_type().unwrap_or(void);
         let types: Vec<u32> =
             parameters.iter().map(|id| module.definition_of(*id)?.result_type()).collect::<Option<_>>()?;
         let function_type = self.editor.function_type(returns, &types);
@@ -227,7 +250,7 @@ impl Selection<'_> {
                 }
                 code.extend(words);
             }
-            code.extend(match last.result_type().and(last.result()) {
+            code.extend(match last.result().filter(|_| returns != void) {
                 Some(result) => instruction(Op::ReturnValue, &[*renamed.get(&result)?]),
                 None => instruction(Op::Return, &[]),
             });

@@ -71,17 +71,19 @@ fn arrays_get_a_length_on_devices_without_run_time_arrays() {
     });
 }
 
-/// Each invocation writes to one of two images, and to one of two buffers through a function.
+/// Each invocation writes to one of two images, itself and in a function, and to one of two buffers.
 const SELECTING: &str = "#version 450
 #extension GL_EXT_nonuniform_qualifier : require
 layout(local_size_x = 64) in;
-layout(set = 0, binding = 0, r32ui) uniform uimage1D images[2];
+layout(set = 0, binding = 0) uniform writeonly uimage1D images[2];
 layout(set = 0, binding = 1) buffer Words { uint words[256]; } buffers[2];
+void put(writeonly uimage1D image, uint at, uint value) { imageStore(image, int(at), uvec4(value)); }
 void add(uint number, uint at, uint value) { atomicAdd(buffers[number].words[at], value); }
 void main() {
     uint i = gl_GlobalInvocationID.x;
-    imageStore(images[nonuniformEXT(i % 2)], int(i), uvec4(i * 3u));
-    if (i > 7) { add(gl_WorkGroupID.x % 2, i, imageLoad(images[nonuniformEXT(i % 2)], int(i)).x); }
+    imageStore(images[nonuniformEXT(i % 2)], int(i), uvec4(i * 7u));
+    put(images[gl_WorkGroupID.x % 2], i, i * 3u);
+    if (i > 7) { add(gl_WorkGroupID.x % 2, i, i * 5u); }
 }
 ";
 

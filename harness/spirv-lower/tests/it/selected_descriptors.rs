@@ -6,8 +6,8 @@ use assay_spirv_lower::with_selected_descriptors;
 use assay_spirv_rules::requirements::Requirements;
 use assay_testkit::spirv;
 
-/// A shader that samples one of two images with one of two samplers, and adds the result to one of
-/// three buffers and stores it to one of three images. `%i` is the invocation.
+/// A shader that samples one of two images with one of two samplers, adds the result to one of three
+/// buffers, and stores it to one of three images, itself and in a function. `%i` is the invocation.
 const SHADER: &str = "
     OpCapability Shader
     OpCapability SampledImageArrayDynamicIndexing
@@ -70,6 +70,15 @@ const SHADER: &str = "
     %samplers = OpVariable %to_samplers UniformConstant
     %targets = OpVariable %to_targets UniformConstant
     %buffers = OpVariable %to_blocks StorageBuffer
+    %fill_fn = OpTypeFunction %void %to_target %float4
+    %fill = OpFunction %void None %fill_fn
+    %filled = OpFunctionParameter %to_target
+    %color = OpFunctionParameter %float4
+    %fill_entry = OpLabel
+    %fill_loaded = OpLoad %target %filled
+    OpImageWrite %fill_loaded %texel %color
+    OpReturn
+    OpFunctionEnd
     %main = OpFunction %void None %fn
     %entry = OpLabel
     %i = OpLoad %uint %id
@@ -82,6 +91,7 @@ const SHADER: &str = "
     %target_at = OpAccessChain %to_target %targets %i
     %into = OpLoad %target %target_at
     OpImageWrite %into %texel %sample
+    %done = OpFunctionCall %void %fill %target_at %sample
     %red = OpCompositeExtract %float %sample 0
     %bits = OpBitcast %uint %red
     %word = OpAccessChain %to_word %buffers %i %zero %i
@@ -102,9 +112,9 @@ fn dynamic_indices_become_switches() {
     assert_eq!(indexing_features(&selected), [""; 0]);
     assert_eq!(broken(&words), [""; 0]);
     assert_eq!(refused(&words, "vulkan1.3"), None);
-    // For the write, for the atomic, for the sampled image, and in each of its cases for the sampler.
+    // For the write, the call, the atomic and the sampled image, and in each case of that for the sampler.
     let switches = selected.instructions().filter(|i| i.name() == "OpSwitch").count();
-    assert_eq!(switches, 5);
+    assert_eq!(switches, 6);
 }
 
 #[test]
@@ -114,12 +124,12 @@ fn a_module_without_dynamic_indices_keeps_its_functions() {
         .fold(SHADER.to_owned(), |text, array| text.replace(&format!("{array} %i"), &format!("{array} %zero")));
     let module = spirv(&text);
     let selected = Module::parse(with_selected_descriptors(&module).unwrap()).unwrap();
-    assert_eq!(selected.functions().len(), 1);
+    assert_eq!(selected.functions().len(), 2);
     assert_eq!(indexing_features(&selected), [""; 0]);
 }
 
 #[test]
-fn a_pointer_of_a_phi_and_a_long_array_are_refused() {
+fn a_chosen_pointer_and_a_long_array_are_refused() {
     let long = SHADER.replace("%three = OpConstant %uint 3", "%three = OpConstant %uint 65");
     assert_eq!(with_selected_descriptors(&spirv(&long)), None);
     let chosen = SHADER
