@@ -158,18 +158,18 @@ impl BitRange {
             IntOp::UDiv => b.single().filter(|by| *by > 0).map(|by| BitRange::new(a.least / by, a.most / by)),
             IntOp::Shr | IntOp::Sar | IntOp::Shl => a.shifted(op, width, b.single()?),
             IntOp::And => match (a.single(), b.single()) {
-                (_, Some(mask)) => a.masked(mask, |bits| bits & mask, false),
-                (Some(mask), _) => b.masked(mask, |bits| bits & mask, false),
+                (_, Some(kept)) => a.masked(kept, |bits| bits & kept, false),
+                (Some(kept), _) => b.masked(kept, |bits| bits & kept, false),
                 _ => None,
             },
             IntOp::Or => match (a.single(), b.single()) {
-                (_, Some(mask)) => a.masked(mask, |bits| bits | mask, true),
-                (Some(mask), _) => b.masked(mask, |bits| bits | mask, true),
+                (_, Some(set)) => a.masked(set, |bits| bits | set, true),
+                (Some(set), _) => b.masked(set, |bits| bits | set, true),
                 _ => None,
             },
             IntOp::Xor => match (a.single(), b.single()) {
-                (_, Some(mask)) => a.flipped(mask),
-                (Some(mask), _) => b.flipped(mask),
+                (_, Some(bits)) => a.flipped(bits),
+                (Some(bits), _) => b.flipped(bits),
                 _ => None,
             },
             _ => None,
@@ -276,5 +276,14 @@ mod tests {
             }
         }
         assert!(enclosed > 20_000, "{enclosed}");
+        for (op, a) in [IntOp::Not, IntOp::Neg].into_iter().flat_map(|op| ranges.iter().map(move |a| (op, a))) {
+            let range = a.unary(op, 4);
+            assert!(range.is_some() || a.least == 0, "{op:?} {a:?}");
+            for x in a.least..=a.most {
+                let result = op.eval(4, [x, 0, 0, 0], false).unwrap() & 15;
+                let holds = |range: BitRange| (range.least..=range.most).contains(&result);
+                assert!(range.is_none_or(holds), "{op:?} {a:?}: {result}");
+            }
+        }
     }
 }
