@@ -323,7 +323,7 @@ impl<'a> Check<'a> {
             dispatch.copies = Copies::Assume;
         }
         let mut outcome = self.permitted(&dispatch)?;
-        target.begin_round(round, self.possible_fault(&outcome).as_deref());
+        target.begin_round(round, self.excuse_of(&outcome).as_deref());
         let mut output = target.run(&self.request(&dispatch, allocated.as_ref())).map_err(not_again)?.memory;
         let found = self.compared(&outcome, &dispatch, &output, round);
         if let Some(Ok(replayed)) = self.under_observed_choices(round, target, &outcome, &found) {
@@ -343,8 +343,9 @@ impl<'a> Check<'a> {
         bundle::write(to.folder, &contents)
     }
 
-    /// Returns a clause on undefined behaviour that an interpreted dispatch may have, if it may.
-    pub(crate) fn possible_fault(&self, outcome: &Outcome) -> Option<String> {
+    /// Returns the reason, as a clause, why the end of the driver would not be a fault of the device: the
+    /// interpreted dispatch may have undefined behaviour.
+    pub(crate) fn excuse_of(&self, outcome: &Outcome) -> Option<String> {
         Some(self.described_fault(outcome.possible_faults.first()?, false).clause())
     }
 

@@ -303,7 +303,7 @@ impl<'a> CheckRun<'a> {
         allocated: Option<&AllocatedDispatch>,
         outcome: Outcome,
     ) -> Result<Round, RoundEnd> {
-        self.target.begin_round(number, self.check.possible_fault(&outcome).as_deref());
+        self.target.begin_round(number, self.check.excuse_of(&outcome).as_deref());
         let output = match self.target.run(&self.check.request(&dispatch, allocated)) {
             Ok(output) => output.memory,
             Err(error) => {

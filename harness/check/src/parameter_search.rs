@@ -30,7 +30,11 @@
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
 //! that the shader may write are checked, half of its instructions executed and half of large planted
 //! errors noticed ([`crate::mutation_score`]), or at its limits, which count work, so that the search
-//! is deterministic. If it does not find good parameters, it is repeated:
+//! is deterministic. A workgroup that takes too much work with the defaults may be heavy rather than
+//! endless, and is interpreted once with a larger limit.
+//!
+//! If the search does not find good parameters, it is repeated. It ends early if other parameters are not
+//! expected to avoid the faults of the last candidates, but a repetition would ([`INHERENT_FAULTS`]):
 //!
 //! * with robustness of the device, if accesses leave images: shaders that read beyond the borders
 //!   of images rely on it. This is also tried if few planted errors would be noticed;

@@ -141,9 +141,9 @@ impl<T: Target, C: DriverCalls, D: Fn(u32) -> String> Target for AnnouncedTarget
     }
 
     fn run(&self, request: &DispatchRequest<'_>) -> Result<DispatchOutput, TargetError> {
-        let (round, fault) = self.round.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (round, excuse) = self.round.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let doing = (self.describe)(round);
-        let call = CallDescription { doing: &doing, compiles: true, excuse: fault.as_deref() };
+        let call = CallDescription { doing: &doing, compiles: true, excuse: excuse.as_deref() };
         let _call = self.calls.begin_call(self.case, call);
         self.target.run(request)
     }
