@@ -1,9 +1,10 @@
 //! Executed instructions of a program.
 
-use crate::control_flow::{Block, End};
+use crate::control_flow::{Block, Edge, End};
 use crate::error::Place;
 use crate::executed_blocks::{BlockNumber, ExecutedBlocks};
 use crate::inst::Inst;
+use crate::possible_values::PossibleValues;
 use crate::program::Program;
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeSet;
@@ -12,7 +13,8 @@ use std::ops::Range;
 /// Number of executed instructions of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Instructions that can be executed: those that no branch on a constant excludes.
+    /// Instructions that can be executed: those that no branch on a constant excludes, not even on one
+    /// that is passed to a function.
     pub instructions: u64,
     /// Instructions among them that some invocation executed.
     pub executed: u64,
@@ -34,7 +36,7 @@ impl Program {
     /// Returns the number of executed instructions, given the executed blocks.
     pub fn coverage(&self, executed: &ExecutedBlocks) -> Coverage {
         let mut coverage = Coverage::default();
-        for block in self.reachable(self.entry_block(), |_| true) {
+        for block in self.reachable_blocks(&self.possible) {
             let instructions = self.instructions(block);
             coverage.instructions += instructions;
             coverage.executed += if executed.contains(block) { instructions } else { 0 };
@@ -42,9 +44,17 @@ impl Program {
         coverage
     }
 
+    /// Returns the instructions of the module that can be executed.
+    pub fn reachable_instructions(&self) -> BTreeSet<InstructionIndex> {
+        self.instructions_of(self.reachable_blocks(&self.possible))
+    }
+
     /// Returns the executed instructions of the module, given the executed blocks.
     pub fn executed_instructions(&self, executed: &ExecutedBlocks) -> BTreeSet<InstructionIndex> {
-        let blocks = self.reachable(self.entry_block(), |block| executed.contains(block));
+        self.instructions_of(self.reachable(self.entry_block(), &self.possible, |block| executed.contains(block)))
+    }
+
+    fn instructions_of(&self, blocks: BTreeSet<BlockNumber>) -> BTreeSet<InstructionIndex> {
         blocks.into_iter().flat_map(|block| self.places(block)).map(|place| place.instruction).collect()
     }
 
@@ -53,9 +63,9 @@ impl Program {
     pub fn skipped_code(&self, executed: &ExecutedBlocks) -> Option<SkippedCode> {
         let is_skipped = |block: BlockNumber| !executed.contains(block);
         let mut most: Option<SkippedCode> = None;
-        for from in self.reachable(self.entry_block(), |block| executed.contains(block)) {
-            for target in self.targets(from).into_iter().filter(|target| is_skipped(*target)) {
-                let code = self.reachable(target, is_skipped);
+        for from in self.reachable(self.entry_block(), &self.possible, |block| executed.contains(block)) {
+            for target in self.targets(from, &self.possible).into_iter().filter(|target| is_skipped(*target)) {
+                let code = self.reachable(target, &self.possible, is_skipped);
                 let instructions = code.iter().map(|block| self.instructions(*block)).sum();
                 // The code of called functions is elsewhere.
                 let own = code.iter().filter(|block| block.function == target.function);
@@ -89,19 +99,18 @@ impl Program {
         self.places(block).chunk_by(|one, other| one.instruction == other.instruction).count() as u64
     }
 
-    /// Returns the blocks to which a block can lead: one, if a constant decides.
-    fn targets(&self, from: BlockNumber) -> Vec<BlockNumber> {
-        let edges = match &self.block(from).end {
+    /// Returns the blocks to which a block can lead: those of the values that its selector may have.
+    fn targets(&self, from: BlockNumber, possible: &PossibleValues) -> Vec<BlockNumber> {
+        let edges: Vec<&Edge> = match &self.block(from).end {
             End::Jump(edge) => vec![edge],
-            End::If { condition, then, other } => match self.constants.get(&condition.reg) {
-                Some(0) => vec![other],
-                Some(_) => vec![then],
+            End::If { condition, then, other } => match possible.of(condition.reg) {
+                Some(values) => values.iter().map(|bits| if *bits == 0 { other } else { then }).collect(),
                 None => vec![then, other],
             },
-            End::Switch { selector, cases, edges } => match self.constants.get(&selector.reg) {
-                Some(bits) => {
-                    let case = cases.iter().find(|(case, _)| case == bits);
-                    vec![&edges[case.map_or(0, |(_, edge)| *edge as usize)]]
+            End::Switch { selector, cases, edges } => match possible.of(selector.reg) {
+                Some(values) => {
+                    let case = |bits| cases.iter().find(|(case, _)| case == bits).map_or(0, |(_, edge)| *edge as usize);
+                    values.iter().map(|bits| &edges[case(bits)]).collect()
                 }
                 None => edges.iter().collect(),
             },
@@ -110,15 +119,25 @@ impl Program {
         edges.into_iter().map(|edge| BlockNumber { block: edge.block, ..from }).collect()
     }
 
+    /// Returns the blocks that can be executed if registers have these values only, in order.
+    pub(crate) fn reachable_blocks(&self, possible: &PossibleValues) -> BTreeSet<BlockNumber> {
+        self.reachable(self.entry_block(), possible, |_| true)
+    }
+
     /// Returns the blocks that can be reached from a block through blocks with a property, and
     /// those of the functions that they call, in order.
-    fn reachable(&self, from: BlockNumber, passes: impl Fn(BlockNumber) -> bool) -> BTreeSet<BlockNumber> {
+    fn reachable(
+        &self,
+        from: BlockNumber,
+        possible: &PossibleValues,
+        passes: impl Fn(BlockNumber) -> bool,
+    ) -> BTreeSet<BlockNumber> {
         let (mut open, mut reached) = (vec![from], BTreeSet::new());
         while let Some(block) = open.pop() {
             if !passes(block) || !reached.insert(block) {
                 continue;
             }
-            open.extend(self.targets(block));
+            open.extend(self.targets(block, possible));
             let Range { start, end } = self.block(block).code;
             open.extend(self.code[start as usize..end as usize].iter().filter_map(|inst| match inst {
                 Inst::Call { function, .. } => Some(BlockNumber { function: *function, block: 0 }),

@@ -532,6 +532,8 @@ pub(crate) enum Inst {
         args: [Reg; 2],
         order: Order,
         physical: bool,
+        /// Set for an operation on integers that may use any width from 16 to 32 bits.
+        relaxed: bool,
     },
     /// `OpControlBarrier` with this execution scope.
     Barrier {

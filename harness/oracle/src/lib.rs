@@ -225,6 +225,7 @@ pub mod modification_order;
 mod monomial;
 mod outcome;
 mod pointer;
+mod possible_values;
 mod program;
 mod residual;
 mod rule_enforcement;

@@ -6,6 +6,7 @@ use crate::error::{Place, ProgramError, RunError};
 use crate::float_op::FloatOp;
 use crate::inst::{Inst, Reg};
 use crate::outcome::Outcome;
+use crate::possible_values::PossibleValues;
 use crate::ty::{Fmt, Kind, Leaf};
 use assay_precision::{FastMath, Specification};
 use assay_spirv::Module;
@@ -75,6 +76,8 @@ pub struct Program {
     pub(crate) carried: Vec<Reg>,
     /// Bits of integer and boolean constants.
     pub(crate) constants: HashMap<Reg, u64>,
+    /// Bits that registers may have.
+    pub(crate) possible: PossibleValues,
 }
 
 /// A parameter of a kernel.

@@ -347,7 +347,8 @@ impl Decoder<'_> {
             (AtomicOp::FAdd, _) => return self.invalid("a sum of floats of other numbers"),
             _ => None,
         };
-        self.emit(Inst::Atomic { op: does, kind, float_op, dst, pointer: pointer.reg, args, order, physical });
+        let relaxed = i.result().is_some_and(|result| self.is_relaxed(result));
+        self.emit(Inst::Atomic { op: does, kind, float_op, dst, pointer: pointer.reg, args, order, physical, relaxed });
         Ok(())
     }
 }

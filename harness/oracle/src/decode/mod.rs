@@ -1,6 +1,7 @@
 //! Decoding of a module into the instructions of the interpreter.
 
 mod carried;
+mod constant_propagation;
 mod constants;
 mod control;
 mod floats;
@@ -25,6 +26,7 @@ use crate::error::{Place, ProgramError};
 use crate::float_op::FloatOps;
 use crate::inst::{Inst, Reg, WrapDecorations};
 use crate::pointer::OBJECT;
+use crate::possible_values::PossibleValues;
 use crate::program::{Numbers, Object, ObjectKind, Program};
 use crate::ty::{Kind, Layout, Layouts, Leaf, Mode};
 use assay_precision::Specification;
@@ -207,10 +209,12 @@ pub(crate) fn program(
         parameters,
         carried: Vec::new(),
         constants: decoder.known,
+        possible: PossibleValues::default(),
     };
     let (carried, by_function) = carried::carried_registers(&program);
     program.carried = carried;
     program.functions.iter_mut().zip(by_function).for_each(|(function, carried)| function.carried = carried);
+    program.possible = constant_propagation::possible_values(&program);
     Ok(program)
 }
 

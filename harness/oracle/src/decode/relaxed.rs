@@ -45,9 +45,14 @@ impl Decoder<'_> {
             }
             (_, Group::Atomic) => {
                 let pointer = self.word(i, 0)?;
+                let is_relaxed = self.is_relaxed_object(pointer);
+                let result = if i.result().is_some() { Some(self.result(i)?) } else { None };
+                let is_word = result.is_some_and(|result| matches!(self.kind(&result), Kind::Int { width: 32, .. }));
                 match op {
-                    _ if !decorated && !self.is_relaxed_object(pointer) => Ok(()),
+                    _ if !decorated && !is_relaxed => Ok(()),
                     Op::AtomicLoad => self.relax_all(i),
+                    // The instruction itself uses the permitted precision.
+                    _ if !is_relaxed && is_word => Ok(()),
                     _ => self.unsupported(format!("RelaxedPrecision of {op}")),
                 }
             }

@@ -82,51 +82,93 @@ pub(crate) fn ends_fit(function: &Function, registers: u64) -> bool {
 /// Returns the ranges of registers that an instruction reads or writes. A malformed instruction
 /// gives a range that fits no register file.
 pub(super) fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
+    read(inst, float_ops).into_iter().chain(written(inst, float_ops)).collect()
+}
+
+/// Returns the ranges of registers that an instruction writes, apart from local variables behind a
+/// pointer and those of called functions.
+pub(super) fn written(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
+    let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
+    match inst {
+        Inst::Copy { dst, n, .. }
+        | Inst::Select { dst, n, .. }
+        | Inst::Insert { dst, n, .. }
+        | Inst::Undef { dst, n }
+        | Inst::Filtered { dst, n }
+        | Inst::Relax { dst, n, .. }
+        | Inst::Pass { dst, n, .. }
+        | Inst::LocalLoad { dst, n, .. }
+        | Inst::ImageRead { dst, n, .. }
+        | Inst::ImageQuery { dst, n, .. } => vec![many(dst, n)],
+        Inst::Int { dst, n, .. } => vec![(*dst, u64::from(*n))],
+        Inst::Recast { dst, n, from, to, .. } => {
+            vec![(*dst, u64::from(*n) * u64::from(*from) / u64::from((*to).max(1)))]
+        }
+        Inst::Set { dst, bits } => vec![(*dst, bits.len() as u64)],
+        Inst::Load { dst, leaves, .. } => vec![(*dst, leaves.len() as u64)],
+        Inst::Extract { dst, .. }
+        | Inst::Chain { dst, .. }
+        | Inst::Location { dst, .. }
+        | Inst::Length { dst, .. }
+        | Inst::Handle { dst, .. }
+        | Inst::SampledImage { dst, .. }
+        | Inst::TexelPointer { dst, .. } => vec![(*dst, 1)],
+        Inst::Atomic { dst, .. } => dst.iter().map(|dst| (*dst, 1)).collect(),
+        Inst::Call { args, .. } => args.iter().map(|(dst, _, n)| many(dst, n)).collect(),
+        Inst::LookUp(look_up) => vec![many(&look_up.dst, &look_up.n)],
+        Inst::Subgroup { op, dst, n, .. } => vec![(*dst, u64::from(op.results(*n)))],
+        Inst::Float { float_op, dst, .. } => {
+            let float_op = float_ops.get(*float_op as usize);
+            let results = float_op.map(|op| op.components.map_or(op.results.len() as u64, |(n, _)| u64::from(n)));
+            vec![(*dst, results.unwrap_or(u64::MAX / 2))]
+        }
+        Inst::LocalStore { .. }
+        | Inst::Store { .. }
+        | Inst::Barrier { .. }
+        | Inst::Assume { .. }
+        | Inst::Fence { .. }
+        | Inst::ImageWrite { .. } => Vec::new(),
+    }
+}
+
+/// Returns the ranges of registers that an instruction reads, apart from local variables behind a
+/// pointer.
+fn read(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
     let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
     let one = |first: &Reg| (*first, 1);
     match inst {
-        Inst::Int { op, n, dst, args, scalar, .. } => {
+        Inst::Int { op, n, args, scalar, .. } => {
             let args = args.iter().take(op.arity()).enumerate();
             let args = args.map(|(k, arg)| (*arg, if scalar >> k & 1 == 1 { 1 } else { u64::from(*n) }));
-            args.chain([(*dst, u64::from(*n))]).collect()
+            args.collect()
         }
-        Inst::Copy { dst, src, n, .. } => vec![many(dst, n), many(src, n)],
-        Inst::Select { dst, cond, step, a, b, n } => {
-            vec![many(dst, n), (*cond, u64::from(1 + step * n.saturating_sub(1))), many(a, n), many(b, n)]
+        Inst::Copy { src, n, .. } | Inst::Recast { src, n, .. } => vec![many(src, n)],
+        Inst::Select { cond, step, a, b, n, .. } => {
+            vec![(*cond, u64::from(1 + step * n.saturating_sub(1))), many(a, n), many(b, n)]
         }
-        Inst::Recast { dst, src, n, from, to, .. } => {
-            let made = u64::from(*n) * u64::from(*from) / u64::from((*to).max(1));
-            vec![many(src, n), (*dst, made)]
-        }
-        Inst::Extract { dst, src, n, index } => vec![one(dst), many(src, n), one(index)],
-        Inst::Insert { dst, src, n, value, index } => vec![many(dst, n), many(src, n), one(value), one(index)],
-        Inst::Undef { dst, n } | Inst::Filtered { dst, n } | Inst::Relax { dst, n, .. } | Inst::Pass { dst, n, .. } => {
-            vec![many(dst, n)]
-        }
-        Inst::Set { dst, bits } => vec![(*dst, bits.len() as u64)],
-        Inst::Chain { dst, base, terms, .. } => {
-            terms.iter().map(|term| one(&term.index)).chain([one(dst), one(base)]).collect()
-        }
-        Inst::Location { dst, pointer } => vec![one(dst), one(pointer)],
-        Inst::LocalLoad { dst, pointer, n } => vec![many(dst, n), one(pointer)],
+        Inst::Extract { src, n, index, .. } => vec![many(src, n), one(index)],
+        Inst::Insert { src, n, value, index, .. } => vec![many(src, n), one(value), one(index)],
+        // They change registers in place.
+        Inst::Filtered { dst, n } | Inst::Relax { dst, n, .. } | Inst::Pass { dst, n, .. } => vec![many(dst, n)],
+        Inst::Undef { .. } | Inst::Set { .. } | Inst::Barrier { .. } | Inst::Fence { .. } => Vec::new(),
+        Inst::Chain { base, terms, .. } => terms.iter().map(|term| one(&term.index)).chain([one(base)]).collect(),
+        Inst::Location { pointer, .. }
+        | Inst::LocalLoad { pointer, .. }
+        | Inst::Load { pointer, .. }
+        | Inst::Length { pointer, .. } => vec![one(pointer)],
         Inst::LocalStore { pointer, src, n } => vec![many(src, n), one(pointer)],
-        Inst::Load { dst, pointer, leaves, .. } => vec![(*dst, leaves.len() as u64), one(pointer)],
         Inst::Store { pointer, src, leaves, .. } => vec![(*src, leaves.len() as u64), one(pointer)],
-        Inst::Length { dst, pointer, .. } => vec![one(dst), one(pointer)],
-        Inst::Atomic { dst, pointer, args, .. } => {
-            dst.iter().map(one).chain([one(pointer), one(&args[0]), one(&args[1])]).collect()
-        }
+        Inst::Atomic { pointer, args, .. } => vec![one(pointer), one(&args[0]), one(&args[1])],
         Inst::Assume { condition } => vec![one(condition)],
-        Inst::Barrier { .. } | Inst::Fence { .. } => Vec::new(),
-        Inst::Call { args, .. } => args.iter().flat_map(|(dst, src, n)| [many(dst, n), many(src, n)]).collect(),
-        Inst::ImageRead { dst, n, image, coordinates: (at, count), operands } => {
+        Inst::Call { args, .. } => args.iter().map(|(_, src, n)| many(src, n)).collect(),
+        Inst::ImageRead { image, coordinates: (at, count), operands, .. } => {
             let operands = operands.registers().map(|(first, n)| many(&first, &n));
-            operands.chain([many(dst, n), one(image), many(at, count)]).collect()
+            operands.chain([one(image), many(at, count)]).collect()
         }
-        Inst::Handle { dst, handle, .. } => vec![one(dst), one(handle)],
-        Inst::SampledImage { dst, image, sampler } => vec![one(dst), one(image), one(sampler)],
+        Inst::Handle { handle, .. } => vec![one(handle)],
+        Inst::SampledImage { image, sampler, .. } => vec![one(image), one(sampler)],
         Inst::LookUp(look_up) => {
-            let LookUp { dst, n, image, coordinates: (at, count), divisor, reference, offsets, kind, .. } = &**look_up;
+            let LookUp { image, coordinates: (at, count), divisor, reference, offsets, kind, .. } = &**look_up;
             let offsets = match offsets {
                 Offsets::None => None,
                 Offsets::One(first, n) => Some(many(first, n)),
@@ -138,25 +180,23 @@ pub(super) fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
                 LookUpKind::Gather { component, .. } => component.as_ref().map(one),
             };
             let optional = reference.iter().chain(divisor).map(one).chain(offsets).chain(other);
-            optional.chain([many(dst, n), one(image), many(at, count)]).collect()
+            optional.chain([one(image), many(at, count)]).collect()
         }
         Inst::ImageWrite { image, coordinates: (at, count), texel: (texel, n), sample } => {
             sample.iter().map(one).chain([one(image), many(at, count), many(texel, n)]).collect()
         }
-        Inst::ImageQuery { dst, n, image, query } => {
+        Inst::ImageQuery { image, query, .. } => {
             let lod = match query {
                 ImageQuery::Size { lod, .. } => *lod,
                 ImageQuery::Levels | ImageQuery::Samples => None,
             };
-            lod.iter().map(one).chain([many(dst, n), one(image)]).collect()
+            lod.iter().map(one).chain([one(image)]).collect()
         }
-        Inst::TexelPointer { dst, image, coordinates: (at, count), sample } => {
-            sample.iter().map(one).chain([one(dst), one(image), many(at, count)]).collect()
+        Inst::TexelPointer { image, coordinates: (at, count), sample, .. } => {
+            sample.iter().map(one).chain([one(image), many(at, count)]).collect()
         }
-        Inst::Subgroup { op, dst, value, n, second } => {
-            vec![(*dst, u64::from(op.results(*n))), many(value, n), one(second)]
-        }
-        Inst::Float { float_op, dst, args } => {
+        Inst::Subgroup { value, n, second, .. } => vec![many(value, n), one(second)],
+        Inst::Float { float_op, args, .. } => {
             let Some(float_op) = float_ops.get(*float_op as usize) else { return vec![(Reg::MAX, u64::MAX / 2)] };
             if args.len() != float_op.widths.len() {
                 return vec![(Reg::MAX, u64::MAX / 2)];
@@ -165,12 +205,9 @@ pub(super) fn spans(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
                 Some((n, same)) => {
                     let args = args.iter().enumerate();
                     let args = args.map(|(k, arg)| (*arg, if same >> k & 1 == 1 { 1 } else { u64::from(n) }));
-                    args.chain([(*dst, u64::from(n))]).collect()
+                    args.collect()
                 }
-                None => {
-                    let args = args.iter().zip(&float_op.widths).map(|(arg, n)| many(arg, n));
-                    args.chain([(*dst, float_op.results.len() as u64)]).collect()
-                }
+                None => args.iter().zip(&float_op.widths).map(|(arg, n)| many(arg, n)).collect(),
             }
         }
     }

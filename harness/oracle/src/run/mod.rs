@@ -33,7 +33,7 @@ use crate::outcome::{CauseKind, FaultKind, FaultMemory, Outcome, PossibleFault};
 use crate::pointer::counted;
 use crate::program::{ObjectKind, Program};
 use bindings::Bindings;
-use concurrency::atomics::Contention;
+use concurrency::atomics::{Contention, Operation};
 use concurrency::data_race::RaceDetector;
 use concurrency::modification_order::OpenOrders;
 use control::fork::Forks;
@@ -209,9 +209,10 @@ impl Run<'_> {
                 self.races.is_private = false;
             }
             Inst::Length { dst, pointer, offset, stride } => self.length(*dst, *pointer, (*offset, *stride), lanes),
-            Inst::Atomic { op, kind, float_op, dst, pointer, args, order, physical } => {
+            Inst::Atomic { op, kind, float_op, dst, pointer, args, order, physical, relaxed } => {
                 self.note_open_pointer(*pointer, *physical, lanes);
-                self.atomic((*op, *kind, *float_op), *dst, *pointer, *args, *order, *physical, lanes);
+                let operation = Operation { op: *op, kind: *kind, float_op: *float_op, relaxed: *relaxed };
+                self.atomic(operation, *dst, *pointer, *args, *order, *physical, lanes);
                 self.moved_by(inst, lanes);
             }
             Inst::Barrier { scope, order } => self.barrier(*scope, *order, lanes)?,

@@ -237,3 +237,25 @@ fn a_texel_may_lose_precision() {
     assert!(may("OpDecorate %image RelaxedPrecision"));
     assert!(!may(""));
 }
+
+/// In 16 bits, an atomic has the same result for short numbers only.
+#[test]
+fn atomics_on_integers_are_computed_in_some_width() {
+    for (op, u, v, sum) in [("OpAtomicIAdd", 5, 7, 12), ("OpAtomicUMin", 9, 7, 7), ("OpAtomicExchange", 9, 7, 9)] {
+        let module = on_words(&format!("%y = {op} %uint %pv %one %zero %u %r = OpCopyObject %uint %y"));
+        let outcome = run_on(&module, 0.0, u, v);
+        assert_eq!((word(&outcome, 1, 1), word(&outcome, 2, 0)), (Expected::Exact(sum), Expected::Exact(u64::from(v))));
+        for (u, v) in [(70_000, v), (u, 70_000)] {
+            let outcome = run_on(&module, 0.0, u, v);
+            assert_eq!(
+                (cause(&outcome, 1, 1), cause(&outcome, 2, 0)),
+                (CauseKind::NoRequirement, CauseKind::NoRequirement)
+            );
+        }
+    }
+    let sum = on_words("%y = OpAtomicIAdd %uint %pv %one %zero %u %r = OpCopyObject %uint %y");
+    let outcome = run_on(&sum, 0.0, 0x7fff, 0x7fff);
+    assert_eq!((cause(&outcome, 1, 1), word(&outcome, 2, 0)), (CauseKind::NoRequirement, Expected::Exact(0x7fff)));
+    let undecorated = shader("", "", "", "%y = OpAtomicIAdd %uint %pv %one %zero %u %r = OpCopyObject %uint %y");
+    assert_eq!(word(&run_on(&undecorated, 0.0, 70_000, 1), 1, 1), Expected::Exact(70_001));
+}

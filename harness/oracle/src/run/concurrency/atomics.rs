@@ -26,6 +26,18 @@ use std::collections::{HashMap, HashSet};
 /// The result slot of an atomic in the precision table that is left in memory.
 const LEFT: usize = 1;
 
+/// Largest number that 16 bits hold with either signedness.
+const SHORT: u64 = 0x7fff;
+
+/// An atomic operation; see [`Inst::Atomic`](crate::inst::Inst::Atomic).
+#[derive(Clone, Copy)]
+pub(in crate::run) struct Operation {
+    pub(in crate::run) op: AtomicOp,
+    pub(in crate::run) kind: Kind,
+    pub(in crate::run) float_op: Option<u32>,
+    pub(in crate::run) relaxed: bool,
+}
+
 /// Stamp of every epoch of every workgroup.
 const EVERY: u64 = u64::MAX;
 
@@ -202,7 +214,7 @@ impl Run<'_> {
     #[expect(clippy::too_many_arguments, reason = "the operands of one instruction")]
     pub(in crate::run) fn atomic(
         &mut self,
-        (op, kind, float_op): (AtomicOp, Kind, Option<u32>),
+        operation: Operation,
         dst: Option<Reg>,
         pointer: Reg,
         args: [Reg; 2],
@@ -210,6 +222,7 @@ impl Run<'_> {
         physical: bool,
         lanes: Lanes,
     ) {
+        let Operation { op, kind, .. } = operation;
         let size = kind.bytes();
         let scope = Scope::from_word(order.scope);
         let subgroup_scope = scope == Some(Scope::Subgroup);
@@ -226,7 +239,7 @@ impl Run<'_> {
             let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
                 Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, op != AtomicOp::Load) {
                     Target::At { object, offset } => {
-                        self.atomic_at((op, kind, float_op), (object, offset), args, l, (atomic, observed))
+                        self.atomic_at(operation, (object, offset), args, l, (atomic, observed))
                     }
                     // It modifies nothing, and the value it returns is undefined.
                     Target::Void => (AbstractValue::Unknown(self.cause(CauseKind::Robustness)), 0),
@@ -261,7 +274,7 @@ impl Run<'_> {
     /// reach, `observed` the device's record if there is one.
     fn atomic_at(
         &mut self,
-        (op, kind, float_op): (AtomicOp, Kind, Option<u32>),
+        Operation { op, kind, float_op, relaxed }: Operation,
         (object, offset): (usize, usize),
         args: [Reg; 2],
         lane: usize,
@@ -302,7 +315,13 @@ impl Run<'_> {
         if followed && contended {
             self.begin_order(object, offset, size);
         }
-        let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane);
+        // In fewer bits the operation has the same result for short numbers.
+        let is_short = |(value, bits): (&AbstractValue, u64)| *value == AbstractValue::Bits && bits <= SHORT;
+        let used = if op == AtomicOp::CompareExchange { 2 } else { 1 };
+        let has_short =
+            operands[..used].iter().chain([&(old.clone(), old_bits)]).all(|(value, bits)| is_short((value, *bits)));
+        let may_be_cut = relaxed && !has_short;
+        let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane) && !may_be_cut;
         if let Some(AtomicExecution { found, operand: Some(operand) }) = observed.filter(|_| followed && certain)
             && self.accepts_operand((object, offset, size), &operands[0], (found, operand), lane)
         {
@@ -357,6 +376,12 @@ impl Run<'_> {
                     },
                 }
             };
+            let is_cut = may_be_cut || relaxed && !is_short((&value, bits));
+            let (value, bits) = match value {
+                AbstractValue::Unknown(_) => (value, bits),
+                _ if is_cut => (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0),
+                _ => (value, bits),
+            };
             let (value, bits) = if weak { self.union(kind, (&old, old_bits), (&value, bits)) } else { (value, bits) };
             let parts = self.cause(CauseKind::Precision);
             let value = raced.map_or(value, AbstractValue::Unknown);
@@ -370,6 +395,9 @@ impl Run<'_> {
             (Some(cause), _) => (AbstractValue::Unknown(cause), 0),
             (None, Some(bits)) if followed => (AbstractValue::Bits, bits),
             (None, _) if contended => (AbstractValue::Unknown(self.cause(CauseKind::Order)), 0),
+            (None, _) if may_be_cut && !matches!(old, AbstractValue::Unknown(_)) => {
+                (AbstractValue::Unknown(self.cause(CauseKind::NoRequirement)), 0)
+            }
             (None, _) => (old, old_bits),
         }
     }
