@@ -9,8 +9,8 @@ use std::{env, fs};
 /// Largest number of files and folders that are looked at.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Number of folders above a shader that are searched if none of them is the root of a repository.
-const MAX_PARENTS: usize = 2;
+/// Number of folders above a shader that are searched if none above it is the root of a repository.
+const MAX_PARENTS: usize = 4;
 
 /// Largest number of files that a shader includes, over all levels.
 const MAX_FILES: usize = 1_000;
@@ -37,8 +37,8 @@ pub(crate) struct IncludedFiles {
 
 /// Finds the files that a shader includes, and adds a folder for each file that neither the
 /// includer's folder nor a known one has: the folder that has it. Such files are looked for in the
-/// shader's repository (all folders below the nearest parent with `.git`, or else below the second
-/// parent). The file with the most folders in common with the shader is taken.
+/// shader's repository (all folders below the nearest parent with `.git`, or else below the fourth
+/// parent, the nearest ones first). The file with the most folders in common with the shader is taken.
 pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> IncludedFiles {
     let (mut folders, mut files, mut missing) = (given.to_vec(), Vec::new(), Vec::new());
     let mut bytes = 0u64;
@@ -116,15 +116,20 @@ pub(crate) fn common_folders(a: &Path, b: &Path) -> usize {
     a.components().zip(b.components()).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the files of a shader's repository in order, without hidden ones and links.
+/// Returns the files of a shader's repository in order, without hidden ones and links. Of a very large
+/// one, those near the shader.
 pub(crate) fn repository_files(shader: &Path) -> Vec<PathBuf> {
-    let mut folders = vec![root(shader)];
-    let (mut files, mut entries) = (Vec::new(), 0);
+    let mut folders = roots(shader);
+    let (mut files, mut entries, mut seen) = (Vec::new(), 0, BTreeSet::new());
     while let Some(folder) = folders.pop() {
+        if !seen.insert(folder.clone()) {
+            continue;
+        }
         let listed = fs::read_dir(&folder).into_iter().flatten().flatten();
         for entry in listed.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b".")) {
             entries += 1;
             if entries > MAX_ENTRIES {
+                files.sort_unstable();
                 return files;
             }
             match entry.file_type() {
@@ -138,12 +143,14 @@ pub(crate) fn repository_files(shader: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the folder below which the files that a shader includes are looked for.
-fn root(shader: &Path) -> PathBuf {
+/// Returns the folders below which the files that a shader includes are looked for, the nearest one
+/// last.
+fn roots(shader: &Path) -> Vec<PathBuf> {
     // Not the root of the file system.
-    let above = || shader.ancestors().skip(1).filter(|folder| folder.parent().is_some());
-    let repository = above().find(|folder| folder.join(".git").exists());
-    repository.or_else(|| above().take(MAX_PARENTS).last()).unwrap_or(Path::new(".")).to_owned()
+    let above: Vec<&Path> = shader.ancestors().skip(1).filter(|folder| folder.parent().is_some()).collect();
+    let repository = above.iter().position(|folder| folder.join(".git").exists());
+    let number = repository.map_or(above.len().min(MAX_PARENTS), |at| at + 1);
+    above[..number].iter().rev().map(|folder| folder.to_path_buf()).collect()
 }
 
 #[cfg(test)]
@@ -171,5 +178,9 @@ mod tests {
         assert_eq!((found.files.len(), found.missing), (3, vec!["missing.h".to_owned(), "../a.h".to_owned()]));
         assert_eq!(found.folders, [given[0].clone(), root.path().join("src/shaders"), root.path().join("lib")]);
         assert_eq!(included_files(&shader, "", &given).folders, given);
+        // Without a repository, four folders above the shader are searched.
+        fs::remove_file(root.path().join(".git/HEAD")).unwrap();
+        fs::remove_dir(root.path().join(".git")).unwrap();
+        assert_eq!(included_files(&shader, text, &given).folders, found.folders);
     }
 }
