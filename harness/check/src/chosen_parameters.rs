@@ -71,6 +71,19 @@ impl ChosenParameters {
         ChosenParameters { elements, image_sizes, ..ChosenParameters::default() }
     }
 
+    /// Returns the parameters with arrays and images that are as large as the other ones, too.
+    pub(crate) fn with_larger_sizes(mut self, other: &ChosenParameters) -> ChosenParameters {
+        for (binding, elements) in &other.elements {
+            let known = self.elements.entry(binding.clone()).or_default();
+            *known = (*known).max(*elements);
+        }
+        for (binding, size) in &other.image_sizes {
+            let known = self.image_sizes.entry(binding.clone()).or_insert_with(|| size.clone());
+            known.iter_mut().zip(size).for_each(|(known, side)| *known = (*known).max(*side));
+        }
+        self
+    }
+
     /// Sets the parameters in the options of a check.
     ///
     /// # Errors

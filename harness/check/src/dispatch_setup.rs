@@ -5,7 +5,7 @@ use crate::fixed_lengths::constant_length;
 use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
-use crate::parameter::{self, ParameterValue};
+use crate::parameter::{self, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
 use crate::shader_source::is_compute;
 use crate::written_resources::WrittenResources;
@@ -43,7 +43,8 @@ pub struct DispatchSetup {
     pub descriptors: Vec<Descriptor>,
     /// Layout of the push constants, if there are any.
     pub push: Option<Arc<TypeLayout>>,
-    /// Number of rounds, each with other inputs.
+    /// Number of rounds, each with other inputs: those of the options, or more if a parameter has
+    /// more values.
     pub rounds: u32,
     inputs: BTreeMap<Slot, BindingSource>,
     samplers: BTreeMap<Slot, Sampler>,
@@ -154,6 +155,7 @@ impl DispatchSetup {
         setup.add_buffers(options, module, written.as_ref())?;
         setup.add_inputs(options, module)?;
         setup.add_image_configs(options)?;
+        setup.rounds = setup.rounds.max(setup.modes());
         Ok(setup)
     }
 
@@ -333,6 +335,11 @@ impl DispatchSetup {
         Ok(())
     }
 
+    /// Returns the largest number of values of one parameter, which serve the rounds in turn.
+    pub(crate) fn modes(&self) -> u32 {
+        self.values.iter().map(ParameterValue::len).max().unwrap_or(1) as u32
+    }
+
     /// Returns the size of the push constants, if there are any.
     pub(crate) fn push_bytes(&self) -> Option<u64> {
         self.push.as_ref().map(|push| push.size().next_multiple_of(4))
@@ -449,7 +456,8 @@ impl DispatchSetup {
                 continue;
             }
             let BindingSource::Number(text) = source else {
-                return Err(wrong("a scalar of a buffer takes a number, such as 16 or -0.5".to_owned()));
+                let what = "a scalar of a buffer takes a number, such as 16 or -0.5, or one for each round: 0/1/2";
+                return Err(wrong(what.to_owned()));
             };
             let mut values = Vec::new();
             for buffer in buffers {
@@ -529,7 +537,7 @@ impl DispatchSetup {
             dispatch.push_constants =
                 self.fill("push constants", MemoryContents::Block(push), bytes, self.push_source.as_ref(), round)?;
         }
-        parameter::put(&self.values, &mut dispatch);
+        parameter::put(&self.values, round, &mut dispatch);
         Ok(dispatch)
     }
 
@@ -577,7 +585,7 @@ impl DispatchSetup {
                 }
             }
             BindingSource::Number(text) => {
-                let mut wrong = None;
+                let (mut wrong, text) = (None, in_round(text, round));
                 let data = scalars(contents, bytes, |_, scalar, _| match scalar_from_text(scalar, text) {
                     Some(bits) => bits,
                     None => {

@@ -11,10 +11,12 @@
 //! are those of a shader with guards ([`crate::operand_guards`]), run with robust buffer access.
 //!
 //! A variant records some of the instructions, since drivers take long to compile many stores. Their
-//! number follows from the time that the last variant took.
+//! number follows from the time that the last variant took. Rounds with different modes
+//! ([`crate::parameter_search`]) execute different instructions: each records those that no earlier one
+//! executed.
 
 use crate::check::Check;
-use crate::instrument::{ProbeSelection, computations, instrument};
+use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::operand_guards;
 use crate::status;
@@ -24,6 +26,7 @@ use assay_oracle::{Place, Robustness};
 use assay_precision::Specification;
 use assay_spirv::Module;
 use assay_spirv::module::InstructionIndex;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -54,10 +57,12 @@ struct Variants<'a> {
     robustness: Robustness,
 }
 
-/// Judged instructions of a round.
+/// Judged instructions of some rounds.
 #[derive(Default)]
 struct JudgedInstructions {
     traced: TracedInstructions,
+    /// Instructions that were executed.
+    executed: BTreeSet<u32>,
     /// The first wrong instruction.
     wrong: Option<Blame>,
     /// Reason why a wrong instruction proves nothing.
@@ -89,8 +94,15 @@ impl Check<'_> {
             let why = result.unjudged.iter().filter(|one| one.round == round).map(|one| &one.why);
             why.into_iter().any(|why| reasons.iter().any(|reason| why.starts_with(reason)))
         };
-        let round = |reasons: &[&str]| (0..self.setup.rounds).find(|round| !is_left_out(*round, reasons));
-        let Some(round) = round(&["was not", "wrote nothing"]).or_else(|| round(&["was not"])) else { return };
+        let rounds = |reasons: &[&str]| -> Vec<u32> {
+            let found = (0..self.setup.rounds).filter(|round| !is_left_out(*round, reasons));
+            found.take(if self.setup.modes() > 1 { usize::MAX } else { 1 }).collect()
+        };
+        let written = rounds(&["was not", "wrote nothing"]);
+        let rounds = if written.is_empty() { rounds(&["was not"]) } else { written };
+        if rounds.is_empty() {
+            return;
+        }
         let module = &self.shader.source.module;
         let guarded = match &result.possible_fault {
             Some(fault) if fault.is_guardable => Some((fault, operand_guards::guarded(module))),
@@ -114,7 +126,8 @@ impl Check<'_> {
                 return;
             }
         };
-        let JudgedInstructions { traced, wrong, doubt, stopped } = self.judge_instructions(round, target, &variants);
+        let JudgedInstructions { traced, wrong, doubt, stopped, .. } =
+            self.judge_instructions(&rounds, target, &variants);
         let not_judged = |why: String| format!("some instructions could not be checked by themselves: {why}");
         result.notes.extend(stopped.map(not_judged));
         if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
@@ -133,23 +146,34 @@ impl Check<'_> {
         status::by_instructions(result, traced, wrong);
     }
 
-    /// Runs the variants of a round until one has a wrong instruction.
-    fn judge_instructions(&self, round: u32, target: &dyn Target, variants: &Variants<'_>) -> JudgedInstructions {
+    /// Runs the variants of the rounds until one has a wrong instruction.
+    fn judge_instructions(&self, rounds: &[u32], target: &dyn Target, variants: &Variants<'_>) -> JudgedInstructions {
         let started = Instant::now();
-        let (indices, unrecorded) = computations(variants.of, &self.setup.entry, self.id_bound());
+        let (mut indices, unrecorded) = computations(variants.of, &self.setup.entry, self.id_bound());
+        let reachable = self.program.reachable_instructions();
+        indices.retain(|index| reachable.contains(&self.original(variants.of, *index)));
         let rows = (ROWS / (indices.len() as u64).max(1)).max(LEAST_ROWS);
         let traced = TracedInstructions { of: indices.len() as u64, unrecorded, ..TracedInstructions::default() };
         let mut found = JudgedInstructions { traced, ..JudgedInstructions::default() };
         let (mut probes, mut last) = (PROBES.0, Duration::ZERO);
-        let mut rest = &indices[..];
-        while !rest.is_empty() {
+        let mut rounds = rounds.iter().copied();
+        let (mut round, mut rest) = (rounds.next().unwrap_or(0), indices.clone());
+        loop {
+            if rest.is_empty() {
+                let Some(next) = rounds.next() else { break };
+                round = next;
+                rest = indices.iter().copied().filter(|index| !found.executed.contains(index)).collect();
+                continue;
+            }
             // The next variant takes about as long as the last one.
             if started.elapsed() + last > TIME {
                 found.stopped = Some(format!("that would take longer than {} s", TIME.as_secs()));
                 break;
             }
-            let (part, after) = rest.split_at(probes.min(rest.len()));
-            rest = after;
+            // The range of a variant has no instructions that an earlier round executed.
+            let has_executed = |pair: &[u32]| found.executed.range(pair[0]..pair[1]).next().is_some();
+            let run = rest.windows(2).position(has_executed).map_or(rest.len(), |at| at + 1);
+            let part: Vec<u32> = rest.drain(..probes.min(run)).collect();
             let before = Instant::now();
             let judged = self.judge_part(part[0]..part[part.len() - 1] + 1, (round, rows), target, variants);
             last = before.elapsed();
@@ -158,16 +182,20 @@ impl Check<'_> {
                 slow if slow > 2 * QUICK => (probes / 2).max(1),
                 _ => probes,
             };
-            let (traced, blamed) = match judged {
+            let judged = match judged {
                 Ok(judged) => judged,
                 Err(why) => {
                     found.stopped = Some(why);
                     break;
                 }
             };
-            found.traced.instructions += traced.instructions;
-            found.traced.results += traced.results;
-            found.traced.lenient += traced.lenient;
+            for (instruction, probe) in &judged {
+                found.executed.insert(*instruction);
+                found.traced.instructions += u64::from(probe.results > 0);
+                found.traced.results += probe.results;
+                found.traced.lenient += probe.lenient;
+            }
+            let blamed: Vec<Blame> = judged.into_iter().filter_map(|(_, probe)| probe.blame).collect();
             let Some(first) = blamed.first() else { continue };
             // Alone, an instruction has its records elsewhere: an access of the shader that Assay
             // did not follow may have damaged them.
@@ -175,7 +203,8 @@ impl Check<'_> {
                 let made = self.shader.source.module.instruction(InstructionIndex(blame.instruction)).result();
                 let Some(at) = made.and_then(|result| variants.of.definition_index(result)) else { return false };
                 let alone = at.0..at.0 + 1;
-                self.judge_part(alone, (round, rows), target, variants).is_ok_and(|(_, blamed)| !blamed.is_empty())
+                let judged = self.judge_part(alone, (round, rows), target, variants);
+                judged.is_ok_and(|judged| judged.iter().any(|(_, probe)| probe.blame.is_some()))
             };
             found.wrong = blamed.iter().find(is_wrong_alone).cloned();
             if found.wrong.is_none() {
@@ -191,29 +220,35 @@ impl Check<'_> {
     }
 
     /// Runs the variant that records the computations in a range of instructions, and judges about
-    /// this number of records of each.
+    /// this number of records of each. Returns the executed ones by their instructions in the variants'
+    /// module.
     fn judge_part(
         &self,
         Range { start: from, end: to }: Range<u32>,
         (round, rows): (u32, u64),
         target: &dyn Target,
         variants: &Variants<'_>,
-    ) -> Result<(TracedInstructions, Vec<Blame>), String> {
+    ) -> Result<Vec<(u32, JudgedProbe)>, String> {
         let module = variants.of;
         let recorded = ProbeSelection::Computations { from, to, bound: self.id_bound() };
         let instrumented = instrument(module, &self.setup, recorded).map_err(|error| error.to_string())?;
         let VariantRun { given, output } = self.run_variant(&instrumented, round, target, variants.robustness)?;
-        // The guards have moved the instructions.
-        let original = |index: u32| {
-            let result = module.instruction(InstructionIndex(index)).result();
-            let found = result.and_then(|result| self.shader.source.module.definition_index(result));
-            found.unwrap_or(InstructionIndex(index))
-        };
-        let place = |index: u32| self.shader.location(Place { instruction: original(index), line: None });
+        let place = |index: u32| self.shader.location(Place { instruction: self.original(module, index), line: None });
         let reader = instrumented.reader(module, &self.setup, &given, &output, &place);
-        let (traced, mut blamed) = reader.ok_or("the device returned no records")?.judged_computations(rows);
-        blamed.iter_mut().for_each(|blame| blame.instruction = original(blame.instruction).0);
-        Ok((traced, blamed))
+        let reader = reader.ok_or("the device returned no records")?;
+        let mut judged: Vec<(u32, JudgedProbe)> = reader.judged_computations(rows).collect();
+        for blame in judged.iter_mut().filter_map(|(_, probe)| probe.blame.as_mut()) {
+            blame.instruction = self.original(module, blame.instruction).0;
+        }
+        Ok(judged)
+    }
+
+    /// Returns the shader's instruction that makes the result of an instruction of a variant: guards have
+    /// moved it.
+    fn original(&self, variant: &Module, index: u32) -> InstructionIndex {
+        let result = variant.instruction(InstructionIndex(index)).result();
+        let found = result.and_then(|result| self.shader.source.module.definition_index(result));
+        found.unwrap_or(InstructionIndex(index))
     }
 
     /// Returns the bound of the ids of the shader.

@@ -1,6 +1,6 @@
 //! Options of a check, from the command line or a case file.
 
-use crate::parameter;
+use crate::parameter::{self, IN_TURN};
 use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ImageConfig, SamplerConfig};
 use assay_case::{InputRange, Mixture};
 use assay_exec::SubgroupControl;
@@ -26,8 +26,8 @@ pub struct Options {
     pub specs: Vec<(String, String)>,
     /// Contents of the push constants.
     pub push: Option<BindingSource>,
-    /// Values of single push constants, by path (`ne`, `size[0]`) or byte offset (`@16`). Others
-    /// keep their contents.
+    /// Values of single push constants, by path (`ne`, `size[0]`) or byte offset (`@16`). Several
+    /// values serve the rounds in turn (`0/1/2`). Others keep their contents.
     pub push_values: Vec<(String, String)>,
     /// Contents of bindings before the dispatch. Others hold generated values. A name may also
     /// select scalars of a buffer, such as `params.size` or `0.1@16`, for a number.
@@ -45,7 +45,7 @@ pub struct Options {
     pub buffers: Vec<(String, AddressedBuffer)>,
     /// Words that hold device addresses.
     pub addresses: Vec<AddressWord>,
-    /// Number of rounds, each with other inputs.
+    /// Number of rounds, each with other inputs. There are more if a parameter has more values.
     pub rounds: u32,
     /// Seed of generated inputs.
     pub seed: u64,
@@ -149,7 +149,7 @@ pub enum BindingSource {
     File(PathBuf),
     /// Bytes.
     Bytes(#[serde(with = "base64_bytes")] Vec<u8>),
-    /// This number in every scalar.
+    /// This number in every scalar; of several numbers (`0/1/2`) one in each round, in turn.
     Number(String),
     /// The index of each scalar: 0, 1, 2, ..
     Index,
@@ -183,8 +183,8 @@ impl FromStr for BindingSource {
 }
 
 impl BindingSource {
-    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `one-of:NUMBER,..`, `NUMBER` or
-    /// `=NUMBER`; anything else is the path of a file. A file in `folder` whose name is a number or
+    /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `one-of:NUMBER,..`, `NUMBER`,
+    /// `NUMBER/NUMBER/..` or `=NUMBER`; anything else is the path of a file. A file in `folder` whose name is a number or
     /// a range takes precedence over the number.
     pub(crate) fn parse(text: &str, folder: &Path) -> BindingSource {
         match text {
@@ -207,7 +207,7 @@ impl BindingSource {
                 match text.parse::<InputRange>() {
                     _ if folder.join(text).exists() => BindingSource::File(PathBuf::from(text)),
                     Ok(range) if number(lo) && number(hi) => BindingSource::Mixture(Mixture::Range(range)),
-                    _ if is_number(text) => BindingSource::Number(text.to_owned()),
+                    _ if text.split(IN_TURN).all(is_number) => BindingSource::Number(text.to_owned()),
                     _ => BindingSource::File(PathBuf::from(text)),
                 }
             }
@@ -295,11 +295,13 @@ mod tests {
         assert_eq!(source("=0x3f800000"), BindingSource::Number("0x3f800000".into()));
         assert!(matches!(source("-1.5..2"), BindingSource::Mixture(Mixture::Range(_))));
         assert!(matches!(source("../data.bin"), BindingSource::File(_)));
-        for number in ["16", "-2.5", "0x3f800000", "1e9", "true", "-inf", "nan"] {
+        for number in ["16", "-2.5", "0x3f800000", "1e9", "true", "-inf", "nan", "0/1/2", "0.5/-inf"] {
             assert_eq!(source(number), BindingSource::Number(number.into()), "{number}");
         }
         assert!(matches!(source("1.bin"), BindingSource::File(_)));
-        assert!(matches!(source("a..b"), BindingSource::File(_)));
+        for file in ["a..b", "1/a", "1/", "/1"] {
+            assert!(matches!(source(file), BindingSource::File(_)), "{file}");
+        }
         assert_eq!(groups("8,4").unwrap(), [8, 4, 1]);
         for bad in ["0", "1,2,3,4", "x", ""] {
             assert!(groups(bad).is_err(), "{bad}");

@@ -2,7 +2,8 @@
 //! strides, beside contents that are given or generated as a whole.
 //!
 //! A parameter is named by its path (`size[0]`, `params.count`) or by its byte offset (`@16`,
-//! `0.1@16`). A path to a vector, an array or a structure names all scalars in it.
+//! `0.1@16`). A path to a vector, an array or a structure names all scalars in it. Its value is a
+//! number, or several numbers that serve the rounds in turn: `0/1/2`.
 
 use crate::memory_layout::{MemoryContents, path_text, write_bits};
 use crate::scalar_text::scalar_from_text;
@@ -10,8 +11,8 @@ use assay_oracle::{Dispatch, Resource, Slot};
 use assay_precision::Scalar;
 use std::fmt::Write;
 
-/// A scalar in memory with its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A scalar in memory with its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParameterValue {
     /// Buffer; `None` for the push constants.
     pub(crate) place: Option<Slot>,
@@ -19,8 +20,24 @@ pub(crate) struct ParameterValue {
     pub(crate) offset: u64,
     /// Width in bits.
     width: u32,
-    /// Bits of the value.
-    bits: u64,
+    /// Bits of the values, which serve the rounds in turn.
+    bits: Vec<u64>,
+}
+
+impl ParameterValue {
+    /// Returns the number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.bits.len()
+    }
+}
+
+/// Separator of the values that serve the rounds in turn.
+pub(crate) const IN_TURN: char = '/';
+
+/// Returns the part of a text with values in turn that serves a round.
+pub(crate) fn in_round(text: &str, round: u32) -> &str {
+    let number = text.split(IN_TURN).count();
+    text.split(IN_TURN).nth(round as usize % number).unwrap_or(text).trim()
 }
 
 /// Largest number of scalars that a message lists.
@@ -33,7 +50,7 @@ pub(crate) fn splits(name: &str) -> impl Iterator<Item = (&str, &str)> {
     name.rmatch_indices(starts_path).map(|(at, _)| name.split_at(at)).filter(|(binding, _)| !binding.is_empty())
 }
 
-/// Returns the value of each scalar at a path in memory of `bytes` bytes.
+/// Returns the values of each scalar at a path in memory of `bytes` bytes.
 ///
 /// # Errors
 /// The path names no scalar, or the text is not a value of its type; a phrase that names both.
@@ -64,12 +81,13 @@ pub(crate) fn values_at(
         };
         count += 1;
         if is_named {
-            let bits = scalar_from_text(element.scalar, text);
+            let bits: Option<Vec<u64>> =
+                text.split(IN_TURN).map(|number| scalar_from_text(element.scalar, number.trim())).collect();
             if bits.is_none() {
                 wrong.get_or_insert(element.scalar);
             }
             let (offset, width) = (element.offset, element.scalar.width());
-            found.push(ParameterValue { place, offset, width, bits: bits.unwrap_or(0) });
+            found.push(ParameterValue { place, offset, width, bits: bits.unwrap_or_default() });
         }
     });
     if let Some(scalar) = wrong {
@@ -88,8 +106,8 @@ pub(crate) fn values_at(
     Err(format!("no scalar `{path}`; there are {known}"))
 }
 
-/// Writes the values into the memory of a dispatch.
-pub(crate) fn put(values: &[ParameterValue], dispatch: &mut Dispatch) {
+/// Writes the values of a round into the memory of its dispatch.
+pub(crate) fn put(values: &[ParameterValue], round: u32, dispatch: &mut Dispatch) {
     for value in values {
         let memory = match value.place {
             None => &mut dispatch.push_constants,
@@ -98,7 +116,8 @@ pub(crate) fn put(values: &[ParameterValue], dispatch: &mut Dispatch) {
                 _ => continue,
             },
         };
-        write_bits(memory, value.offset, value.width, value.bits);
+        let bits = value.bits[round as usize % value.bits.len()];
+        write_bits(memory, value.offset, value.width, bits);
     }
 }
 
@@ -161,7 +180,7 @@ mod tests {
         let block = block();
         let find = |path: &str, text: &str| {
             let found = values_at(MemoryContents::Block(&block), 20, None, (path, text))?;
-            Ok::<_, String>(found.into_iter().map(|value| (value.offset, value.bits)).collect::<Vec<_>>())
+            Ok::<_, String>(found.into_iter().map(|value| (value.offset, value.bits[0])).collect::<Vec<_>>())
         };
         for path in ["ne", ".ne", "@0"] {
             assert_eq!(find(path, "7").unwrap(), [(0, 7)], "{path}");
@@ -177,10 +196,12 @@ mod tests {
 
     #[test]
     fn values_replace_single_scalars_of_a_dispatch() {
-        let values = values_at(MemoryContents::Block(&block()), 20, None, ("size[0]", "258")).unwrap();
+        let values = values_at(MemoryContents::Block(&block()), 20, None, ("size[0]", "258 / 3")).unwrap();
         let mut dispatch = Dispatch { push_constants: vec![0xff; 20], ..Dispatch::default() };
-        put(&values, &mut dispatch);
-        assert_eq!(dispatch.push_constants[7..13], [0xff, 2, 1, 0, 0, 0xff]);
+        for (round, expected) in [[2, 1], [3, 0], [2, 1]].into_iter().enumerate() {
+            put(&values, round as u32, &mut dispatch);
+            assert_eq!(dispatch.push_constants[7..13], [0xff, expected[0], expected[1], 0, 0, 0xff]);
+        }
     }
 
     #[test]

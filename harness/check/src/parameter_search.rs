@@ -23,7 +23,9 @@
 //! 8. more workgroups, if they write too small a part of what they may write;
 //! 9. parameters that the shader compares with constants take these, if it then executes more of
 //!    its instructions ([`modes`]). This is tried with good defaults, too, and at first if too
-//!    little is executed.
+//!    little is executed;
+//! 10. at last these parameters get a value for each round, if the rounds together execute more
+//!    ([`mode_rounds`]).
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
@@ -47,6 +49,7 @@
 mod candidate;
 mod contents;
 mod growth;
+mod mode_rounds;
 mod modes;
 mod open_parameter;
 mod specializations;
@@ -65,8 +68,7 @@ use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{
-    CauseKind, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot,
-    SubgroupLayout,
+    CauseKind, Coverage, Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::tables::Op;
@@ -510,15 +512,15 @@ impl<'a> Search<'a> {
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
         let (mut fitted, mut written, mut doubtful, mut gives_up) = (0, 0, false, false);
-        let (mut compared, mut executed, mut run) = (Comparison::default(), ExecutedBlocks::default(), 0u64);
+        let (mut compared, mut run) = (Comparison::default(), 0u64);
+        let rounds = self.rounds.max(setup.modes());
         let mut candidate = Candidate { score, ..unusable(chosen) };
         let mut first = None;
         let score = &mut candidate.score;
-        for round in 0..self.rounds {
+        for round in 0..rounds {
             // Another round seldom makes up for one that says nothing. It counts as a copy.
-            if round > 0 && score.narrow == 0 && self.has_defined {
-                (score.defined, score.elements.0) =
-                    (self.rounds, score.elements.0 / u64::from(round) * u64::from(self.rounds));
+            if round > 0 && score.narrow == 0 && self.has_defined && setup.modes() == 1 {
+                (score.defined, score.elements.0) = (rounds, score.elements.0 / u64::from(round) * u64::from(rounds));
                 break;
             }
             let mut dispatch = self.check.dispatch_of(setup, round, self.target)?;
@@ -537,7 +539,7 @@ impl<'a> Search<'a> {
                 }
             };
             self.effort.cost += outcome.work;
-            executed.add(&outcome.executed);
+            candidate.executed.add(&outcome.executed);
             run += outcome.instructions / interpreted;
             if outcome.fault_count > 0 {
                 score.faults = Reverse(outcome.fault_count);
@@ -593,8 +595,10 @@ impl<'a> Search<'a> {
             }
             first.get_or_insert(dispatch);
         }
+        // With more rounds, all of them count as the usual number, and one less than all as less.
+        score.defined = if score.defined == rounds { self.rounds } else { score.defined.min(self.rounds - 1) };
         self.has_defined |= score.defined == self.rounds;
-        let Coverage { instructions, executed } = self.check.program.coverage(&executed);
+        let Coverage { instructions, executed } = self.check.program.coverage(&candidate.executed);
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;

@@ -66,6 +66,7 @@ mod store_probes;
 mod subgroup_probes;
 mod undef_analysis;
 
+pub(crate) use probes::JudgedProbe;
 pub use store_probes::ElementStore;
 pub(crate) use subgroup_probes::SubgroupPlace;
 
@@ -82,7 +83,7 @@ use subgroup_probes::SubgroupRecord;
 use crate::DispatchSetup;
 use crate::composite_types::parts;
 use crate::memory_layout::read_bits;
-use assay_events::{Blame, DerivationStep, TracedInstructions};
+use assay_events::{Blame, DerivationStep};
 use assay_exec::Descriptor;
 use assay_float::{F16, F32, F64};
 use assay_oracle::{AtomicExecution, AtomicHistory, Buffer, Dispatch, Resource, Slot};
@@ -427,18 +428,10 @@ impl TraceReader<'_> {
         Some(observed)
     }
 
-    /// Checks the recorded computations by themselves, in about `rows` records each. Returns their
-    /// number, and those whose results are not permitted, in the order of the module.
-    pub(crate) fn judged_computations(&self, rows: u64) -> (TracedInstructions, Vec<Blame>) {
-        let mut traced = TracedInstructions::default();
-        let mut blamed = Vec::new();
-        for judged in self.instrumented.probes.iter().filter_map(|probe| self.judge(probe, rows)) {
-            traced.instructions += u64::from(judged.results > 0);
-            traced.results += judged.results;
-            traced.lenient += judged.lenient;
-            blamed.extend(judged.blame);
-        }
-        (traced, blamed)
+    /// Checks the recorded computations that were executed by themselves, in about `rows` records each.
+    /// Returns them with their instructions, in the order of the module.
+    pub(crate) fn judged_computations(&self, rows: u64) -> impl Iterator<Item = (u32, JudgedProbe)> {
+        self.instrumented.probes.iter().filter_map(move |probe| Some((probe.index, self.judge(probe, rows)?)))
     }
 
     /// Returns the instructions whose results are not permitted for their operands, in the order of

@@ -38,13 +38,13 @@ pub(super) struct Probe {
 
 /// Recorded results of an instruction, compared with the permitted ones.
 #[derive(Default)]
-pub(super) struct JudgedProbe {
+pub(crate) struct JudgedProbe {
     /// Scalar results that could have come out wrong.
-    pub(super) results: u64,
+    pub(crate) results: u64,
     /// Scalar results that only a lenient reading permits.
-    pub(super) lenient: u64,
+    pub(crate) lenient: u64,
     /// Set if one is not permitted.
-    pub(super) blame: Option<Blame>,
+    pub(crate) blame: Option<Blame>,
 }
 
 impl Probe {

@@ -2,7 +2,7 @@
 
 use crate::chosen_parameters::ChosenParameters;
 use assay_events::{MutationScore, Writes, group_digits};
-use assay_oracle::{FaultKind, Slot};
+use assay_oracle::{ExecutedBlocks, FaultKind, Slot};
 use assay_spirv::module::InstructionIndex;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -99,6 +99,8 @@ pub(super) fn noticed_share(score: Option<&MutationScore>) -> u64 {
 pub(super) struct Candidate {
     pub(super) chosen: ChosenParameters,
     pub(super) score: Score,
+    /// Blocks that some invocation executed.
+    pub(super) executed: ExecutedBlocks,
     /// Its mutation score, if it was measured.
     pub(super) mutations: Option<MutationScore>,
     /// Kinds of the kept faults.
@@ -153,6 +155,17 @@ pub(super) fn better(one: Candidate, other: Candidate) -> Candidate {
 pub(super) fn unusable(chosen: ChosenParameters) -> Candidate {
     let score = Score { faults: Reverse(u64::MAX), elements: Reverse(u64::MAX), ..Score::default() };
     let (reach, image_reach, written) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let (mutations, faults, has_inherent_faults, faulty) = (None, Vec::new(), false, None);
-    Candidate { chosen, score, mutations, faults, has_inherent_faults, faulty, reach, image_reach, written, work: 0 }
+    Candidate {
+        chosen,
+        score,
+        executed: ExecutedBlocks::default(),
+        mutations: None,
+        faults: Vec::new(),
+        has_inherent_faults: false,
+        faulty: None,
+        reach,
+        image_reach,
+        written,
+        work: 0,
+    }
 }

@@ -20,7 +20,8 @@ impl Search<'_> {
         (self.work_per_group, self.undecided_blocks) =
             (self.work_per_group.max(WORK_PER_GROUP), self.check.limits.undecided_blocks);
         self.limit = self.limit.max(self.effort.cost + LAST_COST);
-        self.with_modes(best)
+        let best = self.with_modes(best)?;
+        self.with_mode_rounds(best)
     }
 
     /// Gives modes in turn the constants with which the shader compares them, and one other value,
@@ -44,7 +45,7 @@ impl Search<'_> {
     }
 
     /// Returns the open modes with the values that they take.
-    fn modes(&self) -> Vec<(Parameter, Vec<String>)> {
+    pub(super) fn modes(&self) -> Vec<(Parameter, Vec<String>)> {
         let compared = self.flow.compared_values();
         let mut modes = Vec::new();
         for parameter in &self.parameters {

@@ -68,9 +68,20 @@ impl Parameter {
 
     /// Gives the parameter a number in place of the one that it has.
     pub(super) fn set(&self, chosen: &mut ChosenParameters, number: String) {
+        self.set_text(chosen, self.scalar_text(number));
+    }
+
+    /// Gives the parameter a value as a text, in place of the one that it has.
+    pub(super) fn set_text(&self, chosen: &mut ChosenParameters, text: String) {
         let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
         list.retain(|(name, _)| *name != self.name);
-        list.push((self.name.clone(), self.scalar_text(number)));
+        list.push((self.name.clone(), text));
+    }
+
+    /// Returns the text of its value, if it has one.
+    pub(super) fn text<'c>(&self, chosen: &'c ChosenParameters) -> Option<&'c str> {
+        let list = if self.slot.is_some() { &chosen.inputs } else { &chosen.push };
+        list.iter().find(|(name, _)| *name == self.name).map(|(_, text)| text.as_str())
     }
 }
 

@@ -56,6 +56,33 @@ fn a_wrong_instruction_fails_although_the_output_is_undetermined() {
     }
 }
 
+/// Each round executes one mode, and an error of any is found.
+#[test]
+fn instructions_of_all_modes_are_checked() {
+    let text = NOISE.replace("@compute", "var<immediate> mode: u32;\n@compute").replace(
+        "data[id.x] = sqrt(sum);",
+        "if mode == 1u { data[id.x] = sqrt(sum); } else { data[id.x] = sum / 3.0; }",
+    );
+    let options = Options { push_values: vec![("@0".to_owned(), "0/1".to_owned())], rounds: 1, ..Options::default() };
+    let judged = |mutation: Option<&str>, target: &dyn Target| {
+        let mut session = CheckSession::new(wgsl(&text), options.clone());
+        session.diagnosis.trace = true;
+        session.mutation = mutation.map(|mutation| mutation.parse().unwrap());
+        let output = SessionOutput { folder: None, command: &[] };
+        session.run(&session.check().unwrap(), target, None, output, &|_| ()).unwrap()
+    };
+    on_each_driver(|target| {
+        let result = judged(None, target);
+        let traced = result.traced.as_ref().expect("the instructions were recorded");
+        assert_eq!((result.status, traced.instructions), (Status::Pass, traced.of - 1), "{result:?}");
+        for wrong in ["Sqrt", "OpFDiv"] {
+            let result = judged(Some(&format!("ulp:100@{wrong}")), target);
+            let blamed: Vec<&str> = result.blamed.iter().map(|blame| blame.name.as_str()).collect();
+            assert_eq!((result.status, blamed), (Status::Fail, vec![wrong]), "{result:?}");
+        }
+    });
+}
+
 #[test]
 fn a_shader_with_meaningful_output_is_not_instrumented() {
     let text = NOISE.replace("fract(sin(x * 12.5) * 43758.5453)", "x * 12.5");

@@ -370,13 +370,41 @@ fn modes_take_the_constants_that_execute_more() {
         }";
     let (chosen, result) = searched(text, &Options::default());
     let chosen = chosen.expect("the defaults execute too little").to_string();
-    assert_eq!(chosen, " --input 0.0.flags=4096 --input 0.0.mode=1000");
+    assert_eq!(chosen, " --input 0.0.mode=1000 --input 0.0.flags=4096/1");
     let executed = result.executed.unwrap();
     assert!(result.status == Status::Pass && 10 * executed.executed > 9 * executed.instructions, "{executed:?}");
     let flags = BindingSource::Number("8".to_owned());
     let given = Options { inputs: vec![("0.0.flags".parse().unwrap(), flags)], ..Options::default() };
     let (chosen, _) = searched(text, &given);
     assert_eq!(chosen.unwrap().to_string(), " --input 0.0.mode=1000");
+}
+
+/// One round of each mode together execute the whole shader. A mode that is undefined is left out, and
+/// with it its code.
+#[test]
+fn rounds_take_different_modes() {
+    let text = "var<immediate> mode: u32;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32, 256>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let x = data[id.x];
+            switch mode {
+                case 5u: { data[id.x] = (x * 3u) ^ (x >> 5u); }
+                case 6u: { data[id.x] = (x * 7u) ^ (x >> 3u) ^ (x << 9u); }
+                case 7u: { data[0] = x + id.x; }
+                default: { data[id.x] = (x & 255u) + 3u * x; }
+            }
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    let chosen = chosen.expect("the defaults execute too little").to_string();
+    assert_eq!(chosen, " --push @0=6/5/1");
+    let executed = result.executed.unwrap();
+    assert!(result.status == Status::Pass && executed.executed + 6 > executed.instructions, "{executed:?}");
+    assert!(executed.executed < executed.instructions, "{executed:?}");
+    assert_eq!((result.rounds, result.rounds_checked), (3, 3));
+    // What the options set stays.
+    let given = Options { push_values: vec![("@0".to_owned(), "5".to_owned())], ..Options::default() };
+    let (chosen, result) = searched(text, &given);
+    assert_eq!((chosen, result.rounds), (None, 2));
 }
 
 /// The size of a grid is a vector of floats, as in many programs for WebGPU.

@@ -38,6 +38,7 @@ Inputs:
     hard         special values, their neighbours, any bits (default, round 1)
     1.5..2       random numbers from a range
     NUMBER       this number everywhere; also zeros and ones
+    0/1/2        one of these numbers in each round, in turn
     index        0, 1, 2, ..
     one-of:0,1   one of these numbers in each scalar, by chance
     PATH         the bytes of a file
