@@ -2,6 +2,7 @@
 
 use crate::error::Place;
 use crate::inst::Reg;
+use std::sync::Arc;
 
 /// A jump to a block of the function, with the phi values that it carries.
 #[derive(Clone, Debug)]
@@ -19,6 +20,18 @@ pub(crate) enum End {
     Switch { selector: Decider, cases: Box<[(u64, u32)]>, edges: Box<[Edge]> },
     Return { value: Option<Reg> },
     Unreachable,
+}
+
+impl End {
+    /// The edges to other blocks.
+    pub(crate) fn edges(&self) -> Vec<&Edge> {
+        match self {
+            End::Jump(edge) => vec![edge],
+            End::If { then, other, .. } => vec![then, other],
+            End::Switch { edges, .. } => edges.iter().collect(),
+            End::Return { .. } | End::Unreachable => Vec::new(),
+        }
+    }
 }
 
 /// The value that a branch depends on.
@@ -39,6 +52,19 @@ pub(crate) struct Block {
     pub(crate) at: Place,
     /// The innermost enclosing construct, by its number in the function.
     pub(crate) construct: Option<u32>,
+    pub(crate) live: LiveRegisters,
+}
+
+/// Registers of a function that may still be read, ascending. Registers that several functions use are
+/// not among them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LiveRegisters {
+    /// Before the block, after its phis.
+    pub(crate) entry: Arc<[Reg]>,
+    /// After the branch at its end, before the phis of the target.
+    pub(crate) exit: Arc<[Reg]>,
+    /// After a call of the block.
+    pub(crate) calls: Arc<[Reg]>,
 }
 
 /// A construct of structured control flow.
@@ -61,8 +87,6 @@ pub(crate) struct Function {
     /// First register of the result.
     pub(crate) result: Reg,
     pub(crate) result_scalars: u32,
-    /// Registers of this function alone whose values live from one block to another, ascending.
-    pub(crate) carried: Vec<Reg>,
 }
 
 impl Function {

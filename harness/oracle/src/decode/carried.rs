@@ -24,8 +24,8 @@ enum Occurrence {
     Carried,
 }
 
-/// Finds the carried registers of a program: those of [`Program::carried`], and
-/// [`Function::carried`](crate::control_flow::Function::carried) of each function.
+/// Finds the carried registers of a program: those of [`Program::carried`], and of each function those
+/// that it alone uses, ascending ([`super::liveness`]).
 pub(crate) fn carried_registers(program: &Program) -> (Vec<Reg>, Vec<Vec<Reg>>) {
     let registers = program.kinds.len();
     let mut occurrences =

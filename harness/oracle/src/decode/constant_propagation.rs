@@ -6,7 +6,7 @@
 //! variables of several calls.
 
 use super::verify::written;
-use crate::control_flow::{Edge, End};
+use crate::control_flow::End;
 use crate::inst::{Inst, Reg};
 use crate::possible_values::{Possible, PossibleValues, VALUES};
 use crate::program::Program;
@@ -60,7 +60,7 @@ impl Propagation<'_> {
             if let End::Return { value: Some(value) } = &block.end {
                 changed |= self.copy(function.result, *value, function.result_scalars);
             }
-            for (dst, src, n) in edges(&block.end).into_iter().flat_map(|edge| &edge.phis) {
+            for (dst, src, n) in block.end.edges().into_iter().flat_map(|edge| &edge.phis) {
                 changed |= self.copy(*dst, *src, *n);
             }
         }
@@ -145,13 +145,4 @@ fn rows(operands: &[Possible]) -> Option<Vec<[u64; 4]>> {
         }
     }
     Some(rows)
-}
-
-fn edges(end: &End) -> Vec<&Edge> {
-    match end {
-        End::Jump(edge) => vec![edge],
-        End::If { then, other, .. } => vec![then, other],
-        End::Switch { edges, .. } => edges.iter().collect(),
-        End::Return { .. } | End::Unreachable => Vec::new(),
-    }
 }

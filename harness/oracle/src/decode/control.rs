@@ -1,7 +1,7 @@
 //! Functions, blocks and branches.
 
 use super::{Decoder, Result};
-use crate::control_flow::{Block, Construct, Decider, Edge, End};
+use crate::control_flow::{Block, Construct, Decider, Edge, End, LiveRegisters};
 use crate::inst::Inst;
 use assay_spirv::module::{self, BlockIndex, ConstructKind, Function, Instruction, Type};
 use assay_spirv::tables::Op;
@@ -35,7 +35,7 @@ impl Decoder<'_> {
             let code = start..self.code.len() as u32;
             let at = self.place();
             let construct = flow.innermost_construct(b).map(|construct| construct as u32);
-            self.functions[number].blocks.push(Block { code, end, at, construct });
+            self.functions[number].blocks.push(Block { code, end, at, construct, live: LiveRegisters::default() });
         }
         let place = |block| places.get(&module.block(block).label).copied();
         let construct = |construct: &module::Construct| Construct {

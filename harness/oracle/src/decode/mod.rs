@@ -11,6 +11,7 @@ mod images;
 mod instruction;
 mod integers;
 mod kernel;
+mod liveness;
 mod matrix_layout;
 mod memory;
 mod relaxed;
@@ -213,7 +214,10 @@ pub(crate) fn program(
     };
     let (carried, by_function) = carried::carried_registers(&program);
     program.carried = carried;
-    program.functions.iter_mut().zip(by_function).for_each(|(function, carried)| function.carried = carried);
+    let live = liveness::live_registers(&program, &by_function);
+    for (function, live) in program.functions.iter_mut().zip(live) {
+        function.blocks.iter_mut().zip(live).for_each(|(block, live)| block.live = live);
+    }
     program.possible = constant_propagation::possible_values(&program);
     Ok(program)
 }

@@ -133,7 +133,7 @@ pub(super) fn written(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
 
 /// Returns the ranges of registers that an instruction reads, apart from local variables behind a
 /// pointer.
-fn read(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
+pub(super) fn read(inst: &Inst, float_ops: &[FloatOp]) -> Vec<Span> {
     let many = |first: &Reg, n: &u32| (*first, u64::from(*n));
     let one = |first: &Reg| (*first, 1);
     match inst {

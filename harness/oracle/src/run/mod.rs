@@ -139,8 +139,9 @@ pub(crate) struct Run<'a> {
     pub(crate) beyond: Vec<(i64, u64)>,
     /// The registers that do not hold constants.
     pub(crate) scratch: Vec<Reg>,
-    /// Registers that a forked lane takes with it: [`Program::carried`], constants with several values,
-    /// and those of the functions that are being called, outermost first.
+    /// Registers that a forked lane takes with it, beside the live ones of the function:
+    /// [`Program::carried`], constants with several values, and those that live in the callers, outermost
+    /// first.
     pub(crate) carried: Vec<Reg>,
     /// Number of carried registers outside of calls.
     pub(crate) always_carried: usize,

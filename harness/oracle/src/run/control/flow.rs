@@ -8,7 +8,7 @@
 //! begins an iteration while another one of its iteration is still inside the loop.
 
 use crate::abstract_value::AbstractValue;
-use crate::control_flow::{Decider, Edge, End};
+use crate::control_flow::{Decider, Edge, End, Function};
 use crate::correlated_set::{CorrelatedSet, NondetChoice};
 use crate::executed_blocks::BlockNumber;
 use crate::inst::Reg;
@@ -59,8 +59,6 @@ impl<'a> Run<'a> {
         waiting.at(0).extend(lanes.list);
         let before = self.tangles.call(lanes.list);
         let call = self.repetition.enter();
-        let carried = self.carried.len();
-        self.carried.extend_from_slice(&function.carried);
         while let Some((block, mut list)) = waiting.0.pop() {
             if block == LEFT {
                 break;
@@ -74,32 +72,35 @@ impl<'a> Run<'a> {
             if self.is_repetition((call, number), &list, &waiting.0) {
                 return Err(self.never_ends(list[0] as usize));
             }
+            let carried = self.carried.len();
+            self.carried.extend_from_slice(&block.live.calls);
             for at in block.code.clone() {
                 self.here = program.at[at as usize];
                 let lanes = self.mask(&list);
                 self.execute(&program.code[at as usize], lanes)?;
             }
+            self.carried.truncate(carried);
             self.here = block.at;
             match &block.end {
-                End::Jump(edge) => self.go(edge, list, &mut waiting),
+                End::Jump(edge) => self.go(function, edge, list, &mut waiting),
                 End::If { condition, then, other } => {
-                    let parts = self.part(*condition, list, |bits| usize::from(bits == 0), 2)?;
+                    let parts = self.part((*condition, &block.live.exit), list, |bits| usize::from(bits == 0), 2)?;
                     self.tangles.part([then.block, other.block].into_iter().zip(&parts.0), block.construct);
                     let (yes, no) = parts.into_two();
-                    self.go(then, yes, &mut waiting);
-                    self.go(other, no, &mut waiting);
+                    self.go(function, then, yes, &mut waiting);
+                    self.go(function, other, no, &mut waiting);
                 }
                 End::Switch { selector, cases, edges } => {
                     let choose =
                         |bits| cases.iter().find(|(case, _)| *case == bits).map_or(0, |(_, edge)| *edge as usize);
-                    let parts = self.part(*selector, list, choose, edges.len())?;
+                    let parts = self.part((*selector, &block.live.exit), list, choose, edges.len())?;
                     for lane in parts.0.iter().flatten().map(|lane| *lane as usize) {
                         let bits = self.columns[selector.reg as usize].bits[lane];
                         self.tangles.choose(lane, block.construct, bits);
                     }
                     self.tangles.part(edges.iter().map(|edge| edge.block).zip(&parts.0), block.construct);
                     for (edge, list) in edges.iter().zip(parts.0) {
-                        self.go(edge, list, &mut waiting);
+                        self.go(function, edge, list, &mut waiting);
                     }
                 }
                 End::Return { value } => {
@@ -107,19 +108,18 @@ impl<'a> Run<'a> {
                         let lanes = self.mask(&list);
                         self.copy(function.result, *value, function.result_scalars, false, lanes);
                     }
-                    self.arrive(LEFT, list, &mut waiting);
+                    self.arrive((LEFT, &[]), list, &mut waiting);
                 }
                 End::Unreachable => {
                     for &lane in &list {
                         self.fault(FaultKind::Unreachable, lane as usize, || "OpUnreachable was executed".into());
                     }
-                    self.arrive(LEFT, list, &mut waiting);
+                    self.arrive((LEFT, &[]), list, &mut waiting);
                 }
             }
         }
         self.tangles.returned(lanes.list, before);
         self.repetition.leave(call);
-        self.carried.truncate(carried);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
     }
 
     /// Lets lanes take an edge: sets the phis of the target, and waits there.
-    fn go(&mut self, edge: &'a Edge, list: Vec<u32>, waiting: &mut WaitingLanes) {
+    fn go(&mut self, function: &Function, edge: &'a Edge, list: Vec<u32>, waiting: &mut WaitingLanes) {
         if list.is_empty() {
             return;
         }
@@ -210,11 +210,12 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        self.arrive(edge.block, list, waiting);
+        self.arrive((edge.block, &function.blocks[edge.block as usize].live.entry), list, waiting);
     }
 
-    /// Lets lanes wait at a block. Lanes of one invocation that meet there are joined.
-    fn arrive(&mut self, block: u32, list: Vec<u32>, waiting: &mut WaitingLanes) {
+    /// Lets lanes wait at a block, before which these registers live. Lanes of one invocation that meet
+    /// there are joined.
+    fn arrive(&mut self, (block, live): (u32, &[Reg]), list: Vec<u32>, waiting: &mut WaitingLanes) {
         let there = waiting.at(block);
         if there.is_empty() && self.forks.in_use == 0 {
             *there = list;
@@ -229,18 +230,18 @@ impl<'a> Run<'a> {
             let weak = self.forks.is_weak(lane as usize);
             let family = self.forks.original(lane as usize);
             match there.iter().position(|other| weak && self.forks.original(*other as usize) == family) {
-                Some(place) => there[place] = self.join(lane as usize, there[place] as usize) as u32,
+                Some(place) => there[place] = self.join(lane as usize, there[place] as usize, live) as u32,
                 None => there.push(lane),
             }
         }
         *waiting.at(block) = there;
     }
 
-    /// Separates lanes by a value. A lane whose value permits several targets continues as several
-    /// lanes.
+    /// Separates lanes by a value, after which these registers live. A lane whose value permits several
+    /// targets continues as several lanes.
     fn part(
         &mut self,
-        Decider { reg, is_undef }: Decider,
+        (Decider { reg, is_undef }, live): (Decider, &[Reg]),
         list: Vec<u32>,
         choose: impl Fn(u64) -> usize,
         ways: usize,
@@ -289,7 +290,7 @@ impl<'a> Run<'a> {
             }
             let mut lanes = vec![l];
             for _ in &taken[1..] {
-                let Some(new) = self.fork(l) else {
+                let Some(new) = self.fork(l, live) else {
                     let cause = self.cause(CauseKind::Budget);
                     return Err(self.lose_everything(cause));
                 };
@@ -298,7 +299,7 @@ impl<'a> Run<'a> {
             for (way, lane) in taken.iter().zip(lanes) {
                 if let (AbstractValue::OneOf(few), true) = (&value, taken.len() > 1) {
                     for choice in few.alternatives_where(|bits| choose(bits) == *way) {
-                        self.decide(lane, choice);
+                        self.decide(lane, choice, live);
                     }
                 }
                 parts[*way].push(lane as u32);
@@ -308,9 +309,9 @@ impl<'a> Run<'a> {
     }
 
     /// Restricts a choice to these alternatives in one lane, and all values that depend on it.
-    fn decide(&mut self, lane: usize, choice: NondetChoice) {
+    fn decide(&mut self, lane: usize, choice: NondetChoice, live: &[Reg]) {
         self.forks.decide(lane, choice);
-        for reg in &self.carried {
+        for reg in self.carried.iter().chain(live) {
             let column = &mut self.columns[*reg as usize];
             let AbstractValue::OneOf(few) = column.value(lane) else { continue };
             if let Some((value, bits)) = few.restricted(choice) {
@@ -320,22 +321,24 @@ impl<'a> Run<'a> {
     }
 
     /// Creates a second lane with the state of the first one at the end of a block.
-    fn fork(&mut self, lane: usize) -> Option<usize> {
+    fn fork(&mut self, lane: usize, live: &[Reg]) -> Option<usize> {
         let new = self.forks.fork(lane)?;
-        self.work.group.copied += self.carried.len() as u64;
-        self.carried.iter().for_each(|reg| self.columns[*reg as usize].duplicate(lane, new));
+        self.work.group.copied += (self.carried.len() + live.len()) as u64;
+        for reg in self.carried.iter().chain(live) {
+            self.columns[*reg as usize].duplicate(lane, new);
+        }
         self.tangles.fork(lane, new);
         Some(new)
     }
 
-    /// Joins two lanes: each register may have either value. Returns the lane that stays.
-    fn join(&mut self, a: usize, b: usize) -> usize {
+    /// Joins two lanes: each live register may have either value. Returns the lane that stays.
+    fn join(&mut self, a: usize, b: usize, live: &[Reg]) -> usize {
         let parted = self.forks.parted_by(a, b);
         let (stays, goes) = self.forks.join(a, b);
         self.tangles.join(stays, goes);
         let parted = parted.map(|(one, other)| if stays == a { (one, other) } else { (other, one) });
-        for at in 0..self.carried.len() {
-            let reg = self.carried[at] as usize;
+        let carried = std::mem::take(&mut self.carried);
+        for reg in carried.iter().chain(live).map(|reg| *reg as usize) {
             let column = &self.columns[reg];
             let same = column.bits[stays] == column.bits[goes] && column.value(stays) == column.value(goes);
             if same && column.bound(stays).map(|bound| bound.id) == column.bound(goes).map(|bound| bound.id) {
@@ -367,6 +370,7 @@ impl<'a> Run<'a> {
             column.set_made(stays, made, bound);
             self.give(reg as Reg, column);
         }
+        self.carried = carried;
         stays
     }
 }
