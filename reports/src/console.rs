@@ -225,7 +225,8 @@ impl Console {
             writeln!(
                 out,
                 "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or \
-                 more, with varied values, on half of its instructions and half of the planted errors",
+                 more, with varied values, on half of its instructions and half of the planted errors, or on \
+                 half of its computations checked by themselves",
                 group_digits(meaningful),
                 group_digits(verdicts),
                 100 / Writes::MEANINGFUL

@@ -120,6 +120,10 @@ enum RoundEnd {
 const OPEN_ADDRESS: &str =
     "was not run because an access through an address that Assay cannot determine might crash the driver";
 
+/// Reason for which a round is skipped.
+const OUT_OF_TIME: &str =
+    "was not run because the interpretation of the rounds before took all the time, which --patience raises";
+
 impl From<CheckError> for RoundEnd {
     fn from(error: CheckError) -> RoundEnd {
         RoundEnd::Refused(error)
@@ -179,6 +183,11 @@ impl<'a> CheckRun<'a> {
         check.must_fit(&self.target)?;
         let mut failure = None;
         for number in 0..check.setup.rounds {
+            // Another round takes about as long as those before.
+            if self.result.times.check > check.limits.time.as_secs_f64() {
+                self.skip(number, OUT_OF_TIME.to_owned());
+                continue;
+            }
             match self.round(number) {
                 Ok(()) | Err(RoundEnd::Skipped) => {}
                 Err(RoundEnd::Failed(error)) => {

@@ -206,14 +206,20 @@ pub struct PossibleFault {
 impl PossibleFault {
     /// Returns a clause: `the shader may have undefined behaviour at a.comp:7, where ..`.
     pub fn clause(&self) -> String {
-        format!("the shader may have {self}, where Assay cannot determine the operands")
+        let why = match self.kind {
+            Some(_) => "where Assay cannot determine the operands",
+            None => "where Assay gave up following it",
+        };
+        format!("the shader may have {self}, {why}")
     }
 }
 
 impl std::fmt::Display for PossibleFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = self.kind.as_ref().map_or_else(String::new, |kind| format!(" ({kind})"));
-        write!(f, "undefined behaviour{kind} at {}", self.place)
+        match &self.kind {
+            Some(kind) => write!(f, "undefined behaviour ({kind}) at {}", self.place),
+            None => write!(f, "undefined behaviour after {}", self.place),
+        }
     }
 }
 

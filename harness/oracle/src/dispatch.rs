@@ -401,7 +401,7 @@ impl Default for Limits {
             searches: 10_000,
             faults: 64,
             together_from: 1 << 21,
-            time: Duration::from_secs(120),
+            time: Duration::from_secs(60),
         }
     }
 }
