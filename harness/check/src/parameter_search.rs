@@ -25,7 +25,7 @@
 //!    its instructions ([`modes`]). This is tried with good defaults, too, and at first if too
 //!    little is executed;
 //! 10. at last these parameters get a value for each round, if the rounds together execute more
-//!    ([`mode_rounds`]).
+//!     ([`mode_rounds`]).
 //!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays

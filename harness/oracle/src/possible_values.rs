@@ -34,8 +34,10 @@ impl PossibleValues {
 
     /// Gives constants their values in place of all others.
     pub(crate) fn set_constants(&mut self, constants: &HashMap<Reg, u64>) {
-        for (reg, bits) in constants {
-            self.0[*reg as usize] = Possible::OneOf(SmallVec::from_slice(&[*bits]));
+        for (reg, possible) in self.0.iter_mut().enumerate() {
+            if let Some(bits) = constants.get(&(reg as Reg)) {
+                *possible = Possible::OneOf(SmallVec::from_slice(&[*bits]));
+            }
         }
     }
 
