@@ -3,7 +3,9 @@
 //!
 //! The messages of a compiler lead to the macros: it names an undeclared one, or a line with a
 //! syntax error or an `#error`. The use of a macro in its line tells its kind: a format of an image,
-//! a type, or a number. A name may also be undeclared because its declarations stand under `#ifdef`.
+//! a type, or a number. A name may also be undeclared because its declarations stand under `#ifdef`, in
+//! the text or in a file that it includes: of several variants, that with the shader's name is taken
+//! (`DATA_A_Q6_K` for `dequant_q6_k.comp`), or else the first.
 
 use crate::compute_guards::{declaration_guards, demanded_macro, excluding_macros};
 use std::path::PathBuf;
@@ -62,6 +64,42 @@ impl RejectedText<'_> {
     }
 }
 
+impl<'a> RejectedText<'a> {
+    /// Returns the text of the file that a message is about, with the index of its line.
+    fn line_of(&self, message: &str) -> Option<(&'a str, usize)> {
+        let included = self.files.iter().filter_map(|(path, text)| Some((path.file_name()?.to_str()?, text.as_str())));
+        let mut files = std::iter::once((self.name, self.text)).chain(included);
+        files.find_map(|(name, text)| {
+            let (before, _) = message.split_once(&format!("{name}:"))?;
+            let is_whole = before.is_empty() || before.ends_with(['/', ' ', '\'']);
+            Some((text, line_of(message, name)?.checked_sub(1)?)).filter(|_| is_whole)
+        })
+    }
+
+    /// Returns the sets of macros that lead to a declaration of a name in the text or an included file.
+    fn declarations(&self, name: &str) -> Vec<Vec<String>> {
+        let texts = std::iter::once(self.text).chain(self.files.iter().map(|(_, text)| text.as_str()));
+        texts.filter(|text| text.contains(name)).flat_map(|text| declaration_guards(text, name)).collect()
+    }
+
+    /// Returns the macros of the variant that declares a name: the one with the shader's name, or else
+    /// the first. `None` if nothing declares it, or no macro is needed.
+    fn variant_with(&self, name: &str) -> Option<Vec<String>> {
+        let variants = self.declarations(name);
+        let stem = self.name.to_ascii_lowercase();
+        let likeness =
+            |variant: &&Vec<String>| variant.iter().map(|name| shared_end(&name.to_ascii_lowercase(), &stem)).max();
+        // Of equal ones, the first.
+        variants.iter().rev().max_by_key(likeness).filter(|_| !variants.iter().any(Vec::is_empty)).cloned()
+    }
+}
+
+/// Returns the length of the longest end of a name, in whole words, that a text contains.
+fn shared_end(name: &str, text: &str) -> usize {
+    let words = name.match_indices('_').map(|(at, _)| &name[at + 1..]);
+    std::iter::once(name).chain(words).find(|end| end.len() > 1 && text.contains(end)).map_or(0, str::len)
+}
+
 /// Returns the macro that keeps a compiler from the line with this index. Headers that shaders share
 /// with C++ have its part under `#ifndef SHADER`. The guard of a header is no such macro.
 fn excluding_macro(text: &str, line: usize) -> Option<String> {
@@ -72,7 +110,6 @@ fn excluding_macro(text: &str, line: usize) -> Option<String> {
 /// Returns definitions (`NAME=VALUE`) of the macros that a rejected text lacks, each once. Macros
 /// have names in capital letters.
 pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<String> {
-    let RejectedText { name, text, .. } = rejected;
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: &str, value: &str| {
         let definition = format!("{name}={value}");
@@ -81,8 +118,8 @@ pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<S
         }
     };
     for message in message.lines() {
-        let index = line_of(message, name).and_then(|number| number.checked_sub(1));
-        let line = index.and_then(|index| text.lines().nth(index));
+        let place = rejected.line_of(message);
+        let line = place.and_then(|(text, index)| text.lines().nth(index));
         if FOREIGN.iter().any(|phrase| message.contains(phrase))
             && let Some(excluding) = rejected.excluding_macro(message)
         {
@@ -90,15 +127,14 @@ pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<S
         } else if let Some((_, used)) = message.split_once(CONDITION) {
             add(used.trim(), "0");
         } else if let Some(demanded) =
-            index.filter(|_| message.contains("#error")).and_then(|index| demanded_macro(text, index))
+            place.filter(|_| message.contains("#error")).and_then(|(text, index)| demanded_macro(text, index))
         {
             add(&demanded, "1");
         } else if NAMED.iter().any(|phrase| message.contains(phrase)) {
             for name in message.split('\'').skip(1).step_by(2).filter(|name| is_name(name)) {
                 // One of several variants declares it, and nothing else does.
-                let guards = declaration_guards(text, name);
-                if let Some(guard) = guards.first().filter(|_| guards.iter().all(|guard| !guard.is_empty())) {
-                    guard.iter().for_each(|name| add(name, "1"));
+                if let Some(variant) = rejected.variant_with(name) {
+                    variant.iter().for_each(|name| add(name, "1"));
                     continue;
                 }
                 if !is_macro(name) {
@@ -112,11 +148,14 @@ pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<S
                 }
             }
         } else if LINES.iter().any(|phrase| message.contains(phrase))
-            && let Some(line) = line
+            && let (Some(line), Some((text, _))) = (line, place)
         {
             for line in expansions(line, text) {
-                let is_unknown =
-                    |name: &str| is_macro(name) && definitions(text, name).next().is_none() && !declares(text, name);
+                let is_unknown = |name: &str| {
+                    is_macro(name)
+                        && !declares(text, name)
+                        && rejected.declarations(name).iter().all(|guard| !guard.is_empty())
+                };
                 let is_type = |at: usize, name: &str| line[at + name.len()..].trim_start().starts_with(begins_name);
                 let mut previous = None;
                 for (at, name) in names(&line) {
@@ -126,7 +165,9 @@ pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<S
                     if !is_unknown(name) || follows_type && !is_type(at, name) {
                         continue;
                     }
-                    if let Some(value) = value(name, &line, at) {
+                    if let Some(variant) = rejected.variant_with(name) {
+                        variant.iter().for_each(|name| add(name, "1"));
+                    } else if let Some(value) = value(name, &line, at) {
                         add(name, &value);
                     }
                 }
@@ -368,6 +409,24 @@ mod tests {
         assert_eq!(with(Substitution::NONE), chosen);
         assert_eq!(with(Substitution::OTHERS[0]), ["WIDTH=4", "TILE=16", "TYPE=float", "FORMAT=rgba32f"]);
         assert_eq!(with(Substitution::OTHERS[4]), ["WIDTH=4", "TILE=4", "TYPE=vec4", "FORMAT=rgba32f"]);
+    }
+
+    #[test]
+    fn the_variant_of_an_included_file_has_the_name_of_the_shader() {
+        let types = "#ifndef TYPES\n#define TYPES\n#if defined(DATA_A_F32)\n#define A_TYPE float\n#endif
+            #if defined(DATA_A_Q6_K)\n#define A_TYPE block_q6_k\n#endif\n#endif\n#define WIDTH 4";
+        let base =
+            "#include \"types.comp\"\nbuffer A {A_TYPE data_a[WIDTH];};\n#ifndef B_TYPE\n#error define it\n#endif";
+        let files = [("v/types.comp", types), ("v/base.comp", base)];
+        let files = files.map(|(name, text)| (PathBuf::from(name), text.to_owned()));
+        let found = |message: &str, name: &str| {
+            missing_macros(message, RejectedText { name, text: "#include \"base.comp\"", files: &files })
+        };
+        let syntax = "ERROR: ./v/base.comp:2: '' : syntax error, unexpected IDENTIFIER";
+        assert_eq!(found(syntax, "mul_mat_vec_q6_k.comp"), ["DATA_A_Q6_K=1"]);
+        assert_eq!(found(syntax, "copy.comp"), ["DATA_A_F32=1"]);
+        assert_eq!(found("ERROR: 'v/base.comp:4' : '#error' : define it", "copy.comp"), ["B_TYPE=1"]);
+        assert_eq!(found("ERROR: v/other.comp:2: '' : syntax error", "copy.comp"), [""; 0]);
     }
 
     #[test]
