@@ -49,7 +49,7 @@ impl PossibleValues {
         }
     }
 
-    /// A copy of what a register may have. One that does not exist may have anything.
+    /// Possible bits of a register; anything for one that does not exist.
     pub(crate) fn get(&self, reg: u64) -> Possible {
         self.0.get(reg as usize).cloned().unwrap_or(Possible::Anything)
     }
