@@ -315,12 +315,13 @@ impl Run<'_> {
         if followed && contended {
             self.begin_order(object, offset, size);
         }
-        // In fewer bits the operation has the same result for short numbers.
+        // In fewer bits the operation has the same result for short numbers. Differences of several
+        // invocations may be negative in between.
         let is_short = |(value, bits): (&AbstractValue, u64)| *value == AbstractValue::Bits && bits <= SHORT;
         let used = if op == AtomicOp::CompareExchange { 2 } else { 1 };
         let has_short =
             operands[..used].iter().chain([&(old.clone(), old_bits)]).all(|(value, bits)| is_short((value, *bits)));
-        let may_be_cut = relaxed && !has_short;
+        let may_be_cut = relaxed && (!has_short || op == AtomicOp::Sub && contended);
         let certain = raced.is_none() && !self.in_doubt && !self.forks.is_weak(lane) && !may_be_cut;
         if let Some(AtomicExecution { found, operand: Some(operand) }) = observed.filter(|_| followed && certain)
             && self.accepts_operand((object, offset, size), &operands[0], (found, operand), lane)
