@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use assay_oracle::{Coverage, Dispatch, ExecutedBlocks, Limits, Program, SkippedCode, Slot, SpecValues};
+use assay_spirv::Module;
 
 /// Runs WGSL once for each first word of its buffer. Returns the coverage of all runs, and the
 /// skipped code with the lines of its branch and of its beginning.
@@ -51,66 +52,44 @@ fn code_behind_a_constant_is_not_counted() {
 }
 
 /// glslang passes an argument in a variable of the caller, by a pointer that takes those of all calls.
-/// `mode` of `pick` is 1 or 2, so that its case 3 is never executed.
-const PASSED: &str = "
-OpCapability Shader
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main \"main\"
-OpExecutionMode %main LocalSize 1 1 1
-OpDecorate %words ArrayStride 4
-OpDecorate %block Block
-OpMemberDecorate %block 0 Offset 0
-OpDecorate %d DescriptorSet 0
-OpDecorate %d Binding 0
-%void = OpTypeVoid
-%proc = OpTypeFunction %void
-%u32 = OpTypeInt 32 0
-%to = OpTypePointer Function %u32
-%picks = OpTypeFunction %u32 %to
-%u0 = OpConstant %u32 0
-%u1 = OpConstant %u32 1
-%u2 = OpConstant %u32 2
-%u4 = OpConstant %u32 4
-%words = OpTypeArray %u32 %u4
-%block = OpTypeStruct %words
-%buffer = OpTypePointer StorageBuffer %block
-%word = OpTypePointer StorageBuffer %u32
-%d = OpVariable %buffer StorageBuffer
-%pick = OpFunction %u32 None %picks
-%p = OpFunctionParameter %to
-%pick0 = OpLabel
-%mode = OpLoad %u32 %p
-OpSelectionMerge %done None
-OpSwitch %mode %done 1 %one 2 %two 3 %three
-%one = OpLabel
-OpReturnValue %u4
-%two = OpLabel
-OpReturnValue %u2
-%three = OpLabel
-%square = OpIMul %u32 %mode %mode
-OpReturnValue %square
-%done = OpLabel
-OpReturnValue %u0
-OpFunctionEnd
-%main = OpFunction %void None %proc
-%main0 = OpLabel
-%a = OpVariable %to Function
-%b = OpVariable %to Function
-%sum1 = OpIAdd %u32 %u1 %u0
-OpStore %a %sum1
-%first = OpFunctionCall %u32 %pick %a
-OpStore %b %u2
-%second = OpFunctionCall %u32 %pick %b
-%at = OpAccessChain %word %d %u0 %u0
-%both = OpIAdd %u32 %first %second
-OpStore %at %both
-OpReturn
-OpFunctionEnd";
+/// `first` is stored to the variable of the first call, 2 to that of the second.
+fn passing(first: &str) -> Module {
+    let functions = "%pick = OpFunction %uint None %picks
+        %p = OpFunctionParameter %to
+        %pick0 = OpLabel
+        %mode = OpLoad %uint %p
+        OpSelectionMerge %done None
+        OpSwitch %mode %done 1 %first 2 %second 3 %third
+        %first = OpLabel
+        OpReturnValue %two
+        %second = OpLabel
+        OpReturnValue %one
+        %third = OpLabel
+        %square = OpIMul %uint %mode %mode
+        OpReturnValue %square
+        %done = OpLabel
+        OpReturnValue %zero
+        OpFunctionEnd";
+    let body = format!(
+        "%a = OpVariable %to Function
+        %b = OpVariable %to Function
+        %at = OpAccessChain %puint %d %zero %zero
+        {first}
+        %x = OpFunctionCall %uint %pick %a
+        OpStore %b %two
+        %y = OpFunctionCall %uint %pick %b
+        %both = OpIAdd %uint %x %y
+        OpStore %at %both"
+    );
+    let declared = "%to = OpTypePointer Function %uint %picks = OpTypeFunction %uint %to";
+    let buffers = &[("%d", "%ublocks")];
+    Shader { buffers, declared, functions, body: &body, ..Shader::default() }.module()
+}
 
 #[test]
 fn code_behind_a_constant_argument_is_not_counted() {
-    let coverage = |text: &str| {
-        let module = spirv(text);
+    let coverage = |first: &str| {
+        let module = passing(first);
         let program = Program::new(&module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
         let bindings = [(Slot::new(0, 0), crate::support::words(&[7, 0, 0, 0]))].into();
         let dispatch = Dispatch { groups: [1; 3], bindings, ..Dispatch::default() };
@@ -120,12 +99,10 @@ fn code_behind_a_constant_argument_is_not_counted() {
         assert_eq!(program.reachable_instructions().len() as u64, coverage.instructions);
         (coverage.executed, coverage.instructions)
     };
-    let (executed, all) = coverage(PASSED);
+    // The case of 3 is never executed.
+    let (executed, all) = coverage("%sum = OpIAdd %uint %one %zero\nOpStore %a %sum");
     assert_eq!(executed, all);
     // A value of the input may be any.
-    let (executed, all) = coverage(&PASSED.replace(
-        "OpStore %a %sum1",
-        "%from = OpAccessChain %word %d %u0 %u0\n%given = OpLoad %u32 %from\nOpStore %a %given",
-    ));
+    let (executed, all) = coverage("%given = OpLoad %uint %at\nOpStore %a %given");
     assert!(executed < all, "{executed} of {all}");
 }
