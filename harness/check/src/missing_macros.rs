@@ -48,23 +48,15 @@ pub(crate) struct RejectedText<'a> {
     pub(crate) files: &'a [(PathBuf, String)],
 }
 
-impl RejectedText<'_> {
+impl<'a> RejectedText<'a> {
     /// Returns the macro without which the compiler reads the line that a message is about, which is
     /// in another language.
     fn excluding_macro(&self, message: &str) -> Option<String> {
-        let included = self.files.iter().filter_map(|(path, text)| Some((path.file_name()?.to_str()?, text.as_str())));
-        let of_file = |(name, text): (&str, &str)| {
-            let (before, _) = message.split_once(&format!("{name}:"))?;
-            let is_whole = before.is_empty() || before.ends_with(['/', ' ']);
-            excluding_macro(text, line_of(message, name)?.checked_sub(1)?).filter(|_| is_whole)
-        };
+        let (text, line) = self.line_of(message)?;
         // A line of a shader with a syntax error rather lacks a macro.
-        let own = message.contains(RESERVED).then_some((self.name, self.text));
-        included.chain(own).find_map(of_file)
+        let is_own = std::ptr::eq(text, self.text);
+        excluding_macro(text, line).filter(|_| !is_own || message.contains(RESERVED))
     }
-}
-
-impl<'a> RejectedText<'a> {
     /// Returns the text of the file that a message is about, with the index of its line.
     fn line_of(&self, message: &str) -> Option<(&'a str, usize)> {
         let included = self.files.iter().filter_map(|(path, text)| Some((path.file_name()?.to_str()?, text.as_str())));
