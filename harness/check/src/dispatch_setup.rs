@@ -5,7 +5,7 @@ use crate::fixed_lengths::constant_length;
 use crate::image_contents::{image_shape, is_filtered, pattern};
 use crate::memory_layout::{MemoryContents, runtime_stride, scalars, size_with_elements, walk_scalars};
 use crate::options::{BindingSource, Options};
-use crate::parameter::{self, ParameterValue, in_round};
+use crate::parameter::{self, IN_TURN, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
 use crate::shader_source::is_compute;
 use crate::written_resources::WrittenResources;
@@ -335,9 +335,13 @@ impl DispatchSetup {
         Ok(())
     }
 
-    /// Returns the largest number of values of one parameter, which serve the rounds in turn.
+    /// Returns the largest number of values of one parameter or binding, which serve the rounds in turn.
     pub(crate) fn modes(&self) -> u32 {
-        self.values.iter().map(ParameterValue::len).max().unwrap_or(1) as u32
+        let contents = self.inputs.values().chain(&self.push_source).map(|source| match source {
+            BindingSource::Number(text) => text.split(IN_TURN).count(),
+            _ => 1,
+        });
+        self.values.iter().map(ParameterValue::len).chain(contents).max().unwrap_or(1) as u32
     }
 
     /// Returns the size of the push constants, if there are any.

@@ -370,7 +370,7 @@ impl<'a> Search<'a> {
             is_limited: false,
             undecided_blocks: UNDECIDED_BLOCKS,
             invocations: INVOCATIONS,
-            rounds: options.rounds.min(ROUNDS),
+            rounds: options.rounds.clamp(1, ROUNDS),
             collides: false,
             races: false,
             leaves_images: false,
