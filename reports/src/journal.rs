@@ -137,6 +137,15 @@ impl Journal {
     }
 }
 
+/// Returns true if the file of a journal has a whole first line, or cannot be read. False if there is
+/// no such file.
+pub(crate) fn has_first_line(path: &Path) -> bool {
+    let mut line = Vec::new();
+    let read = File::open(path)
+        .and_then(|file| input::read_line(&mut BufReader::new(file), &mut line, input::MAX_LINE_BYTES));
+    read.map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| line.ends_with(b"\n"))
+}
+
 /// Copies the lines to keep, and returns a summary.
 fn copy_whole_lines(
     mut reader: impl BufRead,
@@ -312,6 +321,13 @@ mod tests {
                     );
                 }
             }
+        }
+        // A run without its first line is started anew, and replaces what is left of the line.
+        for end in [0, 1, ends[0] - 1] {
+            put(dir.path(), &bytes[..end]);
+            assert!(!ResultDirWriter::has_run(dir.path()), "at {end}");
+            assert_eq!(killed(dir.path()), bytes);
+            assert!(ResultDirWriter::has_run(dir.path()));
         }
         // The same through the directory, up to a finished run.
         for end in [ends[0], ends[0] + 1, ends[1] - 1, ends[1], ends[2] + 100, bytes.len() - 1, bytes.len()] {

@@ -183,9 +183,10 @@ impl ResultDirWriter {
         Ok((ResultDirWriter { continued, written, ..folder }, journal))
     }
 
-    /// Returns true if the directory holds a run, finished or not, that can be resumed.
+    /// Returns true if the directory holds a run, finished or not, that can be resumed. A run that
+    /// was killed before the first line of its journal was written had not begun.
     pub fn has_run(path: &Path) -> bool {
-        path.join(RESULTS).exists() || path.join(format!("{RESULTS}{PARTIAL}")).exists()
+        path.join(RESULTS).exists() || journal::has_first_line(&path.join(format!("{RESULTS}{PARTIAL}")))
     }
 
     /// Compares the results with a lab's expectations.
