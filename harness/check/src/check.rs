@@ -5,7 +5,7 @@ use crate::check_run::{CheckRun, FinishedRun};
 use crate::compute_guards::image_store_guards;
 use crate::dispatch_setup::DispatchSetup;
 use crate::expectation::ResolvedExpectation;
-use crate::instrument::{ProbeSelection, SubgroupPlace, instrument};
+use crate::instrument::{self, ProbeSelection, SubgroupPlace, instrument};
 use crate::language::Language;
 use crate::memory_layout::runtime_stride;
 use crate::mutation_score::{ErrorSize, MeasuredScore, MutationAnalysis};
@@ -633,24 +633,20 @@ impl<'a> Check<'a> {
     pub(crate) fn cause(&self, cause: Option<&Cause>) -> (String, String) {
         match cause {
             Some(cause) => {
-                let op = self.op(cause);
-                let kind = match (cause.kind, op) {
+                let module = &self.shader.source.module;
+                let is_inside = (cause.at.instruction.0 as usize) < module.len();
+                let instruction = is_inside.then(|| module.instruction(cause.at.instruction));
+                let kind = match (cause.kind, instruction.and_then(|i| i.op)) {
                     (CauseKind::NoRequirement, Some(Op::ConvertFToS | Op::ConvertFToU)) => OUT_OF_RANGE.to_owned(),
                     (kind, _) => kind.to_string(),
                 };
                 let recordable = cause.kind == CauseKind::SubgroupLayout && self.records_layout();
                 let advice = self.advice(" (record it with --subgroups)").filter(|_| recordable).unwrap_or_default();
-                let name = op.map_or("?", Op::name);
+                let name = instruction.map_or_else(|| "?".to_owned(), |i| instrument::name(&i));
                 (kind + &advice, format!("{name}, {}", self.shader.location(cause.at)))
             }
             None => (CauseKind::NoRequirement.to_string(), "several places".into()),
         }
-    }
-
-    fn op(&self, cause: &Cause) -> Option<Op> {
-        let module = &self.shader.source.module;
-        let inside = (cause.at.instruction.0 as usize) < module.len();
-        if inside { module.instruction(cause.at.instruction).op } else { None }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::check::{DYNAMIC_ERROR, ENDLESS, SEEMS_ENDLESS, description_of_faults}
 use crate::communication::Communication;
 use crate::compare::{Comparison, check_complete};
 use crate::expectation::InterpretedRound;
+use crate::infinite_constants::infinite_constant;
 use crate::observed_choices::{ObservedChoices, ObservedRound, Unobserved};
 use crate::parameter_search::{open_sources, options_for_reach, parameters_of};
 use crate::picture::picture;
@@ -562,6 +563,7 @@ impl<'a> CheckRun<'a> {
         }
         result.notes.extend(status::thin_warnings(&result, advice.as_deref()));
         result.notes.extend(status::unchecked_parts(&result));
+        result.notes.extend(status::infinite_operands(&result, infinite_constant(&check.shader.source.module)));
         let fault = result.possible_fault.clone();
         if let (Status::Timeout | Status::DeviceLost, Some(fault)) = (result.status, &fault) {
             result.excuse(&fault.clause());

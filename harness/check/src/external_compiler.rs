@@ -373,8 +373,8 @@ impl Job<'_> {
         }
         let message = match (is_changed, attempt.is_opengl) {
             (true, _) => format!("{rejected}\n  then, with {added}, {message}"),
-            (false, true) => format!("{rejected}\n  then, as GLSL of OpenGL, {message}"),
-            (false, false) => rejected.to_owned(),
+            (false, true) if message != rejected => format!("{rejected}\n  then, as GLSL of OpenGL, {message}"),
+            (false, _) => rejected.to_owned(),
         };
         Err(Incomplete { message, defines: added.defines.to_vec() })
     }

@@ -42,6 +42,7 @@ mod image_config;
 mod image_contents;
 mod image_handles;
 mod include_search;
+mod infinite_constants;
 mod instruction_check;
 mod instrument;
 mod language;

@@ -27,6 +27,9 @@
 //! 10. at last these parameters get a value for each round, if the rounds together execute more
 //!     ([`mode_rounds`]).
 //!
+//! Before all this, arrays that the shader only reads and whose length it asks for get a few
+//! entries ([`array_lengths`]).
+//!
 //! Whenever a candidate accesses memory beyond a run-time array or an image, this becomes as large
 //! as the accesses need ([`Outcome::reach`], [`Outcome::image_reach`]). In the end, grown arrays
 //! are shortened to what the shader writes and reads. The search ends when most of the elements
@@ -46,6 +49,7 @@
 //! * with robustness, if reads leave buffers, as those of neighbours at the border of a grid do:
 //!   Direct3D and WebGPU define them. A write beyond a buffer is rather a mistake, and refused.
 
+mod array_lengths;
 mod candidate;
 mod contents;
 mod growth;
@@ -387,6 +391,7 @@ impl<'a> Search<'a> {
     /// Returns the best candidate of the search that begins with one.
     fn best_from(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let best = self.grown(first)?;
+        let best = self.with_short_arrays(best)?;
         let mut best = self.with_heavy_work(best)?;
         let known = best.work / product(best.chosen.groups.unwrap_or(self.check.setup.groups)).max(1);
         let most = known.saturating_mul(4).clamp(WORK_PER_GROUP, HEAVY_WORK_PER_GROUP);

@@ -420,6 +420,12 @@ impl CheckSession {
         self.write_case(check, &folder.join(CASE_FOLDER), result)
     }
 
+    /// Returns a note of what the search for parameters found, and its duration in seconds.
+    pub fn search_note(&self) -> (Option<String>, f64) {
+        let note = self.chosen.as_ref().map(ChosenParameters::note);
+        (note.or_else(|| self.fruitless.as_ref().map(fruitless_search)), self.searched)
+    }
+
     /// Adds to a refusal for undefined behaviour that a search found no other parameters.
     fn with_search(&self, error: CheckError) -> CheckError {
         match (error, &self.fruitless) {

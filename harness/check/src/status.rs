@@ -132,6 +132,19 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
     unwritten.into_iter().chain(race).chain(skipped).collect()
 }
 
+/// Returns a note for results on which the specification places no requirement, perhaps because of
+/// an infinite constant of the shader.
+pub(crate) fn infinite_operands(result: &CheckResult, constant: Option<&str>) -> Option<String> {
+    let is_open = result.undetermined.iter().any(|open| open.cause == CauseKind::NoRequirement.to_string());
+    constant.filter(|_| is_open).map(|constant| {
+        format!(
+            "the shader uses the constant {constant}: without float controls, the specification places no requirement on \
+             operations with infinities and NaNs, whatever the inputs are; results of a large finite number in its \
+             place can be checked"
+        )
+    })
+}
+
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output
 /// could not be judged.
 pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructions, wrong: Option<Blame>) {

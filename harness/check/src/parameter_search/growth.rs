@@ -149,11 +149,15 @@ fn needed_elements(check: &Check<'_>, options: &Options, reach: &BTreeMap<Slot, 
     let needed = |(slot, end): (&Slot, &u64)| {
         let d = check.setup.descriptors.iter().find(|d| d.slot == *slot)?;
         let elements = elements_up_to(d, *end)?;
-        let named = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
-        let is_set = options.elements.iter().any(|(name, _)| named(name)) || check.setup.is_given(d.slot);
-        (elements > 0 && !is_set && *end <= GROWN_BYTES).then(|| (binding_name(d), elements))
+        (elements > 0 && has_open_length(check, options, d) && *end <= GROWN_BYTES).then(|| (binding_name(d), elements))
     };
     reach.iter().filter_map(needed).collect()
+}
+
+/// Returns whether the options leave the length of a run-time array or texel buffer open.
+pub(super) fn has_open_length(check: &Check<'_>, options: &Options, d: &Descriptor) -> bool {
+    let names = |name: &Option<BindingName>| name.as_ref().is_none_or(|name| name.names(d.slot, d.name.as_deref()));
+    !options.elements.iter().any(|(name, _)| names(name)) && !check.setup.is_given(d.slot)
 }
 
 /// Returns the length of a run-time array or texel buffer that reaches to an end in bytes; `None`

@@ -10,6 +10,7 @@ use crate::{
     ReportOutput, command_line,
     common_args::{Api, Isolate},
     exit::{self, Failure, WithCode},
+    note,
     report::write_run_page,
 };
 use assay_check::{Attribution, Check, Options, SessionOutput, ShaderSource};
@@ -64,7 +65,11 @@ pub(super) fn check_on(
                 session.reduce_end(check, result, (&device, &run), output)?;
             }
         }
-        None => folder.map_or(Ok(()), assay_check::remove_bundles)?,
+        None => {
+            folder.map_or(Ok(()), assay_check::remove_bundles)?;
+            // No result tells it.
+            subject.search_note().0.iter().for_each(|found| note(found));
+        }
     }
     let code = report((subject, &device, result.as_ref()), output, execution.json, started)?;
     Ok(DeviceVerdict { device, result, code })
@@ -114,7 +119,7 @@ fn report(
     }
     let interrupted = result.is_none_or(|result| result.partial);
     // The search for parameters came before the device.
-    let search = result.map_or(0.0, |result| result.times.search);
+    let (_, search) = subject.search_note();
     report(&Event::RunFinished { interrupted, wall: search + started.elapsed().as_secs_f64() })?;
     if let Some(folder) = output.folder {
         write_run_page(folder);

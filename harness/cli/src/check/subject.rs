@@ -59,6 +59,14 @@ impl Subject<'_> {
         }
     }
 
+    /// Returns a note of what a search for parameters found, and its duration in seconds.
+    pub(super) fn search_note(self) -> (Option<String>, f64) {
+        match self {
+            Subject::Shader(session, _) => session.search_note(),
+            Subject::Sequence(_) => (None, 0.0),
+        }
+    }
+
     pub(super) fn conclude(
         self,
         result: &mut CheckResult,
