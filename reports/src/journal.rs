@@ -141,8 +141,8 @@ impl Journal {
 /// no such file.
 pub(crate) fn has_first_line(path: &Path) -> bool {
     let mut line = Vec::new();
-    let read = File::open(path)
-        .and_then(|file| input::read_line(&mut BufReader::new(file), &mut line, input::MAX_LINE_BYTES));
+    let read =
+        File::open(path).and_then(|file| input::read_line(&mut BufReader::new(file), &mut line, input::MAX_LINE_BYTES));
     read.map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| line.ends_with(b"\n"))
 }
 

@@ -9,13 +9,14 @@ use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, include_names, included_files};
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
+use crate::ncnn_dialect;
 use crate::source_name::renamed;
 use crate::uniform_locations::without_uniform_locations;
 use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
 use assay_spirv::{Module, words_from_bytes};
-use assay_spirv_lower::{with_whole_texels, without_forbidden_layout};
+use assay_spirv_lower::{with_single_inputs, with_whole_texels, without_forbidden_layout};
 use assay_spirv_rules::inspect::{ModuleSource, Report};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -187,7 +188,7 @@ fn needed_macros(text: &str, given: &[String]) -> Result<Vec<String>, String> {
 type Repair = fn(&Module) -> Option<Vec<u32>>;
 
 /// Repairs of modules that some versions of glslang make illegal, each with a note.
-const REPAIRS: [(Repair, &str); 2] = [
+const REPAIRS: [(Repair, &str); 3] = [
     (
         without_forbidden_layout,
         "the compiler decorates workgroup memory with a layout, which is not allowed there; the decorations were \
@@ -198,18 +199,23 @@ const REPAIRS: [(Repair, &str); 2] = [
         "the compiler writes texels with fewer components than it declares for the image, which is not allowed; the \
          others were set to zero",
     ),
+    (
+        with_single_inputs,
+        "the compiler declares a variable for each use of a built-in input, which is not allowed; they were merged",
+    ),
 ];
 
 /// Returns a module with those of the repairs that apply, if they make it legal.
 fn repaired(compiled: CompiledModule) -> CompiledModule {
     let mut words = compiled.words.clone();
-    let mut notes = Vec::new();
+    let mut notes: Vec<&str> = compiled.note.as_deref().into_iter().collect();
+    let own = notes.len();
     for (repair, note) in REPAIRS {
         let Some(mended) = Module::parse(words.clone()).ok().and_then(|module| repair(&module)) else { continue };
         words = mended;
         notes.push(note);
     }
-    if notes.is_empty() || !is_legal(&words) {
+    if notes.len() == own || !is_legal(&words) {
         return compiled;
     }
     CompiledModule { words, note: Some(notes.join("; ")), ..compiled }
@@ -411,9 +417,11 @@ impl Job<'_> {
             let is_hlsl = source.language == Language::Hlsl;
             add(strings(if is_hlsl { compiler.for_registers } else { compiler.for_binding_points }));
         }
+        let is_of_ncnn = source.is_of_ncnn();
         let lacks_version = source.version_line().is_none()
             || source.lacks_include_extension(compiler)
-            || !source.options.extensions.is_empty();
+            || !source.options.extensions.is_empty()
+            || is_of_ncnn;
         if source.language == Language::Glsl && lacks_version {
             let stated = source.version_line().and_then(|(_, version)| version);
             add((compiler.glsl_version)(&stated.unwrap_or_else(|| GLSL_VERSION.to_owned())));
@@ -467,7 +475,8 @@ impl Job<'_> {
             compiler: format!("{}{version}", compiler.program),
             command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
         };
-        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run, note: None }))
+        let note = is_of_ncnn.then(|| ncnn_dialect::NOTE.to_owned());
+        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run, note }))
     }
 }
 
@@ -487,14 +496,19 @@ impl Source<'_> {
         Some((number, version.map(|version| format!("{version}{profile}"))))
     }
 
+    /// Returns whether the text is in ncnn's dialect of GLSL.
+    fn is_of_ncnn(&self) -> bool {
+        self.language == Language::Glsl && ncnn_dialect::additions(self.text, &self.options.defines).is_some()
+    }
+
     /// Returns whether the text lacks the `#extension` with which a compiler knows `#include`.
     fn lacks_include_extension(&self, compiler: &Compiler) -> bool {
         compiler.is_glslang && self.includes_files() && !self.text.contains(INCLUDE_EXTENSION)
     }
 
     /// Returns the text that a compiler of GLSL gets, if it differs: the compute section, without a
-    /// byte order mark, with the extensions of the options; for glslang also with the extension for
-    /// included files, whose names are in quotes. Lines keep their numbers.
+    /// byte order mark, with the extensions of the options and the macros of its dialect; for glslang
+    /// also with the extension for included files, whose names are in quotes. Lines keep their numbers.
     fn adapted(&self, compiler: &Compiler) -> Option<String> {
         match self.language {
             Language::Glsl => self.adapted_glsl(compiler),
@@ -541,11 +555,15 @@ impl Source<'_> {
         }
         let include = self.lacks_include_extension(compiler).then_some(INCLUDE_EXTENSION);
         let extensions = include.into_iter().chain(self.options.extensions.iter().map(String::as_str));
-        let extensions: String = extensions.map(|name| format!("#extension {name} : enable\n")).collect();
-        if !extensions.is_empty() {
+        let mut first: String = extensions.map(|name| format!("#extension {name} : enable\n")).collect();
+        if let Some((before, after)) = ncnn_dialect::additions(text, &self.options.defines) {
+            first += before;
+            lines.push(Cow::Owned(after.to_owned()));
+        }
+        if !first.is_empty() {
             match self.version_line() {
-                Some((version, _)) => lines[version] = Cow::Owned(format!("{extensions}#line {}", version + 2)),
-                None => lines.insert(0, Cow::Owned(format!("{extensions}#line 1"))),
+                Some((version, _)) => lines[version] = Cow::Owned(format!("{first}#line {}", version + 2)),
+                None => lines.insert(0, Cow::Owned(format!("{first}#line 1"))),
             }
         }
         let is_changed = text.len() < self.text.len() || lines.iter().any(|line| matches!(line, Cow::Owned(_)));

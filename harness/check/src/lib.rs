@@ -50,6 +50,7 @@ mod memory_layout;
 mod missing_macros;
 mod mutate;
 mod mutation_score;
+mod ncnn_dialect;
 mod nesting;
 mod observed_choices;
 mod operand_guards;

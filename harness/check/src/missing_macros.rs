@@ -269,7 +269,7 @@ fn begins_name(c: char) -> bool {
 }
 
 /// Returns the names in a line, with their positions.
-fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn names(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let parts = line.split(move |c: char| !is_part(c));
     parts.filter(|part| !part.is_empty()).map(move |part| (part.as_ptr() as usize - line.as_ptr() as usize, part))
@@ -298,7 +298,7 @@ fn expansions(line: &str, text: &str) -> Vec<String> {
 }
 
 /// Returns the definitions of a macro in a text.
-fn definitions<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn definitions<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     text.lines().filter_map(move |line| {
         let after = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
         let rest = after.strip_prefix(name)?;

@@ -13,7 +13,8 @@
 //!    undetermined, few or of one value; this is tried again after each stage of the following
 //!    steps;
 //! 4. all parameters have one value, from a ladder of sizes;
-//! 5. all parameters are 1 but one, as sizes and strides of a contiguous tensor are;
+//! 5. parameters that are strides by their names are larger than the others; or all parameters are 1
+//!    but one: as sizes and strides of a contiguous tensor are;
 //! 6. the same with a single workgroup, or layer of workgroups, if they race; with floats on which
 //!    branches or the first fault depend among the parameters, also while the other floats are
 //!    simple ([`Parameter::simple`]) and data are integers; and with simple floats, or ascending ones

@@ -9,6 +9,7 @@ use assay_spirv::Module;
 use assay_spirv_lower::without_forbidden_layout;
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::{PipelineConstants, spv};
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::borrow::Cow;
 use std::error::Error as _;
@@ -48,7 +49,10 @@ fn compile_here(wgsl: Wgsl<'_>, name: &str) -> Result<Vec<u32>, CheckError> {
     let mut options = spv::Options {
         lang_version: (1, 3),
         debug_info: Some(spv::DebugInfo { source_code: text, file_name: name, language: spv::SourceLanguage::WGSL }),
-        // The oracle interprets the shader as it is written.
+        // The oracle interprets the shader as it is written, except that indices of arrays outside of
+        // buffers are clamped: WGSL gives an element for each, and shaders rely on it. wgpu has naga
+        // do the same.
+        bounds_check_policies: BoundsCheckPolicies { index: BoundsCheckPolicy::Restrict, ..Default::default() },
         force_loop_bounding: false,
         // Only relevant for interfaces between stages, but it would declare the capability.
         use_storage_input_output_16: false,

@@ -2,19 +2,22 @@
 //! extension.
 //!
 //! A lowered module does not test native support of the extension. It shows the meaning of the
-//! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`] and
-//! [`with_whole_texels`] are not lowerings: they mend what translators make illegal.
+//! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`],
+//! [`with_whole_texels`] and [`with_single_inputs`] are not lowerings: they mend what translators make
+//! illegal.
 
 pub mod bindless;
 pub mod fragment;
 pub mod gather;
 mod layout_decorations;
+mod repeated_inputs;
 mod selected_descriptors;
 mod short_texels;
 mod sized_descriptors;
 pub mod tile;
 
 pub use layout_decorations::without_forbidden_layout;
+pub use repeated_inputs::with_single_inputs;
 pub use selected_descriptors::with_selected_descriptors;
 pub use short_texels::with_whole_texels;
 pub use sized_descriptors::with_sized_descriptors;

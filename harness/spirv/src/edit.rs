@@ -5,7 +5,7 @@
 
 use crate::Module;
 use crate::module::{Instruction, Section, Type, TypeId};
-use crate::tables::{Decoration, Op, StorageClass};
+use crate::tables::{Decoration, Kind, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Encodes an instruction.
@@ -384,6 +384,18 @@ impl<'a> Editor<'a> {
         }
         words
     }
+}
+
+/// Returns `words`, those of an instruction or a changed copy of them, with some of its ids replaced.
+pub fn substituted(module: &Module, i: &Instruction<'_>, mut words: Vec<u32>, with: &BTreeMap<u32, u32>) -> Vec<u32> {
+    let _newer = module.operands(*i, |operand| {
+        if operand.kind == Kind::IdRef
+            && let Some(new) = with.get(&i.words[operand.at])
+        {
+            words[operand.at] = *new;
+        }
+    });
+    words
 }
 
 /// A numeric or boolean scalar or vector type.

@@ -4,7 +4,7 @@
 //! or a size or stride. Each choice of values is interpreted once, and the parameters are searched
 //! for the best one.
 
-use super::{Candidate, Effort, Score, Search};
+use super::{Candidate, Effort, Score, Search, all_parameters};
 use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
@@ -34,7 +34,12 @@ pub(super) fn search(
 ) -> Result<Option<Candidate>, CheckError> {
     let is_set = |id: u32| check.setup.specs.iter().any(|spec| spec.id == id);
     let constants = Reflection::new(&check.shader.source.module).spec_constants;
-    let is_open = |c: &SpecConstant| c.default == 0 || c.default == 1 && !matches!(*c.shape, TypeLayout::Bool);
+    // A shader reads a push constant in place of a constant of that name that is 0.
+    let pushed = all_parameters(check).into_iter().filter(|p| p.slot.is_none());
+    let pushed: Vec<String> = pushed.map(|p| p.name).collect();
+    let is_replaced = |c: &SpecConstant| c.default == 0 && c.name.as_ref().is_some_and(|name| pushed.contains(name));
+    let has_open_value = |c: &SpecConstant| c.default == 0 || c.default == 1 && !matches!(*c.shape, TypeLayout::Bool);
+    let is_open = |c: &SpecConstant| has_open_value(c) && !is_replaced(c);
     let open: Vec<SpecConstant> = constants.into_iter().filter(|c| is_open(c) && !is_set(c.spec_id)).collect();
     let all = SPEC_LADDER.iter().map(|value| open.iter().map(|c| (c, *value)).collect::<Vec<_>>());
     // A single constant is covered by the ladder.

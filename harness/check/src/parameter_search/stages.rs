@@ -16,6 +16,12 @@ use assay_oracle::FaultKind;
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
 const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 
+/// Values that sizes and strides take in turn: strides of rows, and of slices of a volume.
+const SIZES_AND_STRIDES: [(u64, u64); 3] = [(8, 64), (4, 64), (32, 1024)];
+
+/// Parts of the names of strides.
+const STRIDES: [&str; 3] = ["stride", "step", "pitch"];
+
 /// Number of workgroups in a stage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Workgroups {
@@ -97,6 +103,18 @@ struct Roles {
     floats: Vec<Parameter>,
     /// Floats that [`Floats::Sizes`] names.
     sizes: Vec<Parameter>,
+}
+
+/// Returns values of the parameters of which those that are strides by their names have the second
+/// value, and the others the first; `None` if all or none are strides.
+fn strided(parameters: &[Parameter], (size, stride): (u64, u64)) -> Option<Vec<Option<u64>>> {
+    let is_stride = |p: &Parameter| {
+        let name = p.name.to_ascii_lowercase();
+        STRIDES.iter().any(|part| name.contains(part))
+    };
+    let strides = parameters.iter().filter(|p| is_stride(p)).count();
+    let values = parameters.iter().map(|p| Some(if is_stride(p) { stride } else { size }));
+    (strides > 0 && strides < parameters.len()).then(|| values.collect())
 }
 
 /// Returns a candidate's parameters with [`Parameter::simple`] floats.
@@ -211,10 +229,11 @@ impl Search<'_> {
             })
         };
         let ladder = self.ladder();
+        let strided = SIZES_AND_STRIDES.iter().filter_map(|values| strided(&base.parameters, *values));
         // A single parameter is covered by the ladder.
         let large = if count > 1 { [ladder[0], 64] } else { [1, 1] };
         let large = large.into_iter().filter(|value| *value > 1).flat_map(but_one);
-        for values in ladder.iter().map(|value| all(*value)).chain(large) {
+        for values in ladder.iter().map(|value| all(*value)).chain(strided).chain(large) {
             if count == 0 || self.is_done(&lead.best) {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Edits that remove instructions from a module.
 
 use assay_spirv::Module;
-use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector};
+use assay_spirv::edit::{ComponentKind, Editor, ScalarOrVector, substituted};
 use assay_spirv::module::{BlockIndex, Instruction, InstructionIndex, TypeId};
 use assay_spirv::tables::{Decoration, Kind, Op};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,23 +104,6 @@ pub(super) fn without(module: &Module, some: &[(u32, Replacement)]) -> Option<Ve
     }
     editor.remove_references(&with.keys().copied().collect());
     Some(editor.finish())
-}
-
-/// Returns the words of an instruction with some ids replaced.
-pub(super) fn substituted(
-    module: &Module,
-    i: &Instruction<'_>,
-    mut words: Vec<u32>,
-    with: &BTreeMap<u32, u32>,
-) -> Vec<u32> {
-    let _newer = module.operands(*i, |operand| {
-        if operand.kind == Kind::IdRef
-            && let Some(new) = with.get(&i.words[operand.at])
-        {
-            words[operand.at] = *new;
-        }
-    });
-    words
 }
 
 /// Returns a constant with these bits for each component; `None` if the number of components does

@@ -31,12 +31,10 @@ use assay_events::{CheckResult, Status};
 use assay_exec::Target;
 use assay_oracle::{Dispatch, Limits};
 use assay_spirv::Module;
-use assay_spirv::edit::{Editor, ScalarOrVector, instruction};
+use assay_spirv::edit::{Editor, ScalarOrVector, instruction, substituted};
 use assay_spirv::module::{Instruction, InstructionIndex, Section};
 use assay_spirv::tables::{ExecutionMode, Kind, Op, StorageClass};
-use instruction_edits::{
-    Replacement, constant, effects, functions, operands, substituted, values, without, without_unused,
-};
+use instruction_edits::{Replacement, constant, effects, functions, operands, values, without, without_unused};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},

@@ -5,6 +5,7 @@ mod bindless;
 mod corpus;
 mod layout_decorations;
 mod lower;
+mod repeated_inputs;
 mod selected_descriptors;
 mod short_texels;
 mod support;
