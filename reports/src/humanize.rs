@@ -54,7 +54,11 @@ pub fn margin(value: f64) -> String {
 
 /// Formats a time: `0.43 s`, `12.3 s`, `2 min 31 s`, `3 h 05 min`.
 pub fn seconds(value: f64) -> String {
-    if value < 1.0 {
+    if value == 0.0 {
+        "0 s".to_owned()
+    } else if value < 0.01 {
+        format!("{:.2} ms", value * 1e3)
+    } else if value < 1.0 {
         format!("{value:.2} s")
     } else if value < 100.0 {
         format!("{value:.1} s")
@@ -148,6 +152,7 @@ mod tests {
 
     #[test]
     fn times_are_readable() {
+        assert_eq!((seconds(0.0), seconds(0.000_123)), ("0 s".to_owned(), "0.12 ms".to_owned()));
         assert_eq!(seconds(0.434), "0.43 s");
         assert_eq!(seconds(41.26), "41.3 s");
         assert_eq!(seconds(151.0), "2 min 31 s");

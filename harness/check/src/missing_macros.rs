@@ -154,7 +154,9 @@ pub(crate) fn missing_macros(message: &str, rejected: RejectedText<'_>) -> Vec<S
                     // The name of a variable may look like a macro: `FLOAT4 X4[]`.
                     let follows_type =
                         previous.replace((at, name)).is_some_and(|(at, name)| is_unknown(name) && is_type(at, name));
-                    if !is_unknown(name) || follows_type && !is_type(at, name) {
+                    // As may the name of a block: `buffer BV2 {`.
+                    let is_block = line[at + name.len()..].trim_start().starts_with('{');
+                    if !is_unknown(name) || is_block || follows_type && !is_type(at, name) {
                         continue;
                     }
                     if let Some(variant) = rejected.variant_with(name) {
@@ -332,6 +334,13 @@ mod tests {
 
     fn missing(message: &str, text: &str) -> Vec<String> {
         missing_macros(message, RejectedText { name: "a.comp", text, files: &[] })
+    }
+
+    #[test]
+    fn the_name_of_a_block_is_no_macro() {
+        let text = "layout(binding = 1) buffer BV2 {B_TYPE_VEC2 data[];};";
+        let found = missing("a.comp:1: '' : syntax error, unexpected IDENTIFIER", text);
+        assert_eq!(found, ["B_TYPE_VEC2=vec2"]);
     }
 
     #[test]

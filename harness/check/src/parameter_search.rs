@@ -575,6 +575,8 @@ impl<'a> Search<'a> {
             if outcome.work > WORK_PER_ROUND && self.invocations > local {
                 self.invocations /= 2;
             }
+            // One workgroup may exclude it.
+            self.collides |= outcome.possible_faults.iter().any(|fault| fault.kind == Some(FaultKind::DataRace));
             // The interpreted workgroups stand for all.
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));

@@ -52,15 +52,16 @@ enum Floats {
     Ascending,
 }
 
-/// The stages in their order. Floats are data, unless nothing else helps.
+/// The stages in their order. Floats are data, unless nothing else helps, and rather small numbers than
+/// sizes.
 const STAGES: [(Workgroups, Floats); 8] = [
     (Workgroups::Given, Floats::Generated),
     (Workgroups::Layer, Floats::Generated),
     (Workgroups::One, Floats::Generated),
-    (Workgroups::Given, Floats::Sizes),
-    (Workgroups::Given, Floats::SizesAmongSimple),
     (Workgroups::Given, Floats::Simple),
     (Workgroups::Given, Floats::SimpleInUnit),
+    (Workgroups::Given, Floats::Sizes),
+    (Workgroups::Given, Floats::SizesAmongSimple),
     (Workgroups::Given, Floats::Ascending),
 ];
 

@@ -484,3 +484,66 @@ fn included_files_of_engines_may_have_marks_or_be_missing() {
     );
     assert!(error.unwrap().unwrap_err().contains("UnityCG.cginc"));
 }
+
+#[test]
+fn shaders_of_ncnn_get_its_macros() {
+    let text = "#version 450
+layout(constant_id = 0) const uint n = 0;
+layout(binding = 0) buffer blob { sfpvec4 data[]; };
+layout(push_constant) uniform parameter { uint n; } p;
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= psc(n)) return;
+    afpvec4 v = buffer_ld4(data, i);
+    buffer_st4(data, i, v * afp(undeclared));
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.comp", text)]);
+    let Some(rejected) = compiled(&path, &CompileOptions::default()) else { return };
+    // Lines keep their numbers.
+    let rejected = rejected.unwrap_err();
+    assert!(rejected.contains("a.comp:9") && rejected.contains("undeclared"), "{rejected}");
+    let path = written(&folder, &[("a.comp", &text.replace("undeclared", "2.0"))]);
+    let shader = compiled(&path, &CompileOptions::default()).unwrap().unwrap();
+    let options = Options { push_values: vec![("n".to_owned(), "64".to_owned())], ..Options::default() };
+    let check = Check::new(&shader, &options).unwrap();
+    assert_eq!(check.setup.local, [64, 1, 1]);
+    let result = check.run(&SyntheticTarget::default()).unwrap();
+    assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
+    assert_eq!(result.writes.unwrap().written, 64 * 4 * 2);
+    assert!(result.notes.iter().any(|note| note.contains("written for ncnn")), "{:?}", result.notes);
+}
+
+#[test]
+fn wave_intrinsics_of_hlsl_may_be_used_twice() {
+    let text = "RWStructuredBuffer<uint> data : register(u0);
+[numthreads(64, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID) {
+    uint first = WaveGetLaneCount();
+    data[id.x] = data[id.x] + first * WaveGetLaneCount();
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(&folder, &[("a.hlsl", text)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    assert!(assay_spirv_rules::inspect::Report::new(&shader.source).is_legal());
+}
+
+/// WGSL: "an invalid memory reference" of a load gives an element of the array, or zero.
+#[test]
+fn an_index_of_wgsl_that_is_selected_away_is_no_fault() {
+    let shader = crate::support::wgsl(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        var<workgroup> part: array<u32, 32>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            if (i < 32u) { part[i] = data[i] * 3u; }
+            workgroupBarrier();
+            data[i] = select(7u, part[i], i < 32u);
+        }",
+    );
+    let options = Options { groups: Some([1; 3]), ..Options::default() };
+    let result = Check::new(&shader, &options).unwrap().run(&SyntheticTarget::default()).unwrap();
+    assert_eq!((result.status, result.rounds_checked), (Status::Pass, 2), "{:?}", result.reason);
+}

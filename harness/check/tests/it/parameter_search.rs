@@ -712,3 +712,39 @@ fn specialisation_constants_that_are_zero_get_a_value() {
     assert_eq!(chosen.unwrap().to_string(), " --spec 3=true");
     assert_eq!(result.writes.unwrap().written, 40);
 }
+
+#[test]
+fn arrays_over_which_a_shader_loops_are_short() {
+    let text = "struct Light { position: vec4<f32>, colour: vec4<f32> }
+        @group(0) @binding(0) var<storage> lights: array<Light>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var sum = 0.0;
+            for (var i = 0u; i < arrayLength(&lights); i++) {
+                for (var j = 0u; j < arrayLength(&lights); j++) {
+                    sum += distance(lights[i].position, lights[j].colour * f32(id.x));
+                }
+            }
+            result[id.x] = sum;
+        }";
+    let chosen = searched(text, &Options::default()).0.expect("the defaults take too much work").to_string();
+    assert!(chosen.contains("--elements 0.0=4"), "{chosen}");
+    let given = Options { elements: vec![(Some("lights".parse().unwrap()), 2)], ..Options::default() };
+    let chosen = searched(text, &given).0.map(|chosen| chosen.to_string()).unwrap_or_default();
+    assert!(!chosen.contains("--elements 0.0"), "{chosen}");
+}
+
+/// A slice of a volume is as long as its rows together.
+#[test]
+fn strides_of_slices_are_larger_than_sizes() {
+    let text = "struct Shape { w: u32, h: u32, c: u32, cstep: u32 }
+        var<immediate> p: Shape;
+        @group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @compute @workgroup_size(4, 4, 4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if (id.x >= p.w || id.y >= p.h || id.z >= p.c) { return; }
+            let i = id.z * p.cstep + id.y * p.w + id.x;
+            data[i] = data[i] * 1.5 + 1.0;
+        }";
+    let chosen = passes(text, &Options::default(), 90);
+    assert!(chosen.starts_with(" --push w=8,h=8,c=8,cstep=64"), "{chosen}");
+}
