@@ -7,12 +7,12 @@ use crate::{
     summary_table::style,
 };
 use assay_events::{Blame, CheckResult, Mismatch, Status, class_names};
-use std::fmt::Write;
+use std::{cmp::Reverse, fmt::Write};
 
 /// Time of a search for parameters, or of a compilation, from which it is printed, in seconds.
 pub(crate) const LONG: f64 = 1.0;
 
-/// Number of wrong elements that are printed in full.
+/// Number of wrong elements that are printed in full, and of places of undetermined ones.
 const SHOWN: usize = 5;
 
 /// Formats a check as a block of lines: the dispatch, wrong elements, undetermined elements, and
@@ -69,8 +69,15 @@ pub fn text(check: &CheckResult) -> String {
     if check.elements_undetermined > 0 {
         let (elements, verb) = (check.elements_undetermined, plural(check.elements_undetermined, "is", "are"));
         _ = writeln!(out, "  {} {verb} undetermined:", counted(elements, "element"));
-        for cause in &check.undetermined {
+        let mut causes: Vec<_> = check.undetermined.iter().collect();
+        causes.sort_by_key(|cause| Reverse(cause.elements));
+        let others = causes.split_off(causes.len().min(SHOWN));
+        for cause in causes {
             _ = writeln!(out, "    {:>7}  {}, at {}", group_digits(cause.elements), cause.cause, cause.place);
+        }
+        let elements: u64 = others.iter().map(|cause| cause.elements).sum();
+        if elements > 0 {
+            _ = writeln!(out, "    {:>7}  at {}", group_digits(elements), counted(others.len(), "more place"));
         }
     }
     if let Some(part) = check.sampled {

@@ -10,6 +10,7 @@ use crate::language::Language;
 use crate::memory_layout::runtime_stride;
 use crate::mutation_score::{ErrorSize, MeasuredScore, MutationAnalysis};
 use crate::observed_choices::{ObservedRound, VariantRun};
+use crate::selected_access::is_only_selected;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
 };
@@ -613,7 +614,12 @@ impl<'a> Check<'a> {
         let [x, y, z] = fault.invocation;
         let place = self.shader.location(fault.at);
         let memory = fault.memory.map_or_else(String::new, |memory| self.accessed(memory));
-        format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z})", fault.kind, fault.detail)
+        let is_inside = (fault.at.instruction.0 as usize) < self.shader.source.module.len();
+        let is_selected = is_inside
+            && fault.kind == FaultKind::OutOfBounds
+            && is_only_selected(&self.shader.source.module, fault.at.instruction);
+        let selected = if is_selected { SELECTED } else { "" };
+        format!("  {place}\n    {}{memory}: {} (invocation {x}, {y}, {z}){selected}", fault.kind, fault.detail)
     }
 
     /// Returns the memory of a fault as part of a sentence.
@@ -649,6 +655,9 @@ impl<'a> Check<'a> {
         }
     }
 }
+
+/// Hint at a faulty access whose value is one alternative of a selection.
+const SELECTED: &str = "; the compiler evaluates both alternatives of the selection: choose by `if` instead";
 
 /// Cause of an undetermined conversion to an integer: "behavior is undefined if Result Type is not
 /// wide enough to hold the converted value" (SPIR-V, OpConvertFToU and OpConvertFToS).

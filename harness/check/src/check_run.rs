@@ -554,7 +554,7 @@ impl<'a> CheckRun<'a> {
             let sizes = size("minSubgroupSize").zip(size("maxSubgroupSize")).filter(|(least, most)| least < most);
             let advice = match sizes {
                 Some((least, most)) => format!("; the device has subgroups of {least} to {most}: try --subgroup-size"),
-                None => "; the device has no others".to_owned(),
+                None => "; the device has no other subgroup size".to_owned(),
             };
             result.reason = Some(what + &check.advice(&advice).unwrap_or_default());
         }

@@ -64,6 +64,10 @@ const COMPUTE_SECTION: &str = "#[compute]";
 /// Line that the Godot engine replaces by the definitions of a variant of the shader.
 const ENGINE_DEFINES: &str = "#VERSION_DEFINES";
 
+/// Directive that concerns the speed of the shader alone. Some engines give it arguments of their own,
+/// which glslang rejects.
+const OPTIMIZE: &str = "#pragma optimize";
+
 /// Mark at the beginning of a text in UTF-8 that some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -545,7 +549,7 @@ impl Source<'_> {
         }
         lines
             .iter_mut()
-            .filter(|line| line.trim() == ENGINE_DEFINES)
+            .filter(|line| line.trim() == ENGINE_DEFINES || line.trim_start().starts_with(OPTIMIZE))
             .for_each(|line| *line = Cow::Owned(String::new()));
         for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
             let in_brackets = include_names(line).find(|name| line.contains(&format!("<{name}>")));

@@ -61,6 +61,7 @@ mod picture;
 mod provenance;
 mod reduce;
 mod scalar_text;
+mod selected_access;
 mod sequence;
 mod sequence_file;
 mod session;

@@ -18,7 +18,8 @@ const WORKGROUPS: [&str; 3] = [
 ];
 
 /// Note on a module that was compiled with the macros.
-pub(crate) const NOTE: &str = "the text is written for ncnn, whose macros were added, in single precision";
+pub(crate) const NOTE: &str = "the text is written for ncnn: its macros were added, in single precision, and a workgroup \
+                               size where it states none";
 
 /// Returns the lines that a text of this dialect requires before its own and after; `None` for other
 /// texts, and if the text or the given definitions (`NAME=VALUE`) define the macros.

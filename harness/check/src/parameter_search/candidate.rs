@@ -126,6 +126,12 @@ impl Candidate {
         match self.faults.first() {
             Some(FaultKind::Endless) => "a workgroup takes more work than a search permits".to_owned(),
             Some(kind) => format!("the shader has undefined behaviour ({kind})"),
+            None if narrow == 0 => {
+                format!(
+                    "none of the {} elements that the shader may write could come out wrong",
+                    group_digits(elements)
+                )
+            }
             None if !self.score.has_one_in(Writes::MEANINGFUL) => format!(
                 "only {} of the {} elements that the shader may write could come out wrong",
                 group_digits(narrow),

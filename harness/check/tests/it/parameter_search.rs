@@ -113,7 +113,7 @@ fn a_note_states_the_defect_of_the_defaults_and_the_choice() {
         ),
         (
             "if (n == 64u) { data[id.x] = n; }",
-            "with the defaults only 0 of the 512 elements that the shader may write could come out wrong; a search over",
+            "with the defaults none of the 512 elements that the shader may write could come out wrong; a search over",
         ),
     ] {
         let note = searched(&text(body), &Options::default()).0.unwrap().note();
