@@ -36,6 +36,14 @@ pub(crate) struct CompiledModule {
     pub(crate) note: Option<String>,
 }
 
+impl CompiledModule {
+    /// Adds a note before the one that is there.
+    fn with_note(self, first: &str) -> CompiledModule {
+        let note = self.note.map_or_else(|| first.to_owned(), |note| format!("{first}; {note}"));
+        CompiledModule { note: Some(note), ..self }
+    }
+}
+
 /// A run of a compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompilerRun {
@@ -113,6 +121,16 @@ pub(crate) fn compile(
         Ok(compiled) => return Ok(compiled),
         Err(rejected) => rejected,
     };
+    if language == Language::Glsl
+        && rejected.is_some()
+        && let Some(completed) = ncnn_dialect::completed(text, &options.defines)
+    {
+        let compiled = match job.legal_module(language, &completed, &options) {
+            Ok(compiled) => Ok(compiled),
+            Err(rejected) => job.completed(language, &completed, options, rejected.unwrap_or_default()),
+        };
+        return compiled.map(|compiled| compiled.with_note(ncnn_dialect::NOTE)).map_err(refused);
+    }
     // A file of an engine may be included for nothing that the shader needs.
     if !missing.is_empty()
         && let Ok(compiled) = job.legal_module(language, &without_includes(text, &missing), &options)
@@ -212,14 +230,13 @@ const REPAIRS: [(Repair, &str); 3] = [
 /// Returns a module with those of the repairs that apply, if they make it legal.
 fn repaired(compiled: CompiledModule) -> CompiledModule {
     let mut words = compiled.words.clone();
-    let mut notes: Vec<&str> = compiled.note.as_deref().into_iter().collect();
-    let own = notes.len();
+    let mut notes = Vec::new();
     for (repair, note) in REPAIRS {
         let Some(mended) = Module::parse(words.clone()).ok().and_then(|module| repair(&module)) else { continue };
         words = mended;
         notes.push(note);
     }
-    if notes.len() == own || !is_legal(&words) {
+    if notes.is_empty() || !is_legal(&words) {
         return compiled;
     }
     CompiledModule { words, note: Some(notes.join("; ")), ..compiled }
@@ -352,7 +369,8 @@ impl Job<'_> {
         let mut attempts = ATTEMPTS.iter().filter(|attempt| attempt.is_opengl && language == Language::Glsl);
         let mut attempt = ATTEMPTS[0];
         loop {
-            let rejected = RejectedText { name: self.name, text, files: self.files };
+            // Messages count the lines of the file.
+            let rejected = RejectedText { name: self.name, text: self.text, files: self.files };
             let mut defines = values.apply(&missing_macros(&message, rejected), text);
             defines.retain(|define| !options.defines.contains(define));
             let mut extensions = missing_extensions(&message);
@@ -378,8 +396,7 @@ impl Job<'_> {
         let added = Additions { defines: &options.defines[given..], extensions: &options.extensions };
         let is_changed = !added.defines.is_empty() || !added.extensions.is_empty();
         if is_changed && let Ok(compiled) = self.legal_module(language, text, &options) {
-            let note = compiled.note.map_or_else(|| added.note(), |note| format!("{}; {note}", added.note()));
-            return Ok(CompiledModule { note: Some(note), ..compiled });
+            return Ok(compiled.with_note(&added.note()));
         }
         let message = match (is_changed, attempt.is_opengl) {
             (true, _) => format!("{rejected}\n  then, with {added}, {message}"),
@@ -421,11 +438,9 @@ impl Job<'_> {
             let is_hlsl = source.language == Language::Hlsl;
             add(strings(if is_hlsl { compiler.for_registers } else { compiler.for_binding_points }));
         }
-        let is_of_ncnn = source.is_of_ncnn();
         let lacks_version = source.version_line().is_none()
             || source.lacks_include_extension(compiler)
-            || !source.options.extensions.is_empty()
-            || is_of_ncnn;
+            || !source.options.extensions.is_empty();
         if source.language == Language::Glsl && lacks_version {
             let stated = source.version_line().and_then(|(_, version)| version);
             add((compiler.glsl_version)(&stated.unwrap_or_else(|| GLSL_VERSION.to_owned())));
@@ -479,8 +494,7 @@ impl Job<'_> {
             compiler: format!("{}{version}", compiler.program),
             command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
         };
-        let note = is_of_ncnn.then(|| ncnn_dialect::NOTE.to_owned());
-        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run, note }))
+        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run, note: None }))
     }
 }
 
@@ -500,19 +514,14 @@ impl Source<'_> {
         Some((number, version.map(|version| format!("{version}{profile}"))))
     }
 
-    /// Returns whether the text is in ncnn's dialect of GLSL.
-    fn is_of_ncnn(&self) -> bool {
-        self.language == Language::Glsl && ncnn_dialect::additions(self.text, &self.options.defines).is_some()
-    }
-
     /// Returns whether the text lacks the `#extension` with which a compiler knows `#include`.
     fn lacks_include_extension(&self, compiler: &Compiler) -> bool {
         compiler.is_glslang && self.includes_files() && !self.text.contains(INCLUDE_EXTENSION)
     }
 
     /// Returns the text that a compiler of GLSL gets, if it differs: the compute section, without a
-    /// byte order mark, with the extensions of the options and the macros of its dialect; for glslang
-    /// also with the extension for included files, whose names are in quotes. Lines keep their numbers.
+    /// byte order mark, with the extensions of the options; for glslang also with the extension for
+    /// included files, whose names are in quotes. Lines keep their numbers.
     fn adapted(&self, compiler: &Compiler) -> Option<String> {
         match self.language {
             Language::Glsl => self.adapted_glsl(compiler),
@@ -559,15 +568,11 @@ impl Source<'_> {
         }
         let include = self.lacks_include_extension(compiler).then_some(INCLUDE_EXTENSION);
         let extensions = include.into_iter().chain(self.options.extensions.iter().map(String::as_str));
-        let mut first: String = extensions.map(|name| format!("#extension {name} : enable\n")).collect();
-        if let Some((before, after)) = ncnn_dialect::additions(text, &self.options.defines) {
-            first += before;
-            lines.push(Cow::Owned(after.to_owned()));
-        }
-        if !first.is_empty() {
+        let extensions: String = extensions.map(|name| format!("#extension {name} : enable\n")).collect();
+        if !extensions.is_empty() {
             match self.version_line() {
-                Some((version, _)) => lines[version] = Cow::Owned(format!("{first}#line {}", version + 2)),
-                None => lines.insert(0, Cow::Owned(format!("{first}#line 1"))),
+                Some((version, _)) => lines[version] = Cow::Owned(format!("{extensions}#line {}", version + 2)),
+                None => lines.insert(0, Cow::Owned(format!("{extensions}#line 1"))),
             }
         }
         let is_changed = text.len() < self.text.len() || lines.iter().any(|line| matches!(line, Cow::Owned(_)));

@@ -21,14 +21,17 @@ const WORKGROUPS: [&str; 3] = [
 pub(crate) const NOTE: &str = "the text is written for ncnn: its macros were added, in single precision, and a workgroup \
                                size where it states none";
 
-/// Returns the lines that a text of this dialect requires before its own and after; `None` for other
+/// Returns a text of this dialect with the macros after its version, and with a workgroup size at its
+/// end where it states none. Lines keep their numbers in messages. Returns `None` for other
 /// texts, and if the text or the given definitions (`NAME=VALUE`) define the macros.
-pub(crate) fn additions(text: &str, given: &[String]) -> Option<(&'static str, &'static str)> {
+pub(crate) fn completed(text: &str, given: &[String]) -> Option<String> {
     let is_defined = |name: &str| {
         definitions(text, name).next().is_some() || given.iter().any(|define| define.split('=').next() == Some(name))
     };
     let mut used = text.lines().flat_map(names).filter(|(_, name)| MACRO_NAMES.contains(name));
-    let uses_undefined = used.any(|(_, name)| !is_defined(name));
+    if !used.any(|(_, name)| !is_defined(name)) {
+        return None;
+    }
     let uses = |axis: &str| {
         ["GlobalInvocationID", "LocalInvocationID", "WorkGroupID"]
             .iter()
@@ -40,7 +43,12 @@ pub(crate) fn additions(text: &str, given: &[String]) -> Option<(&'static str, &
         () if uses("y") => WORKGROUPS[1],
         () => WORKGROUPS[0],
     };
-    uses_undefined.then_some((MACROS, workgroup))
+    let is_version = |line: &str| line.trim_start_matches('\u{feff}').trim_start().starts_with("#version");
+    let version = text.lines().position(is_version).map_or(0, |version| version + 1);
+    let lines: Vec<&str> = text.lines().collect();
+    let (before, after) = lines.split_at(version);
+    let line = format!("#line {}", version + 1);
+    Some([before, &[MACROS, &line], after, &[workgroup]].concat().join("\n"))
 }
 
 #[cfg(test)]
@@ -50,13 +58,16 @@ mod tests {
     #[test]
     fn the_macros_are_added_where_they_are_used_and_not_defined() {
         let shader = "layout(binding = 0) buffer blob { sfpvec4 data[]; };";
-        assert_eq!(additions(shader, &[]), Some((MACROS, WORKGROUPS[0])));
+        let expected = |workgroup: &str| Some(format!("{MACROS}\n#line 1\n{shader}\n{workgroup}"));
+        assert_eq!(completed(shader, &[]), expected(WORKGROUPS[0]));
+        let with_version = completed(&format!("#version 450\n{shader}"), &[]).unwrap();
+        assert!(with_version.starts_with("#version 450\n//") && with_version.contains("\n#line 2\nlayout"));
         let in_space = format!("{shader} int x = int(gl_GlobalInvocationID.x), z = int(gl_GlobalInvocationID.z);");
-        assert_eq!(additions(&in_space, &[]), Some((MACROS, WORKGROUPS[2])));
+        assert!(completed(&in_space, &[]).unwrap().ends_with(WORKGROUPS[2]));
         let sized = format!("layout(local_size_x_id = 1) in;\n{shader}");
-        assert_eq!(additions(&sized, &[]), Some((MACROS, "")));
-        assert_eq!(additions(&format!("#define sfpvec4 vec4\n{shader}"), &[]), None);
-        assert_eq!(additions(shader, &["sfpvec4=vec4".to_owned()]), None);
-        assert_eq!(additions("buffer blob { float sfps[]; };", &[]), None);
+        assert!(completed(&sized, &[]).unwrap().ends_with(&format!("{shader}\n")));
+        assert_eq!(completed(&format!("#define sfpvec4 vec4\n{shader}"), &[]), None);
+        assert_eq!(completed(shader, &["sfpvec4=vec4".to_owned()]), None);
+        assert_eq!(completed("buffer blob { float sfps[]; };", &[]), None);
     }
 }

@@ -513,6 +513,19 @@ void main() {
     assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
     assert_eq!(result.writes.unwrap().written, 64 * 4 * 2);
     assert!(result.notes.iter().any(|note| note.contains("written for ncnn")), "{:?}", result.notes);
+    // Another shader may use these names.
+    let other = "#version 450
+layout(local_size_x = 4) in;
+#pragma optimize fast
+layout(binding = 0) buffer blob { float data[]; };
+float psc(float afp) { return afp * 2.0; }
+void main() { data[gl_GlobalInvocationID.x] = psc(data[gl_GlobalInvocationID.x]); }
+";
+    let path = written(&folder, &[("b.comp", other)]);
+    let shader = compiled(&path, &CompileOptions::default()).unwrap().unwrap();
+    let result = Check::new(&shader, &Options::default()).unwrap().run(&SyntheticTarget::default()).unwrap();
+    assert_eq!(result.status, Status::Pass, "{:?}", result.reason);
+    assert!(!result.notes.iter().any(|note| note.contains("ncnn")), "{:?}", result.notes);
 }
 
 #[test]
