@@ -18,10 +18,11 @@ const ENTRIES: u64 = 4;
 
 impl Search<'_> {
     /// Shortens the arrays that the shader only reads and whose length it asks for. All later
-    /// candidates begin with these lengths if they improve the first.
+    /// candidates begin with these lengths if they improve the first. With robustness, no access shows
+    /// that an array is too short.
     pub(super) fn with_short_arrays(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let lengths = self.lengths_of_lists();
-        if lengths.is_empty() || first.chosen.robustness.is_some() {
+        if lengths.is_empty() || self.options.robustness.is_some() {
             return Ok(first);
         }
         let mut chosen = first.chosen.clone();
