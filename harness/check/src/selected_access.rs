@@ -9,7 +9,8 @@ use assay_spirv::tables::Op;
 /// whatever `x` is.
 pub(crate) fn is_only_selected(module: &Module, at: InstructionIndex) -> bool {
     let access = module.instruction(at);
-    let is_use = |i: &Instruction<'_>, op| i.op == Some(op);
+    // The condition of a selection is no alternative.
+    let is_use = |i: &Instruction<'_>, op| i.op == Some(op) && (op != Op::Select || i.operand(0) != access.result());
     let mut users =
         module.functions().iter().flat_map(|f| module.instructions_in(f.instructions.clone())).filter(|i| {
             let mut is_user = false;
