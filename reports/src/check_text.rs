@@ -237,7 +237,7 @@ fn first_type(scalar: &str) -> ScalarType {
 mod tests {
     use super::*;
     use crate::test_events::check;
-    use assay_events::{BindingWrites, BlameExample, UnjudgedRound, WorkgroupSubset, Writes};
+    use assay_events::{BindingWrites, BlameExample, UndeterminedElements, UnjudgedRound, WorkgroupSubset, Writes};
 
     #[test]
     fn wrong_and_undetermined_elements_are_printed() {
@@ -257,6 +257,18 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn places_of_few_undetermined_elements_are_counted() {
+        let at =
+            |n: u64| UndeterminedElements { cause: "a cause".to_owned(), place: format!("place {n}"), elements: n };
+        let undetermined = (1..=7).map(at).collect();
+        let text = text(&CheckResult { undetermined, elements_undetermined: 28, ..check(Status::Pass) });
+        let from = text.find("a cause, at place 7").expect("the largest");
+        let third = text.find("a cause, at place 3").expect("the fifth");
+        assert!(from < third && !text.contains("place 2"), "{text}");
+        assert!(text.contains("      3  at 2 more places"), "{text}");
     }
 
     /// Constants are not recorded as operands, so an instruction may have none.
