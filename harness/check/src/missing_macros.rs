@@ -57,6 +57,7 @@ impl<'a> RejectedText<'a> {
         let is_own = std::ptr::eq(text, self.text);
         excluding_macro(text, line).filter(|_| !is_own || message.contains(RESERVED))
     }
+
     /// Returns the text of the file that a message is about, with the index of its line.
     fn line_of(&self, message: &str) -> Option<(&'a str, usize)> {
         let included = self.files.iter().filter_map(|(path, text)| Some((path.file_name()?.to_str()?, text.as_str())));
