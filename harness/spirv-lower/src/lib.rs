@@ -4,7 +4,7 @@
 //! A lowered module does not test native support of the extension. It shows the meaning of the
 //! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`],
 //! [`with_whole_texels`] and [`with_single_inputs`] are not lowerings: they mend what translators make
-//! illegal.
+//! illegal. [`with_skipped_accesses`] is the evaluation of a newer language.
 
 pub mod bindless;
 pub mod fragment;
@@ -14,6 +14,7 @@ mod repeated_inputs;
 mod selected_descriptors;
 mod short_texels;
 mod sized_descriptors;
+mod skipped_accesses;
 pub mod tile;
 
 pub use layout_decorations::without_forbidden_layout;
@@ -21,6 +22,7 @@ pub use repeated_inputs::with_single_inputs;
 pub use selected_descriptors::with_selected_descriptors;
 pub use short_texels::with_whole_texels;
 pub use sized_descriptors::with_sized_descriptors;
+pub use skipped_accesses::with_skipped_accesses;
 
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};

@@ -8,4 +8,5 @@ mod lower;
 mod repeated_inputs;
 mod selected_descriptors;
 mod short_texels;
+mod skipped_accesses;
 mod support;

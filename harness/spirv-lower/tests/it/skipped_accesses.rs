@@ -1,0 +1,91 @@
+//! Accesses in operands that short-circuit evaluation skips.
+
+use assay_spirv::Module;
+use assay_spirv::tables::Op;
+use assay_spirv_lower::with_skipped_accesses;
+use assay_testkit::spirv;
+
+/// A shader that loads `array[index]` as `element`, with code after the load, which may use
+/// `condition`.
+fn shader(after: &str) -> Module {
+    spirv(&format!(
+        "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\" %input
+        OpExecutionMode %main LocalSize 4 1 1
+        OpDecorate %input BuiltIn LocalInvocationIndex
+        %void = OpTypeVoid
+        %function = OpTypeFunction %void
+        %bool = OpTypeBool
+        %uint = OpTypeInt 32 0
+        %zero = OpConstant %uint 0
+        %four = OpConstant %uint 4
+        %five = OpConstant %uint 5
+        %inputs = OpTypePointer Input %uint
+        %array = OpTypeArray %uint %four
+        %arrays = OpTypePointer Workgroup %array
+        %elements = OpTypePointer Workgroup %uint
+        %input = OpVariable %inputs Input
+        %shared = OpVariable %arrays Workgroup
+        %main = OpFunction %void None %function
+        %entry = OpLabel
+        %index = OpLoad %uint %input
+        %condition = OpULessThan %bool %index %four
+        %chain = OpAccessChain %elements %shared %index
+        %element = OpLoad %uint %chain
+        {after}
+        OpReturn
+        OpFunctionEnd"
+    ))
+}
+
+/// Returns the operands of the selections that replace the index, `None` if the shader stays as it
+/// is.
+fn selections(after: &str) -> Option<Vec<String>> {
+    let module = Module::parse(with_skipped_accesses(&shader(after))?).unwrap();
+    let name = |id: &u32| match module.definition_of(*id).and_then(|i| i.op) {
+        Some(Op::ULessThan) => "condition",
+        Some(Op::Load) => "index",
+        Some(Op::Constant) if module.constant_int(*id) == Some(0) => "zero",
+        _ => "other",
+    };
+    let before_access = module.instructions().take_while(|i| i.op != Some(Op::AccessChain));
+    let selections = before_access.filter(|i| i.op == Some(Op::Select));
+    Some(selections.map(|i| i.operands().iter().map(name).collect::<Vec<_>>().join(" ")).collect())
+}
+
+#[test]
+fn index_is_zero_where_an_alternative_is_not_selected() {
+    let yes = selections("%value = OpSelect %uint %condition %element %zero").unwrap();
+    assert_eq!(yes, ["condition index zero"]);
+    let no = selections("%value = OpSelect %uint %condition %zero %element").unwrap();
+    assert_eq!(no, ["condition zero index"]);
+    let sum = selections("%sum = OpIAdd %uint %element %five\n%value = OpSelect %uint %condition %sum %zero");
+    assert_eq!(sum.unwrap(), ["condition index zero"]);
+}
+
+#[test]
+fn index_is_zero_where_the_second_operand_of_a_logical_operation_is_skipped() {
+    let and = selections(
+        "%is_five = OpIEqual %bool %element %five\n%both = OpLogicalAnd %bool %condition %is_five
+        %value = OpSelect %uint %both %five %zero",
+    );
+    assert_eq!(and.unwrap(), ["condition index zero"]);
+    let or = selections("%is_five = OpIEqual %bool %element %five\n%either = OpLogicalOr %bool %condition %is_five");
+    assert_eq!(or.unwrap(), ["condition zero index"]);
+    let first = "%is_five = OpIEqual %bool %element %five\n%both = OpLogicalAnd %bool %is_five %condition";
+    assert_eq!(selections(first), None);
+}
+
+#[test]
+fn index_stays_where_the_value_is_used_otherwise() {
+    for after in [
+        "%value = OpSelect %uint %condition %element %element",
+        "%value = OpSelect %uint %condition %element %zero\n%sum = OpIAdd %uint %element %five",
+        "%value = OpSelect %uint %condition %element %zero\nOpStore %chain %element",
+        "%late = OpULessThan %bool %index %five\n%value = OpSelect %uint %late %element %zero",
+        "OpBranch %next\n%next = OpLabel\n%value = OpSelect %uint %condition %element %zero",
+    ] {
+        assert_eq!(selections(after), None, "{after}");
+    }
+}
