@@ -492,37 +492,48 @@ const TABLE_WORK: u64 = 248;
 
 /// Time of the table's extension of an instruction to sets, given its number of scalar operands; 0
 /// where it is quick. It is the largest that `cargo run -p assay-precision --example set_times`
-/// measures, except where only rare sets take so long.
+/// measures.
 pub(super) fn extension_time(op: Op, operands: usize) -> ExtensionTime {
-    let search = match op {
-        Op::Tanh => 60,
-        Op::SmoothStep => 100,
-        Op::Pow => 30,
-        Op::Asin | Op::Acos | Op::Asinh => 7,
-        Op::Sinh | Op::Cosh => 5,
-        Op::FMix | Op::Acosh | Op::Atanh => 2,
-        Op::Tan | Op::Sqrt | Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse | Op::FRem | Op::FMod => 1,
-        Op::Dot | Op::MatrixTimesVector | Op::VectorTimesMatrix | Op::MatrixTimesMatrix => match operands / 2 {
-            0..=3 => 1,
-            _ => 3,
-        },
-        Op::Length | Op::Normalize => return of_length(operands),
-        Op::Distance | Op::FaceForward | Op::Reflect | Op::Refract => return of_length(operands / 2),
-        _ => 0,
+    let [search, cover] = match op {
+        Op::Tanh => [62_000, 1_600],
+        Op::SmoothStep => [100_000, 110],
+        Op::Pow => [38_000, 50],
+        Op::Asinh => [6_000, 110],
+        Op::Sinh | Op::Cosh => [4_500, 40],
+        Op::Acosh => [1_500, 1_500],
+        Op::FMix => [2_000, 60],
+        Op::Tan | Op::Sqrt => [800, 15],
+        Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse => [750, 750],
+        Op::FRem | Op::FMod => [420, 400],
+        Op::Dot => of_dot(operands / 2),
+        Op::MatrixTimesMatrix => of_dot((operands / 2).isqrt()),
+        // n * (n + 1) operands with a square matrix.
+        Op::MatrixTimesVector | Op::VectorTimesMatrix => of_dot(operands.isqrt()),
+        Op::Length | Op::Normalize => of_length(operands),
+        Op::Distance | Op::FaceForward | Op::Reflect | Op::Refract => of_length(operands / 2),
+        _ => [0, 0],
     };
-    ExtensionTime { search: search * 1000, cover: search * 20 }
+    ExtensionTime { search, cover }
 }
 
-/// Time for a formula with the length of a vector, or with a dot product of two. Covers take as
-/// long as searches there.
-fn of_length(components: usize) -> ExtensionTime {
-    let time = match components {
-        0..=1 => 3_000,
-        2 => 4_000,
-        3 => 15_000,
-        _ => 100_000,
-    };
-    ExtensionTime { search: time, cover: time }
+/// Times of a search and of a cover for a dot product of two vectors.
+fn of_dot(components: usize) -> [u64; 2] {
+    match components {
+        0..=2 => [500, 30],
+        3 => [1_500, 120],
+        _ => [4_000, 500],
+    }
+}
+
+/// Times of a search and of a cover for a formula with the length of a vector, or with a dot product
+/// of two.
+fn of_length(components: usize) -> [u64; 2] {
+    match components {
+        0..=1 => [3_100, 80],
+        2 => [4_700, 4_700],
+        3 => [18_000, 18_000],
+        _ => [100_000, 100_000],
+    }
 }
 
 #[cfg(test)]

@@ -522,9 +522,11 @@ impl Run<'_> {
         if lanes.list.len() != self.lanes {
             let (some, all) = (lanes.list.len(), self.lanes);
             let lane = lanes.list[0] as usize;
-            self.fault(FaultKind::DivergentBarrier, lane, || {
+            let cause = self.fault(FaultKind::DivergentBarrier, lane, || {
                 format!("{some} of {all} invocations of the workgroup reach it together")
             });
+            // The others may never arrive.
+            return Err(self.lose_everything(cause));
         } else if self.dispatch.kernel.is_none() && !self.tangles.meet(lanes.iter()) {
             // Control flow of kernels is not structured, so it does not define where they
             // reconverge.
