@@ -31,9 +31,10 @@ pub fn text(check: &CheckResult) -> String {
     });
     _ = writeln!(
         out,
-        "{style}{:?}{style:#} {}: {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
+        "{style}{:?}{style:#} {}: {}\n  {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
         check.status,
         check.name,
+        check.conclusion(),
         check.entry,
         check.rounds_text()
     );
@@ -42,8 +43,8 @@ pub fn text(check: &CheckResult) -> String {
         let noticed = check.mutations.as_ref().map_or_else(String::new, |score| format!("; {score}"));
         _ = writeln!(out, "  {writes}{executed}{noticed}");
     }
-    if let Some(reason) = &check.reason {
-        _ = writeln!(out, "  {reason}");
+    for line in check.reason.iter().flat_map(|reason| reason.lines().skip(1)) {
+        _ = writeln!(out, "  {line}");
     }
     for note in &check.notes {
         let label = if note.starts_with("warning: ") { "" } else { "note: " };
@@ -108,14 +109,11 @@ pub fn text(check: &CheckResult) -> String {
 /// Formats a check of a run with several shaders as a line. The full text shows a failure.
 pub(crate) fn line(check: &CheckResult) -> String {
     let style = style(check.status);
-    let writes = check.writes.as_ref().map(ToString::to_string);
     let few = check.notes.iter().find(|note| note.starts_with("warning: ")).map(|note| format!("; {note}"));
-    let traced = check.traced.as_ref().map(|traced| format!("; checked by themselves: {traced}"));
-    let details = match &check.reason {
-        Some(reason) => reason.lines().next().unwrap_or_default().to_owned(),
-        None => writes.unwrap_or_default() + &traced.unwrap_or_default() + &few.unwrap_or_default(),
-    };
-    format!("{style}{:<14}{style:#} {}  {details}\n", format!("{:?}", check.status), check.name)
+    let few = few.filter(|_| check.reason.is_none()).unwrap_or_default();
+    let chosen = check.chosen.as_ref().map_or_else(String::new, |options| format!("; with {options}"));
+    let conclusion = check.conclusion();
+    format!("{style}{:<14}{style:#} {}  {conclusion}{few}{chosen}\n", format!("{:?}", check.status), check.name)
 }
 
 /// Describes the elements that were compared. Without a written element that could have come out
@@ -243,8 +241,8 @@ mod tests {
     fn wrong_and_undetermined_elements_are_printed() {
         let text = text(&check(Status::Fail));
         for part in [
-            "a.wgsl: main with 4 x 2 x 1 workgroups of 8 x 8 x 1",
-            "2 of 8 elements are not permitted",
+            "a.wgsl: 2 of 8 elements are not permitted\n",
+            "  main with 4 x 2 x 1 workgroups of 8 x 8 x 1, 2 rounds\n",
             "note: round 0 was not run",
             "set 0 binding 1 (sums)[3].x",
             "got       0x3f800001 = 1.0000001",
@@ -290,21 +288,22 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_names_unjudged_rounds_and_the_writes_follow() {
+    fn the_conclusion_comes_first_then_unjudged_rounds_and_the_writes() {
         let binding = BindingWrites { binding: "a".into(), elements: 12_288, written: 5, falsifiable: 5, wide: 0 };
         let writes = Some(Writes::of(vec![binding]));
         let unjudged = vec![UnjudgedRound { round: 0, why: "wrote nothing".into() }];
         let text = text(&CheckResult { writes, unjudged, rounds_checked: 1, ..check(Status::Pass) });
-        let (headline, rest) = text.split_once('\n').expect("several lines");
-        assert!(headline.ends_with(", 1 of 2 rounds checked: round 0 wrote nothing"), "{text}");
-        assert!(rest.starts_with("  wrote 5 of 12,288 elements in 1 of 1 binding\n"), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with("a.wgsl: all 5 written elements checked, all permitted"), "{text}");
+        assert!(lines[1].ends_with(", output checked in 1 of 2 rounds: round 0 wrote nothing"), "{text}");
+        assert_eq!(lines[2], "  wrote 5 of 12,288 elements in 1 of 1 binding", "{text}");
     }
 
     #[test]
     fn a_subset_of_workgroups_is_reported() {
         let sampled = Some(WorkgroupSubset { workgroups: 64, of: 4096, elements_beyond: 100_000 });
         let text = text(&CheckResult { sampled, ..check(Status::Pass) });
-        assert!(text.contains("of 8 x 8 x 1, a subset of 64 of 4,096 workgroups, 2 of 2 rounds checked"), "{text}");
+        assert!(text.contains("of 8 x 8 x 1, a subset of 64 of 4,096 workgroups, 2 rounds"), "{text}");
         assert!(text.contains("100,000 elements were not checked"), "{text}");
     }
 }

@@ -40,13 +40,17 @@ const STANDINGS: [Standing; 7] = [
     Standing::Regression,
 ];
 
+/// Largest number of shaders of a run whose checks are printed in full.
+const FEW_SHADERS: u64 = 4;
+
 /// Largest number of reasons listed for a status.
 const REASONS: usize = 12;
 
 /// Settings of the console.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleOptions {
-    /// Print every case with its times, and a table of all instructions with a row for every mode.
+    /// Print every case with its times and the checks of shaders in full, and a table of all
+    /// instructions with a row for every mode.
     pub verbose: bool,
     /// Print failures and the verdict only.
     pub quiet: bool,
@@ -132,8 +136,9 @@ impl Console {
         self.causes.add_event(event, fails);
         let earlier = self.options.replayed > 0;
         self.options.replayed = self.options.replayed.saturating_sub(1);
-        let alone = self.run.as_ref().is_none_or(|run| run.budget == CHECK_BUDGET);
-        if alone || check.status.is_failure() && !earlier {
+        let is_alone = self.run.as_ref().is_none_or(|run| run.budget == CHECK_BUDGET);
+        let is_few = (self.options.verbose || self.tally.planned() <= FEW_SHADERS) && !self.options.quiet;
+        if is_alone || (is_few || check.status.is_failure()) && !earlier {
             self.out.write(check_text::text(check).as_bytes());
         } else if !earlier && !self.options.quiet {
             self.out.write(check_text::line(check).as_bytes());

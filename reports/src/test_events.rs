@@ -186,6 +186,7 @@ pub(crate) fn check(status: Status) -> CheckResult {
         possible_fault: None,
         excused: None,
         traced: None,
+        chosen: None,
         sampled: None,
         times: Times::default(),
     }

@@ -10,6 +10,7 @@ use crate::language::Language;
 use crate::memory_layout::runtime_stride;
 use crate::mutation_score::{ErrorSize, MeasuredScore, MutationAnalysis};
 use crate::observed_choices::{ObservedRound, VariantRun};
+use crate::open_results::open_operands;
 use crate::selected_access::is_only_selected;
 use crate::subgroup_layout::{
     common_subgroup_size, first_unrecorded, possible_layout, recorded_layout, recorded_subgroup_size,
@@ -642,13 +643,19 @@ impl<'a> Check<'a> {
                 let module = &self.shader.source.module;
                 let is_inside = (cause.at.instruction.0 as usize) < module.len();
                 let instruction = is_inside.then(|| module.instruction(cause.at.instruction));
-                let kind = match (cause.kind, instruction.and_then(|i| i.op)) {
-                    (CauseKind::NoRequirement, Some(Op::ConvertFToS | Op::ConvertFToU)) => OUT_OF_RANGE.to_owned(),
+                let name = instruction.map_or_else(|| "?".to_owned(), |i| instrument::name(&i));
+                let kind = match (cause.kind, instruction) {
+                    (CauseKind::NoRequirement, Some(i)) if matches!(i.op, Some(Op::ConvertFToS | Op::ConvertFToU)) => {
+                        OUT_OF_RANGE.to_owned()
+                    }
+                    (CauseKind::NoRequirement, Some(i)) => {
+                        let why = open_operands(&i, &name).map_or_else(String::new, |why| format!(": {why}"));
+                        format!("{}{why}", cause.kind)
+                    }
                     (kind, _) => kind.to_string(),
                 };
                 let recordable = cause.kind == CauseKind::SubgroupLayout && self.records_layout();
                 let advice = self.advice(" (record it with --subgroups)").filter(|_| recordable).unwrap_or_default();
-                let name = instruction.map_or_else(|| "?".to_owned(), |i| instrument::name(&i));
                 (kind + &advice, format!("{name}, {}", self.shader.location(cause.at)))
             }
             None => (CauseKind::NoRequirement.to_string(), "several places".into()),

@@ -575,6 +575,10 @@ impl<'a> CheckRun<'a> {
     }
 }
 
+/// Advice to an author of WGSL whose shader accesses elements beyond a buffer.
+const BEYOND_BUFFERS_IN_WGSL: &str = "  WebGPU keeps the accesses within the buffer, Vulkan does not: --api wgpu checks the shader as WebGPU \
+                                      runs it, --robustness access with the bounds checks of the device";
+
 impl UndefinedRounds {
     /// Adds a round with undefined behaviour, and returns a note that it was not run, or not
     /// checked.
@@ -606,6 +610,9 @@ impl UndefinedRounds {
             list.extend(check.advice(&format!("  the accesses are in bounds with {}", longer.join(" "))));
         }
         list.extend(check.advice(&advice));
+        if check.shader.wgsl().is_some() && !check.setup.wgsl && !self.reach.is_empty() {
+            list.extend(check.advice(BEYOND_BUFFERS_IN_WGSL));
+        }
         if self.endless {
             list.extend(check.advice("  if the loop ends, raise the limit with --patience 10"));
         }

@@ -47,7 +47,8 @@ pub struct ChosenParameters {
 pub struct SearchExtent {
     /// Number of candidates, of which the first has the defaults.
     pub candidates: u32,
-    /// Number of candidates with undefined behaviour, after its commonest kind, if most have any.
+    /// Number of candidates with a fault, after its term and its commonest kind, if most have any:
+    /// `undefined behaviour (out of bounds)`.
     pub(crate) obstacle: Option<(String, u32)>,
 }
 
@@ -55,9 +56,9 @@ impl fmt::Display for SearchExtent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a search over {} candidates", group_digits(self.candidates))?;
         match &self.obstacle {
-            Some((kind, number)) => {
+            Some((fault, number)) => {
                 let number = if *number == self.candidates { "all".to_owned() } else { group_digits(number) };
-                write!(f, ", {number} of which have undefined behaviour ({kind}),")
+                write!(f, ", {number} of which have {fault},")
             }
             None => Ok(()),
         }
@@ -116,14 +117,18 @@ impl ChosenParameters {
         let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
         let racing =
             if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
+        format!("with the defaults {}; {} chose {}{robust}{racing}", self.reason, self.extent, self.listed_options())
+    }
+
+    /// Returns the options that set the same parameters, or the first ones of very many.
+    pub fn listed_options(&self) -> String {
         let options = self.options();
         let listed = if options.len() > LISTED.0 { LISTED.1 } else { options.len() };
         let more = match options.len() - listed {
             0 => String::new(),
             more => format!(" and {more} more options, which --out DIR writes as a case file"),
         };
-        let options = options[..listed].join(" ");
-        format!("with the defaults {}; {} chose {options}{more}{robust}{racing}", self.reason, self.extent)
+        options[..listed].join(" ") + &more
     }
 
     /// Returns the options of the command line that set the same parameters.

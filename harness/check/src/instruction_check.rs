@@ -61,6 +61,8 @@ struct Variants<'a> {
 #[derive(Default)]
 struct JudgedInstructions {
     traced: TracedInstructions,
+    /// Largest number of lenient results of an instruction.
+    most_lenient: u64,
     /// Instructions that were executed.
     executed: BTreeSet<u32>,
     /// The first wrong instruction.
@@ -205,6 +207,10 @@ impl Check<'_> {
                 found.traced.instructions += u64::from(probe.results > 0);
                 found.traced.results += probe.results;
                 found.traced.lenient += probe.lenient;
+                if probe.lenient > found.most_lenient {
+                    found.most_lenient = probe.lenient;
+                    found.traced.most_lenient = Some(probe.title.clone());
+                }
             }
             let blamed: Vec<Blame> = judged.into_iter().filter_map(|(_, probe)| probe.blame).collect();
             let Some(first) = blamed.first() else { continue };

@@ -53,6 +53,7 @@ mod mutation_score;
 mod ncnn_dialect;
 mod nesting;
 mod observed_choices;
+mod open_results;
 mod operand_guards;
 mod options;
 mod parameter;

@@ -37,7 +37,7 @@
 //! that the shader may write are checked, half of its instructions executed and half of large planted
 //! errors noticed ([`crate::mutation_score`]), or at its limits, which count work, so that the search
 //! is deterministic. A workgroup that takes too much work with the defaults may be heavy rather than
-//! endless, and is interpreted once with a larger limit.
+//! endless, and is interpreted once with a larger limit; so are the first such candidates at last.
 //!
 //! If the search does not find good parameters, it is repeated. It ends early if other parameters are not
 //! expected to avoid the faults of the last candidates, but a repetition would ([`INHERENT_FAULTS`]):
@@ -112,6 +112,12 @@ const WORK_PER_GROUP: u64 = 1 << 24;
 /// texel from hundreds of operations. It takes about 2 s.
 const HEAVY_WORK_PER_GROUP: u64 = 1 << 27;
 
+/// Number of candidates that are interpreted with [`HEAVY_WORK_PER_GROUP`] at last.
+const HEAVY_CANDIDATES: usize = 4;
+
+/// Cost that these candidates may take beyond the limit of a search.
+const HEAVY_COST: u64 = COST / 2;
+
 /// Largest work of one workgroup at first, unless the defaults need more: nested loops over sizes
 /// that are too large would take all the time.
 const FIRST_WORK_PER_GROUP: u64 = 1 << 22;
@@ -184,7 +190,8 @@ pub fn search_parameters(
             false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..chosen })),
         });
     }
-    let (before, reason) = (given.score, given.defect());
+    let term = term_of_fault(check);
+    let (before, reason) = (given.score, given.defect(term));
     let mut best = search.best_from(given)?;
     effort.add(&search.effort);
     if search.leaves_images && search.may_be_robust() {
@@ -211,13 +218,20 @@ pub fn search_parameters(
     let is_better = best.score > before && says_something && (says_more || !was_enough);
     let faulty: u32 = effort.faults.values().sum();
     let most = effort.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
-    let obstacle =
-        most.map(|(kind, number)| (if *number == faulty { kind.to_string() } else { format!("most: {kind}") }, faulty));
+    let obstacle = most.map(|(kind, number)| {
+        let only_most = if *number == faulty { "" } else { "most: " };
+        (format!("{term} ({only_most}{kind})"), faulty)
+    });
     let extent = SearchExtent { candidates: effort.candidates, obstacle };
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..best.chosen })),
         false => ParameterSearch::NothingBetter(extent),
     })
+}
+
+/// Returns the term for a fault of the shader in its specification.
+fn term_of_fault(check: &Check<'_>) -> &'static str {
+    if check.setup.wgsl { "a dynamic error" } else { "undefined behaviour" }
 }
 
 /// Largest number of parameters that a message lists.
@@ -317,8 +331,8 @@ struct Search<'a> {
     work_per_group: u64,
     /// Largest work of one round of a candidate with several workgroups.
     candidate_work: u64,
-    /// Set if some candidate exceeds `work_per_group`.
-    is_limited: bool,
+    /// The first candidates that exceed `work_per_group`, up to [`HEAVY_CANDIDATES`].
+    heavy: Vec<ChosenParameters>,
     /// As [`Limits::undecided_blocks`].
     undecided_blocks: u64,
     /// Invocations of a candidate that are interpreted.
@@ -372,7 +386,7 @@ impl<'a> Search<'a> {
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
             candidate_work: CANDIDATE_WORK,
-            is_limited: false,
+            heavy: Vec::new(),
             undecided_blocks: UNDECIDED_BLOCKS,
             invocations: INVOCATIONS,
             rounds: options.rounds.clamp(1, ROUNDS),
@@ -401,16 +415,18 @@ impl<'a> Search<'a> {
                 break;
             }
             self.work_per_group = known.saturating_mul(4).clamp(least, most);
-            self.is_limited = false;
+            self.heavy.clear();
             best = self.improve(best)?;
-            if !self.is_limited || self.work_per_group == most {
+            if self.heavy.is_empty() || self.work_per_group == most {
                 break;
             }
         }
+        let best = if self.is_good(&best) { best } else { self.with_heavy_candidates(best)? };
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
-        if self.invocations == INVOCATIONS || self.effort.is_late() {
+        let is_heavy = best.work > WORK_PER_GROUP.saturating_mul(product(self.check.setup.groups));
+        if self.invocations == INVOCATIONS || is_heavy || self.effort.is_late() {
             return Ok(best);
         }
         // Other workgroups may need longer arrays.
@@ -429,6 +445,25 @@ impl<'a> Search<'a> {
         self.invocations = product(self.check.setup.local).min(self.invocations);
         let heavy = self.candidate(seemingly_endless.chosen.clone())?;
         Ok(better(seemingly_endless, heavy))
+    }
+
+    /// Interprets the first candidates that took too much work with a larger limit, which stays if one
+    /// is better.
+    fn with_heavy_candidates(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
+        let usual = std::mem::replace(&mut self.work_per_group, HEAVY_WORK_PER_GROUP);
+        let before = best.score;
+        for chosen in std::mem::take(&mut self.heavy) {
+            let is_spent = self.effort.cost >= self.limit + HEAVY_COST;
+            if is_spent || self.effort.is_late() || self.is_good(&best) {
+                break;
+            }
+            let heavy = self.candidate(chosen)?;
+            best = better(best, heavy);
+        }
+        if best.score == before {
+            self.work_per_group = usual;
+        }
+        Ok(best)
     }
 
     /// Returns whether a candidate leads to a check that gets no warning.
@@ -552,7 +587,10 @@ impl<'a> Search<'a> {
                 candidate.faults = outcome.faults.iter().map(|fault| fault.kind).collect();
                 match candidate.faults.first() {
                     // More work may be defined.
-                    Some(FaultKind::Endless) => self.is_limited = true,
+                    Some(FaultKind::Endless) => {
+                        let is_new = self.heavy.len() < HEAVY_CANDIDATES && !self.heavy.contains(&candidate.chosen);
+                        self.heavy.extend(is_new.then(|| candidate.chosen.clone()));
+                    }
                     Some(kind) => *self.effort.faults.entry(*kind).or_default() += 1,
                     None => {}
                 }

@@ -399,6 +399,7 @@ impl CheckSession {
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
         result.times.search = self.searched;
+        result.chosen = self.chosen.as_ref().map(ChosenParameters::listed_options);
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));

@@ -135,7 +135,7 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
 /// Returns a note for results on which the specification places no requirement, perhaps because of
 /// an infinite constant of the shader.
 pub(crate) fn infinite_operands(result: &CheckResult, constant: Option<&str>) -> Option<String> {
-    let is_open = result.undetermined.iter().any(|open| open.cause == CauseKind::NoRequirement.to_string());
+    let is_open = result.undetermined.iter().any(|open| open.cause.starts_with(&CauseKind::NoRequirement.to_string()));
     constant.filter(|_| is_open).map(|constant| {
         format!(
             "the shader uses the constant {constant}: without float controls, the specification places no requirement on \
@@ -163,10 +163,11 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
             )),
         )),
         None if !traced.is_meaningful() => None,
-        None if traced.lenient > 0 => Some((
-            Status::QualityWarning,
-            Some(format!("{lenient} results of instructions are permitted by a lenient reading only")),
-        )),
+        None if traced.lenient > 0 => {
+            let most = traced.most_lenient.as_ref().map_or_else(String::new, |place| format!(", most of {place}"));
+            let why = format!("{lenient} results of instructions are permitted by a lenient reading only{most}");
+            Some((Status::QualityWarning, Some(why)))
+        }
         None => (result.status == Status::Undetermined).then_some((Status::Pass, None)),
     };
     // A QualityWarning of the output stays.
@@ -176,7 +177,11 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
         result.notes.extend(result.reason.take().map(|why| format!("{of_output}{why}")));
         (result.status, result.reason) = (status, reason);
     }
-    if traced.results > 0 {
+    let is_conclusion = result.status == Status::Pass && traced.is_meaningful();
+    if is_conclusion {
+        let names = || format!("instructions that were not recorded: {}", traced.unrecorded.join(", "));
+        result.notes.extend((!traced.unrecorded.is_empty()).then(names));
+    } else if traced.results > 0 {
         let all = match (&wrong, traced.lenient) {
             (Some(_), _) => String::new(),
             (None, 0) => ", all permitted".to_owned(),

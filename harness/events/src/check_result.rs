@@ -90,6 +90,10 @@ pub struct CheckResult {
     /// For a failing result that is an image: expected values, actual values, and the difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Box<Picture>>,
+    /// Options of the command line that set the parameters that a search chose; `None` if the defaults
+    /// were used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// The checked part of the dispatch, if only some workgroups were checked; `None` if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<WorkgroupSubset>,
@@ -225,6 +229,7 @@ impl CheckResult {
             possible_fault: None,
             excused: None,
             traced: None,
+            chosen: None,
             sampled: None,
             times: Times::default(),
         }
@@ -245,14 +250,16 @@ impl CheckResult {
         failing.peek().is_some() && failing.all(of_the_case)
     }
 
-    /// Returns how many rounds were judged, and why the others were not: `1 of 2 rounds checked:
-    /// round 0 wrote nothing`. The instructions may be checked without the output.
+    /// Returns the number of rounds, and why the output of some was not judged: `2 rounds`, or
+    /// `output checked in 1 of 2 rounds: round 0 wrote nothing`.
     pub fn rounds_text(&self) -> String {
+        let plural = if self.rounds == 1 { "" } else { "s" };
+        if self.rounds_checked == self.rounds {
+            return format!("{} round{plural}", self.rounds);
+        }
         let why: Vec<String> = self.unjudged.iter().map(|one| format!("round {} {}", one.round, one.why)).collect();
         let colon = if why.is_empty() { "" } else { ": " };
-        let plural = if self.rounds == 1 { "" } else { "s" };
-        let what = if self.traced.is_some() { "the output of " } else { "" };
-        format!("{what}{} of {} round{plural} checked{colon}{}", self.rounds_checked, self.rounds, why.join("; "))
+        format!("output checked in {} of {} round{plural}{colon}{}", self.rounds_checked, self.rounds, why.join("; "))
     }
 }
 

@@ -237,6 +237,9 @@ pub struct TracedInstructions {
     /// Scalar results that only a lenient reading permits.
     #[serde(default, skip_serializing_if = "crate::skip::is_zero")]
     pub lenient: u64,
+    /// The instruction that gave most of these: `OpFDiv at blur.comp:3:4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_lenient: Option<String>,
     /// Names of the instructions that compute a value and could not be recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrecorded: Vec<String>,

@@ -8,6 +8,7 @@ mod atlas;
 mod cause;
 mod check_result;
 pub mod class_names;
+mod conclusion;
 mod digit_groups;
 mod event;
 mod example_call;

@@ -43,6 +43,15 @@ impl From<CheckError> for Unchecked {
     }
 }
 
+/// Returns a message without the name of the case's file at its beginning: reports show it before
+/// the message.
+fn without_name<'a>(message: &'a str, case: &str) -> &'a str {
+    let file = case.rsplit_once(':').map_or(case, |(file, _entry)| file);
+    let rest = [case, file].iter().find_map(|name| message.strip_prefix(name));
+    let rest = rest.and_then(|rest| rest.strip_prefix(": ").or_else(|| rest.strip_prefix(' ')));
+    rest.unwrap_or(message)
+}
+
 /// A set of programs to run on a target.
 pub struct ProgramSet<'a> {
     /// The cases.
@@ -132,7 +141,7 @@ impl ProgramSet<'_> {
             Ok(result) => CheckResult { name: case.name.clone(), ..result },
             Err(Unchecked::Refused(error)) => {
                 let (first, rest) = error.split_once('\n').unwrap_or((&error, ""));
-                let mut reason = first.strip_prefix(&format!("{}: ", case.name)).unwrap_or(first).to_owned();
+                let mut reason = without_name(first, &case.name).to_owned();
                 let mut notes = rest.lines().map(str::to_owned);
                 // The first line announces a list, such as a compiler's errors: its first entry
                 // says why.

@@ -43,6 +43,8 @@ pub(crate) struct JudgedProbe {
     pub(crate) results: u64,
     /// Scalar results that only a lenient reading permits.
     pub(crate) lenient: u64,
+    /// The instruction: `OpFDiv at blur.comp:3:4`.
+    pub(crate) title: String,
     /// Set if one is not permitted.
     pub(crate) blame: Option<Blame>,
 }
@@ -135,15 +137,18 @@ impl TraceReader<'_> {
                 scalar: scalar.to_string(),
             });
         }
+        let name = name(&self.module.instruction(InstructionIndex(probe.index)));
+        let place = (self.place)(probe.index);
+        let title = format!("{name} at {place}");
         let blame = example.map(|example| Blame {
             instruction: probe.index,
-            name: name(&self.module.instruction(InstructionIndex(probe.index))),
-            place: (self.place)(probe.index),
+            name,
+            place,
             wrong,
             recorded: executed.len() as u64,
             example,
         });
-        Some(JudgedProbe { results: judged, lenient, blame })
+        Some(JudgedProbe { results: judged, lenient, title, blame })
     }
 
     /// Returns whether the device stored the operands and the result of an execution.

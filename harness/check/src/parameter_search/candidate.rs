@@ -120,12 +120,12 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the defect of a candidate that is not good, as a clause.
-    pub(super) fn defect(&self) -> String {
+    /// Returns the defect of a candidate that is not good, as a clause with the term for a fault.
+    pub(super) fn defect(&self, term: &str) -> String {
         let Score { narrow, executed, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
             Some(FaultKind::Endless) => "a workgroup takes more work than a search permits".to_owned(),
-            Some(kind) => format!("the shader has undefined behaviour ({kind})"),
+            Some(kind) => format!("the shader has {term} ({kind})"),
             None if narrow == 0 => {
                 format!(
                     "none of the {} elements that the shader may write could come out wrong",

@@ -280,6 +280,38 @@ fn a_heavy_workgroup_is_interpreted_whole() {
     assert!(chosen.contains("--elements"), "{chosen}");
 }
 
+/// All values of the parameter with which the shader writes take more work than a search permits at
+/// first.
+#[test]
+fn heavy_candidates_are_interpreted_at_last() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+        @group(0) @binding(1) var<uniform> n: u32;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if (n < 256u || id.x >= n) { return; }
+            var sum = 0.0;
+            for (var i = 0u; i < min(n, 4096u) * 12u; i++) { sum = max(sum, f32((id.x * 7919u + i * 104729u) % 1000003u) * 0.5); }
+            data[id.x] = sum;
+        }";
+    let chosen = passes(text, &Options { groups: Some([1; 3]), rounds: 1, ..Options::default() }, 20);
+    assert!(chosen.ends_with("=256"), "{chosen}");
+}
+
+/// The index is the result of a function with several permitted values, so that workgroups may write
+/// one element.
+#[test]
+fn workgroups_that_may_race_are_reduced_to_one() {
+    let text = "@group(0) @binding(0) var<storage, read> source: array<f32, 4>;
+        @group(0) @binding(1) var<storage, read_write> data: array<f32, 4>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let at = u32(abs(exp(fract(source[id.x & 3u])) * 20.0)) & 3u;
+            data[at] = source[id.x & 3u] * 0.5;
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    let chosen = chosen.expect("workgroups may race").to_string();
+    assert!(chosen.contains("--workgroups 1,1,1"), "{chosen}");
+    assert_eq!(result.possible_fault, None, "{result:?}");
+}
+
 /// All invocations store one value to a variable of the workgroup, and read beyond an image: no other
 /// parameter than these two permissions helps, so that the search does not go through the ladder.
 #[test]

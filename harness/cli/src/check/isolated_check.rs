@@ -116,7 +116,7 @@ pub(super) fn run_candidate(
 }
 
 /// Message of the spinner before the first failure.
-const INTERPRETING: &str = "interpreting the shader";
+const INTERPRETING: &str = "interpreting and compiling the shader";
 
 /// Returns whether a diagnostic rerun ended the driver.
 fn ends_rerun(earlier: &CheckResult, rerun: &CheckResult) -> bool {

@@ -76,11 +76,8 @@ pub(super) fn device_summary(results: &[DeviceVerdict]) -> String {
         let device = &device.name;
         let status = format!("{:?}", result.status);
         let details = match result.status {
-            Status::Pass => {
-                let writes = result.writes.as_ref().map(|writes| format!(", {writes}")).unwrap_or_default();
-                format!("{} elements checked{writes}, {}", result.elements_checked, result.rounds_text())
-            }
-            _ => result.reason.clone().unwrap_or_default(),
+            Status::Pass => format!("{}, {}", result.conclusion(), result.rounds_text()),
+            _ => result.conclusion(),
         };
         _ = writeln!(text, "{status:<14} {device}: {details}");
     }

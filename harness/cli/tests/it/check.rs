@@ -72,7 +72,7 @@ fn a_check_that_writes_nothing_is_not_a_pass() {
         let output = check("guard.wgsl", &text, &arguments);
         assert_eq!(output.code, 3, "{output:?}");
         assert!(output.stdout.contains("the shader wrote none of 256 elements"), "{output:?}");
-        assert!(output.stdout.contains("0 of 1 round checked: round 0 wrote nothing"), "{output:?}");
+        assert!(output.stdout.contains("output checked in 0 of 1 round: round 0 wrote nothing"), "{output:?}");
     }
     // The search finds a size with which it writes. An error planted there is found.
     for (mutate, code) in [(&[][..], 0), (&["--mutate", "ulp:1000@OpFMul"], 1)] {

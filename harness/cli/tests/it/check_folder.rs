@@ -34,8 +34,8 @@ fn every_entry_point_of_a_file_is_checked() {
     let file = folder.path().join("two.wgsl");
     let out = folder.path().join("out");
     let output = assay(&["check", text(&file), "--out", text(&out)]);
-    assert!(output.stdout.contains("two.wgsl:first  wrote 512 of 512 elements"), "{output:?}");
-    assert!(output.stdout.contains("two.wgsl:second  "), "{output:?}");
+    assert!(output.stdout.contains("two.wgsl:first: all 512 written elements checked"), "{output:?}");
+    assert!(output.stdout.contains("two.wgsl:second: all 2 written elements checked"), "{output:?}");
     let one = assay(&["check", text(&file), "--entry", "first", "--elements", "300"]);
     assert!(one.code == 0 && one.stdout.contains("first with "), "{one:?}");
     let open = assay(&["check", text(&file), "--elements", "300"]);
@@ -74,14 +74,18 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     assert_eq!(output.code, 1, "{output:?}");
     let line = |status: &str, name: &str| format!("{status:<14} {}/{name}", text(folder.path()));
     for (status, name) in [
-        ("Pass", "a.wgsl  wrote 512 of 512 elements"),
-        ("Pass", "sub/two.wgsl:first  wrote 512 of 512 elements"),
+        ("Pass", "a.wgsl  all 512 written elements checked, all permitted\n"),
+        ("Pass", "sub/two.wgsl:first  all 512 written elements checked, all permitted\n"),
+        ("Pass", "sub/two.wgsl:second  all 2 written elements checked, all permitted; with --workgroups 1,1,1\n"),
         ("Undetermined", "broken.wgsl  "),
         ("Undetermined", "c.glsl  "),
     ] {
         assert!(output.stdout.contains(&line(status, name)), "{status} {name}: {output:?}");
     }
-    assert!(output.stdout.contains(&format!("Fail {}/sub/named.toml: first with", text(folder.path()))), "{output:?}");
+    assert!(
+        output.stdout.contains(&format!("Fail {}/sub/named.toml: 1 expectation", text(folder.path()))),
+        "{output:?}"
+    );
     assert!(!output.stdout.contains("sub/named.wgsl"), "a shader of a case file is not checked alone: {output:?}");
     assert!(!output.stdout.contains("hidden") && !output.stdout.contains("notes.toml"), "{output:?}");
     for other in ["included.glsl", "vertex.glsl", "mesh.glsl", "task.glsl"] {

@@ -1,0 +1,77 @@
+//! The conclusion of a check in one sentence.
+
+use crate::{CheckResult, TracedInstructions, Writes, group_digits};
+
+impl CheckResult {
+    /// Returns the conclusion in one line: the reason for any status but `Pass`; otherwise the share
+    /// of the written elements that was checked, or the check of the instructions by themselves where
+    /// the output says little.
+    pub fn conclusion(&self) -> String {
+        if let Some(reason) = &self.reason {
+            return reason.lines().next().unwrap_or_default().to_owned();
+        }
+        let by_instructions = self.traced.as_ref().filter(|traced| traced.is_meaningful());
+        match (by_instructions, &self.writes) {
+            (Some(traced), _) => of_instructions(traced),
+            (None, Some(writes)) if writes.written > 0 => of_output(writes),
+            _ => format!("{} elements checked, all permitted", group_digits(self.elements_checked)),
+        }
+    }
+}
+
+/// Returns the conclusion of a passing check of the instructions.
+fn of_instructions(traced: &TracedInstructions) -> String {
+    format!(
+        "the output says little, but each instruction gave permitted results for its own operands: {traced} checked, \
+         all permitted"
+    )
+}
+
+/// Returns the conclusion of a passing check of the output.
+fn of_output(writes: &Writes) -> String {
+    let Writes { written, falsifiable, .. } = *writes;
+    let all = group_digits(written);
+    if falsifiable >= written {
+        format!("all {all} written elements checked, all permitted")
+    } else {
+        format!("{} of {all} written elements checked, all permitted", group_digits(falsifiable))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Status;
+
+    fn pass(written: u64, falsifiable: u64) -> CheckResult {
+        let writes = Writes { elements: 2048, written, falsifiable, ..Writes::default() };
+        CheckResult {
+            writes: Some(writes),
+            reason: None,
+            ..CheckResult::not_run("a".to_owned(), Status::Pass, String::new(), 0)
+        }
+    }
+
+    #[test]
+    fn conclusion_names_the_checked_share_of_the_written_elements() {
+        assert_eq!(pass(2000, 2000).conclusion(), "all 2,000 written elements checked, all permitted");
+        assert_eq!(pass(2000, 1500).conclusion(), "1,500 of 2,000 written elements checked, all permitted");
+    }
+
+    #[test]
+    fn conclusion_rests_on_instructions_if_most_of_them_were_checked() {
+        let conclusion = |instructions| {
+            let traced = TracedInstructions { instructions, of: 10, results: 1200, ..TracedInstructions::default() };
+            CheckResult { traced: Some(traced), ..pass(2000, 1) }.conclusion()
+        };
+        assert!(conclusion(9).ends_with("1,200 results of 9 of 10 computations checked, all permitted"));
+        assert!(conclusion(2).starts_with("1 of 2,000 written elements"));
+    }
+
+    #[test]
+    fn conclusion_is_the_first_line_of_the_reason() {
+        let reason = Some("2 elements are not permitted\nmore".to_owned());
+        let result = CheckResult { reason, ..pass(10, 10) };
+        assert_eq!(result.conclusion(), "2 elements are not permitted");
+    }
+}
