@@ -190,7 +190,8 @@ const SLANGC: Compiler = Compiler {
     version: "-v",
     version_lines: 1,
     arguments: |source| {
-        let mut arguments = strings(&["-target", "spirv", "-g2", "-fvk-use-entrypoint-name", "-profile"]);
+        // Optimisation takes a library that some packages of slangc lack.
+        let mut arguments = strings(&["-target", "spirv", "-g2", "-O0", "-fvk-use-entrypoint-name", "-profile"]);
         arguments.push(format!("spirv_{}", source.version().replace('.', "_")));
         if source.language == Language::Hlsl {
             arguments.extend(strings(&["-lang", "hlsl"]));
@@ -261,7 +262,10 @@ pub(crate) fn preferred(language: Language) -> &'static str {
 pub(crate) fn advice(language: Language) -> &'static str {
     match language {
         Language::Hlsl => "install dxc (https://github.com/microsoft/DirectXShaderCompiler/releases) or glslang-tools",
-        Language::Slang => "install slangc (https://github.com/shader-slang/slang/releases)",
+        Language::Slang => {
+            "install slangc (https://github.com/shader-slang/slang/releases; the Python package slangtorch contains it, \
+             too)"
+        }
         _ => "install one: apt install glslang-tools",
     }
 }

@@ -96,11 +96,26 @@ impl EntryMacro {
     }
 }
 
-/// Returns the names of the functions with `[numthreads(..)]` in a text without comments.
+/// Parts of the attributes of other stages that have `[numthreads(..)]`.
+const OTHER_STAGES: [&str; 4] = ["outputtopology", "\"mesh\"", "\"amplification\"", "\"task\""];
+
+/// Returns the names of the functions with `[numthreads(..)]` in a text without comments, except
+/// those of mesh and task shaders.
 fn functions(text: &str) -> Vec<String> {
-    let declarations = text.split("numthreads").skip(1);
-    let names = declarations.filter_map(|after| {
-        let (_, after) = after.split_once(']')?;
+    let parts: Vec<&str> = text.split("numthreads").collect();
+    let names = parts.windows(2).filter_map(|pair| {
+        let [before, after] = pair else { return None };
+        let (_, mut after) = after.split_once(']')?;
+        // The other attributes of the function, before and after this one.
+        let mut attributes = before.rsplit(['}', ';']).next().unwrap_or_default().to_owned();
+        while let Some(rest) = after.trim_start().strip_prefix('[') {
+            let (attribute, rest) = rest.split_once(']')?;
+            attributes += attribute;
+            after = rest;
+        }
+        if OTHER_STAGES.iter().any(|mark| attributes.contains(mark)) {
+            return None;
+        }
         let (declaration, _) = after.split_once('(')?;
         let name = declaration.split_whitespace().last()?;
         name.chars().all(is_name_part).then(|| name.to_owned())
@@ -154,6 +169,16 @@ mod tests {
             [numthreads(64, 1, 1)] void sum() { a / b; }";
         assert_eq!(entry_names(text), ["blur", "sum"]);
         assert_eq!(entry_names("void main() {}"), [""; 0]);
+    }
+
+    #[test]
+    fn mesh_and_task_shaders_are_not_compute_entry_points() {
+        let text = "[outputtopology(\"triangle\")]\n[numthreads(32, 1, 1)] void a() {}
+            [numthreads(32, 1, 1)]\n[outputtopology(\"line\")] void b() {}
+            [shader(\"mesh\")] [numthreads(1, 1, 1)] void c() {}
+            [shader(\"amplification\")] [numthreads(1, 1, 1)] void d() {}
+            [numthreads(8, 8, 1)] [shader(\"compute\")] void e() {}";
+        assert_eq!(entry_names(text), ["e"]);
     }
 
     /// As the shaders of a library that also compiles to Metal declare theirs.

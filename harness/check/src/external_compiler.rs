@@ -16,14 +16,14 @@ use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
 use assay_spirv::{Module, words_from_bytes};
-use assay_spirv_lower::{with_single_inputs, with_whole_texels, without_forbidden_layout};
+use assay_spirv_lower::{with_single_inputs, with_skipped_accesses, with_whole_texels, without_forbidden_layout};
 use assay_spirv_rules::inspect::{ModuleSource, Report};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{self, Component, Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
@@ -103,7 +103,7 @@ pub(crate) fn compile(
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
-    let has_copies = write_without_marks(folder.path(), text, &files)
+    let has_copies = write_adapted(folder.path(), language, text, &files)
         .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
     let (hung, lacking) = (RefCell::default(), RefCell::default());
     let job = Job {
@@ -159,19 +159,21 @@ pub(crate) fn compile(
     })
 }
 
-/// Writes copies of the included files that begin with a byte order mark, without it, to a folder,
-/// under the names by which they are included. Returns whether there are any.
-fn write_without_marks(folder: &Path, text: &str, files: &[(PathBuf, String)]) -> io::Result<bool> {
+/// Writes copies of the included files that a compiler does not take as they are to a folder, under
+/// the names by which they are included. Returns whether there are any.
+fn write_adapted(folder: &Path, language: Language, text: &str, files: &[(PathBuf, String)]) -> io::Result<bool> {
     let mut has_copies = false;
-    for (path, marked) in files {
-        let Some(unmarked) = marked.strip_prefix(BYTE_ORDER_MARK) else { continue };
+    for (path, included) in files {
+        let unmarked = || included.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned);
+        let adapted = if language == Language::Hlsl { adapted_hlsl(included) } else { unmarked() };
+        let Some(adapted) = adapted else { continue };
         let including = std::iter::once(text).chain(files.iter().map(|(_, text)| text.as_str()));
         let names = including.flat_map(include_names).map(|name| name.trim_start_matches(['.', '/']));
         let is_inside = |name: &&str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
         for name in names.filter(is_inside).filter(|name| path.ends_with(name)) {
             let copy = folder.join(name);
             fs::create_dir_all(copy.parent().unwrap_or(folder))?;
-            fs::write(copy, unmarked)?;
+            fs::write(copy, &adapted)?;
             has_copies = true;
         }
     }
@@ -240,6 +242,18 @@ fn repaired(compiled: CompiledModule) -> CompiledModule {
         return compiled;
     }
     CompiledModule { words, note: Some(notes.join("; ")), ..compiled }
+}
+
+/// Returns a module that evaluates as HLSL 2021 does.
+fn short_circuited(language: Language, compiled: CompiledModule) -> CompiledModule {
+    let module = (language == Language::Hlsl).then(|| Module::parse(compiled.words.clone()).ok()).flatten();
+    match module.as_ref().and_then(with_skipped_accesses) {
+        Some(words) if is_legal(&words) => CompiledModule { words, ..compiled }.with_note(
+            "`?:`, `&&` and `||` evaluate operands only as far as needed, as in HLSL 2021: skipped accesses have \
+             index 0",
+        ),
+        _ => compiled,
+    }
 }
 
 /// Returns whether a module breaks no rule.
@@ -313,7 +327,7 @@ impl Job<'_> {
                     Ok(Some(compiled)) => {
                         let compiled = self.with_own_bindings(compiler, &source, compiled);
                         if is_legal(&compiled.words) {
-                            return Ok(compiled);
+                            return Ok(short_circuited(language, compiled));
                         }
                         illegal = illegal.or(Some(compiled));
                     }
@@ -326,7 +340,7 @@ impl Job<'_> {
             }
         }
         // The check names the broken rules.
-        illegal.map(repaired).ok_or(rejected)
+        illegal.map(|compiled| short_circuited(language, repaired(compiled))).ok_or(rejected)
     }
 
     /// Compiles a rejected text with values for the macros that it lacks, and with the extensions
@@ -494,7 +508,12 @@ impl Job<'_> {
             compiler: format!("{}{version}", compiler.program),
             command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
         };
-        Ok(Some(CompiledModule { words: renamed(&words, &copy, self.name), run, note: None }))
+        words = renamed(&words, &copy, self.name);
+        // slangc stores absolute paths.
+        if let Ok(absolute) = path::absolute(self.path) {
+            words = renamed(&words, &absolute.display().to_string(), self.name);
+        }
+        Ok(Some(CompiledModule { words, run, note: None }))
     }
 }
 
@@ -525,26 +544,9 @@ impl Source<'_> {
     fn adapted(&self, compiler: &Compiler) -> Option<String> {
         match self.language {
             Language::Glsl => self.adapted_glsl(compiler),
-            Language::Hlsl => self.adapted_hlsl(),
+            Language::Hlsl => adapted_hlsl(self.text),
             _ => None,
         }
-    }
-
-    /// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, and
-    /// without `const` before uniforms, which glslang takes for constants with the value zero.
-    fn adapted_hlsl(&self) -> Option<String> {
-        let text = self.text.trim_start_matches(BYTE_ORDER_MARK);
-        let without_const = |line: &str| {
-            let is_uniform = line.trim_start().starts_with("const ")
-                && line
-                    .split("//")
-                    .next()
-                    .is_some_and(|code| code.trim_end().ends_with(';') && !code.contains(['=', '(']));
-            if is_uniform { line.replacen("const", "     ", 1) } else { line.to_owned() }
-        };
-        let adapted: String = text.lines().map(|line| without_const(line) + "\n").collect();
-        let is_changed = text.len() < self.text.len() || adapted.trim_end() != text.trim_end();
-        is_changed.then_some(adapted)
     }
 
     fn adapted_glsl(&self, compiler: &Compiler) -> Option<String> {
@@ -578,6 +580,21 @@ impl Source<'_> {
         let is_changed = text.len() < self.text.len() || lines.iter().any(|line| matches!(line, Cow::Owned(_)));
         is_changed.then(|| lines.join("\n") + "\n")
     }
+}
+
+/// Returns the text that a compiler of HLSL gets, if it differs: without a byte order mark, and
+/// without `const` before uniforms, which glslang takes for constants with the value zero. Lines and
+/// columns keep their numbers.
+fn adapted_hlsl(text: &str) -> Option<String> {
+    let unmarked = text.trim_start_matches(BYTE_ORDER_MARK);
+    let without_const = |line: &str| {
+        let is_uniform = line.trim_start().starts_with("const ")
+            && line.split("//").next().is_some_and(|code| code.trim_end().ends_with(';') && !code.contains(['=', '(']));
+        if is_uniform { line.replacen("const", "     ", 1) } else { line.to_owned() }
+    };
+    let adapted: String = unmarked.lines().map(|line| without_const(line) + "\n").collect();
+    let is_changed = unmarked.len() < text.len() || adapted.trim_end() != unmarked.trim_end();
+    is_changed.then_some(adapted)
 }
 
 /// Largest number of macros and extensions that are added to a text.

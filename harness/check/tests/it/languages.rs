@@ -444,21 +444,49 @@ fn wgsl_with_imports_of_modules_is_compiled() {
     assert_eq!(products(&with(&["FAST=1", "COUNT=3"])), 1);
 }
 
+/// glslang loads both alternatives, one of them beyond the array.
+#[test]
+fn operands_that_hlsl_does_not_need_access_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let hlsl = "RWStructuredBuffer<uint> data : register(u0);
+        groupshared uint sums[32];
+        [numthreads(64, 1, 1)] void main(uint lane : SV_GroupIndex, uint3 id : SV_DispatchThreadID) {
+            if (lane < 32) { sums[lane] = lane * 3; }
+            GroupMemoryBarrierWithGroupSync();
+            bool is_odd = lane < 32 && (sums[lane] & 1) != 0;
+            data[id.x] = (lane >= 32 ? sums[lane - 32] : 7) + (is_odd ? 100 : 0);
+        }";
+    let path = written(&folder, &[("a.hlsl", hlsl)]);
+    let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
+    // dxc needs no change.
+    let is_glslang = shader.compiler.as_ref().is_some_and(|run| run.compiler.starts_with("glslang"));
+    assert_eq!(shader.notes.iter().any(|note| note.contains("as in HLSL 2021")), is_glslang, "{:?}", shader.notes);
+}
+
 /// `const` before a uniform does not make it a constant in HLSL. A file of the engine Unity is
 /// HLSL.
 #[test]
 fn uniforms_of_hlsl_may_be_const() {
     let folder = tempfile::tempdir().unwrap();
     let hlsl = "\u{feff}#pragma kernel scale
+        #include \"./summand.hlsl\"
         const float factor; // a uniform
         static const int SIZE = 64;
         RWStructuredBuffer<float> data : register(u1);
-        [numthreads(SIZE, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) { data[id.x] *= factor; }";
-    let path = written(&folder, &[("a.compute", hlsl)]);
+        [numthreads(SIZE, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) {
+            data[id.x] = data[id.x] * factor + summand;
+        }";
+    let path = written(&folder, &[("a.compute", hlsl), ("summand.hlsl", "const float summand;")]);
     let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
     let shader = shader.unwrap();
     let check = Check::new(&shader, &Options::default()).unwrap();
-    assert_eq!(check.setup.descriptors.len(), 2, "the uniforms have a buffer");
+    let [uniforms] = &check.setup.descriptors.iter().filter(|d| d.bytes < 256).collect::<Vec<_>>()[..] else {
+        panic!("the uniforms have a buffer: {:?}", check.setup.descriptors)
+    };
+    assert_eq!(uniforms.bytes, 8);
     assert_eq!(check.run(&SyntheticTarget::default()).unwrap().status, Status::Pass);
 }
 
