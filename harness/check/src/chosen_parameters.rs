@@ -66,6 +66,12 @@ impl fmt::Display for SearchExtent {
 }
 
 impl ChosenParameters {
+    /// Returns the sum of the numbers of push constants and buffers; the largest number without any.
+    pub(crate) fn sum(&self) -> u64 {
+        let numbers = self.push.iter().chain(&self.inputs).filter_map(|(_, value)| value.parse::<u64>().ok());
+        numbers.reduce(u64::saturating_add).unwrap_or(u64::MAX)
+    }
+
     /// Returns the sizes of arrays and images alone.
     pub(crate) fn sizes(&self) -> ChosenParameters {
         let ChosenParameters { elements, image_sizes, .. } = self.clone();

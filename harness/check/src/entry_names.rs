@@ -5,9 +5,21 @@ use crate::wgsl_directives::is_name_part;
 use std::path::{Path, PathBuf};
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: the functions with
-/// `[numthreads(..)]`, in their order. Comments and macros do not count.
+/// `[numthreads(..)]`, in their order. Comments and macros do not count. Without any, the kernels
+/// that a text of the engine Unity lists.
 pub(crate) fn entry_names(text: &str) -> Vec<String> {
-    distinct(functions(&Directives::of(text).others))
+    let text = Directives::of(text).others;
+    let functions = functions(&text);
+    distinct(if functions.is_empty() { kernels(&text) } else { functions })
+}
+
+/// Returns the names in the directives `#pragma kernel` of a text.
+fn kernels(text: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let directive = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
+        directive.trim_start().strip_prefix("kernel")?.split_whitespace().next().map(str::to_owned)
+    };
+    text.lines().filter_map(name).collect()
 }
 
 /// Returns the names of the compute entry points of an HLSL or Slang text: its own, those that it
@@ -169,6 +181,9 @@ mod tests {
             [numthreads(64, 1, 1)] void sum() { a / b; }";
         assert_eq!(entry_names(text), ["blur", "sum"]);
         assert_eq!(entry_names("void main() {}"), [""; 0]);
+        let unity =
+            "#pragma kernel Rain\n#pragma kernel Flow WIDE\n#define SIZE numthreads(8, 8, 1)\n[SIZE] void Rain() {}";
+        assert_eq!(entry_names(unity), ["Rain", "Flow"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::compiler_table::{
 use crate::compute_guards::compute_guards;
 use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
-use crate::include_search::{IncludedFiles, include_names, included_files};
+use crate::include_search::{IncludedFiles, below_current_folder, include_names, included_files};
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::ncnn_dialect;
 use crate::source_name::renamed;
@@ -149,13 +149,17 @@ pub(crate) fn compile(
     };
     job.completed(language, text, options, what).map_err(|what| {
         let lacks_preferred = compilers(language).first().is_some_and(|c| job.lacking.borrow().contains(c.program));
-        let hint = match missing.iter().find(|name| what.contains(name.as_str())) {
+        refused(match missing.iter().find(|name| what.contains(name.as_str())) {
             // No other compiler finds a file that is not there.
-            Some(name) => format!("\n  no file of the repository is {name}; give its folder with --include DIR"),
-            None if lacks_preferred => preferred(language).to_owned(),
-            None => String::new(),
-        };
-        refused(what + &hint)
+            Some(name) => {
+                format!(
+                    "it includes {name}, and no file of its repository has that name; give the folder with --include DIR; \
+                     {what}"
+                )
+            }
+            None if lacks_preferred => what + preferred(language),
+            None => what,
+        })
     })
 }
 
@@ -432,6 +436,19 @@ impl Job<'_> {
         self.run(compiler, &Source { attempt, ..*source }).ok().flatten().unwrap_or(compiled)
     }
 
+    /// Returns the name of a file in place of that in a module: `copy` is the name of a copy of the
+    /// text; `None` keeps the name.
+    fn own_name(&self, name: &str, copy: &str) -> Option<String> {
+        // slangc stores absolute paths.
+        let is_text = || path::absolute(self.path).is_ok_and(|absolute| absolute == Path::new(name));
+        if name == copy || is_text() {
+            return Some(self.name.to_owned());
+        }
+        let included = name.strip_prefix(&self.folder.display().to_string())?.trim_start_matches('/');
+        let file = self.files.iter().find(|(file, _)| file.ends_with(included));
+        Some(file.map_or_else(|| included.to_owned(), |(file, _)| below_current_folder(file).display().to_string()))
+    }
+
     /// Returns a compiler's message with the names of files in place of those of their copies.
     fn with_own_names(&self, message: &str, copy: &str) -> String {
         message.replace(copy, self.name).replace(&format!("{}/", self.folder.display()), "")
@@ -508,11 +525,7 @@ impl Job<'_> {
             compiler: format!("{}{version}", compiler.program),
             command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
         };
-        words = renamed(&words, &copy, self.name);
-        // slangc stores absolute paths.
-        if let Ok(absolute) = path::absolute(self.path) {
-            words = renamed(&words, &absolute.display().to_string(), self.name);
-        }
+        let words = renamed(&words, |name| self.own_name(name, &copy));
         Ok(Some(CompiledModule { words, run, note: None }))
     }
 }

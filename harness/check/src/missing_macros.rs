@@ -23,8 +23,13 @@ const FORMAT: &str = "rgba32f";
 const PRECISION: &str = "highp";
 
 /// Phrases of messages about a name in quotes.
-const NAMED: [&str; 4] =
-    ["undeclared identifier", "undefined identifier", "unknown type name", "no matching overloaded function"];
+const NAMED: [&str; 5] = [
+    "undeclared identifier",
+    "undefined identifier",
+    "unknown variable",
+    "unknown type name",
+    "no matching overloaded function",
+];
 
 /// Phrases of messages about a line.
 const LINES: [&str; 2] = ["syntax error", "unrecognized layout identifier"];

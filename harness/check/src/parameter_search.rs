@@ -37,7 +37,7 @@
 //! that the shader may write are checked, half of its instructions executed and half of large planted
 //! errors noticed ([`crate::mutation_score`]), or at its limits, which count work, so that the search
 //! is deterministic. A workgroup that takes too much work with the defaults may be heavy rather than
-//! endless, and is interpreted once with a larger limit; so are the first such candidates at last.
+//! endless, and is interpreted once with a larger limit; so are some such candidates at last.
 //!
 //! If the search does not find good parameters, it is repeated. It ends early if other parameters are not
 //! expected to avoid the faults of the last candidates, but a repetition would ([`INHERENT_FAULTS`]):
@@ -331,8 +331,9 @@ struct Search<'a> {
     work_per_group: u64,
     /// Largest work of one round of a candidate with several workgroups.
     candidate_work: u64,
-    /// The first candidates that exceed `work_per_group`, up to [`HEAVY_CANDIDATES`].
-    heavy: Vec<ChosenParameters>,
+    /// The candidates with the smallest parameters that exceed `work_per_group`, by the sum of the
+    /// parameters, up to [`HEAVY_CANDIDATES`].
+    heavy: BTreeMap<u64, ChosenParameters>,
     /// As [`Limits::undecided_blocks`].
     undecided_blocks: u64,
     /// Invocations of a candidate that are interpreted.
@@ -386,7 +387,7 @@ impl<'a> Search<'a> {
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
             candidate_work: CANDIDATE_WORK,
-            heavy: Vec::new(),
+            heavy: BTreeMap::new(),
             undecided_blocks: UNDECIDED_BLOCKS,
             invocations: INVOCATIONS,
             rounds: options.rounds.clamp(1, ROUNDS),
@@ -415,7 +416,9 @@ impl<'a> Search<'a> {
                 break;
             }
             self.work_per_group = known.saturating_mul(4).clamp(least, most);
-            self.heavy.clear();
+            if !self.is_exhausted() {
+                self.heavy.clear();
+            }
             best = self.improve(best)?;
             if self.heavy.is_empty() || self.work_per_group == most {
                 break;
@@ -425,14 +428,15 @@ impl<'a> Search<'a> {
         let best = if self.is_good(&best) { best } else { self.fitted(best)? };
         let best = if self.is_good(&best) { best } else { self.enlarged(best)? };
         let best = if best.score.defined == self.rounds { self.with_modes_last(best)? } else { best };
-        let is_heavy = best.work > WORK_PER_GROUP.saturating_mul(product(self.check.setup.groups));
-        if self.invocations == INVOCATIONS || is_heavy || self.effort.is_late() {
+        if self.invocations == INVOCATIONS || self.effort.is_late() {
             return Ok(best);
         }
         // Other workgroups may need longer arrays.
         (self.invocations, self.candidate_work) = (INVOCATIONS, LAST_CANDIDATE_WORK);
         self.limit += LAST_COST;
-        self.candidate(best.chosen)
+        let last = self.candidate(best.chosen.clone())?;
+        // What only takes much work is no worse.
+        Ok(if last.faults.first() == Some(&FaultKind::Endless) { best } else { last })
     }
 
     /// Interprets one workgroup of a candidate with a larger limit if it seems endless: it may only be
@@ -447,12 +451,11 @@ impl<'a> Search<'a> {
         Ok(better(seemingly_endless, heavy))
     }
 
-    /// Interprets the first candidates that took too much work with a larger limit, which stays if one
-    /// is better.
+    /// Interprets candidates that took too much work with a larger limit, which stays if one is better.
     fn with_heavy_candidates(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let usual = std::mem::replace(&mut self.work_per_group, HEAVY_WORK_PER_GROUP);
         let before = best.score;
-        for chosen in std::mem::take(&mut self.heavy) {
+        for chosen in std::mem::take(&mut self.heavy).into_values() {
             let is_spent = self.effort.cost >= self.limit + HEAVY_COST;
             if is_spent || self.effort.is_late() || self.is_good(&best) {
                 break;
@@ -588,8 +591,10 @@ impl<'a> Search<'a> {
                 match candidate.faults.first() {
                     // More work may be defined.
                     Some(FaultKind::Endless) => {
-                        let is_new = self.heavy.len() < HEAVY_CANDIDATES && !self.heavy.contains(&candidate.chosen);
-                        self.heavy.extend(is_new.then(|| candidate.chosen.clone()));
+                        self.heavy.entry(candidate.chosen.sum()).or_insert_with(|| candidate.chosen.clone());
+                        if self.heavy.len() > HEAVY_CANDIDATES {
+                            self.heavy.pop_last();
+                        }
                     }
                     Some(kind) => *self.effort.faults.entry(*kind).or_default() += 1,
                     None => {}

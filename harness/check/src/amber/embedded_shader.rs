@@ -75,7 +75,8 @@ impl EmbeddedShader {
                     other => wrong(other.to_string().replace(&shown, &self.name)),
                 });
                 let mut shader = compiled?;
-                let words = renamed(shader.source.module.words(), &shown, &name);
+                let own_name = |file: &str| (file == shown).then(|| name.clone());
+                let words = renamed(shader.source.module.words(), own_name);
                 shader.source = ModuleSource::from_words(words).map_err(|error| wrong(error.to_string()))?;
                 if let Some(run) = &mut shader.compiler {
                     run.command = run.command.replace(&shown, &self.name);

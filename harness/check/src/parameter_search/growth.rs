@@ -40,8 +40,11 @@ impl Search<'_> {
     /// Makes the run-time arrays and images of a candidate as large as its accesses need, while
     /// that is not large enough.
     pub(super) fn grown(&mut self, mut candidate: Candidate) -> Result<Candidate, CheckError> {
-        for _ in 0..GROWTHS {
-            let needed = needed_elements(self.check, self.options, &candidate.reach);
+        for growth in 0..GROWTHS {
+            // The first accesses of a loop may lead far beyond those that are known.
+            let ahead = |end: u64| if end > GROWN_BYTES { end } else { (end << growth).min(GROWN_BYTES) };
+            let reach = candidate.reach.iter().map(|(slot, end)| (*slot, ahead(*end))).collect();
+            let needed = needed_elements(self.check, self.options, &reach);
             let mut chosen = candidate.chosen.clone();
             for (name, elements) in needed {
                 let known = chosen.elements.entry(name).or_default();

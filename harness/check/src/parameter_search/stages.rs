@@ -16,6 +16,10 @@ use assay_oracle::FaultKind;
 /// Values that every parameter takes in turn, beside the sizes of the dispatch.
 const LADDER: [u64; 9] = [64, 256, 1, 16, 4, 1024, 32, 8, 2];
 
+/// Number of values without effect after which a parameter takes no others but 0: a flag, or one that
+/// nothing depends on.
+const WITHOUT_EFFECT: u32 = 2;
+
 /// Values that sizes and strides take in turn: strides of rows, and of slices of a volume.
 const SIZES_AND_STRIDES: [(u64, u64); 3] = [(8, 64), (4, 64), (32, 1024)];
 
@@ -262,18 +266,25 @@ impl Search<'_> {
             for (at, is_operand) in self.by_provenance(&lead.base.parameters, &lead.best) {
                 // A faulty index may have to be 0.
                 let (first, last) = if is_operand { (Some(0), None) } else { (None, Some(0)) };
+                let mut without_effect = 0;
                 for value in first.into_iter().chain(ladder.iter().copied()).chain(last) {
                     if self.is_done(&lead.best) {
                         return Ok(lead.best);
                     }
                     let Base { parameters, values, .. } = &lead.base;
-                    if values[at] == Some(value) || !width_permits(parameters[at].element.scalar, value) {
+                    let is_irrelevant = without_effect >= WITHOUT_EFFECT && value != 0;
+                    if is_irrelevant
+                        || values[at] == Some(value)
+                        || !width_permits(parameters[at].element.scalar, value)
+                    {
                         continue;
                     }
                     let mut changed = values.clone();
                     changed[at] = Some(value);
                     let base = lead.base.with(changed);
                     let candidate = self.candidate(base.chosen())?;
+                    let has_effect = (candidate.score, candidate.work) != (lead.best.score, lead.best.work);
+                    without_effect = if has_effect { 0 } else { without_effect + 1 };
                     improved |= candidate.score > lead.best.score;
                     lead = lead.or(candidate, base);
                 }
