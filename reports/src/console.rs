@@ -388,7 +388,7 @@ impl Console {
             Outcome::Pass => {
                 let warnings = match tally.with_status(Status::QualityWarning) {
                     0 => String::new(),
-                    n => format!(", {} of them by a lenient reading only", group_digits(n)),
+                    n => format!(", {} of them with a QualityWarning", group_digits(n)),
                 };
                 let part = match tally.sampled() {
                     0 => "",

@@ -605,6 +605,16 @@ impl<'a> Check<'a> {
         lines
     }
 
+    /// Returns the first data race of the first round on one line.
+    pub(crate) fn first_race(&self, target: &dyn Target) -> Option<String> {
+        let mut dispatch = self.dispatch(0, target).ok()?;
+        self.put_synthetic_addresses(&mut dispatch);
+        dispatch.only = self.chosen_workgroups();
+        let outcome = self.permitted(&dispatch).ok()?;
+        let race = outcome.faults.iter().find(|fault| fault.kind == FaultKind::DataRace)?;
+        Some(on_one_line(&self.fault_lines(race)))
+    }
+
     /// Returns the first benign race on one line.
     pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
         outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))

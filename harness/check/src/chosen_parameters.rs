@@ -16,6 +16,9 @@ pub(crate) const INDEX: &str = "index";
 /// Largest number of options that a note lists, and the number that it lists of more.
 const LISTED: (usize, usize) = (24, 8);
 
+/// Clause about a variant of a shader whose invocations race.
+const SERIAL: &str = "so a variant of the shader executes the invocations one after another in one invocation";
+
 /// Parameters that a search chose, in the notation of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenParameters {
@@ -26,6 +29,9 @@ pub struct ChosenParameters {
     /// Set if benign races are permitted.
     #[serde(default)]
     pub(crate) benign_races: bool,
+    /// The race for which a variant of the shader executes the invocations one after another.
+    #[serde(default)]
+    pub(crate) avoided_race: Option<String>,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -47,6 +53,12 @@ pub struct ChosenParameters {
 pub struct SearchExtent {
     /// Number of candidates, of which the first has the defaults.
     pub candidates: u32,
+    /// Set if invocations race with some candidate, and the defaults are undefined.
+    #[serde(default)]
+    pub(crate) races: bool,
+    /// Set if the defaults are defined and some written element could come out wrong.
+    #[serde(default)]
+    pub(crate) checks_defaults: bool,
     /// Number of candidates with a fault, after its term and its commonest kind, if most have any:
     /// `undefined behaviour (out of bounds)`.
     pub(crate) obstacle: Option<(String, u32)>,
@@ -123,7 +135,12 @@ impl ChosenParameters {
         let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
         let racing =
             if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
-        format!("with the defaults {}; {} chose {}{robust}{racing}", self.reason, self.extent, self.listed_options())
+        let chosen = match (&self.avoided_race, self.listed_options()) {
+            (None, options) => format!("chose {options}"),
+            (Some(_), options) if options.is_empty() => format!("found no parameters that avoid that, {SERIAL}"),
+            (Some(_), options) => format!("found no parameters that avoid that, {SERIAL}, with {options}"),
+        };
+        format!("with the defaults {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
     }
 
     /// Returns the options that set the same parameters, or the first ones of very many.

@@ -184,7 +184,8 @@ pub fn search_parameters(
     if search.is_good(&given) {
         let reason = format!("the shader executed only {} of its instructions", group_digits(given.score.executed));
         let chosen = search.with_modes_last(given)?.chosen;
-        let extent = SearchExtent { candidates: search.effort.candidates, obstacle: None };
+        let candidates = search.effort.candidates;
+        let extent = SearchExtent { candidates, races: false, checks_defaults: true, obstacle: None };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
             false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..chosen })),
@@ -222,7 +223,9 @@ pub fn search_parameters(
         let only_most = if *number == faulty { "" } else { "most: " };
         (format!("{term} ({only_most}{kind})"), faulty)
     });
-    let extent = SearchExtent { candidates: effort.candidates, obstacle };
+    let races = search.races && before.defined < search.rounds;
+    let checks_defaults = before.defined == search.rounds && before.narrow > 0;
+    let extent = SearchExtent { candidates: effort.candidates, races, checks_defaults, obstacle };
     Ok(match is_better {
         true => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..best.chosen })),
         false => ParameterSearch::NothingBetter(extent),

@@ -15,8 +15,10 @@ use crate::{
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::Target;
 use assay_files::input;
-use assay_oracle::Place;
+use assay_oracle::{FaultKind, Place};
+use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
+use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -32,6 +34,9 @@ pub const BUNDLE_FOLDER: &str = "bundle";
 
 /// Subdirectory of a result directory for the bundle of a reduced failure.
 const REDUCED_FOLDER: &str = "reduced";
+
+/// Largest number of invocations that are executed one after another.
+const SERIAL_INVOCATIONS: u64 = 1024;
 
 /// Subdirectory of a result directory for the case file with the parameters that a search chose and
 /// the buffers that were derived.
@@ -184,6 +189,46 @@ impl CheckSession {
             }
         }
         self.searched = started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// After a search without success because invocations race, takes a variant of the shader that
+    /// executes its invocations one after another, in one invocation, if some parameters lead to
+    /// elements that can be checked. A Pass is a QualityWarning that names the race then.
+    ///
+    /// # Errors
+    /// As [`CheckSession::check`].
+    pub fn avoid_races(&mut self, limits: &dyn Target, on_candidate: &dyn Fn()) -> Result<(), CheckError> {
+        let racing = self.fruitless.clone().filter(|fruitless| fruitless.races);
+        let Some(racing) = racing.filter(|_| self.options.rules == Specification::Vulkan) else { return Ok(()) };
+        let started = Instant::now();
+        let setup = self.check()?.setup;
+        let whole = SerialDispatch { local: setup.local, groups: setup.groups };
+        let dispatch = match whole.invocations() {
+            ..=SERIAL_INVOCATIONS => whole,
+            _ => SerialDispatch { groups: [1; 3], ..whole },
+        };
+        let words = with_serial_invocations(&self.shader.source.module, &setup.entry, dispatch);
+        let Some(words) = words.filter(|_| dispatch.invocations() <= SERIAL_INVOCATIONS) else { return Ok(()) };
+        let shader = self.shader.with_words(words)?;
+        if shader.must_be_legal(false).is_err() {
+            return Ok(());
+        }
+        let mut options = Options { groups: Some([1; 3]), ..self.options.clone() };
+        let found = search_parameters(&Check::new(&shader, &options)?, &options, (limits, on_candidate))?;
+        let chosen = match found {
+            ParameterSearch::NotNeeded => ChosenParameters::default(),
+            ParameterSearch::Found(chosen) => *chosen,
+            ParameterSearch::NothingBetter(extent) if extent.checks_defaults => ChosenParameters::default(),
+            ParameterSearch::NothingBetter(_) => return Ok(()),
+        };
+        chosen.apply(&mut options)?;
+        let avoided_race = self.check()?.first_race(limits).or_else(|| Some(FaultKind::DataRace.to_string()));
+        let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
+        self.chosen = Some(ChosenParameters { avoided_race, reason, extent: racing, ..chosen });
+        self.fruitless = None;
+        (self.shader, self.options) = (shader, options);
+        self.searched += started.elapsed().as_secs_f64();
         Ok(())
     }
 
@@ -399,7 +444,11 @@ impl CheckSession {
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
         result.times.search = self.searched;
-        result.chosen = self.chosen.as_ref().map(ChosenParameters::listed_options);
+        result.chosen =
+            self.chosen.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
+        if let Some(race) = self.chosen.as_ref().and_then(|chosen| chosen.avoided_race.as_ref()) {
+            status::qualify_by_avoided_race(result, race);
+        }
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));

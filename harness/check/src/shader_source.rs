@@ -240,6 +240,26 @@ impl ShaderSource {
         }
     }
 
+    /// Returns the shader with another module, which its text does not lead to.
+    ///
+    /// # Errors
+    /// The words are not a module.
+    pub(crate) fn with_words(&self, words: Vec<u32>) -> Result<ShaderSource, CheckError> {
+        let refused =
+            |error: &dyn std::fmt::Display| CheckError::Shader { name: self.name.clone(), what: error.to_string() };
+        let source = ModuleSource::from_words(words).map_err(|error| refused(&error))?;
+        Ok(ShaderSource {
+            name: self.name.clone(),
+            language: Language::SpirvWords,
+            source,
+            text: None,
+            overrides: Vec::new(),
+            target_env: self.target_env,
+            compiler: self.compiler.clone(),
+            notes: self.notes.clone(),
+        })
+    }
+
     /// Returns the names of the compute entry points, in the order of the module.
     pub fn compute_entry_points(&self) -> Vec<String> {
         let entries = Reflection::new(&self.source.module).entry_points.into_iter();

@@ -68,6 +68,16 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
     }
 }
 
+/// Lets a verdict depend on a variant of the shader that executes its invocations one after another,
+/// because they race: a Pass becomes a QualityWarning, and the reason names the race.
+pub(crate) fn qualify_by_avoided_race(result: &mut CheckResult, race: &str) {
+    if result.status == Status::Pass {
+        let conclusion = result.conclusion();
+        let why = format!("invocations race, which is undefined behaviour: {race}; one after another, {conclusion}");
+        (result.status, result.reason) = (Status::QualityWarning, Some(why));
+    }
+}
+
 /// Returns the reason for a check in which no written element could have come out wrong.
 pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> String {
     let none = Writes::default();

@@ -19,6 +19,7 @@ mod reduction;
 mod robustness;
 mod rounds;
 mod sequences;
+mod serial_invocations;
 mod subgroup_layouts;
 mod support;
 mod traces;

@@ -1,0 +1,108 @@
+//! Shaders whose invocations race: a variant executes them one after another.
+
+use crate::support::{SyntheticTarget, wgsl};
+use assay_check::{Check, CheckSession, Mutation, Options, SessionOutput, ShaderSource};
+use assay_events::{CheckResult, Status};
+use assay_exec::{DispatchOutput, Target};
+use assay_oracle::Slot;
+use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
+use std::sync::Mutex;
+
+/// Each invocation reads the element that the next one writes.
+const RACING: &str = "@group(0) @binding(0) var<storage, read_write> data: array<f32, 256>;
+    @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+        data[id.x] = data[(id.x + 1u) % 256u] * 1.5;
+    }";
+
+fn searched(text: &str) -> CheckSession {
+    let mut session = CheckSession::new(wgsl(text), Options::default());
+    session.search(&SyntheticTarget::default(), &|| ()).unwrap();
+    session.avoid_races(&SyntheticTarget::default(), &|| ()).unwrap();
+    session
+}
+
+fn run(session: &CheckSession, target: &dyn Target) -> CheckResult {
+    let (check, output) = (session.check().unwrap(), SessionOutput { folder: None, command: &[] });
+    let mut result = session.run(&check, target, None, output, &|_| ()).unwrap();
+    session.conclude(&check, &mut result, target.info(), output).unwrap();
+    result
+}
+
+#[test]
+fn a_shader_that_races_is_checked_one_invocation_after_another() {
+    let session = searched(RACING);
+    let result = run(&session, &SyntheticTarget::default());
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    let reason = result.reason.as_deref().unwrap();
+    assert!(
+        reason.starts_with("invocations race, which is undefined behaviour: test.wgsl:3:9: data[id.x] = "),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("(data)[1]: invocation 0, 0, 0 accesses it") && reason.contains("; one after another, 503 of "),
+        "{reason}"
+    );
+    assert!(result.writes.as_ref().is_some_and(|writes| writes.written == 512) && result.is_meaningful(), "{result:?}");
+    assert!(result.notes.iter().any(|note| note.contains("executes the invocations one after another")), "{result:?}");
+    // The session in another process has the variant, too.
+    let again = CheckSession::from_request(session.request()).unwrap();
+    assert_eq!(run(&again, &SyntheticTarget::default()).status, Status::QualityWarning);
+}
+
+#[test]
+fn an_error_in_a_shader_that_races_fails() {
+    let mutation: Mutation = "ulp:1000@OpFMul".parse().unwrap();
+    let mut session = searched(RACING);
+    session.mutation = Some(mutation);
+    let result = run(&session, &SyntheticTarget::default());
+    assert_eq!(result.status, Status::Fail, "{result:?}");
+}
+
+#[test]
+fn a_shader_that_synchronises_has_no_such_variant() {
+    let text = "var<workgroup> sum: u32;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32, 256>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            sum = id.x;
+            workgroupBarrier();
+            data[id.x] = data[(id.x + 1u) % 256u] + sum;
+        }";
+    let session = searched(text);
+    let check = session.check().unwrap();
+    assert_eq!(check.setup.local, [64, 1, 1]);
+    assert!(check.run(&SyntheticTarget::default()).is_err(), "it races");
+}
+
+/// The inputs of every invocation are those of the original dispatch.
+#[test]
+fn inputs_are_those_of_the_original_invocations() {
+    let text = "var<private> count: u32 = 7u;
+        @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(4, 2, 3) fn main(
+            @builtin(global_invocation_id) global: vec3<u32>, @builtin(local_invocation_id) local: vec3<u32>,
+            @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+            @builtin(local_invocation_index) index: u32,
+        ) {
+            count += 1u;
+            let at = (global.z * 6u + global.y) * 8u + global.x;
+            data[at] = index + 100u * (local.x + 4u * (local.y + 2u * local.z)) + 10000u * dot(group, vec3(1u, 2u, 6u))
+                + 1000000u * dot(groups, vec3(1u, 2u, 3u)) + 100000000u * count;
+        }";
+    let (local, groups) = ([4, 2, 3], [2, 3, 1]);
+    let output = |shader: &ShaderSource, groups| {
+        let words = Mutex::new(Vec::new());
+        let keep = |output: &mut DispatchOutput| words.lock().unwrap().clone_from(&output.memory[&Slot::new(0, 0)]);
+        let options = Options { groups: Some(groups), rounds: 1, elements: vec![(None, 200)], ..Options::default() };
+        let result = Check::new(shader, &options).unwrap().run(&SyntheticTarget::spoilt(keep)).unwrap();
+        assert_eq!(result.status, Status::Pass, "{result:?}");
+        words.into_inner().unwrap()
+    };
+    let original = wgsl(text);
+    let serial = with_serial_invocations(&original.source.module, "main", SerialDispatch { local, groups }).unwrap();
+    let bytes: Vec<u8> = serial.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let serial = ShaderSource::read("serial.spv", &bytes).unwrap();
+    serial.must_be_legal(true).unwrap();
+    let (original, serial) = (output(&original, groups), output(&serial, [1; 3]));
+    assert!(original.len() == 800 && original.iter().any(|byte| *byte > 0), "{original:?}");
+    assert_eq!(original, serial);
+}
