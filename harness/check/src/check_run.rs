@@ -607,7 +607,9 @@ impl UndefinedRounds {
         );
         let longer = options_for_reach(check, &self.reach);
         if !longer.is_empty() {
-            list.extend(check.advice(&format!("  the accesses are in bounds with {}", longer.join(" "))));
+            list.extend(
+                check.advice(&format!("  the accesses up to the first faults are in bounds with {}", longer.join(" "))),
+            );
         }
         list.extend(check.advice(&advice));
         if check.shader.wgsl().is_some() && !check.setup.wgsl && !self.reach.is_empty() {

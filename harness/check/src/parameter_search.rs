@@ -216,7 +216,8 @@ pub fn search_parameters(
     let may_be_judged = best.score.judged > Judged::Little || best.score.ordered > 0;
     let says_something = best.score.narrow > 0 || best.score.defined == search.rounds && may_be_judged;
     let says_more = (best.score.varied, best.score.noticed) > (before.varied, before.noticed);
-    let is_better = best.score > before && says_something && (says_more || !was_enough);
+    let is_other = best.chosen != ChosenParameters::default();
+    let is_better = is_other && best.score > before && says_something && (says_more || !was_enough);
     let faulty: u32 = effort.faults.values().sum();
     let most = effort.faults.iter().max_by_key(|(_, number)| **number).filter(|_| faulty > effort.candidates / 2);
     let obstacle = most.map(|(kind, number)| {

@@ -13,7 +13,7 @@ use crate::{
     SearchExtent, ShaderSource, bundle, reduce, search_parameters, status,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
-use assay_exec::Target;
+use assay_exec::{SubgroupControl, Target};
 use assay_files::input;
 use assay_oracle::{FaultKind, Place};
 use assay_precision::Specification;
@@ -200,7 +200,9 @@ impl CheckSession {
     /// As [`CheckSession::check`].
     pub fn avoid_races(&mut self, limits: &dyn Target, on_candidate: &dyn Fn()) -> Result<(), CheckError> {
         let racing = self.fruitless.clone().filter(|fruitless| fruitless.races);
-        let Some(racing) = racing.filter(|_| self.options.rules == Specification::Vulkan) else { return Ok(()) };
+        let is_usual =
+            self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
+        let Some(racing) = racing.filter(|_| is_usual) else { return Ok(()) };
         let started = Instant::now();
         let setup = self.check()?.setup;
         let whole = SerialDispatch { local: setup.local, groups: setup.groups };

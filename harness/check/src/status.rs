@@ -155,6 +155,11 @@ pub(crate) fn infinite_operands(result: &CheckResult, constant: Option<&str>) ->
     })
 }
 
+/// The two readings of the accuracy of texels (Vulkan, "Conversion From Normalized Fixed-Point to
+/// Floating-Point").
+const TEXEL_DOUBT: &str = " (the text does not say what the accuracy of a normalised texel, 1 part in 10^5, is relative to: its \
+                           value, or the range of the format)";
+
 /// Adds the check of the instructions by themselves to a result. It can decide one whose output
 /// could not be judged.
 pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructions, wrong: Option<Blame>) {
@@ -172,9 +177,18 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
                 group_digits(wrong)
             )),
         )),
-        None if !traced.is_meaningful() => None,
+        None if !traced.is_meaningful() => {
+            if let (Status::Undetermined, Some(reason)) = (result.status, &mut result.reason) {
+                *reason += &format!("; by themselves, too few instructions could be checked for a verdict: {traced}");
+            }
+            None
+        }
         None if traced.lenient > 0 => {
-            let most = traced.most_lenient.as_ref().map_or_else(String::new, |place| format!(", most of {place}"));
+            let most = traced.most_lenient.as_ref().map_or_else(String::new, |place| {
+                let is_texel = ["OpImageRead", "OpImageFetch"].iter().any(|name| place.starts_with(name));
+                let doubt = if is_texel { TEXEL_DOUBT } else { "" };
+                format!(", most of {place}{doubt}")
+            });
             let why = format!("{lenient} results of instructions are permitted by a lenient reading only{most}");
             Some((Status::QualityWarning, Some(why)))
         }
@@ -188,10 +202,7 @@ pub(crate) fn by_instructions(result: &mut CheckResult, traced: TracedInstructio
         (result.status, result.reason) = (status, reason);
     }
     let is_conclusion = result.status == Status::Pass && traced.is_meaningful();
-    if is_conclusion {
-        let names = || format!("instructions that were not recorded: {}", traced.unrecorded.join(", "));
-        result.notes.extend((!traced.unrecorded.is_empty()).then(names));
-    } else if traced.results > 0 {
+    if !is_conclusion && traced.results > 0 {
         let all = match (&wrong, traced.lenient) {
             (Some(_), _) => String::new(),
             (None, 0) => ", all permitted".to_owned(),

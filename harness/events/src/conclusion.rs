@@ -13,7 +13,10 @@ impl CheckResult {
         let by_instructions = self.traced.as_ref().filter(|traced| traced.is_meaningful());
         match (by_instructions, &self.writes) {
             (Some(traced), _) => of_instructions(traced),
-            (None, Some(writes)) if writes.written > 0 => of_output(writes),
+            (None, Some(writes)) if writes.written > 0 => {
+                let says_little = if self.is_meaningful() { "" } else { "this says little about the shader: " };
+                format!("{says_little}{}", of_output(writes))
+            }
             _ => format!("{} elements checked, all permitted", group_digits(self.elements_checked)),
         }
     }
@@ -21,9 +24,13 @@ impl CheckResult {
 
 /// Returns the conclusion of a passing check of the instructions.
 fn of_instructions(traced: &TracedInstructions) -> String {
+    let unrecorded = match &traced.unrecorded[..] {
+        [] => String::new(),
+        names => format!("; not checked: {}", names.join(", ")),
+    };
     format!(
         "the output says little, but each instruction gave permitted results for its own operands: {traced} checked, \
-         all permitted"
+         all permitted{unrecorded}"
     )
 }
 
@@ -56,16 +63,21 @@ mod tests {
     fn conclusion_names_the_checked_share_of_the_written_elements() {
         assert_eq!(pass(2000, 2000).conclusion(), "all 2,000 written elements checked, all permitted");
         assert_eq!(pass(2000, 1500).conclusion(), "1,500 of 2,000 written elements checked, all permitted");
+        let little = "this says little about the shader: 50 of 2,000 written elements checked, all permitted";
+        assert_eq!(pass(2000, 50).conclusion(), little);
     }
 
     #[test]
     fn conclusion_rests_on_instructions_if_most_of_them_were_checked() {
         let conclusion = |instructions| {
-            let traced = TracedInstructions { instructions, of: 10, results: 1200, ..TracedInstructions::default() };
+            let unrecorded = vec!["OpAtomicIAdd".to_owned()];
+            let traced =
+                TracedInstructions { instructions, of: 10, results: 1200, unrecorded, ..TracedInstructions::default() };
             CheckResult { traced: Some(traced), ..pass(2000, 1) }.conclusion()
         };
-        assert!(conclusion(9).ends_with("1,200 results of 9 of 10 computations checked, all permitted"));
-        assert!(conclusion(2).starts_with("1 of 2,000 written elements"));
+        let nine = conclusion(9);
+        assert!(nine.ends_with("9 of 10 computations checked, all permitted; not checked: OpAtomicIAdd"), "{nine}");
+        assert!(conclusion(2).contains("1 of 2,000 written elements"));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Endings of shaders and scripts in a folder. Files with other names are often included by
-/// shaders; they are checked if they are named themselves. A `.glsl` file of a folder is a compute
-/// shader if it states a workgroup size and a version or `main`.
+/// shaders; they are checked if they are named themselves. A `.glsl`, `.cs` or `.csh` file of a folder
+/// is a compute shader if it states a workgroup size and a version or `main`.
 pub(crate) const ENDINGS: [&str; 9] =
     ["wgsl", "spv", "spvasm", "comp", "hlsl", "compute", "slang", "amber", "vkscript"];
 

@@ -128,7 +128,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
             if kind.is_dir() {
                 folders.push(path);
             } else if ending.is_some_and(|ending| match ending {
-                "glsl" => is_compute_glsl(&path),
+                // Files in C# have the ending `cs`, too.
+                "glsl" | "cs" | "csh" => is_compute_glsl(&path),
                 _ => (ending == CASE_FILE || ENDINGS.contains(&ending)) && path.is_file(),
             }) {
                 files.push(path);

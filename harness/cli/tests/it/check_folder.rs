@@ -63,6 +63,7 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
         ("fragment.wgsl", "@fragment fn main() -> @location(0) vec4<f32> { return vec4<f32>(); }".to_owned()),
         (".hidden/b.wgsl", WRITES.to_owned()),
         ("notes.toml", "text = 'not of Assay'".to_owned()),
+        ("sharp.cs", "class A { static void Main() {} }".to_owned()),
         ("c.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main(".to_owned()),
         ("included.glsl", "float half_of(float x) { return x / 2.0; }".to_owned()),
         ("vertex.glsl", "#version 450\nvoid main() {}".to_owned()),
