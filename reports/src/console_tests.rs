@@ -69,7 +69,7 @@ fn the_last_line_is_the_verdict() {
     assert!(last(&[], false).starts_with("NOTHING CHECKED: "));
     assert!(
         last(&[Status::QualityWarning], false).contains("PASS")
-            && last(&[Status::QualityWarning], false).contains("lenient")
+            && last(&[Status::QualityWarning], false).contains("with a QualityWarning")
     );
     let by = |path: &str| {
         let one = CaseResult { path: path.to_owned(), ..named("p.path", "default", Status::Pass) };

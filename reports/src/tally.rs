@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, io, rc::Rc};
 /// Outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every checked result is permitted, some of them possibly by a lenient reading only.
+    /// Every checked result is permitted, some of them possibly with a QualityWarning.
     Pass,
     /// A case failed, crashed, hung or had an internal error unexpectedly, or did better than the
     /// baseline.

@@ -76,6 +76,7 @@ use assay_oracle::{
     CauseKind, Coverage, Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
+use assay_spirv::reflect::{Reflection, SpecConstant};
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use growth::elements_up_to;
@@ -254,10 +255,20 @@ pub(crate) fn open_sources(check: &Check<'_>, at: InstructionIndex) -> Option<St
         .then(|| format!("an operand is computed from {}; try for example {}", names.join(", "), options.join(" ")))
 }
 
-/// Returns the names of the parameters, given or open, from which the operands of an instruction
-/// are computed.
+/// Returns the names of the parameters, given or open, and of the specialisation constants from which
+/// the operands of an instruction are computed.
 pub(crate) fn parameters_of(check: &Check<'_>, at: InstructionIndex) -> Vec<String> {
+    let module = &check.shader.source.module;
+    let ids = DataFlow::new(module).ids(at);
+    let constants = Reflection::new(module).spec_constants.into_iter().filter(|constant| ids.contains(&constant.id));
+    let named = |constant: SpecConstant| {
+        let name = constant.name.unwrap_or_else(|| constant.spec_id.to_string());
+        format!("the specialisation constant `{name}`")
+    };
     listed(&operands_of(check, all_parameters(check), at))
+        .into_iter()
+        .chain(constants.map(named).take(LISTED))
+        .collect()
 }
 
 /// Returns options with which accesses up to an end in bytes are in bounds, for run-time arrays and

@@ -201,6 +201,11 @@ impl<'a> DataFlow<'a> {
         FaultSources { operand: sources(operands), control: sources(conditions) }
     }
 
+    /// Returns the ids from which the operands of an instruction are computed.
+    pub(crate) fn ids(&self, at: InstructionIndex) -> BTreeSet<u32> {
+        self.slice(used(self.module, self.module.instruction(at)), used).ids
+    }
+
     /// Returns the memory on which the branches of all functions depend, as control.
     pub(crate) fn branch_sources(&self) -> FaultSources {
         let functions = self.module.functions().iter();

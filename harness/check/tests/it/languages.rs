@@ -444,6 +444,28 @@ fn wgsl_with_imports_of_modules_is_compiled() {
     assert_eq!(products(&with(&["FAST=1", "COUNT=3"])), 1);
 }
 
+#[test]
+fn a_branch_that_skips_code_names_the_specialisation_constant_of_its_condition() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#version 450
+layout(local_size_x = 64) in;
+layout(constant_id = 2) const uint K = 0;
+layout(binding = 0) buffer Data { uint data[]; };
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    uint sum = i;
+    for (uint k = 0; k < K * (i + 1); k++) { sum = sum * 5 + data[(i + k) % 64]; }
+    data[i] = sum;
+}
+";
+    let Some(shader) = compiled(&written(&folder, &[("a.comp", text)]), &CompileOptions::default()) else { return };
+    let shader = shader.unwrap();
+    let check = Check::new(&shader, &Options::default()).unwrap();
+    let result = check.run(&SyntheticTarget::default()).unwrap();
+    let skipped = result.executed.and_then(|executed| executed.skipped).expect("the loop is not executed");
+    assert_eq!(skipped.depends_on, ["the specialisation constant `K`"], "{skipped}");
+}
+
 /// glslang loads both alternatives, one of them beyond the array.
 #[test]
 fn operands_that_hlsl_does_not_need_access_nothing() {
