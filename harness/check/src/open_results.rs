@@ -7,9 +7,9 @@ use assay_spirv::tables::Op;
 /// Returns as a clause why the specification may place no requirement on the result of an
 /// instruction with this name; `None` if Assay knows no general reason.
 ///
-/// The domains of the functions are those of the SPIR-V extended instructions for GLSL, and of
-/// Vulkan, "Precision of Individual Operations". Without float controls, infinities and NaNs are
-/// assumed not to occur.
+/// The rules are those of [`assay_precision`]; these are hints for messages, which decide nothing. The
+/// domains are those of the SPIR-V extended instructions for GLSL, and of Vulkan, "Precision of
+/// Individual Operations". Without float controls, infinities and NaNs are assumed not to occur.
 pub(crate) fn open_operands(i: &Instruction<'_>, name: &str) -> Option<&'static str> {
     let is_float = i.op == Some(Op::ExtInst) || i.op.is_some_and(|op| op.info().class == InstructionClass::Arithmetic);
     Some(match name {
@@ -22,7 +22,7 @@ pub(crate) fn open_operands(i: &Instruction<'_>, name: &str) -> Option<&'static 
         "Normalize" => "the vector may be zero, or its length infinite",
         "FClamp" | "NClamp" => "the minimum may be above the maximum",
         "SmoothStep" => "the first edge may be no less than the second",
-        "OpFDiv" => "the divisor may be zero, or outside of 2^-126 to 2^126, or the result infinite",
+        "OpFDiv" => "the divisor may be zero, very small or very large, or the result infinite",
         "OpFRem" | "OpFMod" => "the divisor may be zero, or the quotient infinite",
         _ if is_float => "an operand or the result may be infinite or NaN",
         _ => return None,
