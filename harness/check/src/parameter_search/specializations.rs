@@ -11,6 +11,7 @@ use crate::chosen_parameters::ChosenParameters;
 use crate::options::Options;
 use assay_exec::Target;
 use assay_spirv::reflect::{Reflection, SpecConstant, TypeLayout};
+use std::collections::BTreeSet;
 
 /// Values that all open specialisation constants take.
 const SPEC_LADDER: [u64; 4] = [1, 4, 16, 64];
@@ -40,7 +41,11 @@ pub(super) fn search(
     let is_replaced = |c: &SpecConstant| c.default == 0 && c.name.as_ref().is_some_and(|name| pushed.contains(name));
     let has_open_value = |c: &SpecConstant| c.default == 0 || c.default == 1 && !matches!(*c.shape, TypeLayout::Bool);
     let is_open = |c: &SpecConstant| has_open_value(c) && !is_replaced(c);
-    let open: Vec<SpecConstant> = constants.into_iter().filter(|c| is_open(c) && !is_set(c.spec_id)).collect();
+    // Several constants may have one id.
+    let mut ids = BTreeSet::new();
+    let is_first = |c: &SpecConstant| ids.insert(c.spec_id);
+    let open: Vec<SpecConstant> =
+        constants.into_iter().filter(|c| is_open(c) && !is_set(c.spec_id)).filter(is_first).collect();
     let all = SPEC_LADDER.iter().map(|value| open.iter().map(|c| (c, *value)).collect::<Vec<_>>());
     // A single constant is covered by the ladder.
     let alone = if open.len() > 1 { &open[..open.len().min(SPECS)] } else { &[] };
