@@ -16,9 +16,6 @@ pub(crate) const INDEX: &str = "index";
 /// Largest number of options that a note lists, and the number that it lists of more.
 const LISTED: (usize, usize) = (24, 8);
 
-/// Clause about a variant of a shader whose invocations race.
-const SERIAL: &str = "so a variant of the shader executes the invocations one after another in one invocation";
-
 /// Parameters that a search chose, in the notation of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenParameters {
@@ -29,9 +26,9 @@ pub struct ChosenParameters {
     /// Set if benign races are permitted.
     #[serde(default)]
     pub(crate) benign_races: bool,
-    /// The race for which a variant of the shader executes the invocations one after another.
+    /// The race for which a variant of the shader executes invocations one after another.
     #[serde(default)]
-    pub(crate) avoided_race: Option<String>,
+    pub(crate) avoided_race: Option<AvoidedRace>,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -46,6 +43,25 @@ pub struct ChosenParameters {
     pub(crate) reason: String,
     /// The candidates of the search.
     pub(crate) extent: SearchExtent,
+}
+
+/// A data race that a serial variant of the shader avoids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AvoidedRace {
+    /// The race on one line.
+    pub(crate) race: String,
+    /// Number of invocations that the variant executes, and of those of the dispatch.
+    pub(crate) executed: [u64; 2],
+}
+
+impl fmt::Display for AvoidedRace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [executed, all] = self.executed.map(group_digits);
+        write!(
+            f,
+            "so a variant of the shader executes {executed} of the {all} invocations one after another in one invocation"
+        )
+    }
 }
 
 /// The candidates of a search.
@@ -137,8 +153,8 @@ impl ChosenParameters {
             if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
         let chosen = match (&self.avoided_race, self.listed_options()) {
             (None, options) => format!("chose {options}"),
-            (Some(_), options) if options.is_empty() => format!("found no parameters that avoid that, {SERIAL}"),
-            (Some(_), options) => format!("found no parameters that avoid that, {SERIAL}, with {options}"),
+            (Some(race), options) if options.is_empty() => format!("found no parameters that avoid that, {race}"),
+            (Some(race), options) => format!("found no parameters that avoid that, {race}, with {options}"),
         };
         format!("with the defaults {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
     }

@@ -4,6 +4,7 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
+use crate::chosen_parameters::AvoidedRace;
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
@@ -225,7 +226,8 @@ impl CheckSession {
             ParameterSearch::NothingBetter(_) => return Ok(()),
         };
         chosen.apply(&mut options)?;
-        let avoided_race = self.check()?.first_race(limits).or_else(|| Some(FaultKind::DataRace.to_string()));
+        let race = self.check()?.first_race(limits).unwrap_or_else(|| FaultKind::DataRace.to_string());
+        let avoided_race = Some(AvoidedRace { race, executed: [dispatch.invocations(), whole.invocations()] });
         let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
         self.chosen = Some(ChosenParameters { avoided_race, reason, extent: racing, ..chosen });
         self.fruitless = None;
@@ -449,7 +451,7 @@ impl CheckSession {
         result.chosen =
             self.chosen.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
         if let Some(race) = self.chosen.as_ref().and_then(|chosen| chosen.avoided_race.as_ref()) {
-            status::qualify_by_avoided_race(result, race);
+            status::qualify_by_avoided_race(result, &race.race);
         }
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =

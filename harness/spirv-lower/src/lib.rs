@@ -4,7 +4,8 @@
 //! A lowered module does not test native support of the extension. It shows the meaning of the
 //! shader, and tests the parts of the harness that run it. [`without_forbidden_layout`],
 //! [`with_whole_texels`] and [`with_single_inputs`] are not lowerings: they mend what translators make
-//! illegal. [`with_skipped_accesses`] is the evaluation of a newer language.
+//! illegal. [`with_skipped_accesses`] is the evaluation of a newer language, and
+//! [`with_serial_invocations`] gives a shader that races a defined behaviour.
 
 pub mod bindless;
 pub mod fragment;
