@@ -157,7 +157,7 @@ impl<'a> CheckRun<'a> {
             benign_race: None,
             whole_rounds: 0,
             output: None,
-            communication: Communication::find(&check.shader.source.module, &check.setup.entry),
+            communication: Communication::find(&check.shader.source.module, &check.setup.entry, check.setup.size()),
         }
     }
 

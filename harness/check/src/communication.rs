@@ -2,12 +2,13 @@
 
 use crate::base_variable::{base_variable, slot_of};
 use crate::image_handles::ImageHandle;
+use crate::own_elements::OwnElements;
 use assay_oracle::{FaultKind, PossibleFault, Slot};
 use assay_spirv::Module;
 use assay_spirv::module::Instruction;
 use assay_spirv::reflect::static_uses;
 use assay_spirv::tables::{Op, StorageClass};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Memory that several invocations may access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,10 +25,19 @@ impl SharedMemory {
     }
 }
 
+/// Place of an access in memory, as a raw id.
+#[derive(Clone, Copy, Debug)]
+enum AccessPlace {
+    Pointer(u32),
+    /// Coordinates in an image.
+    Texel(u32),
+}
+
 /// Access of an instruction to shared memory.
 struct Access {
     /// The memory; `None` if that is not known.
     memory: Option<Vec<SharedMemory>>,
+    place: AccessPlace,
     reads: bool,
     writes: bool,
 }
@@ -36,18 +46,19 @@ impl Access {
     /// Returns the accesses of an instruction.
     fn of(module: &Module, i: Instruction<'_>) -> Vec<Access> {
         let operand = |at: usize| i.operand(at).unwrap_or_default();
-        let access = |memory, reads, writes| Access { memory, reads, writes };
+        let access = |memory, place, reads, writes| Access { memory, place, reads, writes };
         let memory =
             |pointer: u32| base_variable(module, pointer).map(|(base, _)| vec![SharedMemory::of(module, base)]);
         let pointer = |at: usize, reads, writes| {
-            is_shared(module, operand(at)).then(|| access(memory(operand(at)), reads, writes))
+            let place = AccessPlace::Pointer(operand(at));
+            is_shared(module, operand(at)).then(|| access(memory(operand(at)), place, reads, writes))
         };
         let image = |reads, writes| {
             let handle = ImageHandle::find(module, operand(0));
             let memory = |handle: ImageHandle| {
                 handle.variables().iter().map(|variable| SharedMemory::of(module, *variable)).collect()
             };
-            Some(access(handle.map(memory), reads, writes))
+            Some(access(handle.map(memory), AccessPlace::Texel(operand(1)), reads, writes))
         };
         let found = match i.op {
             Some(Op::Load) => [pointer(0, true, false), None],
@@ -58,7 +69,9 @@ impl Access {
                 [image(true, false), None]
             }
             // An atomic reads its memory once.
-            Some(Op::ImageTexelPointer) => [Some(access(memory(operand(0)), false, true)), None],
+            Some(Op::ImageTexelPointer) => {
+                [Some(access(memory(operand(0)), AccessPlace::Texel(operand(1)), false, true)), None]
+            }
             Some(op) if op.name().starts_with("OpAtomic") => [pointer(0, false, true), None],
             _ => [None, None],
         };
@@ -77,16 +90,19 @@ fn is_shared(module: &Module, pointer: u32) -> bool {
 /// Memory by which invocations may observe each other.
 ///
 /// A compiler may read memory again where it expects no race, so that an operand of an instruction
-/// is not the recorded one. That takes memory which the shader both reads and writes.
+/// is not the recorded one. That takes memory which the shader both reads and writes, beyond the
+/// elements that are an invocation's own.
 pub(crate) struct Communication<'a> {
     module: &'a Module,
-    /// Memory that the shader reads and writes; `None` if that is not known.
+    /// Memory that the shader reads and writes, without the memory of which each invocation accesses
+    /// its own elements only; `None` if that is not known.
     memory: Option<BTreeSet<SharedMemory>>,
     has_barrier: bool,
 }
 
 impl<'a> Communication<'a> {
-    pub(crate) fn find(module: &'a Module, entry: &str) -> Communication<'a> {
+    /// Finds the memory of an entry point in a dispatch with `size` invocations along each axis.
+    pub(crate) fn find(module: &'a Module, entry: &str, size: [u32; 3]) -> Communication<'a> {
         let usage = static_uses(module).into_iter().find(|usage| usage.name == entry);
         let functions = || usage.iter().flat_map(|usage| &usage.functions).filter_map(|f| module.functions().get(*f));
         let instructions = || functions().flat_map(|function| module.instructions_in(function.instructions.clone()));
@@ -96,7 +112,23 @@ impl<'a> Communication<'a> {
                 accesses.iter().filter(|one| wanted(one)).map(|one| one.memory.clone()).collect();
             Some(memories?.into_iter().flatten().collect())
         };
-        let memory = all(|one| one.reads).zip(all(|one| one.writes)).map(|(read, written)| &read & &written);
+        let own = OwnElements::new(module, instructions(), size);
+        let is_own = |access: &Access| match access.place {
+            AccessPlace::Pointer(pointer) => own.has_pointer(pointer),
+            AccessPlace::Texel(coordinates) => own.has_texel(coordinates),
+        };
+        let of = |access: &Access| access.memory.clone().into_iter().flatten();
+        let mut beyond_own: BTreeSet<SharedMemory> = accesses.iter().filter(|one| !is_own(one)).flat_map(of).collect();
+        // Elements of several variables may have different places in one buffer.
+        let mut variables: BTreeMap<SharedMemory, u32> = BTreeMap::new();
+        for access in &accesses {
+            let AccessPlace::Pointer(pointer) = access.place else { continue };
+            let Some((variable, _)) = base_variable(module, pointer) else { continue };
+            let other = |memory: &SharedMemory| *variables.entry(*memory).or_insert(variable) != variable;
+            beyond_own.extend(of(access).filter(other));
+        }
+        let memory = all(|one| one.reads).zip(all(|one| one.writes));
+        let memory = memory.map(|(read, written)| &(&read & &written) & &beyond_own);
         let has_barrier = instructions().any(|i| i.op == Some(Op::ControlBarrier));
         Communication { module, memory, has_barrier }
     }
@@ -130,10 +162,13 @@ mod tests {
                 "@group(0) @binding(0) var<storage, read_write> out: array<f32>;
                 @group(0) @binding(1) var<storage, read> x: array<f32>;
                 var<workgroup> group_sum: f32;
-                @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {{ {body} }}"
+                @compute @workgroup_size(8) fn main(
+                    @builtin(local_invocation_index) i: u32,
+                    @builtin(global_invocation_id) g: vec3<u32>,
+                ) {{ {body} }}"
             );
             let module = assay_testkit::wgsl(&text);
-            let communication = Communication::find(&module, "main");
+            let communication = Communication::find(&module, "main", [64, 1, 1]);
             let find = |op: Op| module.instructions().rfind(|i| i.op == Some(op)).unwrap().index;
             let excludes = |kind, instruction| {
                 communication.can_exclude(&PossibleFault { kind, at: Place { instruction, line: None } })
@@ -143,6 +178,11 @@ mod tests {
         };
         assert_eq!(excludes("out[i] = x[i];"), [true; 3]);
         assert_eq!(excludes("out[i] = out[i + 1u];"), [false; 3]);
+        assert_eq!(excludes("out[g.x] = out[g.x] + x[i];"), [true; 3]);
+        assert_eq!(excludes("let at = i32(g.x); if x[i] > 1 { out[at] = out[at] + x[i]; }"), [true; 3]);
+        assert_eq!(excludes("out[g.x] = out[g.x + 1u] + x[i];"), [false, false, true]);
+        assert_eq!(excludes("out[g.x] = out[0] + x[i];"), [false, false, true]);
+        assert_eq!(excludes("var at = g.x; out[at] = 1; at += 1u; out[at] = out[at] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[i] = out[i] + x[i];"), [false, false, true]);
         assert_eq!(excludes("group_sum = x[i]; out[i] = group_sum;"), [false, true, false]);
         assert_eq!(excludes("workgroupBarrier(); out[i] = x[i];"), [false, true, true]);

@@ -1,0 +1,126 @@
+//! Elements of buffers and texels that one invocation alone accesses: those at its own global
+//! invocation id.
+
+use crate::base_variable::{base_variable, slot_of};
+use assay_spirv::Module;
+use assay_spirv::module::Instruction;
+use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
+use std::collections::BTreeMap;
+
+/// Instructions through which a value is followed to the global invocation id.
+const STEPS: u32 = 16;
+
+/// Axes of the global invocation id that the components of a value are; `None` for any other number.
+type Axes = Vec<Option<usize>>;
+
+/// Finder of accesses to an invocation's own elements.
+///
+/// Elements of an array are its own if all accesses to them have the same component of the global
+/// invocation id as index, and the dispatch has several invocations along this axis only. Texels are
+/// its own if their coordinates are the components in their order.
+pub(crate) struct OwnElements<'a> {
+    module: &'a Module,
+    /// Values that variables of functions have from their only store, as raw ids; `None` for a variable
+    /// that is also written in another way.
+    stored: BTreeMap<u32, Option<u32>>,
+    /// Axes along which the dispatch has several invocations.
+    axes: Vec<usize>,
+}
+
+impl<'a> OwnElements<'a> {
+    /// Prepares the search among the instructions of an entry point, in a dispatch with `size`
+    /// invocations along each axis.
+    pub(crate) fn new(
+        module: &'a Module,
+        instructions: impl Iterator<Item = Instruction<'a>>,
+        size: [u32; 3],
+    ) -> OwnElements<'a> {
+        let mut stored = BTreeMap::new();
+        for i in instructions {
+            match (i.op, i.operands()) {
+                (Some(Op::Store), [pointer, value, ..]) => {
+                    let Some((variable, indices)) = base_variable(module, *pointer) else { continue };
+                    let whole = indices.is_empty().then_some(*value);
+                    stored.entry(variable).and_modify(|known| *known = None).or_insert(whole);
+                }
+                (Some(Op::Load | Op::AccessChain | Op::InBoundsAccessChain), _) => {}
+                (Some(Op::Variable), [_, _initial_value, ..]) => {
+                    stored.extend(i.result().map(|variable| (variable, None)));
+                }
+                // Whatever else takes a pointer may write.
+                (_, operands) => operands.iter().filter(|id| is_variable(module, **id)).for_each(|id| {
+                    stored.insert(*id, None);
+                }),
+            }
+        }
+        let axes = (0..3).filter(|axis| size[*axis] > 1).collect();
+        OwnElements { module, stored, axes }
+    }
+
+    /// Returns whether a pointer leads to an element of the invocation's own: of an array that is a
+    /// member of a block, or a variable.
+    pub(crate) fn has_pointer(&self, pointer: u32) -> bool {
+        let Some((variable, indices)) = base_variable(self.module, pointer) else { return false };
+        let in_block = usize::from(slot_of(self.module, variable).is_some());
+        let (members, rest) = indices.split_at(in_block.min(indices.len()));
+        let is_constant = |id: &u32| self.module.constant_int(*id).is_some();
+        match (&self.axes[..], rest) {
+            ([axis], [index, ..]) => members.iter().all(is_constant) && self.axes_of(*index, STEPS) == [Some(*axis)],
+            _ => false,
+        }
+    }
+
+    /// Returns whether coordinates are those of the invocation's own texel.
+    pub(crate) fn has_texel(&self, coordinates: u32) -> bool {
+        let components = self.axes_of(coordinates, STEPS);
+        self.axes.iter().all(|axis| components.get(*axis) == Some(&Some(*axis)))
+    }
+
+    /// Follows the components of a value, through at most `steps` instructions.
+    fn axes_of(&self, id: u32, steps: u32) -> Axes {
+        let definition = self.module.definition_of(id).filter(|_| steps > 0);
+        let Some(definition) = definition else { return Vec::new() };
+        let of = |id: u32| self.axes_of(id, steps - 1);
+        let component = |axes: Axes, at: u32| vec![axes.get(at as usize).copied().flatten()];
+        match (definition.op, definition.operands()) {
+            (Some(Op::Load), [pointer, ..]) => {
+                let Some((variable, indices)) = base_variable(self.module, *pointer) else { return Vec::new() };
+                let whole = if is_invocation_id(self.module, variable) {
+                    vec![Some(0), Some(1), Some(2)]
+                } else {
+                    self.stored.get(&variable).copied().flatten().map_or_else(Vec::new, of)
+                };
+                match indices[..] {
+                    [] => whole,
+                    [index] => match self.module.constant_int(index).and_then(|at| u32::try_from(at).ok()) {
+                        Some(at) => component(whole, at),
+                        None => Vec::new(),
+                    },
+                    _ => Vec::new(),
+                }
+            }
+            (Some(Op::CompositeExtract), [composite, at]) => component(of(*composite), *at),
+            (Some(Op::CompositeConstruct), parts) => parts.iter().flat_map(|part| of(*part)).collect(),
+            (Some(Op::VectorShuffle), [one, other, at @ ..]) => {
+                let both: Axes = of(*one).into_iter().chain(of(*other)).collect();
+                at.iter().map(|at| both.get(*at as usize).copied().flatten()).collect()
+            }
+            (Some(Op::Bitcast | Op::CopyObject | Op::UConvert | Op::SConvert), [value]) => of(*value),
+            _ => vec![None],
+        }
+    }
+}
+
+/// Returns whether an id is that of a variable of a function or invocation.
+fn is_variable(module: &Module, id: u32) -> bool {
+    let definition = module.definition_of(id).filter(|definition| definition.op == Some(Op::Variable));
+    let classes = [StorageClass::Function.word(), StorageClass::Private.word()];
+    definition.is_some_and(|variable| variable.operand(0).is_some_and(|class| classes.contains(&class)))
+}
+
+fn is_invocation_id(module: &Module, variable: u32) -> bool {
+    let mut decorations = module.decorations(variable);
+    decorations.any(|d| {
+        d.decoration == Some(Decoration::BuiltIn) && d.operands.first() == Some(&BuiltIn::GlobalInvocationId.word())
+    })
+}
