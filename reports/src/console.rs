@@ -225,18 +225,7 @@ impl Console {
             group_digits(tally.finished()),
             group_digits(tally.planned())
         )?;
-        let (verdicts, meaningful) = tally.verdicts();
-        if verdicts > 1 {
-            writeln!(
-                out,
-                "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or \
-                 more, with varied values, on half of its instructions and half of the planted errors, or on \
-                 half of its computations checked by themselves",
-                group_digits(meaningful),
-                group_digits(verdicts),
-                100 / Writes::MEANINGFUL
-            )?;
-        }
+        verdicts(out, tally)?;
         let of = match tally.rounds() {
             Some(rounds) => format!("in {}", counted(rounds, "round")),
             None => format!("from {}", counted(tally.inputs_tested(), "input")),
@@ -410,8 +399,7 @@ impl Console {
                     0 => String::new(),
                     n => format!("; {} {} as {by}", counted(n, "case"), plural(n, "fails", "fail")),
                 };
-                let (verdicts, meaningful) = tally.verdicts();
-                let limits = pass_limits(verdicts - meaningful, tally.with_status(Status::Undetermined));
+                let limits = pass_limits(tally.says_little().len() as u64, tally.with_status(Status::Undetermined));
                 let conforms = (passed > 0 || reference == 0).then(|| {
                     let verb = plural(passed, "conforms", "conform");
                     let passed = counted(passed, "checked case");
@@ -573,6 +561,30 @@ fn write_example(out: &mut dyn Write, case: &CaseResult, worst: &Example) -> io:
         writeln!(out, "        margin    {} (error over bound; 1 is the limit)", margin(value))?;
     }
     Ok(())
+}
+
+/// Writes how many verdicts say enough about the shader, and lists the checks of the others.
+fn verdicts(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    let (verdicts, little) = (tally.verdicts(), tally.says_little());
+    if verdicts < 2 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or more, with \
+         varied values, on half of its instructions and half of the planted errors, or on half of its computations \
+         checked by themselves",
+        group_digits(verdicts - little.len() as u64),
+        group_digits(verdicts),
+        100 / Writes::MEANINGFUL
+    )?;
+    for name in little.iter().take(REASONS) {
+        writeln!(out, "  little   {name}")?;
+    }
+    match little.len().saturating_sub(REASONS) {
+        0 => Ok(()),
+        more => writeln!(out, "  little   {} more, which results.jsonl lists", group_digits(more as u64)),
+    }
 }
 
 /// Lists the reasons for a status, most frequent first.

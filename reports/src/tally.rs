@@ -40,8 +40,8 @@ pub struct Tally {
     rounds: Option<u64>,
     /// Checks with a verdict.
     verdicts: u64,
-    /// Checks with a verdict that rests on enough elements.
-    meaningful: u64,
+    /// Names of the checks whose verdict says little about the shader.
+    says_little: Vec<String>,
     scalars_checked: u64,
     scalars_unchecked: u64,
     sampled: u64,
@@ -205,10 +205,15 @@ impl Tally {
         self.times
     }
 
-    /// Returns the number of checks with a verdict, and of those whose verdict is meaningful
-    /// ([`Writes::is_meaningful`](assay_events::Writes::is_meaningful)). A Fail is.
-    pub fn verdicts(&self) -> (u64, u64) {
-        (self.verdicts, self.meaningful)
+    /// Returns the number of checks with a verdict.
+    pub fn verdicts(&self) -> u64 {
+        self.verdicts
+    }
+
+    /// Returns the names of the checks whose verdict says little about the shader
+    /// ([`CheckResult::is_meaningful`]).
+    pub fn says_little(&self) -> &[String] {
+        &self.says_little
     }
 
     fn start(&mut self, run: &RunInfo) {
@@ -230,7 +235,9 @@ impl Tally {
         self.scalars_unchecked += check.elements_undetermined;
         self.sampled += u64::from(check.sampled.is_some());
         self.verdicts += u64::from(check.status.has_verdict());
-        self.meaningful += u64::from(check.is_meaningful());
+        if check.status.has_verdict() && !check.is_meaningful() {
+            self.says_little.push(check.name.clone());
+        }
         self.by_case_file += u64::from(check.status == Status::Fail && check.fails_only_the_case());
     }
 
