@@ -440,11 +440,12 @@ impl DispatchSetup {
         Ok(())
     }
 
-    /// Returns the values of the scalars in a buffer that a name such as `params.size` selects;
-    /// `None` if no part of it is the name of a buffer.
+    /// Returns the values of the scalars in a buffer that a name such as `params.size` selects, or
+    /// `size` if one buffer alone has a member of this name; `None` if it names neither.
     ///
     /// # Errors
-    /// The buffer has no such scalar, or the source is not a number of its type.
+    /// The buffer has no such scalar, several buffers have such a member, or the source is not a number
+    /// of its type.
     pub(crate) fn parameter_values(
         &self,
         name: &BindingName,
@@ -452,26 +453,46 @@ impl DispatchSetup {
     ) -> Result<Option<Vec<ParameterValue>>, CheckError> {
         let key = name.to_string();
         let wrong = |what: String| CheckError::entry("input", key.as_str(), format!("`{key}`: {what}"));
-        for (binding, path) in parameter::splits(&key) {
-            let binding: BindingName = binding.parse()?;
-            let named = self.descriptors.iter().filter(|d| binding.names(d.slot, d.name.as_deref()));
-            let buffers: Vec<&Descriptor> = named.filter(|d| d.block.is_some()).collect();
-            if buffers.is_empty() {
-                continue;
-            }
-            let BindingSource::Number(text) = source else {
-                let what = "a scalar of a buffer takes a number, such as 16 or -0.5, or one for each round: 0/1/2";
-                return Err(wrong(what.to_owned()));
-            };
-            let mut values = Vec::new();
-            for buffer in buffers {
-                let Some(contents) = MemoryContents::of(buffer) else { continue };
-                let found = parameter::values_at(contents, buffer.bytes, Some(buffer.slot), (path, text));
-                values.extend(found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?);
-            }
-            return Ok(Some(values));
+        let mut splits = parameter::splits(&key).map(|(binding, path)| (self.buffers_of(binding), path));
+        let (buffers, path) = match splits.find(|(buffers, _)| !buffers.is_empty()) {
+            Some(named) => named,
+            None => (self.owners_of(&key).map_err(wrong)?, key.as_str()),
+        };
+        if buffers.is_empty() {
+            return Ok(None);
         }
-        Ok(None)
+        let BindingSource::Number(text) = source else {
+            let what = "a scalar of a buffer takes a number, such as 16 or -0.5, or one for each round: 0/1/2";
+            return Err(wrong(what.to_owned()));
+        };
+        let mut values = Vec::new();
+        for buffer in buffers {
+            let Some(contents) = MemoryContents::of(buffer) else { continue };
+            let found = parameter::values_at(contents, buffer.bytes, Some(buffer.slot), (path, text));
+            values.extend(found.map_err(|what| wrong(format!("{}: {what}", buffer.label())))?);
+        }
+        Ok(Some(values))
+    }
+
+    /// Returns the buffers that a name of a binding selects.
+    fn buffers_of(&self, binding: &str) -> Vec<&Descriptor> {
+        let Ok(binding) = binding.parse::<BindingName>() else { return Vec::new() };
+        let named = self.descriptors.iter().filter(|d| binding.names(d.slot, d.name.as_deref()));
+        named.filter(|d| d.block.is_some()).collect()
+    }
+
+    /// Returns the buffers of the binding whose block has the member with which a path begins.
+    ///
+    /// # Errors
+    /// Several bindings have such a member; a clause that lists them.
+    fn owners_of(&self, path: &str) -> Result<Vec<&Descriptor>, String> {
+        let owners: Vec<&Descriptor> = self.descriptors.iter().filter(|d| parameter::has_member(d, path)).collect();
+        let bindings: BTreeSet<(u32, u32)> = owners.iter().map(|d| (d.slot.set, d.slot.binding)).collect();
+        if bindings.len() < 2 {
+            return Ok(owners);
+        }
+        let there: Vec<String> = bindings.iter().map(|(set, binding)| format!("{set}.{binding}.{path}")).collect();
+        Err(format!("several buffers have this member; write {}", there.join(" or ")))
     }
 
     /// Returns whether the options set the scalar at an offset of a buffer, or of the push

@@ -11,6 +11,7 @@ use crate::include_search::{IncludedFiles, below_current_folder, include_names, 
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::ncnn_dialect;
 use crate::source_name::renamed;
+use crate::uniform_initializers;
 use crate::uniform_locations::without_uniform_locations;
 use crate::{CheckError, Language};
 use assay_files::input;
@@ -136,7 +137,7 @@ pub(crate) fn compile(
         && let Ok(compiled) = job.legal_module(language, &without_includes(text, &missing), &options)
     {
         let note = format!("included files were not found, and were left out: {}", missing.join(", "));
-        return Ok(CompiledModule { note: Some(note), ..compiled });
+        return Ok(compiled.with_note(&note));
     }
     let Some(what) = rejected else {
         let programs: Vec<&str> = compilers(language).iter().map(|compiler| compiler.program).collect();
@@ -245,7 +246,7 @@ fn repaired(compiled: CompiledModule) -> CompiledModule {
     if notes.is_empty() || !is_legal(&words) {
         return compiled;
     }
-    CompiledModule { words, note: Some(notes.join("; ")), ..compiled }
+    CompiledModule { words, ..compiled }.with_note(&notes.join("; "))
 }
 
 /// Returns a module that evaluates as HLSL 2021 does.
@@ -526,7 +527,8 @@ impl Job<'_> {
             command: format!("{} {} {}", compiler.program, shown.join(" "), self.name),
         };
         let words = renamed(&words, |name| self.own_name(name, &copy));
-        Ok(Some(CompiledModule { words, run, note: None }))
+        let note = if source.attempt.is_opengl { uniform_initializers::note(source.text) } else { None };
+        Ok(Some(CompiledModule { words, run, note }))
     }
 }
 

@@ -5,8 +5,9 @@
 //! `0.1@16`). A path to a vector, an array or a structure names all scalars in it. Its value is a
 //! number, or several numbers that serve the rounds in turn: `0/1/2`.
 
-use crate::memory_layout::{MemoryContents, path_text, write_bits};
+use crate::memory_layout::{MemoryContents, PathStep, path_text, size_with_elements, walk_scalars, write_bits};
 use crate::scalar_text::scalar_from_text;
+use assay_exec::Descriptor;
 use assay_oracle::{Dispatch, Resource, Slot};
 use assay_precision::Scalar;
 use std::fmt::Write;
@@ -48,6 +49,18 @@ const LISTED: usize = 8;
 pub(crate) fn splits(name: &str) -> impl Iterator<Item = (&str, &str)> {
     let starts_path = |c: char| matches!(c, '.' | '[' | '@');
     name.rmatch_indices(starts_path).map(|(at, _)| name.split_at(at)).filter(|(binding, _)| !binding.is_empty())
+}
+
+/// Returns whether the block of a buffer has the member with which a path begins.
+pub(crate) fn has_member(descriptor: &Descriptor, path: &str) -> bool {
+    let Some(block) = descriptor.block.as_deref() else { return false };
+    let first = path.split(['.', '[', '@']).next();
+    let mut has_member = false;
+    walk_scalars(block, size_with_elements(block, 1), &mut |_, steps| {
+        let begin = steps.iter().find_map(|step| if let PathStep::Member(_, name) = step { Some(*name) } else { None });
+        has_member |= begin.flatten().is_some() && begin.flatten() == first;
+    });
+    has_member
 }
 
 /// Returns the values of each scalar at a path in memory of `bytes` bytes.

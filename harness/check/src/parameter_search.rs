@@ -49,6 +49,8 @@
 //! * with other values of specialisation constants ([`specializations`]);
 //! * with robustness, if reads leave buffers, as those of neighbours at the border of a grid do:
 //!   Direct3D and WebGPU define them. A write beyond a buffer is rather a mistake, and refused.
+//!
+//! At last, specialisation constants take values that exclude less code, if then more is executed.
 
 mod array_lengths;
 mod candidate;
@@ -81,6 +83,7 @@ use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use growth::elements_up_to;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
+use specializations::Aim;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -183,10 +186,16 @@ pub fn search_parameters(
         return Ok(ParameterSearch::NotNeeded);
     };
     if search.is_good(&given) {
-        let reason = format!("the shader executed only {} of its instructions", group_digits(given.score.executed));
-        let chosen = search.with_modes_last(given)?.chosen;
-        let candidates = search.effort.candidates;
-        let extent = SearchExtent { candidates, races: false, checks_defaults: true, obstacle: None };
+        let executed = given.score.executed;
+        let best = search.with_modes_last(given)?;
+        effort.add(&search.effort);
+        let chosen = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?.chosen;
+        let reason = match chosen.specs.as_slice() {
+            [] => format!("the shader executed only {} of its instructions", group_digits(executed)),
+            _ => "specialisation constants exclude a part of the shader".to_owned(),
+        };
+        let extent =
+            SearchExtent { candidates: effort.candidates, races: false, checks_defaults: true, obstacle: None };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
             false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..chosen })),
@@ -202,13 +211,14 @@ pub fn search_parameters(
     if search.races && best.score.defined < search.rounds && !options.benign_races {
         best = search.with_benign_races(best, &mut effort)?;
     }
-    if !search.is_good(&best)
-        && let Some(specialised) = specializations::search((check, options, target), &mut effort, &best)?
-    {
-        best = better(best, specialised);
+    if !search.is_good(&best) {
+        best = specializations::search((check, options, target), &mut effort, best, Aim::Better)?;
     }
     if search.reads_beyond_buffers && search.may_be_robust() && best.chosen.robustness.is_none() {
         best = search.with_robustness(best, &mut effort)?;
+    }
+    if best.score.defined == search.rounds {
+        best = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?;
     }
     // A check that only avoids a fault would say nothing; the refusal names the fault. If most of
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
@@ -413,7 +423,7 @@ impl<'a> Search<'a> {
             reads_beyond_buffers: false,
             has_defined: false,
             unsound_from: u32::MAX,
-            communication: Communication::find(&check.shader.source.module, &check.setup.entry),
+            communication: Communication::find(&check.shader.source.module, &check.setup.entry, check.setup.size()),
             parameters: open_parameters(check),
             sizes: ChosenParameters::default(),
         })

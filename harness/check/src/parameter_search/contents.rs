@@ -185,6 +185,13 @@ impl Search<'_> {
         self.check.shader.source.module.instructions().any(|i| i.op == Some(Op::ConvertUToPtr))
     }
 
+    /// Returns whether the first fault of a candidate was computed from data.
+    pub(super) fn depends_on_data(&self, candidate: &Candidate) -> bool {
+        let sources = candidate.faulty.map(|at| self.flow.sources(at));
+        let mut open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
+        sources.is_some_and(|sources| open.any(|d| self.is_operand(&sources, d)))
+    }
+
     /// Returns whether a faulty index was computed from the run-time array of a buffer.
     fn is_operand(&self, sources: &FaultSources, d: &Descriptor) -> bool {
         let Some(block) = d.block.as_deref().filter(|block| runtime_stride(block).is_some()) else { return false };

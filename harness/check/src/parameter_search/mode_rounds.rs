@@ -3,13 +3,14 @@
 
 use super::candidate::Candidate;
 use super::open_parameter::Parameter;
+use super::specializations::reachable;
 use super::{COST, Search};
 use crate::CheckError;
 use crate::chosen_parameters::ChosenParameters;
 use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::read_bits;
 use crate::parameter::IN_TURN;
-use assay_oracle::{Dispatch, ExecutedBlocks, Resource};
+use assay_oracle::{Dispatch, Resource};
 use assay_precision::Scalar;
 
 /// Largest number of rounds with different modes.
@@ -23,7 +24,7 @@ impl Search<'_> {
     /// its values. What is defined and executes code that no earlier round does becomes a round.
     pub(super) fn with_mode_rounds(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         let modes = self.modes();
-        let all = self.check.program.coverage(&ExecutedBlocks::default()).instructions;
+        let all = reachable(self.check);
         let mut covered = best.executed.clone();
         let mut rounds = vec![best.chosen.clone()];
         let mut at = 0;

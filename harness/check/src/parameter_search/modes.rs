@@ -2,11 +2,11 @@
 
 use super::candidate::Candidate;
 use super::open_parameter::{Parameter, provenance};
+use super::specializations::reachable;
 use super::{LAST_COST, Search, WORK_PER_GROUP};
 use crate::CheckError;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
-use assay_oracle::ExecutedBlocks;
 use assay_precision::Scalar;
 
 /// Largest number of modes that take other values, and of the values of one.
@@ -27,7 +27,7 @@ impl Search<'_> {
     /// Gives modes in turn the constants with which the shader compares them, and one other value,
     /// while it then executes more of its instructions and says no less.
     pub(super) fn with_modes(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
-        let all = self.check.program.coverage(&ExecutedBlocks::default()).instructions;
+        let all = reachable(self.check);
         for (mode, values) in self.modes() {
             for value in values {
                 if best.score.executed == all || self.is_exhausted() {

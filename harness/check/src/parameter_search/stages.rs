@@ -7,7 +7,7 @@ use super::candidate::Candidate;
 use super::contents::SmallData;
 use super::open_parameter::{Parameter, provenance, with_values};
 use crate::CheckError;
-use crate::chosen_parameters::ChosenParameters;
+use crate::chosen_parameters::{ChosenParameters, INDEX};
 use crate::dispatch_setup::DispatchSetup;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
@@ -42,6 +42,9 @@ enum Workgroups {
 enum Floats {
     /// They have generated values.
     Generated,
+    /// As [`Floats::Generated`], and data are numbers from 1 to 8: the first fault depends on data,
+    /// such as positions in a grid.
+    GeneratedAmongSmall,
     /// Those on which a branch or the first fault depends take the values of the integers: some are
     /// sizes. Matrices hold none.
     Sizes,
@@ -58,8 +61,9 @@ enum Floats {
 
 /// The stages in their order. Floats are data, unless nothing else helps, and rather small numbers than
 /// sizes.
-const STAGES: [(Workgroups, Floats); 8] = [
+const STAGES: [(Workgroups, Floats); 9] = [
     (Workgroups::Given, Floats::Generated),
+    (Workgroups::Given, Floats::GeneratedAmongSmall),
     (Workgroups::Layer, Floats::Generated),
     (Workgroups::One, Floats::Generated),
     (Workgroups::Given, Floats::Simple),
@@ -108,6 +112,8 @@ struct Roles {
     floats: Vec<Parameter>,
     /// Floats that [`Floats::Sizes`] names.
     sizes: Vec<Parameter>,
+    /// Set if the first fault was computed from data.
+    has_faulty_data: bool,
 }
 
 /// Returns values of the parameters of which those that are strides by their names have the second
@@ -173,7 +179,7 @@ impl Search<'_> {
                     || provenance(self.check, &branches, p) == Provenance::Control)
         };
         let sizes = floats.iter().filter(is_size).cloned().collect();
-        Roles { integers, floats, sizes }
+        Roles { integers, floats, sizes, has_faulty_data: self.depends_on_data(best) }
     }
 
     /// Returns the base of a stage without values of its parameters; `None` if the stage can give
@@ -193,6 +199,11 @@ impl Search<'_> {
         let mut parameters = roles.integers.clone();
         match floats {
             Floats::Generated => {}
+            Floats::GeneratedAmongSmall if !roles.has_faulty_data => return None,
+            Floats::GeneratedAmongSmall => {
+                start.inputs.retain(|(_, contents)| contents != INDEX);
+                self.set_small(&mut start, SmallData::Numbers);
+            }
             Floats::Sizes | Floats::SizesAmongSimple if roles.sizes.is_empty() => return None,
             Floats::SizesAmongSimple if roles.sizes.len() == roles.floats.len() => return None,
             Floats::Sizes => parameters.extend_from_slice(&roles.sizes),

@@ -584,6 +584,24 @@ fn positions_that_index_a_grid_are_small_numbers() {
     assert_eq!(passes(text, &Options::default(), 90), " --input 0.0=1..8");
 }
 
+/// Particles of a grid whose size is a parameter: neither positions nor the size alone are enough.
+#[test]
+fn positions_and_the_size_of_their_grid_are_found_together() {
+    let text = "struct Particle { position: vec2<f32>, mass: f32 }
+        struct Grid { width: i32, height: i32 }
+        var<immediate> grid: Grid;
+        @group(0) @binding(0) var<storage, read> particles: array<Particle>;
+        @group(0) @binding(1) var<storage, read_write> result: array<f32>;
+        @group(0) @binding(2) var<storage, read> cells: array<f32, 256>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let particle = particles[id.x];
+            let cell = (i32(particle.position.y) - 1) * grid.width + i32(particle.position.x) - grid.height;
+            result[id.x] = cells[cell] + particle.mass;
+        }";
+    let chosen = passes(text, &Options::default(), 90);
+    assert!(chosen.contains(" --input 0.0=1..8"), "{chosen}");
+}
+
 /// An index in a member behind other members.
 #[test]
 fn members_that_index_a_buffer_are_found() {
@@ -743,6 +761,29 @@ fn specialisation_constants_that_are_zero_get_a_value() {
     let (chosen, result) = searched_in(&shader, &options);
     assert_eq!(chosen.unwrap().to_string(), " --spec 3=true");
     assert_eq!(result.writes.unwrap().written, 40);
+}
+
+/// The defaults check an output, but exclude a part of the code.
+#[test]
+fn specialisation_constants_get_values_with_which_more_is_executed() {
+    let text = SPECIALISED.replace(
+        "OpSelectionMerge",
+        "%at = OpAccessChain %to_uint %data %zero %x
+        OpStore %at %x
+        OpSelectionMerge",
+    );
+    let text = text.replace(
+        "%at = OpAccessChain %to_uint %data %zero %x
+    OpStore %at %size",
+        "%square = OpIMul %uint %x %x
+        OpStore %at %square",
+    );
+    let shader = ShaderSource::read("guard.spvasm", text.as_bytes()).unwrap();
+    let (chosen, result) = searched_in(&shader, &Options::default());
+    let chosen = chosen.expect("the defaults exclude the square");
+    assert_eq!(chosen.to_string(), " --spec 3=true --spec 7=16");
+    assert!(chosen.note().contains("specialisation constants exclude a part of the shader"), "{}", chosen.note());
+    assert_eq!(result.status, Status::Pass, "{result:?}");
 }
 
 #[test]

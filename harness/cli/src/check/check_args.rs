@@ -33,7 +33,8 @@ FILE:
 Inputs:
   A BINDING is SET.BINDING, BINDING (in set 0) or a variable's name, with [N]
   for one element of a descriptor array; BINDING.MEMBER, BINDING[INDEX] and
-  BINDING@BYTE select scalars of a buffer for a NUMBER. CONTENTS is one of:
+  BINDING@BYTE select scalars of a buffer for a NUMBER, as does MEMBER alone if
+  one buffer has it. CONTENTS is one of:
     usual        floats of moderate size, small integers (default, round 0)
     hard         special values, their neighbours, any bits (default, round 1)
     1.5..2       random numbers from a range

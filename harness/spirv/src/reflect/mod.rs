@@ -81,7 +81,8 @@ pub struct Binding {
     pub binding: u32,
     /// The raw id of the variable.
     pub variable: u32,
-    /// The variable's debug name.
+    /// The variable's debug name; if it has none, as a block without an instance name of GLSL, that of
+    /// the block's only member.
     pub name: Option<String>,
     /// Type of descriptor; `None` for types without a descriptor in Vulkan.
     pub kind: Option<DescriptorKind>,
@@ -220,14 +221,22 @@ fn binding(module: &Module, layouts: &mut Layouts, word: u32, class: StorageClas
     let (element, count) = elements(module, ty);
     let (kind, image) = descriptor(module, class, element);
     let is_block = matches!(kind, Some(DescriptorKind::UniformBuffer | DescriptorKind::StorageBuffer));
+    let block = is_block.then(|| layouts.type_layout(element));
+    let only_member = || match block.as_deref()? {
+        TypeLayout::Struct { members, .. } => match members.as_slice() {
+            [member] => member.name.clone(),
+            _ => None,
+        },
+        _ => None,
+    };
     Some(Binding {
         set: decoration(module, word, Decoration::DescriptorSet).unwrap_or(0),
         binding,
         variable: word,
-        name: module.names().of(word),
+        name: module.names().of(word).or_else(only_member),
         kind,
         count,
-        block: is_block.then(|| layouts.type_layout(element)),
+        block,
         image,
         class,
         non_writable: forbids(module, word, element, Decoration::NonWritable),
