@@ -8,20 +8,38 @@ use assay_spirv::Module;
 use assay_spirv::module::Instruction;
 use assay_spirv::reflect::static_uses;
 use assay_spirv::tables::{Op, StorageClass};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// Memory that several invocations may access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SharedMemory {
-    /// The resources of a binding. Several variables may have the same one.
-    Binding(Slot),
-    /// A variable without a binding, as raw id.
-    Variable(u32),
+/// Memory of a variable, or of a part of it, that several invocations may access.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SharedMemory {
+    /// The variable, as raw id.
+    variable: u32,
+    /// Its binding, if it has one. Several variables may have the same one.
+    slot: Option<Slot>,
+    /// Constant indices that lead from the variable to the part.
+    path: Vec<i64>,
 }
 
 impl SharedMemory {
     fn of(module: &Module, variable: u32) -> SharedMemory {
-        slot_of(module, variable).map_or(SharedMemory::Variable(variable), SharedMemory::Binding)
+        SharedMemory { variable, slot: slot_of(module, variable), path: Vec::new() }
+    }
+
+    /// Returns the memory of a pointer, if its variable is known.
+    fn of_pointer(module: &Module, pointer: u32) -> Option<SharedMemory> {
+        let (variable, indices) = base_variable(module, pointer)?;
+        let path = indices.iter().map_while(|index| module.constant_int(*index)).collect();
+        Some(SharedMemory { path, ..SharedMemory::of(module, variable) })
+    }
+
+    /// Returns whether an element of this memory may be one of the other. Parts of two variables with
+    /// one binding may be anywhere in it.
+    fn overlaps(&self, other: &SharedMemory) -> bool {
+        if self.variable != other.variable {
+            return self.slot.is_some() && self.slot == other.slot;
+        }
+        self.path.iter().zip(&other.path).all(|(one, other)| one == other)
     }
 }
 
@@ -47,8 +65,7 @@ impl Access {
     fn of(module: &Module, i: Instruction<'_>) -> Vec<Access> {
         let operand = |at: usize| i.operand(at).unwrap_or_default();
         let access = |memory, place, reads, writes| Access { memory, place, reads, writes };
-        let memory =
-            |pointer: u32| base_variable(module, pointer).map(|(base, _)| vec![SharedMemory::of(module, base)]);
+        let memory = |pointer: u32| SharedMemory::of_pointer(module, pointer).map(|memory| vec![memory]);
         let pointer = |at: usize, reads, writes| {
             let place = AccessPlace::Pointer(operand(at));
             is_shared(module, operand(at)).then(|| access(memory(operand(at)), place, reads, writes))
@@ -94,9 +111,9 @@ fn is_shared(module: &Module, pointer: u32) -> bool {
 /// elements that are an invocation's own.
 pub(crate) struct Communication<'a> {
     module: &'a Module,
-    /// Memory that the shader reads and writes, without the memory of which each invocation accesses
-    /// its own elements only; `None` if that is not known.
-    memory: Option<BTreeSet<SharedMemory>>,
+    /// Memory that the shader reads and writes, without that of which each invocation accesses its own
+    /// elements only; `None` if that is not known.
+    memory: Option<Vec<SharedMemory>>,
     has_barrier: bool,
 }
 
@@ -107,28 +124,25 @@ impl<'a> Communication<'a> {
         let functions = || usage.iter().flat_map(|usage| &usage.functions).filter_map(|f| module.functions().get(*f));
         let instructions = || functions().flat_map(|function| module.instructions_in(function.instructions.clone()));
         let accesses: Vec<Access> = instructions().flat_map(|i| Access::of(module, i)).collect();
-        let all = |wanted: fn(&Access) -> bool| -> Option<BTreeSet<SharedMemory>> {
-            let memories: Option<Vec<_>> =
-                accesses.iter().filter(|one| wanted(one)).map(|one| one.memory.clone()).collect();
-            Some(memories?.into_iter().flatten().collect())
-        };
         let own = OwnElements::new(module, instructions(), size);
         let is_own = |access: &Access| match access.place {
             AccessPlace::Pointer(pointer) => own.has_pointer(pointer),
             AccessPlace::Texel(coordinates) => own.has_texel(coordinates),
         };
-        let of = |access: &Access| access.memory.clone().into_iter().flatten();
-        let mut beyond_own: BTreeSet<SharedMemory> = accesses.iter().filter(|one| !is_own(one)).flat_map(of).collect();
-        // Elements of several variables may have different places in one buffer.
-        let mut variables: BTreeMap<SharedMemory, u32> = BTreeMap::new();
-        for access in &accesses {
-            let AccessPlace::Pointer(pointer) = access.place else { continue };
-            let Some((variable, _)) = base_variable(module, pointer) else { continue };
-            let other = |memory: &SharedMemory| *variables.entry(*memory).or_insert(variable) != variable;
-            beyond_own.extend(of(access).filter(other));
-        }
-        let memory = all(|one| one.reads).zip(all(|one| one.writes));
-        let memory = memory.map(|(read, written)| &(&read & &written) & &beyond_own);
+        // Memory with whether the element is the invocation's own.
+        let all = |wanted: fn(&Access) -> bool| -> Option<BTreeSet<(SharedMemory, bool)>> {
+            let wanted = accesses.iter().filter(|access| wanted(access));
+            let memories: Option<Vec<_>> = wanted.map(|one| Some((one.memory.as_ref()?, is_own(one)))).collect();
+            Some(memories?.into_iter().flat_map(|(all, own)| all.iter().map(move |one| (one.clone(), own))).collect())
+        };
+        let memory = all(|one| one.reads).zip(all(|one| one.writes)).map(|(read, written)| {
+            let pairs = read.iter().flat_map(|one| written.iter().map(move |other| (one, other)));
+            let is_private = |own, (one, other): (&SharedMemory, &SharedMemory)| own && one.variable == other.variable;
+            let communicating = pairs.filter(|((one, is_own), (other, other_is_own))| {
+                one.overlaps(other) && !is_private(*is_own && *other_is_own, (one, other))
+            });
+            communicating.flat_map(|((one, _), (other, _))| [one.clone(), other.clone()]).collect()
+        });
         let has_barrier = instructions().any(|i| i.op == Some(Op::ControlBarrier));
         Communication { module, memory, has_barrier }
     }
@@ -141,10 +155,12 @@ impl<'a> Communication<'a> {
             // An access at an unknown place may race, too.
             Some(OutOfBounds | DataRace) => {
                 let accesses = Access::of(self.module, self.module.instruction(fault.at.instruction));
-                let observes = |memory: &SharedMemory| self.memory.as_ref().is_none_or(|all| all.contains(memory));
+                let observes = |memory: &SharedMemory| {
+                    self.memory.as_ref().is_none_or(|all| all.iter().any(|of| of.overlaps(memory)))
+                };
                 accesses.iter().all(|access| access.memory.as_ref().is_some_and(|all| !all.iter().any(observes)))
             }
-            None => !self.has_barrier && self.memory.as_ref().is_some_and(BTreeSet::is_empty),
+            None => !self.has_barrier && self.memory.as_ref().is_some_and(Vec::is_empty),
             Some(_) => false,
         }
     }
@@ -182,6 +198,7 @@ mod tests {
         assert_eq!(excludes("let at = i32(g.x); if x[i] > 1 { out[at] = out[at] + x[i]; }"), [true; 3]);
         assert_eq!(excludes("out[g.x] = out[g.x + 1u] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[g.x] = out[0] + x[i];"), [false, false, true]);
+        assert_eq!(excludes("out[0] = out[1] + x[i];"), [true; 3]);
         assert_eq!(excludes("var at = g.x; out[at] = 1; at += 1u; out[at] = out[at] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[i] = out[i] + x[i];"), [false, false, true]);
         assert_eq!(excludes("group_sum = x[i]; out[i] = group_sum;"), [false, true, false]);

@@ -220,8 +220,8 @@ type Repair = fn(&Module) -> Option<Vec<u32>>;
 const REPAIRS: [(Repair, &str); 3] = [
     (
         without_forbidden_layout,
-        "the compiler decorates workgroup memory with a layout, which is not allowed there; the decorations were \
-         removed",
+        "the compiler decorates memory of workgroups or invocations with a layout, which is not allowed there; the \
+         decorations were removed",
     ),
     (
         with_whole_texels,

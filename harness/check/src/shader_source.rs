@@ -5,7 +5,7 @@ use crate::external_compiler::{self, CompilerRun};
 use crate::wgsl::{self, chosen_overrides, override_value};
 use crate::wgsl_conditions::without_conditions;
 use crate::wgsl_declarations::{completed, declaration};
-use crate::wgsl_directives::with_immediates;
+use crate::wgsl_directives::{with_immediates, with_native_extensions};
 use crate::wgsl_imports::without_imports;
 use crate::wgsl_includes::with_included_files;
 use crate::{CheckError, Language};
@@ -112,6 +112,10 @@ fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, not
     };
     let text = with_immediates(with_constants(text, &options.defines));
     let rejected = |text: &str| wgsl::rejection(text);
+    let (text, added) = with_native_extensions(text, rejected);
+    if !added.is_empty() {
+        notes.push(format!("naga demands directives that the text lacks; added: enable {};", added.join(", ")));
+    }
     let completed = rejected(&text).and_then(|message| completed((path, &text), &options.defines, message, rejected));
     match completed {
         None => text,

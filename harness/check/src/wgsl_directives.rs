@@ -1,5 +1,5 @@
 //! Texts that naga refuses although it has what they need: the directive `enable subgroups;` of
-//! WGSL, and the former name of the address space `immediate`.
+//! WGSL, the former name of the address space `immediate`, and native extensions without a directive.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,6 +26,30 @@ pub fn without_enable_subgroups(text: &str) -> Cow<'_, str> {
 pub(crate) fn with_immediates(text: Cow<'_, str>) -> Cow<'_, str> {
     const FORMER: &str = "var<push_constant>";
     if text.contains(FORMER) { Cow::Owned(text.replace(FORMER, "var<immediate>    ")) } else { text }
+}
+
+/// Returns a WGSL text with `enable` directives for the native extensions that it uses, each of which
+/// `rejection` names in turn, and the names of these. Former versions of naga knew no such directives.
+/// Lines keep their numbers.
+pub(crate) fn with_native_extensions<'a>(
+    mut text: Cow<'a, str>,
+    rejection: impl Fn(&str) -> Option<String>,
+) -> (Cow<'a, str>, Vec<String>) {
+    let mut added: Vec<String> = Vec::new();
+    while let Some(name) = rejection(&text).and_then(|message| native_extension(&message))
+        && !added.contains(&name)
+    {
+        text = Cow::Owned(format!("{ENABLE} {name}; {text}"));
+        added.push(name);
+    }
+    (text, added)
+}
+
+/// Returns the native extension that a message of naga demands. Those of WGSL itself need their
+/// directive in every version.
+fn native_extension(message: &str) -> Option<String> {
+    let name = message.strip_suffix("` enable extension is not enabled")?.strip_prefix("the `")?;
+    name.starts_with("wgpu_").then(|| name.to_owned())
 }
 
 /// Returns the parts of an `enable` directive to replace by blanks: all of it if it names no other
@@ -146,6 +170,20 @@ mod tests {
         let modern = with_immediates(Cow::Borrowed(text));
         assert_eq!(modern.len(), text.len());
         crate::compile_wgsl(&modern, "a.wgsl").unwrap();
+    }
+
+    #[test]
+    fn native_extensions_get_their_directive() {
+        let text = "@group(0) @binding(0) var images: binding_array<texture_2d<f32>, 4>;
+            @group(0) @binding(1) var<storage, read_write> sums: array<f32>;
+            @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+                sums[id.x] = textureLoad(images[1], vec2(0), 0).x;
+            }";
+        let (whole, added) = with_native_extensions(Cow::Borrowed(text), crate::wgsl::rejection);
+        assert_eq!(added, ["wgpu_binding_array"]);
+        crate::compile_wgsl(&whole, "a.wgsl").unwrap();
+        let (same, added) = with_native_extensions(Cow::Borrowed("const x: f16 = 1h;"), crate::wgsl::rejection);
+        assert!(added.is_empty() && same == "const x: f16 = 1h;");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Removal of layout decorations that are not permitted.
 //!
-//! If a buffer needs the decorations of a type, workgroup memory gets a copy of the type without
-//! them.
+//! If a buffer needs the decorations of a type, memory of workgroups and invocations gets a copy of
+//! the type without them.
 
 use assay_spirv::edit::{Editor, instruction};
 use assay_spirv::module::{Instruction, Module, Type, TypeId};
@@ -12,15 +12,15 @@ use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Largest number of scalars and vectors that a value is split into. A shader that copies a larger
-/// value from workgroup memory keeps the layout.
+/// value from such memory keeps the layout.
 const MAX_PARTS: u64 = 4096;
 
 /// Returns the module's words without the layout decorations that the storage classes of its
 /// variables forbid; `None` if there are none to remove. Some translators decorate every array.
 ///
 /// A type keeps its decorations if a pointer in another storage class, which may need them, refers
-/// to it. Workgroup memory then gets its own types, and loaded and stored values are converted
-/// member by member. This is not possible if a length is a specialisation constant, a value has too
+/// to it. Memory of workgroups, invocations and functions then gets its own types, and loaded and
+/// stored values are converted member by member. This is not possible if a length is a specialisation constant, a value has too
 /// many members, or a decoration comes from a group. Then the rule `layout-not-allowed` still
 /// reports the variable.
 pub fn without_forbidden_layout(module: &Module) -> Option<Vec<u32>> {
@@ -63,13 +63,17 @@ fn strip(module: &Module) -> Option<Vec<u32>> {
     Some(module.words()[..first].iter().copied().chain(kept).collect())
 }
 
-/// Declares undecorated types for workgroup memory in place of those with a layout.
+/// Returns whether memory of a storage class gets its own types.
+fn is_split(module: &Module, class: StorageClass) -> bool {
+    use StorageClass::{Function, Private, Workgroup};
+    matches!(class, Workgroup | Private | Function) && forbids_layout(module, class)
+}
+
+/// Declares undecorated types for memory of workgroups and invocations in place of those with a
+/// layout.
 fn split(module: &Module) -> Option<Vec<u32>> {
-    if !forbids_layout(module, StorageClass::Workgroup) {
-        return None;
-    }
     let mut split = TypeSplitter { editor: Editor::new(module), module, undecorated: BTreeMap::new() };
-    let held = contained_types(module, pointees(module, |class| class == StorageClass::Workgroup));
+    let held = contained_types(module, pointees(module, |class| is_split(module, class)));
     // In the order of declarations, a type follows the types that it contains.
     for ty in held.into_iter().filter(|ty| outermost_layout_decoration(module, *ty).is_some()) {
         split.declare(ty)?;
@@ -83,7 +87,7 @@ fn split(module: &Module) -> Option<Vec<u32>> {
     Some(split.editor.finish())
 }
 
-/// Rewrites a module so that workgroup memory has its own types.
+/// Rewrites a module so that memory of workgroups and invocations has its own types.
 struct TypeSplitter<'a> {
     editor: Editor<'a>,
     module: &'a Module,
@@ -96,8 +100,8 @@ impl TypeSplitter<'_> {
         self.module.type_definition(ty).result()
     }
 
-    /// Returns the type that represents `ty` in workgroup memory.
-    fn workgroup_type(&self, ty: TypeId) -> Option<u32> {
+    /// Returns the type that represents `ty` in such memory.
+    fn own_type(&self, ty: TypeId) -> Option<u32> {
         self.undecorated.get(&ty).copied().or_else(|| self.word(ty))
     }
 
@@ -105,9 +109,9 @@ impl TypeSplitter<'_> {
     fn declare(&mut self, ty: TypeId) -> Option<()> {
         let id = self.editor.id();
         let words = match *self.module.ty(ty) {
-            Type::Array { element, length } => instruction(Op::TypeArray, &[id, self.workgroup_type(element)?, length]),
+            Type::Array { element, length } => instruction(Op::TypeArray, &[id, self.own_type(element)?, length]),
             Type::Struct { .. } => {
-                let members = self.module.members(ty).iter().map(|member| self.workgroup_type(*member));
+                let members = self.module.members(ty).iter().map(|member| self.own_type(*member));
                 let operands: Vec<u32> = [Some(id)].into_iter().chain(members).collect::<Option<_>>()?;
                 instruction(Op::TypeStruct, &operands)
             }
@@ -118,10 +122,12 @@ impl TypeSplitter<'_> {
         Some(())
     }
 
-    /// Returns the pointee of a pointer into workgroup memory, if another type represents it there.
+    /// Returns the pointee of a pointer into such memory, if another type represents it there.
     fn replaced_pointee(&self, pointer: TypeId) -> Option<TypeId> {
         match self.module.pointer(pointer)? {
-            (StorageClass::Workgroup, Some(pointee)) => self.undecorated.contains_key(&pointee).then_some(pointee),
+            (class, Some(pointee)) if is_split(self.module, class) => {
+                self.undecorated.contains_key(&pointee).then_some(pointee)
+            }
             _ => None,
         }
     }
@@ -137,13 +143,13 @@ impl TypeSplitter<'_> {
         match (i.op, i.words) {
             (Some(Op::TypePointer), &[_, id, class, _]) => {
                 if let Some(pointee) = self.module.type_declared(id).and_then(|ty| self.replaced_pointee(ty)) {
-                    words = instruction(Op::TypePointer, &[id, class, self.workgroup_type(pointee)?]);
+                    words = instruction(Op::TypePointer, &[id, class, self.own_type(pointee)?]);
                 }
             }
             // The initialiser of a variable may be a null constant.
             (Some(Op::Variable), &[_, pointer, id, class, initial]) => {
                 if let Some(pointee) = self.module.type_declared(pointer).and_then(|ty| self.replaced_pointee(ty)) {
-                    let own = self.workgroup_type(pointee)?;
+                    let own = self.own_type(pointee)?;
                     let (mut all, zeros) = self.constant_zeros(own, initial)?;
                     all.extend(instruction(Op::Variable, &[pointer, id, class, zeros]));
                     words = all;
@@ -151,7 +157,7 @@ impl TypeSplitter<'_> {
             }
             (Some(Op::Load), &[_, of, id, pointer, ref access @ ..]) => {
                 if let Some(pointee) = self.replaced_pointee_of(pointer) {
-                    let (own, loaded) = (self.workgroup_type(pointee)?, self.editor.id());
+                    let (own, loaded) = (self.own_type(pointee)?, self.editor.id());
                     words = instruction(Op::Load, &[&[own, loaded, pointer], access].concat());
                     self.convert(pointee, loaded, Direction::Out, Some((of, id)), &mut words)?;
                 }
@@ -168,7 +174,7 @@ impl TypeSplitter<'_> {
                 if to.is_some() != from.is_some() && access.is_empty() {
                     let pointee = to.or(from)?;
                     let outside = self.word(pointee)?;
-                    let (inside, loaded) = (self.workgroup_type(pointee)?, self.editor.id());
+                    let (inside, loaded) = (self.own_type(pointee)?, self.editor.id());
                     let (of, way) = if from.is_some() { (inside, Direction::Out) } else { (outside, Direction::In) };
                     words = instruction(Op::Load, &[of, loaded, source]);
                     let value = self.convert(pointee, loaded, way, None, &mut words)?;
@@ -218,7 +224,7 @@ impl TypeSplitter<'_> {
         let mut operands = Vec::with_capacity(parts.len() + 2);
         for (index, part) in parts.into_iter().enumerate() {
             let of = match way {
-                Direction::Out => self.workgroup_type(part)?,
+                Direction::Out => self.own_type(part)?,
                 Direction::In => self.word(part)?,
             };
             let id = self.editor.id();
@@ -271,8 +277,8 @@ impl TypeSplitter<'_> {
 /// Direction of a conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
-    /// Into workgroup memory, to the type without a layout.
+    /// Into such memory, to the type without a layout.
     In,
-    /// Out of workgroup memory, to the type with a layout.
+    /// Out of such memory, to the type with a layout.
     Out,
 }
