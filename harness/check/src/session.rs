@@ -169,9 +169,8 @@ impl CheckSession {
     }
 
     /// Searches for parameters if the options leave them open and lead to undefined behaviour or to
-    /// few written elements. A case file states its parameters, and a device that lacks what the
-    /// shader requires runs it with none. `on_candidate` is called before each candidate is
-    /// interpreted.
+    /// few written elements. A case file states its parameters. `on_candidate` is called before each
+    /// candidate is interpreted.
     ///
     /// # Errors
     /// As [`CheckSession::check`].
@@ -180,11 +179,7 @@ impl CheckSession {
             return Ok(());
         }
         let started = Instant::now();
-        let check = self.check()?;
-        if !check.may_run_on(limits) {
-            return Ok(());
-        }
-        let found = search_parameters(&check, &self.options, (limits, on_candidate))?;
+        let found = search_parameters(&self.check()?, &self.options, (limits, on_candidate))?;
         match found {
             ParameterSearch::NotNeeded => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
