@@ -8,6 +8,7 @@ use crate::compute_guards::compute_guards;
 use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, below_current_folder, include_names, included_files};
+use crate::joined_files::{declaring_file, include_name, with_include};
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::ncnn_dialect;
 use crate::source_name::renamed;
@@ -148,7 +149,16 @@ pub(crate) fn compile(
             advice(language)
         )));
     };
-    job.completed(language, text, options, what).map_err(|what| {
+    let rejected = match job.completed(language, text, options.clone(), what) {
+        Ok(compiled) => return Ok(compiled),
+        Err(rejected) => rejected,
+    };
+    if language == Language::Glsl
+        && let Some(compiled) = job.with_joined_files(&options, &rejected)
+    {
+        return Ok(compiled);
+    }
+    Err(rejected).map_err(|what: String| {
         let lacks_preferred = compilers(language).first().is_some_and(|c| job.lacking.borrow().contains(c.program));
         refused(match missing.iter().find(|name| what.contains(name.as_str())) {
             // No other compiler finds a file that is not there.
@@ -346,6 +356,41 @@ impl Job<'_> {
         }
         // The check names the broken rules.
         illegal.map(|compiled| short_circuited(language, repaired(compiled))).ok_or(rejected)
+    }
+
+    /// Compiles a rejected text together with files of its repository that declare what it lacks.
+    /// Returns `None` if that does not help.
+    fn with_joined_files(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
+        let (mut text, mut message) = (self.text.to_owned(), rejected.to_owned());
+        let (mut joined, mut found): (Vec<PathBuf>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut included = self.files.to_vec();
+        while joined.len() < MAX_JOINED {
+            let said = RejectedText { name: self.name, text: self.text, files: &included };
+            let (file, declared) = declaring_file(self.path, &message, said, &joined)?;
+            let name = include_name(&file, self.path)?;
+            found.push(format!("{name} (`{declared}`)"));
+            joined.push(file);
+            // A file may need those that are found later.
+            text = with_include(&text, &name);
+            let IncludedFiles { folders, files, .. } = included_files(self.path, &text, &options.includes);
+            let has_copies = write_adapted(self.folder, Language::Glsl, &text, &files).ok()?;
+            let (hung, lacking) = (RefCell::default(), RefCell::default());
+            let job = Job { includes: &folders, files: &files, has_copies, hung, lacking, ..*self };
+            let compiled = match job.legal_module(Language::Glsl, &text, options) {
+                Ok(compiled) => Ok(compiled),
+                Err(rejected) => job.completed(Language::Glsl, &text, options.clone(), rejected.unwrap_or_default()),
+            };
+            included = files;
+            match compiled {
+                Ok(compiled) => {
+                    let note =
+                        format!("files that declare names which the text lacks were included: {}", found.join(", "));
+                    return Some(compiled.with_note(&note));
+                }
+                Err(next) => message = next,
+            }
+        }
+        None
     }
 
     /// Compiles a rejected text with values for the macros that it lacks, and with the extensions
@@ -611,6 +656,9 @@ fn adapted_hlsl(text: &str) -> Option<String> {
     let is_changed = unmarked.len() < text.len() || adapted.trim_end() != unmarked.trim_end();
     is_changed.then_some(adapted)
 }
+
+/// Largest number of files that are joined with a text.
+const MAX_JOINED: usize = 8;
 
 /// Largest number of macros and extensions that are added to a text.
 const MAX_ADDITIONS: usize = 64;

@@ -45,6 +45,7 @@ mod include_search;
 mod infinite_constants;
 mod instruction_check;
 mod instrument;
+mod joined_files;
 mod language;
 mod memory_layout;
 mod missing_macros;

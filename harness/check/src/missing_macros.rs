@@ -74,6 +74,25 @@ impl<'a> RejectedText<'a> {
         })
     }
 
+    /// Returns the names that the text may lack, as a message states: those in quotes, and those in a
+    /// line with a syntax error, in which the name of a type is unknown.
+    pub(crate) fn lacking_names(&self, message: &str) -> Vec<String> {
+        let mut lacking: Vec<String> = Vec::new();
+        for message in message.lines() {
+            let quoted = NAMED.iter().any(|phrase| message.contains(phrase));
+            let quoted = message.split('\'').skip(1).step_by(2).filter(|name| quoted && is_name(name));
+            let line = self.line_of(message).and_then(|(text, index)| text.lines().nth(index));
+            let line = line.filter(|_| LINES.iter().any(|phrase| message.contains(phrase)));
+            let used = line.into_iter().flat_map(names).map(|(_, name)| name).filter(|name| is_name(name));
+            for name in quoted.chain(used) {
+                if lacking.iter().all(|known| known != name) && self.declarations(name).is_empty() {
+                    lacking.push(name.to_owned());
+                }
+            }
+        }
+        lacking
+    }
+
     /// Returns the sets of macros that lead to a declaration of a name in the text or an included file.
     fn declarations(&self, name: &str) -> Vec<Vec<String>> {
         let texts = std::iter::once(self.text).chain(self.files.iter().map(|(_, text)| text.as_str()));

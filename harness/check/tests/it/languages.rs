@@ -133,6 +133,26 @@ fn macros_that_stores_to_images_depend_on_are_named() {
     assert_eq!(status(&["FAST"]), Some((Status::Pass, String::new())));
 }
 
+/// An application joins files before it compiles them.
+#[test]
+fn glsl_with_types_of_another_file_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "layout(local_size_x = 64) in;\nlayout(std430, binding = 0) buffer Data { Cell cells[]; };\n\
+                void main() { cells[gl_GlobalInvocationID.x].mass = wrong; }\n";
+    let types = "struct Cell {\n    float mass;\n    Point at;\n};\n";
+    let points = "struct Point {\n    float x;\n};\n";
+    let path = written(&folder, &[("a.comp", text), ("types.glsl", types), ("b/points.glsl", points)]);
+    let Some(rejected) = compiled(&path, &CompileOptions::default()) else { return };
+    // The name that no file declares stays, with the line of the text.
+    let message = rejected.err().unwrap();
+    assert!(message.contains("a.comp:2") || message.contains("a.comp:3"), "{message}");
+    fs::write(&path, text.replace("wrong", "2.0")).unwrap();
+    let shader = compiled(&path, &CompileOptions::default()).unwrap().unwrap();
+    let note = "files that declare names which the text lacks were included: types.glsl (`Cell`), \
+                b/points.glsl (`Point`)";
+    assert!(shader.notes.iter().any(|known| known == note), "{:?}", shader.notes);
+}
+
 /// The engine splits a file into stages and puts definitions in place of a line.
 #[test]
 fn glsl_of_the_godot_engine_is_compiled() {
