@@ -19,6 +19,12 @@ const PARAMETERS: usize = 128;
 /// Largest number of elements of matrices in one buffer.
 const MATRIX_ELEMENTS: usize = 1024;
 
+/// Parts of the names of reciprocals of sizes.
+const RECIPROCALS: [&str; 6] = ["inv", "rcp", "texelsize", "texel_size", "pixelsize", "pixel_size"];
+
+/// Value of a reciprocal: an image has 64 texels along an axis.
+const RECIPROCAL: f64 = 1.0 / 64.0;
+
 /// An integer or float that the options leave open.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
@@ -34,8 +40,8 @@ pub(super) struct Parameter {
     /// Set if it is an integer whose bits the shader takes for a float.
     has_float_bits: bool,
     /// Its value where the floats are small and simple: that of an identity matrix, 0 for the lower
-    /// end of an interval, or else 1.
-    pub(super) simple: u64,
+    /// end of an interval, the reciprocal of a usual side of an image for a reciprocal, or else 1.
+    pub(super) simple: f64,
 }
 
 impl Parameter {
@@ -147,11 +153,11 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                     None => format!("{prefix}{path}"),
                 };
                 let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
-                let simple = match steps {
+                let is_one = match steps {
                     [.., PathStep::Column(column), PathStep::Index(row)] => column == row,
-                    _ => !is_lower_end(steps),
+                    _ => !names_one_of(steps, &["min"]),
                 };
-                let simple = u64::from(simple);
+                let simple = if names_one_of(steps, &RECIPROCALS) { RECIPROCAL } else { f64::from(is_one) };
                 let name = format!("{prefix}{path}");
                 found.push(Parameter { slot, name, shown, element, in_matrix, has_float_bits, simple });
             }
@@ -169,11 +175,12 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
     parameters
 }
 
-/// Returns whether the name of the innermost member says that it is the lower end of an interval.
-fn is_lower_end(steps: &[PathStep<'_>]) -> bool {
+/// Returns whether the name of the innermost member has one of these parts.
+fn names_one_of(steps: &[PathStep<'_>], parts: &[&str]) -> bool {
     let name =
         steps.iter().rev().find_map(|step| if let PathStep::Member(_, name) = step { Some(*name) } else { None });
-    name.flatten().is_some_and(|name| name.to_ascii_lowercase().contains("min"))
+    let name = name.flatten().unwrap_or_default().to_ascii_lowercase();
+    parts.iter().any(|part| name.contains(part))
 }
 
 /// Returns a candidate's parameters with the values of those that have one.

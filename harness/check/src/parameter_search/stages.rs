@@ -130,8 +130,9 @@ fn strided(parameters: &[Parameter], (size, stride): (u64, u64)) -> Option<Vec<O
 
 /// Returns a candidate's parameters with [`Parameter::simple`] floats.
 fn with_simple(start: &ChosenParameters, floats: &[Parameter]) -> ChosenParameters {
-    let values: Vec<Option<u64>> = floats.iter().map(|float| Some(float.simple)).collect();
-    with_values(start, floats, &values)
+    let mut chosen = start.clone();
+    floats.iter().for_each(|float| float.set(&mut chosen, float.simple.to_string()));
+    chosen
 }
 
 impl Search<'_> {
