@@ -5,6 +5,7 @@ use crate::compiler_table::{
     ATTEMPTS, Attempt, Compiler, DEFAULT_TARGET, GLSL_VERSION, Source, advice, compilers, preferred, strings,
 };
 use crate::compute_guards::compute_guards;
+use crate::decimal_points;
 use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, below_current_folder, include_names, included_files};
@@ -91,13 +92,13 @@ pub(crate) fn compile(
     path: &Path,
     language: Language,
     text: &str,
-    options: &CompileOptions,
+    given: &CompileOptions,
 ) -> Result<CompiledModule, CheckError> {
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let IncludedFiles { folders: includes, files, missing } = included_files(path, text, &options.includes);
-    let mut options = options.clone();
+    let IncludedFiles { folders: includes, files, missing } = included_files(path, text, &given.includes);
+    let mut options = given.clone();
     if let (Language::Hlsl | Language::Slang, Some(entry)) = (language, &options.entry) {
         must_name_entry(entry, text, &files).map_err(refused)?;
     }
@@ -127,10 +128,7 @@ pub(crate) fn compile(
         && rejected.is_some()
         && let Some(completed) = ncnn_dialect::completed(text, &options.defines)
     {
-        let compiled = match job.legal_module(language, &completed, &options) {
-            Ok(compiled) => Ok(compiled),
-            Err(rejected) => job.completed(language, &completed, options, rejected.unwrap_or_default()),
-        };
+        let compiled = job.compiled(language, &completed, &options);
         return compiled.map(|compiled| compiled.with_note(ncnn_dialect::NOTE)).map_err(refused);
     }
     // A file of an engine may be included for nothing that the shader needs.
@@ -157,6 +155,13 @@ pub(crate) fn compile(
         && let Some(compiled) = job.with_joined_files(&options, &rejected)
     {
         return Ok(compiled);
+    }
+    let pointed = decimal_points::with_decimal_points(text);
+    if rejected.contains(decimal_points::MISSING)
+        && pointed.trim_end() != text.trim_end()
+        && let Ok(compiled) = job.compiled(language, &pointed, &options)
+    {
+        return Ok(compiled.with_note(decimal_points::NOTE));
     }
     Err(rejected).map_err(|what: String| {
         let lacks_preferred = compilers(language).first().is_some_and(|c| job.lacking.borrow().contains(c.program));
@@ -358,6 +363,15 @@ impl Job<'_> {
         illegal.map(|compiled| short_circuited(language, repaired(compiled))).ok_or(rejected)
     }
 
+    /// Compiles a text, if need be with values for the macros that it lacks.
+    ///
+    /// # Errors
+    /// It is rejected.
+    fn compiled(&self, language: Language, text: &str, options: &CompileOptions) -> Result<CompiledModule, String> {
+        self.legal_module(language, text, options)
+            .or_else(|rejected| self.completed(language, text, options.clone(), rejected.unwrap_or_default()))
+    }
+
     /// Compiles a rejected text together with files of its repository that declare what it lacks.
     /// Returns `None` if that does not help.
     fn with_joined_files(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
@@ -376,10 +390,7 @@ impl Job<'_> {
             let has_copies = write_adapted(self.folder, Language::Glsl, &text, &files).ok()?;
             let (hung, lacking) = (RefCell::default(), RefCell::default());
             let job = Job { includes: &folders, files: &files, has_copies, hung, lacking, ..*self };
-            let compiled = match job.legal_module(Language::Glsl, &text, options) {
-                Ok(compiled) => Ok(compiled),
-                Err(rejected) => job.completed(Language::Glsl, &text, options.clone(), rejected.unwrap_or_default()),
-            };
+            let compiled = job.compiled(Language::Glsl, &text, options);
             included = files;
             match compiled {
                 Ok(compiled) => {

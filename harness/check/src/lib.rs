@@ -27,6 +27,7 @@ mod compile_options;
 mod compiler_table;
 mod composite_types;
 mod compute_guards;
+mod decimal_points;
 mod derived_buffers;
 mod descriptor_arrays;
 mod device_address;
