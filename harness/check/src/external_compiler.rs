@@ -68,6 +68,9 @@ const COMPILER_TIME: Duration = Duration::from_secs(30);
 /// Extension of GLSL for `#include`.
 const INCLUDE_EXTENSION: &str = "GL_GOOGLE_include_directive";
 
+/// Extension of OpenGL for `#include`, which no compiler of SPIR-V has.
+const OPENGL_INCLUDE_EXTENSION: &str = "GL_ARB_shading_language_include";
+
 /// Line before the compute shader in a file of the Godot engine, which may hold shaders of several
 /// stages.
 const COMPUTE_SECTION: &str = "#[compute]";
@@ -633,6 +636,9 @@ impl Source<'_> {
             .iter_mut()
             .filter(|line| line.trim() == ENGINE_DEFINES || line.trim_start().starts_with(OPTIMIZE))
             .for_each(|line| *line = Cow::Owned(String::new()));
+        for line in lines.iter_mut().filter(|line| line.contains(OPENGL_INCLUDE_EXTENSION)) {
+            *line = Cow::Owned(format!("#extension {INCLUDE_EXTENSION} : enable"));
+        }
         for line in lines.iter_mut().filter(|_| compiler.is_glslang) {
             let in_brackets = include_names(line).find(|name| line.contains(&format!("<{name}>")));
             if let Some(quoted) = in_brackets.map(|name| format!("#include \"{name}\"")) {
