@@ -606,18 +606,22 @@ impl<'a> Check<'a> {
     }
 
     /// Returns the first data race of the first round on one line.
-    pub(crate) fn first_race(&self, target: &dyn Target) -> Option<String> {
+    pub(crate) fn first_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<String> {
         let mut dispatch = self.dispatch(0, target).ok()?;
         self.put_synthetic_addresses(&mut dispatch);
         dispatch.only = self.chosen_workgroups();
         let outcome = self.permitted(&dispatch).ok()?;
-        let race = outcome.faults.iter().find(|fault| fault.kind == FaultKind::DataRace)?;
-        Some(on_one_line(&self.fault_lines(race)))
+        outcome.faults.iter().find(|fault| fault.kind == kind).map(|fault| self.fault_line(fault))
     }
 
     /// Returns the first benign race on one line.
     pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
         outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))
+    }
+
+    /// Returns a fault on one line.
+    pub(crate) fn fault_line(&self, fault: &Fault) -> String {
+        on_one_line(&self.fault_lines(fault))
     }
 
     /// Returns a fault as lines.

@@ -26,7 +26,8 @@ use crate::{Check, CheckError, status};
 use assay_events::{CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound};
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
-    Copies, Coverage, Dispatch, ExecutedBlocks, FaultKind, Limits, Outcome, PossibleFault, Slot, SubgroupLayout,
+    Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, PossibleFault, Slot,
+    SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -88,6 +89,10 @@ pub(crate) struct UndefinedRounds {
     first: Option<InstructionIndex>,
     /// Ends of the accesses beyond buffers in the first of them, in bytes.
     reach: BTreeMap<Slot, u64>,
+    /// Set if one of them accesses memory before the beginning of a buffer.
+    precedes: bool,
+    /// Set if all of them are races.
+    races: bool,
     /// Set if a loop seems to run endlessly.
     endless: bool,
     /// Set if there is another fault.
@@ -579,6 +584,10 @@ impl<'a> CheckRun<'a> {
 const BEYOND_BUFFERS_IN_WGSL: &str = "  WebGPU keeps the accesses within the buffer, Vulkan does not: --api wgpu checks the shader as WebGPU \
                                       runs it, --robustness access with the bounds checks of the device";
 
+/// Advice to the author of a shader whose invocations race.
+const LACKS_ORDER: &str =
+    "  if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses";
+
 impl UndefinedRounds {
     /// Adds a round with undefined behaviour, and returns a note that it was not run, or not
     /// checked.
@@ -590,7 +599,10 @@ impl UndefinedRounds {
         self.other |= ![ENDLESS, SEEMS_ENDLESS].contains(&what);
         self.first = self.first.or(outcome.faults.first().map(|fault| fault.at.instruction));
         if self.faults.is_empty() {
+            let precedes = |fault: &Fault| matches!(fault.memory, Some(FaultMemory::Binding(_, offset)) if offset < 0);
             self.faults = check.faults(outcome);
+            self.races = outcome.faults.iter().all(|fault| fault.kind == FaultKind::DataRace);
+            self.precedes = outcome.faults.iter().any(precedes);
             self.reach.clone_from(&outcome.reach);
         }
         UnjudgedRound { round, why: format!("{so} because the shader {what} with its inputs: {first}") }
@@ -602,11 +614,15 @@ impl UndefinedRounds {
         list.extend(check.setup.short_files());
         let sources = self.first.and_then(|at| open_sources(check, at));
         let advice = sources.map_or_else(
-            || format!("  provide valid inputs with {}", check.parameter_options()),
+            || match self.races {
+                true => format!("{LACKS_ORDER}; otherwise give others with {}", check.parameter_options()),
+                false => format!("  provide valid inputs with {}", check.parameter_options()),
+            },
             |sources| format!("  {sources}, or others of {}", check.parameter_options()),
         );
         let longer = options_for_reach(check, &self.reach);
-        if !longer.is_empty() {
+        // No length helps an access before the beginning of a buffer.
+        if !longer.is_empty() && !self.precedes {
             list.extend(
                 check.advice(&format!("  the accesses up to the first faults are in bounds with {}", longer.join(" "))),
             );

@@ -29,6 +29,12 @@ pub struct ChosenParameters {
     /// The race for which a variant of the shader executes invocations one after another.
     #[serde(default)]
     pub(crate) avoided_race: Option<AvoidedRace>,
+    /// The access out of bounds for which robustness was added, on one line.
+    #[serde(default)]
+    pub(crate) robust_access: Option<String>,
+    /// A race in workgroup memory with other parameters, on one line.
+    #[serde(default)]
+    pub(crate) other_race: Option<OtherRace>,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -52,6 +58,15 @@ pub(crate) struct AvoidedRace {
     pub(crate) race: String,
     /// Number of invocations that the variant executes, and of those of the dispatch.
     pub(crate) executed: [u64; 2],
+}
+
+/// A data race of a candidate, at an address in workgroup memory that depends on no parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OtherRace {
+    /// Options that set the parameters of the candidate.
+    pub(crate) options: String,
+    /// The race on one line.
+    pub(crate) race: String,
 }
 
 impl fmt::Display for AvoidedRace {
@@ -146,6 +161,25 @@ impl ChosenParameters {
         Ok(())
     }
 
+    /// Returns the undefined behaviour of the shader that the check avoids, as a clause that a
+    /// conclusion follows; `None` if none is known.
+    pub(crate) fn avoided_fault(&self) -> Option<String> {
+        const UNDEFINED: &str = "which is undefined behaviour";
+        if let Some(AvoidedRace { race, .. }) = &self.avoided_race {
+            return Some(format!("invocations race, {UNDEFINED}: {race}; one after another"));
+        }
+        if let Some(access) = &self.robust_access {
+            return Some(format!(
+                "the shader accesses memory out of bounds, {UNDEFINED} unless the application enables robustness: \
+                 {access}; with it"
+            ));
+        }
+        let OtherRace { options, race } = self.other_race.as_ref()?;
+        Some(format!(
+            "with {options} invocations race, {UNDEFINED}: {race}; a barrier may be missing. With the chosen parameters"
+        ))
+    }
+
     /// Returns a note with the options that set the same parameters, or the first ones of very many.
     pub fn note(&self) -> String {
         let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
@@ -165,7 +199,7 @@ impl ChosenParameters {
         let listed = if options.len() > LISTED.0 { LISTED.1 } else { options.len() };
         let more = match options.len() - listed {
             0 => String::new(),
-            more => format!(" and {more} more options, which --out DIR writes as a case file"),
+            more => format!(" and {more} more options, which `assay check --out DIR` writes as a case file"),
         };
         options[..listed].join(" ") + &more
     }

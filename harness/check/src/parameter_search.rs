@@ -64,7 +64,7 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{ChosenParameters, SearchExtent};
+use crate::chosen_parameters::{ChosenParameters, OtherRace, SearchExtent};
 use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
@@ -75,7 +75,8 @@ use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{
-    CauseKind, Coverage, Dispatch, Fault, FaultKind, Limits, Outcome, Robustness, RunError, Slot, SubgroupLayout,
+    CauseKind, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, Robustness, RunError, Slot,
+    SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
 use assay_spirv::reflect::{Reflection, SpecConstant};
@@ -239,7 +240,10 @@ pub fn search_parameters(
     let checks_defaults = before.defined == search.rounds && before.narrow > 0;
     let extent = SearchExtent { candidates: effort.candidates, races, checks_defaults, obstacle };
     Ok(match is_better {
-        true => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..best.chosen })),
+        true => {
+            let other_race = search.other_race.take();
+            ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..best.chosen }))
+        }
         false => ParameterSearch::NothingBetter(extent),
     })
 }
@@ -368,6 +372,8 @@ struct Search<'a> {
     collides: bool,
     /// Set if invocations of some candidate race.
     races: bool,
+    /// The first race in workgroup memory at an address that depends on no parameter.
+    other_race: Option<OtherRace>,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
     /// Number of the last candidates with inherent faults only.
@@ -418,6 +424,7 @@ impl<'a> Search<'a> {
             rounds: options.rounds.clamp(1, ROUNDS),
             collides: false,
             races: false,
+            other_race: None,
             leaves_images: false,
             inherent_faults: 0,
             reads_beyond_buffers: false,
@@ -626,6 +633,17 @@ impl<'a> Search<'a> {
                 }
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
+                let is_other = |fault: &&Fault| {
+                    let is_shared = fault.memory == Some(FaultMemory::Workgroup);
+                    fault.kind == FaultKind::DataRace && is_shared && self.is_inherent(fault)
+                };
+                if self.other_race.is_none()
+                    && let Some(fault) = outcome.faults.iter().find(is_other)
+                {
+                    let options = candidate.chosen.listed_options();
+                    let options = if options.is_empty() { "the defaults".to_owned() } else { options };
+                    self.other_race = Some(OtherRace { options, race: self.check.fault_line(fault) });
+                }
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));

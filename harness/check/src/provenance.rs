@@ -193,12 +193,20 @@ impl<'a> DataFlow<'a> {
         let conditions = function.map_or_else(Vec::new, |function| self.conditions(function.instructions.clone()));
         // The value that is loaded or stored is not the cause; its address is.
         let operands = match faulty.op {
-            Some(Op::Load | Op::Store) => faulty.operand(0).into_iter().collect(),
+            Some(Op::Load | Op::Store) => faulty.operand(0).map_or_else(Vec::new, |pointer| self.address(pointer)),
             Some(Op::ImageWrite) => faulty.operands().iter().take(2).copied().collect(),
             _ => used(module, faulty),
         };
         let sources = |values| self.slice(values, used).sources;
         FaultSources { operand: sources(operands), control: sources(conditions) }
+    }
+
+    /// Returns the values from which an address is computed: without the variable that it leads into,
+    /// whose contents it does not depend on.
+    fn address(&self, pointer: u32) -> Vec<u32> {
+        let is_variable = |id| self.module.definition_of(id).is_some_and(|i| i.op == Some(Op::Variable));
+        let base = pointer_base(self.module, pointer).filter(|base| is_variable(base.id) && !base.selects);
+        base.map_or_else(|| vec![pointer], |base| base.indices)
     }
 
     /// Returns the ids from which the operands of an instruction are computed.

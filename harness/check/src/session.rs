@@ -185,12 +185,28 @@ impl CheckSession {
             ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) => self.fruitless = Some(fruitless),
             ParameterSearch::Found(chosen) => {
+                let robust_access = self.access_without_robustness(&chosen, limits)?;
                 chosen.apply(&mut self.options)?;
-                self.chosen = Some(*chosen);
+                self.chosen = Some(ChosenParameters { robust_access, ..*chosen });
             }
         }
         self.searched = started.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// Returns the first access out of bounds with chosen parameters if the device were not robust;
+    /// `None` if they contain no robustness.
+    fn access_without_robustness(
+        &self,
+        chosen: &ChosenParameters,
+        limits: &dyn Target,
+    ) -> Result<Option<String>, CheckError> {
+        if chosen.robustness.is_none() {
+            return Ok(None);
+        }
+        let mut options = self.options.clone();
+        ChosenParameters { robustness: None, ..chosen.clone() }.apply(&mut options)?;
+        Ok(Check::new(&self.shader, &options)?.first_fault_of(FaultKind::OutOfBounds, limits))
     }
 
     /// After a search without success because invocations race, takes a variant of the shader that
@@ -226,7 +242,10 @@ impl CheckSession {
             ParameterSearch::NothingBetter(_) => return Ok(()),
         };
         chosen.apply(&mut options)?;
-        let race = self.check()?.first_race(limits).unwrap_or_else(|| FaultKind::DataRace.to_string());
+        let race = self
+            .check()?
+            .first_fault_of(FaultKind::DataRace, limits)
+            .unwrap_or_else(|| FaultKind::DataRace.to_string());
         let avoided_race = Some(AvoidedRace { race, executed: [dispatch.invocations(), whole.invocations()] });
         let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
         self.chosen = Some(ChosenParameters { avoided_race, reason, extent: racing, ..chosen });
@@ -450,8 +469,8 @@ impl CheckSession {
         result.times.search = self.searched;
         result.chosen =
             self.chosen.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
-        if let Some(race) = self.chosen.as_ref().and_then(|chosen| chosen.avoided_race.as_ref()) {
-            status::qualify_by_avoided_race(result, &race.race);
+        if let Some(fault) = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault) {
+            status::qualify_by_avoided_fault(result, &fault);
         }
         result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
         let is_thin =

@@ -68,12 +68,11 @@ pub(crate) fn qualify_by_benign_race(result: &mut CheckResult, race: &str) {
     }
 }
 
-/// Lets a verdict depend on a variant of the shader that executes its invocations one after another,
-/// because they race: a Pass becomes a QualityWarning, and the reason names the race.
-pub(crate) fn qualify_by_avoided_race(result: &mut CheckResult, race: &str) {
+/// Lets a verdict depend on undefined behaviour of the shader that the check avoids: a Pass becomes a
+/// QualityWarning, and the reason begins with the clause on the fault.
+pub(crate) fn qualify_by_avoided_fault(result: &mut CheckResult, fault: &str) {
     if result.status == Status::Pass {
-        let conclusion = result.conclusion();
-        let why = format!("invocations race, which is undefined behaviour: {race}; one after another, {conclusion}");
+        let why = format!("{fault}, {}", result.conclusion());
         (result.status, result.reason) = (Status::QualityWarning, Some(why));
     }
 }

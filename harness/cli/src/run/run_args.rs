@@ -35,7 +35,7 @@ The result folder contains:
 Statuses:
   Pass            every checked result is permitted
   QualityWarning  some results are permitted by a lenient reading only, or the
-                  invocations of a shader race
+                  check avoids undefined behaviour of the shader
   Fail            some results are not permitted
   NotSupported    the device lacks a feature that the case requires
   Undetermined    no checked result could be decided
