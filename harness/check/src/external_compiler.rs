@@ -100,7 +100,7 @@ pub(crate) fn compile(
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let IncludedFiles { folders: includes, files, missing } = included_files(path, text, &given.includes);
+    let IncludedFiles { folders: includes, files, aliases, missing } = included_files(path, text, &given.includes);
     let mut options = given.clone();
     if let (Language::Hlsl | Language::Slang, Some(entry)) = (language, &options.entry) {
         must_name_entry(entry, text, &files).map_err(refused)?;
@@ -109,7 +109,7 @@ pub(crate) fn compile(
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
-    let has_copies = write_adapted(folder.path(), language, text, &files)
+    let has_copies = write_adapted(folder.path(), language, text, (&files, &aliases))
         .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
     let (hung, lacking) = (RefCell::default(), RefCell::default());
     let job = Job {
@@ -182,18 +182,25 @@ pub(crate) fn compile(
     })
 }
 
-/// Writes copies of the included files that a compiler does not take as they are to a folder, under
-/// the names by which they are included. Returns whether there are any.
-fn write_adapted(folder: &Path, language: Language, text: &str, files: &[(PathBuf, String)]) -> io::Result<bool> {
+/// Writes copies of the included files that a compiler does not take as they are, or does not find, to
+/// a folder, under the names by which they are included. Returns whether there are any.
+fn write_adapted(
+    folder: &Path,
+    language: Language,
+    text: &str,
+    (files, aliases): (&[(PathBuf, String)], &[(String, PathBuf)]),
+) -> io::Result<bool> {
     let mut has_copies = false;
     for (path, included) in files {
         let unmarked = || included.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned);
         let adapted = if language == Language::Hlsl { adapted_hlsl(included) } else { unmarked() };
+        let is_alias = |name: &str| aliases.iter().any(|(alias, file)| alias == name && file == path);
+        let adapted = adapted.or_else(|| aliases.iter().any(|(_, file)| file == path).then(|| included.clone()));
         let Some(adapted) = adapted else { continue };
         let including = std::iter::once(text).chain(files.iter().map(|(_, text)| text.as_str()));
         let names = including.flat_map(include_names).map(|name| name.trim_start_matches(['.', '/']));
         let is_inside = |name: &&str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-        for name in names.filter(is_inside).filter(|name| path.ends_with(name)) {
+        for name in names.filter(is_inside).filter(|name| path.ends_with(name) || is_alias(name)) {
             let copy = folder.join(name);
             fs::create_dir_all(copy.parent().unwrap_or(folder))?;
             fs::write(copy, &adapted)?;
@@ -389,8 +396,8 @@ impl Job<'_> {
             joined.push(file);
             // A file may need those that are found later.
             text = with_include(&text, &name);
-            let IncludedFiles { folders, files, .. } = included_files(self.path, &text, &options.includes);
-            let has_copies = write_adapted(self.folder, Language::Glsl, &text, &files).ok()?;
+            let IncludedFiles { folders, files, aliases, .. } = included_files(self.path, &text, &options.includes);
+            let has_copies = write_adapted(self.folder, Language::Glsl, &text, (&files, &aliases)).ok()?;
             let (hung, lacking) = (RefCell::default(), RefCell::default());
             let job = Job { includes: &folders, files: &files, has_copies, hung, lacking, ..*self };
             let compiled = job.compiled(Language::Glsl, &text, options);

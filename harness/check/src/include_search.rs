@@ -31,6 +31,9 @@ pub(crate) struct IncludedFiles {
     pub(crate) folders: Vec<PathBuf>,
     /// The files with their texts.
     pub(crate) files: Vec<(PathBuf, String)>,
+    /// Names that end with the path of a file, below folders that the repository does not have, such as
+    /// `Packages/com.example/noise.cginc`.
+    pub(crate) aliases: Vec<(String, PathBuf)>,
     /// Names of files that were not found, or are too large together with the others, each once.
     pub(crate) missing: Vec<String>,
 }
@@ -40,7 +43,7 @@ pub(crate) struct IncludedFiles {
 /// shader's repository (all folders below the nearest parent with `.git`, or else below the fourth
 /// parent, the nearest ones first). The file with the most folders in common with the shader is taken.
 pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> IncludedFiles {
-    let (mut folders, mut files, mut missing) = (given.to_vec(), Vec::new(), Vec::new());
+    let (mut folders, mut files, mut aliases, mut missing) = (given.to_vec(), Vec::new(), Vec::new(), Vec::new());
     let mut bytes = 0u64;
     let mut repository: Option<Vec<PathBuf>> = None;
     let (mut seen, mut open) = (BTreeSet::new(), vec![(shader.to_owned(), text.to_owned())]);
@@ -54,6 +57,12 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
                 let repository = repository.get_or_insert_with(|| repository_files(&shader));
                 file = nearest(repository, &shader, name);
                 folders.extend(file.as_ref().and_then(|file| folder_of(file, name)));
+                if file.is_none() {
+                    file = at_shorter_name(repository, &shader, name);
+                    // The compiler gets a copy, beside which the files that it includes are not.
+                    folders.extend(file.as_ref().and_then(|file| Some(below_current_folder(file.parent()?))));
+                    aliases.extend(file.iter().map(|file| (name.to_owned(), file.clone())));
+                }
             }
             let size = file.as_ref().and_then(|file| fs::metadata(file).ok()).map_or(0, |file| file.len());
             let file = file.filter(|_| bytes.saturating_add(size) <= input::MAX_SHADER_BYTES);
@@ -70,7 +79,7 @@ pub(crate) fn included_files(shader: &Path, text: &str, given: &[PathBuf]) -> In
             files.push((includer, text));
         }
     }
-    IncludedFiles { folders, files, missing }
+    IncludedFiles { folders, files, aliases, missing }
 }
 
 /// Returns an included file that a compiler finds: it puts a folder before each name.
@@ -109,6 +118,13 @@ fn nearest(files: &[PathBuf], shader: &Path, name: &str) -> Option<PathBuf> {
     let named = files.iter().filter(|file| file.ends_with(&end));
     // Of equally near files, the first.
     named.rev().max_by_key(|file| common_folders(file, shader)).cloned()
+}
+
+/// Returns the file to which the longest end of a name leads, with a folder at least: the first ones
+/// are those of a package, which the repository is itself.
+fn at_shorter_name(files: &[PathBuf], shader: &Path, name: &str) -> Option<PathBuf> {
+    let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).filter(|end| end.contains('/'));
+    ends.into_iter().find_map(|end| nearest(files, shader, end))
 }
 
 /// Returns the number of folders that the paths of two files have in common.
@@ -173,6 +189,11 @@ mod tests {
         write("lib/math/constants.h", "");
         let shader = root.path().join("src/shaders/gpu/a.comp");
         let text = "#include \"common/tools.h\"\n#include \"missing.h\"\n#include \"../a.h\"\nint included;";
+        let package = "#include \"Packages/com.example/common/tools.h\"";
+        let found = included_files(&shader, package, &[]);
+        let tools = root.path().join("src/shaders/common/tools.h");
+        assert_eq!(found.aliases, [("Packages/com.example/common/tools.h".to_owned(), tools)]);
+        assert!(found.missing.is_empty());
         let given = [root.path().join("given")];
         let found = included_files(&shader, text, &given);
         assert_eq!((found.files.len(), found.missing), (3, vec!["missing.h".to_owned(), "../a.h".to_owned()]));
