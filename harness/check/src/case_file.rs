@@ -495,7 +495,7 @@ value = "2016"
             check.map(|check| (check.setup.dispatch(1).unwrap(), check.setup.notes.clone()))
         };
         let (dispatch, notes) = prepare(
-            "push = { count = 3, \"size[1]\" = 0x10, \"@16\" = 1.5 }\n[input]\nfactor = 2\n\"0.1@8\" = 7\nunused = 1",
+            "push = { count = 3, \"size[1]\" = 0x10, \"@16\" = 1.5 }\n[input]\nfactor = 2\nsize = \"5,7\"\nunused = 1",
         )
         .unwrap();
         let word = |data: &[u8], at: usize| u32::from_le_bytes(data[at..at + 4].try_into().unwrap());
@@ -511,6 +511,7 @@ value = "2016"
             ("push = { count = -3 }", 2, "`-3` is not a value of type u32"),
             ("[input]\n\"params.size[2]\" = 1", 3, "no scalar `.size[2]`"),
             ("[input]\n\"params.size\" = \"hard\"", 3, "takes a number"),
+            ("[input]\nsize = \"1,2,3\"", 3, "`.size` has 2 scalars, and `1,2,3` are 3 numbers"),
             ("[input]\nparam = 1", 3, "no binding `param`"),
             ("[input]\n\"size[0]\" = \"hard\"", 3, "takes a number"),
         ] {

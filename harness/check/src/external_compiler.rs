@@ -656,9 +656,15 @@ impl Source<'_> {
         let extensions = include.into_iter().chain(self.options.extensions.iter().map(String::as_str));
         let extensions: String = extensions.map(|name| format!("#extension {name} : enable\n")).collect();
         if !extensions.is_empty() {
-            match self.version_line() {
-                Some((version, _)) => lines[version] = Cow::Owned(format!("{extensions}#line {}", version + 2)),
-                None => lines.insert(0, Cow::Owned(format!("{extensions}#line 1"))),
+            let version = self.version_line().map(|(version, _)| version);
+            let precedes = |version: &usize| !lines[..*version].iter().any(|line| include_names(line).next().is_some());
+            match version.filter(precedes) {
+                Some(version) => lines[version] = Cow::Owned(format!("{extensions}#line {}", version + 2)),
+                None => {
+                    // Files may be included before the version.
+                    version.into_iter().for_each(|version| lines[version] = Cow::Owned(String::new()));
+                    lines.insert(0, Cow::Owned(format!("{extensions}#line 1")));
+                }
             }
         }
         let is_changed = text.len() < self.text.len() || lines.iter().any(|line| matches!(line, Cow::Owned(_)));

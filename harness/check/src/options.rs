@@ -1,6 +1,6 @@
 //! Options of a check, from the command line or a case file.
 
-use crate::parameter::{self, IN_TURN};
+use crate::parameter::{self, IN_TURN, LIST};
 use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ImageConfig, SamplerConfig};
 use assay_case::{InputRange, Mixture};
 use assay_exec::SubgroupControl;
@@ -184,7 +184,7 @@ impl FromStr for BindingSource {
 
 impl BindingSource {
     /// Parses `zeros`, `ones`, `index`, `usual`, `hard`, `LO..HI`, `one-of:NUMBER,..`, `NUMBER`,
-    /// `NUMBER/NUMBER/..` or `=NUMBER`; anything else is the path of a file. A file in `folder` whose name is a number or
+    /// `NUMBER/NUMBER/..`, `NUMBER,NUMBER,..` or `=NUMBER`; anything else is the path of a file. A file in `folder` whose name is a number or
     /// a range takes precedence over the number.
     pub(crate) fn parse(text: &str, folder: &Path) -> BindingSource {
         match text {
@@ -207,7 +207,7 @@ impl BindingSource {
                 match text.parse::<InputRange>() {
                     _ if folder.join(text).exists() => BindingSource::File(PathBuf::from(text)),
                     Ok(range) if number(lo) && number(hi) => BindingSource::Mixture(Mixture::Range(range)),
-                    _ if text.split(IN_TURN).all(is_number) => BindingSource::Number(text.to_owned()),
+                    _ if text.split([IN_TURN, LIST]).all(is_number) => BindingSource::Number(text.to_owned()),
                     _ => BindingSource::File(PathBuf::from(text)),
                 }
             }

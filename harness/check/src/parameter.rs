@@ -3,7 +3,8 @@
 //!
 //! A parameter is named by its path (`size[0]`, `params.count`) or by its byte offset (`@16`,
 //! `0.1@16`). A path to a vector, an array or a structure names all scalars in it. Its value is a
-//! number, or several numbers that serve the rounds in turn: `0/1/2`.
+//! number, one for each of the scalars (`32,16`), or several numbers that serve the rounds in turn:
+//! `0/1/2`.
 
 use crate::memory_layout::{MemoryContents, PathStep, path_text, size_with_elements, walk_scalars, write_bits};
 use crate::scalar_text::scalar_from_text;
@@ -31,6 +32,9 @@ impl ParameterValue {
         self.bits.len()
     }
 }
+
+/// Separator of the values of the scalars at a path, such as the components of a vector.
+pub(crate) const LIST: char = ',';
 
 /// Separator of the values that serve the rounds in turn.
 pub(crate) const IN_TURN: char = '/';
@@ -79,6 +83,7 @@ pub(crate) fn values_at(
     }
     let path = if path.starts_with(['.', '[', '@']) { path.to_owned() } else { format!(".{path}") };
     let (mut found, mut wrong, mut there, mut count) = (Vec::new(), None, Vec::new(), 0);
+    let components: Vec<&str> = text.split(LIST).collect();
     contents.walk_scalars(bytes, &mut |element, steps| {
         let is_named = match &offset {
             Some(offset) => offset.as_ref() == Ok(&element.offset),
@@ -94,6 +99,7 @@ pub(crate) fn values_at(
         };
         count += 1;
         if is_named {
+            let text = components.get(found.len() % components.len()).copied().unwrap_or(text);
             let bits: Option<Vec<u64>> =
                 text.split(IN_TURN).map(|number| scalar_from_text(element.scalar, number.trim())).collect();
             if bits.is_none() {
@@ -105,6 +111,10 @@ pub(crate) fn values_at(
     });
     if let Some(scalar) = wrong {
         return Err(format!("`{path}`: `{text}` is not a value of type {scalar}"));
+    }
+    if components.len() > 1 && !found.is_empty() && found.len() != components.len() {
+        let (scalars, numbers) = (found.len(), components.len());
+        return Err(format!("`{path}` has {scalars} scalars, and `{text}` are {numbers} numbers"));
     }
     if !found.is_empty() {
         return Ok(found);

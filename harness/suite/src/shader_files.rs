@@ -167,9 +167,19 @@ fn declared_entries(file: &Path) -> Option<Vec<String>> {
     match Language::detect(&file.display().to_string(), text.as_bytes()) {
         Language::Hlsl | Language::Slang => Some(entry_names_of_file(file, &text)),
         Language::Wgsl => lacks(&text, &["@compute", "stage(compute"]),
-        Language::Glsl => lacks(&text, &["main", "#include"]),
+        Language::Glsl if begins_with_guard(&text) => lacks(&text, &MAIN),
+        Language::Glsl => lacks(&text, &[&MAIN[..], &["#include"]].concat()),
         Language::SpirvText | Language::SpirvWords => None,
     }
+}
+
+/// Beginnings of the main function in GLSL.
+const MAIN: [&str; 2] = ["main(", "main ("];
+
+/// Returns whether the first directive of a GLSL text is the guard of a file that others include.
+fn begins_with_guard(text: &str) -> bool {
+    let first = text.lines().map(str::trim_start).find(|line| line.starts_with('#'));
+    first.is_some_and(|line| line.starts_with("#ifndef"))
 }
 
 /// Returns the macros under which a GLSL file declares its compute shaders.

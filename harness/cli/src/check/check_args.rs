@@ -40,6 +40,7 @@ Inputs:
     1.5..2       random numbers from a range
     NUMBER       this number everywhere; also zeros and ones
     0/1/2        one of these numbers in each round, in turn
+    32,16        these numbers for the scalars of a vector or array, in order
     index        0, 1, 2, ..
     one-of:0,1   one of these numbers in each scalar, by chance
     PATH         the bytes of a file

@@ -67,6 +67,7 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
         ("c.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main(".to_owned()),
         ("included.glsl", "float half_of(float x) { return x / 2.0; }".to_owned()),
         ("vertex.glsl", "#version 450\nvoid main() {}".to_owned()),
+        ("noise.comp", "#ifndef NOISE\n#define NOISE // in a domain\n#include \"included.glsl\"\n#endif".to_owned()),
         ("mesh.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main() {}".to_owned()),
         ("cull.task.glsl", "#version 450\nlayout(local_size_x = 1) in;\nvoid main() {}".to_owned()),
     ]);
@@ -89,10 +90,10 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     );
     assert!(!output.stdout.contains("sub/named.wgsl"), "a shader of a case file is not checked alone: {output:?}");
     assert!(!output.stdout.contains("hidden") && !output.stdout.contains("notes.toml"), "{output:?}");
-    for other in ["included.glsl", "vertex.glsl", "mesh.glsl", "task.glsl"] {
+    for other in ["included.glsl", "vertex.glsl", "mesh.glsl", "task.glsl", "noise.comp  "] {
         assert!(!output.stdout.contains(other), "{other}: {output:?}");
     }
-    assert!(output.stderr.contains("3 shaders have no compute entry point"), "{output:?}");
+    assert!(output.stderr.contains("4 shaders have no compute entry point"), "{output:?}");
     let results = fs::read_to_string(out.join("results.jsonl")).unwrap();
     assert_eq!(results.matches("\"event\":\"check_finished\"").count(), 6, "{results}");
     // A finished run is resumed without running anything again.
