@@ -230,7 +230,8 @@ fn the_verdict_names_a_planted_error() {
     let blameless = "permit, but off-by-one@last was planted: the device is not at fault.\n";
     assert!(fails.ends_with(blameless), "{fails}");
     // It does not say how many elements the shader wrote.
-    let thin = "to Vulkan 1.4.360, although off-by-one@last was planted; 1 verdict says little about its shader.\n";
+    let thin =
+        "that Vulkan 1.4.360 permits, although off-by-one@last was planted; 1 verdict says little about its shader.\n";
     assert!(passes.ends_with(thin), "{passes}");
 }
 

@@ -153,11 +153,11 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                     None => format!("{prefix}{path}"),
                 };
                 let path = if path.is_empty() { format!("@{}", element.offset) } else { path };
-                let is_one = match steps {
-                    [.., PathStep::Column(column), PathStep::Index(row)] => column == row,
-                    _ => !names_one_of(steps, &["min"]),
+                let simple = match steps {
+                    [.., PathStep::Column(column), PathStep::Index(row)] => f64::from(column == row),
+                    _ if names_one_of(steps, &RECIPROCALS) => RECIPROCAL,
+                    _ => f64::from(!names_one_of(steps, &["min"])),
                 };
-                let simple = if names_one_of(steps, &RECIPROCALS) { RECIPROCAL } else { f64::from(is_one) };
                 let name = format!("{prefix}{path}");
                 found.push(Parameter { slot, name, shown, element, in_matrix, has_float_bits, simple });
             }

@@ -139,7 +139,10 @@ fn points_lie_in_the_view_of_a_simple_camera() {
     let options = ["0.0.view[0][0]=1", "0.0.view[0][1]=0", "0.0.proj[3][3]=1", "0.0.box_min[1]=0", "0.0.box_max[1]=1"];
     assert!(options.iter().all(|option| chosen.contains(option)), "{chosen}");
     let note = searched(text, &Options::default()).0.unwrap().note();
-    assert!(note.contains("more options, which --out DIR writes as a case file") && note.len() < 600, "{note}");
+    assert!(
+        note.contains("more options, which `assay check --out DIR` writes as a case file") && note.len() < 620,
+        "{note}"
+    );
 }
 
 /// Many shaders initialise workgroup memory from every invocation. Racing stores of different values
