@@ -199,6 +199,9 @@ mod tests {
         assert_eq!(excludes("out[g.x] = out[g.x + 1u] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[g.x] = out[0] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[0] = out[1] + x[i];"), [true; 3]);
+        // The components of a vector keep their places.
+        assert_eq!(excludes("let at = vec2(i, g.x); out[at.x] = out[at.x] + x[i];"), [false, false, true]);
+        assert_eq!(excludes("let at = vec2(i, g.x); out[at.y] = out[at.y] + x[i];"), [true; 3]);
         assert_eq!(excludes("var at = g.x; out[at] = 1; at += 1u; out[at] = out[at] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[i] = out[i] + x[i];"), [false, false, true]);
         assert_eq!(excludes("group_sum = x[i]; out[i] = group_sum;"), [false, true, false]);

@@ -100,17 +100,18 @@ pub(crate) fn compile(
     let name = path.display().to_string();
     let refused = |what: String| CheckError::Shader { name: name.clone(), what };
     let folder = tempfile::tempdir().map_err(|error| refused(format!("cannot create a temporary folder: {error}")))?;
-    let IncludedFiles { folders: includes, files, aliases, missing } = included_files(path, text, &given.includes);
+    let included = included_files(path, text, &given.includes);
     let mut options = given.clone();
     if let (Language::Hlsl | Language::Slang, Some(entry)) = (language, &options.entry) {
-        must_name_entry(entry, text, &files).map_err(refused)?;
+        must_name_entry(entry, text, &included.files).map_err(refused)?;
     }
-    options.entry = options.entry.or_else(|| entry_names_with(text, &files).into_iter().next());
+    options.entry = options.entry.or_else(|| entry_names_with(text, &included.files).into_iter().next());
     if language == Language::Glsl {
         options.defines.extend(needed_macros(text, &options.defines).map_err(refused)?);
     }
-    let has_copies = write_adapted(folder.path(), language, text, (&files, &aliases))
+    let has_copies = write_adapted(folder.path(), language, text, &included)
         .map_err(|error| refused(format!("cannot write a temporary file: {error}")))?;
+    let IncludedFiles { folders: includes, files, missing, .. } = included;
     let (hung, lacking) = (RefCell::default(), RefCell::default());
     let job = Job {
         path,
@@ -188,7 +189,7 @@ fn write_adapted(
     folder: &Path,
     language: Language,
     text: &str,
-    (files, aliases): (&[(PathBuf, String)], &[(String, PathBuf)]),
+    IncludedFiles { files, aliases, .. }: &IncludedFiles,
 ) -> io::Result<bool> {
     let mut has_copies = false;
     for (path, included) in files {
@@ -396,8 +397,9 @@ impl Job<'_> {
             joined.push(file);
             // A file may need those that are found later.
             text = with_include(&text, &name);
-            let IncludedFiles { folders, files, aliases, .. } = included_files(self.path, &text, &options.includes);
-            let has_copies = write_adapted(self.folder, Language::Glsl, &text, (&files, &aliases)).ok()?;
+            let with_file = included_files(self.path, &text, &options.includes);
+            let has_copies = write_adapted(self.folder, Language::Glsl, &text, &with_file).ok()?;
+            let IncludedFiles { folders, files, .. } = with_file;
             let (hung, lacking) = (RefCell::default(), RefCell::default());
             let job = Job { includes: &folders, files: &files, has_copies, hung, lacking, ..*self };
             let compiled = job.compiled(Language::Glsl, &text, options);

@@ -3,8 +3,9 @@
 
 use crate::base_variable::{base_variable, slot_of};
 use assay_spirv::Module;
+use assay_spirv::edit::ScalarOrVector;
 use assay_spirv::module::Instruction;
-use assay_spirv::tables::{BuiltIn, Decoration, Op, StorageClass};
+use assay_spirv::tables::{BuiltIn, Decoration, Op};
 use std::collections::BTreeMap;
 
 /// Instructions through which a value is followed to the global invocation id.
@@ -48,9 +49,9 @@ impl<'a> OwnElements<'a> {
                     stored.extend(i.result().map(|variable| (variable, None)));
                 }
                 // Whatever else takes a pointer may write.
-                (_, operands) => operands.iter().filter(|id| is_variable(module, **id)).for_each(|id| {
-                    stored.insert(*id, None);
-                }),
+                (_, operands) => {
+                    stored.extend(operands.iter().filter_map(|id| Some((base_variable(module, *id)?.0, None))));
+                }
             }
         }
         let axes = (0..3).filter(|axis| size[*axis] > 1).collect();
@@ -78,44 +79,44 @@ impl<'a> OwnElements<'a> {
 
     /// Follows the components of a value, through at most `steps` instructions.
     fn axes_of(&self, id: u32, steps: u32) -> Axes {
-        let definition = self.module.definition_of(id).filter(|_| steps > 0);
-        let Some(definition) = definition else { return Vec::new() };
+        let components = ScalarOrVector::of_value(self.module, id).map_or(1, |of| of.count as usize);
+        self.known_axes(id, steps).filter(|axes| axes.len() == components).unwrap_or_else(|| vec![None; components])
+    }
+
+    /// As [`OwnElements::axes_of`]; `None` if nothing is known of any component.
+    fn known_axes(&self, id: u32, steps: u32) -> Option<Axes> {
+        let definition = self.module.definition_of(id).filter(|_| steps > 0)?;
         let of = |id: u32| self.axes_of(id, steps - 1);
         let component = |axes: Axes, at: u32| vec![axes.get(at as usize).copied().flatten()];
-        match (definition.op, definition.operands()) {
-            (Some(Op::Load), [pointer, ..]) => {
-                let Some((variable, indices)) = base_variable(self.module, *pointer) else { return Vec::new() };
+        Some(match (definition.op?, definition.operands()) {
+            (Op::Load, [pointer, ..]) => {
+                let (variable, indices) = base_variable(self.module, *pointer)?;
                 let whole = if is_invocation_id(self.module, variable) {
                     vec![Some(0), Some(1), Some(2)]
                 } else {
-                    self.stored.get(&variable).copied().flatten().map_or_else(Vec::new, of)
+                    of(self.stored.get(&variable).copied().flatten()?)
                 };
                 match indices[..] {
                     [] => whole,
-                    [index] => match self.module.constant_int(index).and_then(|at| u32::try_from(at).ok()) {
-                        Some(at) => component(whole, at),
-                        None => Vec::new(),
-                    },
-                    _ => Vec::new(),
+                    [index] => component(whole, u32::try_from(self.module.constant_int(index)?).ok()?),
+                    _ => return None,
                 }
             }
-            (Some(Op::CompositeExtract), [composite, at]) => component(of(*composite), *at),
-            (Some(Op::CompositeConstruct), parts) => parts.iter().flat_map(|part| of(*part)).collect(),
-            (Some(Op::VectorShuffle), [one, other, at @ ..]) => {
+            (Op::CompositeExtract, [composite, at]) => component(of(*composite), *at),
+            (Op::CompositeConstruct, parts) => parts.iter().flat_map(|part| of(*part)).collect(),
+            (Op::VectorShuffle, [one, other, at @ ..]) => {
                 let both: Axes = of(*one).into_iter().chain(of(*other)).collect();
                 at.iter().map(|at| both.get(*at as usize).copied().flatten()).collect()
             }
-            (Some(Op::Bitcast | Op::CopyObject | Op::UConvert | Op::SConvert), [value]) => of(*value),
-            _ => vec![None],
-        }
+            // Narrower integers are not different in all invocations.
+            (Op::Bitcast | Op::CopyObject | Op::UConvert | Op::SConvert, [value])
+                if ScalarOrVector::of_value(self.module, id).is_some_and(|of| of.width >= 32) =>
+            {
+                of(*value)
+            }
+            _ => return None,
+        })
     }
-}
-
-/// Returns whether an id is that of a variable of a function or invocation.
-fn is_variable(module: &Module, id: u32) -> bool {
-    let definition = module.definition_of(id).filter(|definition| definition.op == Some(Op::Variable));
-    let classes = [StorageClass::Function.word(), StorageClass::Private.word()];
-    definition.is_some_and(|variable| variable.operand(0).is_some_and(|class| classes.contains(&class)))
 }
 
 fn is_invocation_id(module: &Module, variable: u32) -> bool {
