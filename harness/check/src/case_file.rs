@@ -495,7 +495,7 @@ value = "2016"
             check.map(|check| (check.setup.dispatch(1).unwrap(), check.setup.notes.clone()))
         };
         let (dispatch, notes) = prepare(
-            "push = { count = 3, \"size[1]\" = 0x10, \"@16\" = 1.5 }\n[input]\nfactor = 2\nsize = \"5,6\"\n\"0.1@12\" = 7\nunused = 1",
+            "push = { count = 3, \"size[1]\" = 0x10, \"@16\" = 1.5 }\n[input]\nfactor = 2\nsize = \"5,6\"\n\"0.1@0\" = 7\nunused = 1",
         )
         .unwrap();
         let word = |data: &[u8], at: usize| u32::from_le_bytes(data[at..at + 4].try_into().unwrap());
@@ -504,7 +504,7 @@ value = "2016"
         let Some(assay_oracle::Resource::Buffer(buffer)) = dispatch.bindings.get(&assay_oracle::Slot::new(0, 1)) else {
             panic!("the shader uses it");
         };
-        assert_eq!([8, 12, 16].map(|at| word(&buffer.data, at)), [5, 7, 0x4000_0000]);
+        assert_eq!([0, 8, 12, 16].map(|at| word(&buffer.data, at)), [7, 5, 6, 0x4000_0000]);
         assert_eq!(notes, ["the entry point does not use set 0 binding 2 (unused), so its input has no effect"]);
         for (case, line, part) in [
             ("push = { counts = 3 }", 2, "no scalar `.counts`; there are .count, .size[0], .size[1], .factor"),
