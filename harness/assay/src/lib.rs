@@ -299,7 +299,7 @@ impl Outcome {
 
     /// Returns true if the device's results are permitted: [`Status::Pass`], or
     /// [`Status::QualityWarning`] for results that only the most lenient reading of the
-    /// specification permits.
+    /// specification permits, or where the check avoids undefined behaviour of the shader.
     pub fn is_conformant(&self) -> bool {
         matches!(self.result.status, Status::Pass | Status::QualityWarning)
     }
