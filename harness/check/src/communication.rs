@@ -178,6 +178,7 @@ mod tests {
                 "@group(0) @binding(0) var<storage, read_write> out: array<f32>;
                 @group(0) @binding(1) var<storage, read> x: array<f32>;
                 var<workgroup> group_sum: f32;
+                var<private> place: u32 = 0u;
                 @compute @workgroup_size(8) fn main(
                     @builtin(local_invocation_index) i: u32,
                     @builtin(global_invocation_id) g: vec3<u32>,
@@ -199,6 +200,7 @@ mod tests {
         assert_eq!(excludes("out[g.x] = out[g.x + 1u] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[g.x] = out[0] + x[i];"), [false, false, true]);
         assert_eq!(excludes("out[0] = out[1] + x[i];"), [true; 3]);
+        assert_eq!(excludes("out[place] = 1; place = g.x; out[place] = out[place] + x[i];"), [false, false, true]);
         // The components of a vector keep their places.
         assert_eq!(excludes("let at = vec2(i, g.x); out[at.x] = out[at.x] + x[i];"), [false, false, true]);
         assert_eq!(excludes("let at = vec2(i, g.x); out[at.y] = out[at.y] + x[i];"), [true; 3]);

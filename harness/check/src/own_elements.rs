@@ -45,9 +45,6 @@ impl<'a> OwnElements<'a> {
                     stored.entry(variable).and_modify(|known| *known = None).or_insert(whole);
                 }
                 (Some(Op::Load | Op::AccessChain | Op::InBoundsAccessChain), _) => {}
-                (Some(Op::Variable), [_, _initial_value, ..]) => {
-                    stored.extend(i.result().map(|variable| (variable, None)));
-                }
                 // Whatever else takes a pointer may write.
                 (_, operands) => {
                     stored.extend(operands.iter().filter_map(|id| Some((base_variable(module, *id)?.0, None))));
@@ -94,7 +91,9 @@ impl<'a> OwnElements<'a> {
                 let whole = if is_invocation_id(self.module, variable) {
                     vec![Some(0), Some(1), Some(2)]
                 } else {
-                    of(self.stored.get(&variable).copied().flatten()?)
+                    // A load before the store finds the initial value.
+                    let has_initial = self.module.definition_of(variable)?.operand(1).is_some();
+                    of(self.stored.get(&variable).copied().flatten().filter(|_| !has_initial)?)
                 };
                 match indices[..] {
                     [] => whole,
