@@ -403,13 +403,11 @@ impl Console {
                 let conforms = (passed > 0 || reference == 0).then(|| {
                     let cases = counted(passed, "checked case");
                     // A shader of the user may do what its author did not intend.
-                    match tally.rounds() {
-                        Some(_) => format!("{cases} gave results that {specification} permits{part}{warnings}"),
-                        None => {
-                            let verb = plural(passed, "conforms", "conform");
-                            format!("{cases} {verb} to {specification}{part}{warnings}{lowered}")
-                        }
-                    }
+                    let what = match tally.rounds() {
+                        Some(_) => format!("{cases} gave results that {specification} permits"),
+                        None => format!("{cases} {} to {specification}", plural(passed, "conforms", "conform")),
+                    };
+                    format!("{what}{part}{warnings}{lowered}")
                 });
                 let agrees = (reference > 0).then(|| {
                     let test = if self_test { "" } else { "without the driver, " };
