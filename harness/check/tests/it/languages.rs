@@ -133,6 +133,27 @@ fn macros_that_stores_to_images_depend_on_are_named() {
     assert_eq!(status(&["FAST"]), Some((Status::Pass, String::new())));
 }
 
+/// OpenGL's extension for included files is none of Vulkan's, and files may precede the version.
+#[test]
+fn glsl_of_opengl_that_includes_files_is_compiled() {
+    let main = "layout(local_size_x = 64) in;\nlayout(std430, binding = 0) buffer Data { float data[]; };\n\
+                void main() { data[gl_GlobalInvocationID.x] = twice(data[gl_GlobalInvocationID.x]) + 1f; }\n";
+    for head in [
+        "#version 450\n#extension GL_ARB_shading_language_include : require\n#include \"twice.glsl\"\n",
+        "#include \"twice.glsl\"\n#version 450\n",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(&folder, &[("a.comp", &format!("{head}{main}")), ("twice.glsl", INCLUDED)]);
+        let Some(shader) = compiled(&path, &CompileOptions::default()) else { return };
+        let shader = shader.unwrap_or_else(|error| panic!("{head}: {error}"));
+        assert!(
+            shader.notes.iter().any(|note| note.contains("a decimal point in float literals")),
+            "{:?}",
+            shader.notes
+        );
+    }
+}
+
 /// An application joins files before it compiles them.
 #[test]
 fn glsl_with_types_of_another_file_is_compiled() {
