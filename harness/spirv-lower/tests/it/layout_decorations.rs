@@ -56,6 +56,39 @@ fn layout_that_a_buffer_needs_is_kept() {
     assert!(without_forbidden_layout(&stripped).is_none());
 }
 
+/// SPIR-V 1.5 forbids a layout in memory of functions and invocations, too.
+#[test]
+fn memory_of_functions_gets_types_of_its_own() {
+    let shader = Shader {
+        version: "1.5",
+        interface: "%kept",
+        buffers: &[("%buffer", "%blocks")],
+        decorations: "OpDecorate %array ArrayStride 4
+            OpDecorate %Block Block
+            OpMemberDecorate %Block 0 Offset 0",
+        declared: "%u4 = OpConstant %uint 4
+            %array = OpTypeArray %uint %u4
+            %Block = OpTypeStruct %array
+            %blocks = OpTypePointer StorageBuffer %Block
+            %arrays = OpTypePointer StorageBuffer %array
+            %private = OpTypePointer Private %array
+            %function = OpTypePointer Function %array
+            %kept = OpVariable %private Private",
+        body: "%local = OpVariable %function Function
+            %from = OpAccessChain %arrays %buffer %zero
+            %value = OpLoad %array %from
+            OpStore %local %value
+            %again = OpLoad %array %local
+            OpStore %kept %again",
+        ..Shader::default()
+    };
+    let module = shader.module();
+    assert!(!rules::violations(&module, Environment::Vulkan).is_empty());
+    let again = Module::parse(without_forbidden_layout(&module).unwrap()).unwrap();
+    let broken = rules::violations(&again, Environment::Vulkan);
+    assert!(broken.is_empty(), "{broken:?}");
+}
+
 #[test]
 fn values_that_cannot_be_converted_keep_their_layout_and_are_reported() {
     // A copy with memory operands between workgroup memory and a buffer.
