@@ -605,18 +605,20 @@ impl<'a> Check<'a> {
         lines
     }
 
-    /// Returns the first data race of the first round on one line.
+    /// Returns the first fault of a kind on one line, of the first round that has any.
     pub(crate) fn first_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<String> {
-        let mut dispatch = self.dispatch(0, target).ok()?;
-        self.put_synthetic_addresses(&mut dispatch);
-        dispatch.only = self.chosen_workgroups();
-        let outcome = self.permitted(&dispatch).ok()?;
-        outcome.faults.iter().find(|fault| fault.kind == kind).map(|fault| self.fault_line(fault))
+        (0..self.setup.rounds).find_map(|round| {
+            let mut dispatch = self.dispatch(round, target).ok()?;
+            self.put_synthetic_addresses(&mut dispatch);
+            dispatch.only = self.chosen_workgroups();
+            let outcome = self.permitted(&dispatch).ok()?;
+            outcome.faults.iter().find(|fault| fault.kind == kind).map(|fault| self.fault_line(fault))
+        })
     }
 
     /// Returns the first benign race on one line.
     pub(crate) fn first_benign_race(&self, outcome: &Outcome) -> Option<String> {
-        outcome.benign_races.first().map(|race| on_one_line(&self.fault_lines(race)))
+        outcome.benign_races.first().map(|race| self.fault_line(race))
     }
 
     /// Returns a fault on one line.

@@ -199,7 +199,10 @@ pub fn search_parameters(
             SearchExtent { candidates: effort.candidates, races: false, checks_defaults: true, obstacle: None };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
-            false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, ..chosen })),
+            false => {
+                let other_race = search.other_race.take();
+                ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..chosen }))
+            }
         });
     }
     let term = term_of_fault(check);

@@ -1,6 +1,7 @@
 //! Tests of checks on synthetic targets and on software drivers.
 
 mod atomic_order;
+mod avoided_faults;
 mod bounds;
 mod bundles;
 mod descriptor_arrays;

@@ -1,9 +1,9 @@
 //! Shaders whose invocations race: a variant executes them one after another.
 
-use crate::support::{SyntheticTarget, wgsl};
-use assay_check::{Check, CheckSession, Mutation, Options, SessionOutput, ShaderSource};
-use assay_events::{CheckResult, Status};
-use assay_exec::{DispatchOutput, Target};
+use crate::support::{SyntheticTarget, concluded, wgsl};
+use assay_check::{Check, CheckSession, Mutation, Options, ShaderSource};
+use assay_events::Status;
+use assay_exec::DispatchOutput;
 use assay_oracle::Slot;
 use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
 use std::sync::Mutex;
@@ -21,17 +21,10 @@ fn searched(text: &str) -> CheckSession {
     session
 }
 
-fn run(session: &CheckSession, target: &dyn Target) -> CheckResult {
-    let (check, output) = (session.check().unwrap(), SessionOutput { folder: None, command: &[] });
-    let mut result = session.run(&check, target, None, output, &|_| ()).unwrap();
-    session.conclude(&check, &mut result, target.info(), output).unwrap();
-    result
-}
-
 #[test]
 fn a_shader_that_races_is_checked_one_invocation_after_another() {
     let session = searched(RACING);
-    let result = run(&session, &SyntheticTarget::default());
+    let result = concluded(&session, &SyntheticTarget::default());
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
     let reason = result.reason.as_deref().unwrap();
     assert!(
@@ -49,7 +42,7 @@ fn a_shader_that_races_is_checked_one_invocation_after_another() {
     );
     // The session in another process has the variant, too.
     let again = CheckSession::from_request(session.request()).unwrap();
-    assert_eq!(run(&again, &SyntheticTarget::default()).status, Status::QualityWarning);
+    assert_eq!(concluded(&again, &SyntheticTarget::default()).status, Status::QualityWarning);
 }
 
 #[test]
@@ -57,7 +50,7 @@ fn an_error_in_a_shader_that_races_fails() {
     let mutation: Mutation = "ulp:1000@OpFMul".parse().unwrap();
     let mut session = searched(RACING);
     session.mutation = Some(mutation);
-    let result = run(&session, &SyntheticTarget::default());
+    let result = concluded(&session, &SyntheticTarget::default());
     assert_eq!(result.status, Status::Fail, "{result:?}");
 }
 

@@ -1,6 +1,6 @@
 //! Shaders and targets for tests.
 
-use assay_check::{Check, Options, ShaderSource};
+use assay_check::{Check, CheckSession, Options, SessionOutput, ShaderSource};
 use assay_events::{CheckResult, DeviceInfo};
 use assay_exec::{DispatchOutput, DispatchRequest, Target, TargetError};
 use assay_oracle::Slot;
@@ -14,6 +14,14 @@ use std::time::Duration;
 /// Parses WGSL.
 pub(crate) fn wgsl(text: &str) -> ShaderSource {
     ShaderSource::read("test.wgsl", text.as_bytes()).expect("the shaders of these tests compile")
+}
+
+/// Runs a session on a target, and adds what its search chose to the result.
+pub(crate) fn concluded(session: &CheckSession, target: &dyn Target) -> CheckResult {
+    let (check, output) = (session.check().unwrap(), SessionOutput { folder: None, command: &[] });
+    let mut result = session.run(&check, target, None, output, &|_| ()).unwrap();
+    session.conclude(&check, &mut result, target.info(), output).unwrap();
+    result
 }
 
 /// Assembles a shader.

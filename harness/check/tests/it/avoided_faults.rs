@@ -1,0 +1,93 @@
+//! Undefined behaviour of shaders that chosen parameters avoid: the verdict names it.
+
+use crate::support::{SyntheticTarget, concluded, wgsl};
+use assay_check::{Check, CheckSession, Options};
+use assay_events::{CheckResult, Status};
+
+fn searched(text: &str) -> CheckResult {
+    let mut session = CheckSession::new(wgsl(text), Options::default());
+    session.search(&SyntheticTarget::default(), &|| ()).unwrap();
+    concluded(&session, &SyntheticTarget::default())
+}
+
+/// Bodies in tiles, without the barrier before the next tile: a single tile has no race.
+const TILES: &str = "const TILE = 64u;
+    struct Params { count: u32 }
+    @group(0) @binding(0) var<storage, read> bodies: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+    @group(0) @binding(2) var<uniform> params: Params;
+    var<workgroup> tile: array<u32, TILE>;
+    @compute @workgroup_size(TILE) fn main(
+        @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32,
+    ) {
+        var sum = 0u;
+        for (var t = 0u; t < min(params.count, 256u); t += TILE) {
+            tile[i] = bodies[t + i];
+            workgroupBarrier();
+            for (var k = 0u; k < TILE; k++) { sum += tile[k]; }
+            // BARRIER
+        }
+        if id.x < params.count { sums[id.x] = sum + id.x; }
+    }";
+
+#[test]
+fn a_race_of_other_sizes_is_named() {
+    let result = searched(TILES);
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("with --input 0.2.count="), "{reason}");
+    assert!(reason.contains("invocations race, which is undefined behaviour: test.wgsl:12:"), "{reason}");
+    assert!(reason.contains("a barrier may be missing. With the chosen parameters, "), "{reason}");
+    let ordered = searched(&TILES.replace("// BARRIER", "workgroupBarrier();"));
+    assert_eq!(ordered.status, Status::Pass, "{ordered:?}");
+}
+
+#[test]
+fn an_access_that_needs_robustness_is_named() {
+    let text = |at: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read> cells: array<u32>;
+            @group(0) @binding(1) var<storage, read_write> next: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                next[id.x] = cells[{at}] * 3u + id.x;
+            }}"
+        )
+    };
+    let result = searched(&text("id.x - 1u"));
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    let begin = "the shader accesses memory out of bounds, which is undefined behaviour unless the application enables \
+                 robustness: test.wgsl:4:";
+    assert!(reason.starts_with(begin) && reason.contains("; with it, "), "{reason}");
+    assert_eq!(searched(&text("id.x")).status, Status::Pass);
+}
+
+#[test]
+fn a_refusal_for_races_advises_order() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 64>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+            data[i] = data[(i + 1u) % 64u];
+        }";
+    let options = Options { groups: Some([1; 3]), ..Options::default() };
+    let shader = wgsl(text);
+    let error = Check::new(&shader, &options).unwrap().run(&SyntheticTarget::default()).unwrap_err().to_string();
+    let advice =
+        "if these inputs are valid, the shader lacks a barrier or an atomic between the two accesses; otherwise";
+    assert!(error.contains(advice), "{error}");
+}
+
+#[test]
+fn no_length_is_advised_before_the_beginning_of_a_buffer() {
+    let error = |offset: &str| {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                data[i32(id.x) {offset}] = 1u;
+            }}"
+        );
+        let shader = wgsl(&text);
+        Check::new(&shader, &Options::default()).unwrap().run(&SyntheticTarget::default()).unwrap_err().to_string()
+    };
+    assert!(error("+ 7").contains("--elements data=263"), "{}", error("+ 7"));
+    assert!(!error("- 7").contains("--elements data="), "{}", error("- 7"));
+}
