@@ -35,7 +35,6 @@ const LEAST_PLANTED: u64 = 4;
 
 /// Reasons why a score could not be measured.
 const TOO_LONG: &str = "an interpretation of the shader takes too long";
-const ORDER: &str = "values depend on the order of atomics";
 const UNDEFINED: &str = "the shader may have undefined behaviour";
 
 /// Largest work of a changed shader, as a multiple of that of the original.
@@ -124,10 +123,8 @@ struct Original<'a> {
 }
 
 impl MutationAnalysis<'_> {
-    /// Measures the score of a dispatch, whose addresses and subgroup layout are known.
-    ///
-    /// A shader with values that depend on the order of atomics has none: what a device may do with
-    /// them is known under an observed order only.
+    /// Measures the score of a dispatch, whose addresses, subgroup layout and order of atomics are
+    /// known.
     pub(crate) fn score(&self, mut dispatch: Dispatch) -> MeasuredScore {
         let setup = self.setup;
         let bytes = setup.descriptors.iter().fold(0u64, |all, d| all.saturating_add(d.bytes));
@@ -153,10 +150,6 @@ impl MutationAnalysis<'_> {
             let Some(run) = run else { return unmeasured(TOO_LONG) };
             let outcome = match run {
                 Ok(outcome) if outcome.fault_count > 0 => return unmeasured(UNDEFINED),
-                Ok(outcome) if outcome.depends_on_order() => {
-                    let has_sites = !self.sites(&outcome).is_empty();
-                    return if has_sites { unmeasured(ORDER) } else { MeasuredScore { score: None, cost } };
-                }
                 Ok(outcome) => outcome,
                 Err(RunError::TooMuchWork { .. }) if invocations > local => {
                     invocations /= 8;

@@ -15,7 +15,7 @@ use crate::compare::{Comparison, compare};
 use crate::instrument::{InstrumentedModule, ProbeSelection, instrument};
 use crate::status::{TRY_LONGER, advised};
 use assay_exec::{DispatchRequest, ExecError, Target, TargetError};
-use assay_oracle::{Dispatch, Outcome, Place, Robustness, Slot};
+use assay_oracle::{AtomicOrder, Dispatch, Outcome, Place, Robustness, Slot};
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
 use std::collections::BTreeMap;
@@ -183,7 +183,7 @@ impl Check<'_> {
             let layout = self.layout_of_places(&places, &dispatch).map_err(Unobserved::ImpossibleLayout)?;
             (dispatch.layout, dispatch.subgroup_size) = layout;
         }
-        dispatch.atomic_history = observed.map(Arc::new);
+        dispatch.atomic_order = observed.map_or(AtomicOrder::Any, |history| AtomicOrder::Recorded(Arc::new(history)));
         let outcome = self.permitted(&dispatch).map_err(|error| failed(error.to_string()))?;
         if !outcome.disorder.is_empty() {
             // Results under an impossible order say nothing about the shader.

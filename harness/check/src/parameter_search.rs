@@ -75,7 +75,7 @@ use crate::workgroup_choice::{choose_workgroups, product};
 use assay_events::{ExecutedInstructions, Writes, group_digits};
 use assay_exec::{Target, synthetic_addresses};
 use assay_oracle::{
-    CauseKind, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, Robustness, RunError, Slot,
+    AtomicOrder, Coverage, Dispatch, Fault, FaultKind, FaultMemory, Limits, Outcome, Robustness, RunError, Slot,
     SubgroupLayout,
 };
 use assay_spirv::module::InstructionIndex;
@@ -228,8 +228,8 @@ pub fn search_parameters(
     // the shader runs, its instructions can be checked by themselves. Good parameters stay unless
     // others give varied values, or notice more planted errors.
     let was_enough = before.defined == search.rounds && before.has_one_in(Writes::MEANINGFUL) && before.covered;
-    let may_be_judged = best.score.judged > Judged::Little || best.score.ordered > 0;
-    let says_something = best.score.narrow > 0 || best.score.defined == search.rounds && may_be_judged;
+    let is_judged = best.score.defined == search.rounds && best.score.judged > Judged::Little;
+    let says_something = best.score.narrow > 0 || is_judged;
     let says_more = (best.score.varied, best.score.noticed) > (before.varied, before.noticed);
     let is_other = best.chosen != ChosenParameters::default();
     let is_better = is_other && best.score > before && says_something && (says_more || !was_enough);
@@ -670,12 +670,15 @@ impl<'a> Search<'a> {
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
             let times = product(setup.groups) / interpreted;
+            let outcome = if outcome.depends_on_order() {
+                // The check observes the order on the device.
+                dispatch.atomic_order = AtomicOrder::Interpreted;
+                let in_order = self.check.program.run(&dispatch, &limits).ok().filter(|of| of.fault_count == 0);
+                in_order.unwrap_or(outcome)
+            } else {
+                outcome
+            };
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
-            let is_ordered =
-                |cause: &u32| outcome.causes.get(*cause as usize).is_some_and(|of| of.kind == CauseKind::Order);
-            let undetermined = round_compared.undetermined.iter();
-            score.ordered +=
-                undetermined.filter(|(cause, _)| cause.as_ref().is_some_and(is_ordered)).map(|(_, n)| n).sum::<u64>();
             let writes = round_compared.writes();
             let outside = round_compared.outside_subset;
             let elements = writes.elements + outside;

@@ -2,13 +2,26 @@
 
 use assay_spirv::module::InstructionIndex;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Order of the atomics that the invocations of a dispatch execute without order among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AtomicOrder {
+    /// Each order that the memory model permits. Results that depend on it are undetermined.
+    #[default]
+    Any,
+    /// An order that explains the atomic history of one run.
+    Recorded(Arc<AtomicHistory>),
+    /// For atomics on integers, the order in which the oracle interprets them, which the memory model
+    /// permits: that of one possible device.
+    Interpreted,
+}
 
 /// The atomic history of one dispatch: the values that atomic instructions on integers found, and
 /// their operands, as an instrumented shader recorded them.
 ///
-/// With it ([`Dispatch::atomic_history`](crate::Dispatch::atomic_history)), results that depend on
-/// the order of invocations are those of an order that explains the history. The oracle also checks
-/// that there is one ([`Outcome::disorder`](crate::Outcome::disorder)).
+/// With it ([`AtomicOrder::Recorded`]), results that depend on the order of invocations are those of
+/// an order that explains the history. The oracle also checks that there is one ([`Outcome::disorder`](crate::Outcome::disorder)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtomicHistory {
     executions: HashMap<(InstructionIndex, u64), Vec<AtomicExecution>>,

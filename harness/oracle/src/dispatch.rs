@@ -1,13 +1,12 @@
 //! Inputs and budget of a run.
 
-use crate::atomic_history::AtomicHistory;
+use crate::atomic_history::AtomicOrder;
 use crate::subgroup_layout::SubgroupLayout;
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::tables::{Dim, ImageFormat};
 use assay_texture::{ImageView, Sampler};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Values of specialisation constants by `SpecId`: their bits, right-aligned; 0 or 1 for booleans.
@@ -318,10 +317,11 @@ pub struct Dispatch {
     /// Numbers of the interpreted workgroups, ascending (counted along x, then y, then z); `None`:
     /// all of them. The effects of the others are not seen: memory that no interpreted workgroup
     /// wrote, and the content that atomics leave, is unknown to the outcome
-    /// ([`Memory::is_known`](crate::Memory::is_known)), and so are races with other workgroups.
+    /// ([`Memory::is_known`](crate::Memory::is_known)), and so are races with other workgroups. With
+    /// [`AtomicOrder::Interpreted`] atomics leave the content that they would leave alone.
     pub only: Option<Vec<u64>>,
-    /// The atomic history of one run, if the outcome for its order is wanted; `None`: any order.
-    pub atomic_history: Option<Arc<AtomicHistory>>,
+    /// Order of the atomics that are not ordered among each other.
+    pub atomic_order: AtomicOrder,
     /// Set if benign races are not faults: racing plain stores of one value to one location, which
     /// store that value ([`Outcome::benign_races`](crate::Outcome::benign_races)).
     pub benign_races: bool,
@@ -346,7 +346,7 @@ impl Default for Dispatch {
             tile: None,
             kernel: None,
             only: None,
-            atomic_history: None,
+            atomic_order: AtomicOrder::Any,
             benign_races: false,
         }
     }

@@ -135,9 +135,9 @@
 //! accesses, the values are undetermined instead. An atomic operation returns an exact value only
 //! if no other invocation modifies the location without order. The final content is exact if the
 //! operations commute, and for sums of floats it covers every order of addition. If the caller
-//! knows the values that atomics found on a device ([`Dispatch::atomic_history`]), they return
-//! those here too, and leave the content of the modification order that explains them. If there is
-//! none, [`Outcome::disorder`] reports that.
+//! knows the values that atomics found on a device ([`AtomicOrder::Recorded`]), they return those here
+//! too, and leave the content of the modification order that explains them. If there is none,
+//! [`Outcome::disorder`] reports that.
 //!
 //! An error (division by zero, an index beyond the end, a race) for some alternatives of a value
 //! but not for all is not a fault. The value read is undetermined, and so is all memory that may
@@ -235,7 +235,7 @@ mod subgroup_layout;
 mod texel;
 mod ty;
 
-pub use atomic_history::{AtomicExecution, AtomicHistory};
+pub use atomic_history::{AtomicExecution, AtomicHistory, AtomicOrder};
 pub use coverage::{Coverage, SkippedCode};
 pub use decode::folded;
 pub use dispatch::{

@@ -50,9 +50,9 @@ pub struct Outcome {
     /// Number of branches of which both sides were followed.
     pub forks: u64,
     /// Locations whose atomics have no modification order with the values that they found by
-    /// [`Dispatch::atomic_history`](crate::Dispatch::atomic_history).
+    /// [`AtomicOrder::Recorded`](crate::AtomicOrder::Recorded).
     pub disorder: Vec<Disorder>,
-    /// Operands of atomics by [`Dispatch::atomic_history`](crate::Dispatch::atomic_history) that
+    /// Operands of atomics by [`AtomicOrder::Recorded`](crate::AtomicOrder::Recorded) that
     /// are not permitted.
     pub wrong_operands: Vec<WrongOperand>,
 }

@@ -43,8 +43,6 @@ pub(super) struct Score {
     pub(super) noticed: u64,
     /// Written elements that could come out wrong by a factor of two, in these rounds.
     pub(super) narrow: u64,
-    /// Elements that depend on the order of atomics, which the check observes on the device.
-    pub(super) ordered: u64,
     /// Faults in the first round that has any.
     pub(super) faults: Reverse<u64>,
     /// If no element could come out wrong: logarithm of the instructions that a workgroup executes.

@@ -8,6 +8,7 @@
 use super::concurrency::atomics::Contention;
 use super::memory::robustness::OutOfBounds;
 use super::{Run, UNREAD};
+use crate::atomic_history::AtomicOrder;
 use crate::dispatch::{Dispatch, Limits};
 use crate::error::RunError;
 use crate::float_op::Reading;
@@ -109,7 +110,7 @@ impl<'a> Run<'a> {
         let work = self.work.instructions.saturating_mul(count);
         // Workgroups that share atomics would have to run again in sequence.
         let meet = self.contention.is_shared()
-            || self.dispatch.atomic_history.is_some()
+            || self.dispatch.atomic_order != AtomicOrder::Any
             || !self.races.is_watching()
             || !self.aliases.is_empty()
             || self.is_lost();

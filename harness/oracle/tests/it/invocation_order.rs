@@ -3,8 +3,8 @@
 
 use crate::support::*;
 use assay_oracle::{
-    AtomicExecution, AtomicHistory, CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program, Slot,
-    SpecValues, Standing,
+    AtomicExecution, AtomicHistory, AtomicOrder, CauseKind, Dispatch, Expected, FaultKind, Limits, Outcome, Program,
+    Slot, SpecValues, Standing,
 };
 use assay_spirv::Module;
 use assay_spirv::module::InstructionIndex;
@@ -27,15 +27,15 @@ fn atomics(body: &str) -> Module {
     ))
 }
 
-fn in_order(module: &Module, groups: u32, observed: Option<Arc<AtomicHistory>>) -> Outcome {
+fn in_order(module: &Module, groups: u32, order: AtomicOrder) -> Outcome {
     let program = Program::new(module, "main", &SpecValues::new()).unwrap_or_else(|e| panic!("{e}"));
     let bindings = [(Slot::new(0, 0), words(&[0; 4])), (Slot::new(0, 1), words(&[9; 8]))].into();
-    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, atomic_history: observed, ..Dispatch::default() };
+    let dispatch = Dispatch { groups: [groups, 1, 1], bindings, atomic_order: order, ..Dispatch::default() };
     program.run(&dispatch, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn any(body: &str, groups: u32) -> Outcome {
-    in_order(&atomics(body), groups, None)
+    in_order(&atomics(body), groups, AtomicOrder::Any)
 }
 
 /// An earlier modification stays unordered to other workgroups after its own passes a barrier.
@@ -129,7 +129,7 @@ fn with_model(groups: u32, capability: &str, model: &str, body: &str) -> Outcome
         body: &body,
         ..Shader::default()
     };
-    in_order(&shader.module(), groups, None)
+    in_order(&shader.module(), groups, AtomicOrder::Any)
 }
 
 fn kinds(outcome: &Outcome) -> Vec<FaultKind> {
@@ -357,7 +357,7 @@ fn barriers_order_the_memory_that_they_name() {
 }
 
 /// The values that each invocation's execution of the module's only atomic with a result found.
-fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<AtomicHistory>> {
+fn observed(module: &Module, found: &[&[u64]]) -> AtomicOrder {
     let atomic = |op: Option<Op>| op.is_some_and(|op| op.name().starts_with("OpAtomic"));
     let mut all = module.instructions().filter(|i| atomic(i.op) && i.result().is_some());
     let (one, more) = (all.next().expect("an atomic").index, all.next());
@@ -367,20 +367,38 @@ fn observed(module: &Module, found: &[&[u64]]) -> Option<Arc<AtomicHistory>> {
         let executions = bits.iter().map(|found| AtomicExecution { found: *found, operand: None }).collect();
         observed.insert(InstructionIndex(one.0), invocation, executions);
     }
-    Some(Arc::new(observed))
+    AtomicOrder::Recorded(Arc::new(observed))
 }
 
 /// Positions in an append buffer are determined under the observed order.
 #[test]
 fn recorded_values_determine_the_results_that_depend_on_them() {
     let append = atomics("let at = atomicAdd(x, 1u); out[at] = g;");
-    let unknown = in_order(&append, 2, None);
+    let unknown = in_order(&append, 2, AtomicOrder::Any);
     assert!(unknown.depends_on_order());
     let outcome = in_order(&append, 2, observed(&append, &[&[2], &[0], &[3], &[1]]));
     assert_eq!(exact(&outcome, 1), [1, 3, 0, 2, 9, 9, 9, 9]);
     assert_eq!(word(&outcome, 0, 0), Expected::Exact(4));
     assert_eq!(outcome.disorder, []);
     assert!(!outcome.depends_on_order());
+}
+
+/// In the order of the interpretation each atomic finds what the one before it left. Workgroups that
+/// are not interpreted have no influence, and sums of floats still cover every order.
+#[test]
+fn the_order_of_the_interpretation_determines_the_results_that_depend_on_it() {
+    let append = atomics("let at = atomicAdd(x, g + 1u); out[g] = at;");
+    let outcome = in_order(&append, 2, AtomicOrder::Interpreted);
+    assert_eq!(exact(&outcome, 1)[..4], [0, 1, 3, 6]);
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(10));
+    assert!(!outcome.depends_on_order());
+    let program = Program::new(&append, "main", &SpecValues::new()).expect("a program");
+    let bindings = [(Slot::new(0, 0), words(&[5])), (Slot::new(0, 1), words(&[9; 4]))].into();
+    let (only, atomic_order) = (Some(vec![1]), AtomicOrder::Interpreted);
+    let dispatch = Dispatch { groups: [2, 1, 1], bindings, only, atomic_order, ..Dispatch::default() };
+    let outcome = program.run(&dispatch, &Limits::default()).expect("an outcome");
+    assert_eq!(exact(&outcome, 1)[2..], [5, 8]);
+    assert_eq!(word(&outcome, 0, 0), Expected::Exact(12));
 }
 
 /// An atomic with several permitted operands left the recorded one. A recorded operand that is not
@@ -396,7 +414,7 @@ fn recorded_operands_are_compared_with_their_permitted_sets() {
             let execution = AtomicExecution { found: found.into(), operand: Some(given.into()) };
             observed.insert(InstructionIndex(at.0), invocation as u64, vec![execution]);
         }
-        in_order(&module, 1, Some(Arc::new(observed)))
+        in_order(&module, 1, AtomicOrder::Recorded(Arc::new(observed)))
     };
     let (third, thirds) = ((1.0f32 / 3.0).to_bits(), (2.0f32 / 3.0).to_bits());
     let outcome = judge([third, thirds]);
@@ -505,7 +523,7 @@ fn an_order_does_not_reach_past_a_barrier() {
                 );
             }
         }
-        in_order(&own, 1, Some(Arc::new(observed)))
+        in_order(&own, 1, AtomicOrder::Recorded(Arc::new(observed)))
     };
     // 0 to 1 to 2; then 2 to 7 + 1, and that to 7 + 0.
     let outcome = judge([[0, 8], [1, 2]]);

@@ -6,7 +6,7 @@
 //! location commute. Sums of floats leave the values that adding in any order gives.
 
 use crate::abstract_value::{AbstractValue, FloatSet};
-use crate::atomic_history::AtomicExecution;
+use crate::atomic_history::{AtomicExecution, AtomicOrder};
 use crate::expr_bound::ExprBound;
 use crate::fast_path;
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
@@ -286,7 +286,9 @@ impl Run<'_> {
         let acts = if fails { AtomicOp::Load } else { op };
         let changes = acts != AtomicOp::Load;
         let raced = self.accessed(object, offset, size, lane, (changes, atomic));
-        if object != 1 && self.dispatch.only.is_some() {
+        let in_interpreted_order =
+            self.dispatch.atomic_order == AtomicOrder::Interpreted && !matches!(kind, Kind::Float(_));
+        if object != 1 && self.dispatch.only.is_some() && !in_interpreted_order {
             // The accesses of other workgroups are not seen, not even the writes.
             let cause = raced.unwrap_or_else(|| self.cause(CauseKind::Sample));
             if changes {
@@ -302,7 +304,10 @@ impl Run<'_> {
             (AtomicOp::Store | AtomicOp::Exchange, (AbstractValue::Bits, bits)) => Class::Leaves(*bits),
             _ => acts.class(),
         };
-        let (contended, disordered) = self.contend(object as u32, offset as u32, class, lane);
+        let (contended, disordered) = match in_interpreted_order {
+            true => (false, false),
+            false => self.contend(object as u32, offset as u32, class, lane),
+        };
         let old = match self.objects[object].read(offset, size) {
             ReadValue::Value(value) => value,
             ReadValue::Unwritten => AbstractValue::Unknown(self.cause(CauseKind::Uninitialized)),

@@ -1,5 +1,5 @@
 //! Replay of atomics in the order that a device had
-//! ([`Dispatch::atomic_history`](crate::Dispatch::atomic_history)).
+//! ([`AtomicOrder::Recorded`]).
 //!
 //! An atomic returns the value that it found on the device. All values that the atomics of a
 //! location found and left must form a modification order from the initial value (see
@@ -8,7 +8,7 @@
 //! recorded values of its location are not used.
 
 use crate::abstract_value::AbstractValue;
-use crate::atomic_history::AtomicExecution;
+use crate::atomic_history::{AtomicExecution, AtomicOrder};
 use crate::error::Place;
 use crate::memory::ReadValue;
 use crate::modification_order::{AtomicStep, last_value_with_stores};
@@ -53,7 +53,7 @@ impl Run<'_> {
     /// The device's record of the atomic instruction that a lane executes; `None` if it has none,
     /// or the number of earlier executions is uncertain.
     pub(in crate::run) fn observed(&mut self, lane: usize) -> Option<AtomicExecution> {
-        let observed = self.dispatch.atomic_history.as_ref()?;
+        let AtomicOrder::Recorded(observed) = &self.dispatch.atomic_order else { return None };
         let invocation = self.invocation_number(lane);
         let weak = self.forks.is_weak(lane) || self.in_doubt;
         let time = self.orders.executed.entry((self.here.instruction, invocation)).or_default();
@@ -100,7 +100,7 @@ impl Run<'_> {
 
     /// Returns true if the recorded values of a location are used.
     pub(in crate::run) fn uses_history(&self, object: usize, offset: usize) -> bool {
-        self.dispatch.atomic_history.is_some()
+        matches!(self.dispatch.atomic_order, AtomicOrder::Recorded(_))
             && !self.contention.without_history.contains(&(object as u32, offset as u32))
     }
 
