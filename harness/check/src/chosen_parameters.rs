@@ -32,9 +32,12 @@ pub struct ChosenParameters {
     /// The access out of bounds for which robustness was added, on one line.
     #[serde(default)]
     pub(crate) robust_access: Option<String>,
-    /// A race in workgroup memory with other parameters, on one line.
+    /// A race with other parameters.
     #[serde(default)]
     pub(crate) other_race: Option<OtherRace>,
+    /// Set if the check is expected to say little about the shader.
+    #[serde(default)]
+    pub(crate) says_little: bool,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -60,9 +63,11 @@ pub(crate) struct AvoidedRace {
     pub(crate) executed: [u64; 2],
 }
 
-/// A data race of a candidate, at an address in workgroup memory that depends on no parameter.
+/// A data race of a candidate, at an address that depends on no parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OtherRace {
+    /// Set if it is in workgroup memory.
+    pub(crate) is_shared: bool,
     /// Options that set the parameters of the candidate.
     pub(crate) options: String,
     /// The race on one line.
@@ -174,10 +179,12 @@ impl ChosenParameters {
                  {access}; with it"
             ));
         }
-        let OtherRace { options, race } = self.other_race.as_ref()?;
-        Some(format!(
-            "with {options} invocations race, {UNDEFINED}: {race}; a barrier may be missing. With the chosen parameters"
-        ))
+        let OtherRace { is_shared, options, race } = self.other_race.as_ref()?;
+        let with_chosen = match is_shared {
+            true => "; a barrier may be missing. With the chosen parameters",
+            false => ". With the chosen parameters, which skip this access",
+        };
+        Some(format!("with {options} invocations race, {UNDEFINED}: {race}{with_chosen}"))
     }
 
     /// Returns a note with the options that set the same parameters, or the first ones of very many.

@@ -45,7 +45,7 @@ impl SharedMemory {
 
 /// Place of an access in memory, as a raw id.
 #[derive(Clone, Copy, Debug)]
-enum AccessPlace {
+pub(crate) enum AccessPlace {
     Pointer(u32),
     /// Coordinates in an image.
     Texel(u32),
@@ -115,6 +115,8 @@ pub(crate) struct Communication<'a> {
     /// elements only; `None` if that is not known.
     memory: Option<Vec<SharedMemory>>,
     has_barrier: bool,
+    /// All accesses to memory that several invocations may access.
+    accesses: Vec<Access>,
 }
 
 impl<'a> Communication<'a> {
@@ -144,7 +146,15 @@ impl<'a> Communication<'a> {
             communicating.flat_map(|((one, _), (other, _))| [one.clone(), other.clone()]).collect()
         });
         let has_barrier = instructions().any(|i| i.op == Some(Op::ControlBarrier));
-        Communication { module, memory, has_barrier }
+        Communication { module, memory, has_barrier, accesses }
+    }
+
+    /// Returns the places at which the shader may access a binding; `None` if they are not known.
+    pub(crate) fn places_in(&self, slot: Slot) -> Option<Vec<AccessPlace>> {
+        let is_there = |memory: &SharedMemory| memory.slot == Some(Slot { element: 0, ..slot });
+        let place = |access: &Access| Some((access.memory.as_ref()?.iter().any(is_there), access.place));
+        let places: Option<Vec<_>> = self.accesses.iter().map(place).collect();
+        Some(places?.into_iter().filter_map(|(is_there, place)| is_there.then_some(place)).collect())
     }
 
     /// Returns true if guards exclude undefined behaviour of this kind at this instruction.

@@ -65,7 +65,7 @@ mod stages;
 use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::{ChosenParameters, OtherRace, SearchExtent};
-use crate::communication::Communication;
+use crate::communication::{AccessPlace, Communication};
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
 use crate::mutation_score::{ErrorSize, MeasuredScore};
@@ -181,7 +181,8 @@ pub fn search_parameters(
     (target, on_candidate): (&dyn Target, &dyn Fn()),
 ) -> Result<ParameterSearch, CheckError> {
     let end = Instant::now() + SEARCH_TIME;
-    let mut effort = Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), end, on_candidate };
+    let mut effort =
+        Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), other_races: BTreeMap::new(), end, on_candidate };
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
         return Ok(ParameterSearch::NotNeeded);
@@ -190,7 +191,8 @@ pub fn search_parameters(
         let executed = given.score.executed;
         let best = search.with_modes_last(given)?;
         effort.add(&search.effort);
-        let chosen = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?.chosen;
+        let best = specializations::search((check, options, target), &mut effort, best, Aim::MoreCode)?;
+        let (other_race, chosen) = (effort.skipped_race(check, &best), best.chosen);
         let reason = match chosen.specs.as_slice() {
             [] => format!("the shader executed only {} of its instructions", group_digits(executed)),
             _ => "specialisation constants exclude a part of the shader".to_owned(),
@@ -199,10 +201,7 @@ pub fn search_parameters(
             SearchExtent { candidates: effort.candidates, races: false, checks_defaults: true, obstacle: None };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
-            false => {
-                let other_race = search.other_race.take();
-                ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..chosen }))
-            }
+            false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..chosen })),
         });
     }
     let term = term_of_fault(check);
@@ -244,8 +243,15 @@ pub fn search_parameters(
     let extent = SearchExtent { candidates: effort.candidates, races, checks_defaults, obstacle };
     Ok(match is_better {
         true => {
-            let other_race = search.other_race.take();
-            ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..best.chosen }))
+            let other_race = effort.skipped_race(check, &best);
+            let says_little = best.score.judged == Judged::Little;
+            ParameterSearch::Found(Box::new(ChosenParameters {
+                reason,
+                extent,
+                other_race,
+                says_little,
+                ..best.chosen
+            }))
         }
         false => ParameterSearch::NothingBetter(extent),
     })
@@ -322,6 +328,8 @@ struct Effort<'a> {
     cost: u64,
     /// Candidates with undefined behaviour, by the kind of the first fault.
     faults: BTreeMap<FaultKind, u32>,
+    /// Races of candidates at places that depend on no parameter: the first one of each instruction.
+    other_races: BTreeMap<InstructionIndex, OtherRace>,
     /// Time at which the search is given up.
     end: Instant,
     /// Called before each candidate is interpreted.
@@ -334,6 +342,17 @@ impl Effort<'_> {
         self.candidates += other.candidates;
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
+        for (at, race) in &other.other_races {
+            self.other_races.entry(*at).or_insert_with(|| race.clone());
+        }
+    }
+
+    /// Returns a race that a candidate avoids: one in workgroup memory, or one whose access it does not
+    /// execute.
+    fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<OtherRace> {
+        let executed = check.program.executed_instructions(&candidate.executed);
+        let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
+        races.next().map(|(_, race)| race.clone())
     }
 
     fn is_late(&self) -> bool {
@@ -375,8 +394,6 @@ struct Search<'a> {
     collides: bool,
     /// Set if invocations of some candidate race.
     races: bool,
-    /// The first race in workgroup memory at an address that depends on no parameter.
-    other_race: Option<OtherRace>,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
     /// Number of the last candidates with inherent faults only.
@@ -417,7 +434,7 @@ impl<'a> Search<'a> {
             target,
             stores_one_value: flow.stores_one_value(),
             flow,
-            effort: Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), ..*spent },
+            effort: Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), other_races: BTreeMap::new(), ..*spent },
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
             candidate_work: CANDIDATE_WORK,
@@ -427,7 +444,6 @@ impl<'a> Search<'a> {
             rounds: options.rounds.clamp(1, ROUNDS),
             collides: false,
             races: false,
-            other_race: None,
             leaves_images: false,
             inherent_faults: 0,
             reads_beyond_buffers: false,
@@ -636,17 +652,7 @@ impl<'a> Search<'a> {
                 }
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
-                let is_other = |fault: &&Fault| {
-                    let is_shared = fault.memory == Some(FaultMemory::Workgroup);
-                    fault.kind == FaultKind::DataRace && is_shared && self.is_inherent(fault)
-                };
-                if self.other_race.is_none()
-                    && let Some(fault) = outcome.faults.iter().find(is_other)
-                {
-                    let options = candidate.chosen.listed_options();
-                    let options = if options.is_empty() { "the defaults".to_owned() } else { options };
-                    self.other_race = Some(OtherRace { options, race: self.check.fault_line(fault) });
-                }
+                self.note_other_races(&outcome.faults, &candidate.chosen);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
@@ -796,6 +802,37 @@ impl<'a> Search<'a> {
             self.parameters.iter().all(|p| provenance(self.check, &sources, p) != Provenance::Operand)
         };
         self.leaves_image(fault) || fault.kind == FaultKind::DataRace && has_fixed_address()
+    }
+
+    /// Keeps the races at fixed places among the faults of a candidate.
+    fn note_other_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+        let races: Vec<&Fault> = faults.iter().filter(|fault| self.races_at_fixed_place(fault)).collect();
+        for fault in races {
+            let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
+            let race = || {
+                let options = chosen.listed_options();
+                let options = if options.is_empty() { "the defaults".to_owned() } else { options };
+                OtherRace { is_shared, options, race: check.fault_line(fault) }
+            };
+            self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
+        }
+    }
+
+    /// Returns whether a fault is a race in memory whose places depend on no parameter and no data, or
+    /// in workgroup memory at an address that depends on no parameter.
+    fn races_at_fixed_place(&self, fault: &Fault) -> bool {
+        let is_fixed = |place: &AccessPlace| match place {
+            AccessPlace::Pointer(pointer) => self.flow.is_fixed(self.flow.address(*pointer)),
+            AccessPlace::Texel(coordinates) => self.flow.is_fixed(vec![*coordinates]),
+        };
+        fault.kind == FaultKind::DataRace
+            && match fault.memory {
+                Some(FaultMemory::Workgroup) => self.is_inherent(fault),
+                Some(FaultMemory::Binding(slot, _)) => {
+                    self.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
+                }
+                _ => false,
+            }
     }
 
     /// Returns whether a fault is a read beyond a buffer.

@@ -203,10 +203,18 @@ impl<'a> DataFlow<'a> {
 
     /// Returns the values from which an address is computed: without the variable that it leads into,
     /// whose contents it does not depend on.
-    fn address(&self, pointer: u32) -> Vec<u32> {
+    pub(crate) fn address(&self, pointer: u32) -> Vec<u32> {
         let is_variable = |id| self.module.definition_of(id).is_some_and(|i| i.op == Some(Op::Variable));
         let base = pointer_base(self.module, pointer).filter(|base| is_variable(base.id) && !base.selects);
         base.map_or_else(|| vec![pointer], |base| base.indices)
+    }
+
+    /// Returns whether values are computed from constants and built-in variables alone.
+    pub(crate) fn is_fixed(&self, values: Vec<u32>) -> bool {
+        let Slice { sources, ids } = self.slice(values, used);
+        let varies = |op: Op| ["OpImage", "OpAtomic", "OpSpec"].iter().any(|begin| op.name().starts_with(begin));
+        let definitions = || ids.iter().filter_map(|id| self.module.definition_of(*id)?.op);
+        sources.is_empty() && !definitions().any(varies)
     }
 
     /// Returns the ids from which the operands of an instruction are computed.

@@ -4,7 +4,7 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
-use crate::chosen_parameters::AvoidedRace;
+use crate::chosen_parameters::{AvoidedRace, OtherRace};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
@@ -172,6 +172,10 @@ impl CheckSession {
     /// few written elements. A case file states its parameters. `on_candidate` is called before each
     /// candidate is interpreted.
     ///
+    /// If invocations race with all parameters that say something, takes a variant of the shader that
+    /// executes its invocations one after another, in one invocation. A Pass is a QualityWarning that
+    /// names the race then.
+    ///
     /// # Errors
     /// As [`CheckSession::check`].
     pub fn search(&mut self, limits: &dyn Target, on_candidate: &dyn Fn()) -> Result<(), CheckError> {
@@ -180,7 +184,19 @@ impl CheckSession {
         }
         let started = Instant::now();
         let found = search_parameters(&self.check()?, &self.options, (limits, on_candidate))?;
+        let racing = match &found {
+            ParameterSearch::NothingBetter(extent) if extent.races && extent.candidates > 1 => Some((extent, None)),
+            ParameterSearch::Found(chosen) if chosen.says_little && chosen.other_race.is_some() => {
+                Some((&chosen.extent, chosen.other_race.as_ref()))
+            }
+            _ => None,
+        };
+        let is_serial = match racing {
+            Some(racing) => self.search_one_by_one(racing, (limits, on_candidate))?,
+            None => false,
+        };
         match found {
+            _ if is_serial => {}
             ParameterSearch::NotNeeded => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) if fruitless.candidates <= 1 => return Ok(()),
             ParameterSearch::NothingBetter(fruitless) => self.fruitless = Some(fruitless),
@@ -209,18 +225,20 @@ impl CheckSession {
         Ok(Check::new(&self.shader, &options)?.first_fault_of(FaultKind::OutOfBounds, limits))
     }
 
-    /// After a search without success because invocations race, takes a variant of the shader that
-    /// executes its invocations one after another, in one invocation, if some parameters lead to
-    /// elements that can be checked. A Pass is a QualityWarning that names the race then.
-    ///
-    /// # Errors
-    /// As [`CheckSession::check`].
-    pub fn avoid_races(&mut self, limits: &dyn Target, on_candidate: &dyn Fn()) -> Result<(), CheckError> {
-        let racing = self.fruitless.clone().filter(|fruitless| fruitless.races);
+    /// Takes a variant of the shader that executes its invocations one after another, in one
+    /// invocation, if some parameters lead to elements that can be checked; if a race is given, to a
+    /// check that says something. Returns whether it does. `racing` is the extent of the search for
+    /// other parameters.
+    fn search_one_by_one(
+        &mut self,
+        (racing, race): (&SearchExtent, Option<&OtherRace>),
+        (limits, on_candidate): (&dyn Target, &dyn Fn()),
+    ) -> Result<bool, CheckError> {
         let is_usual =
             self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
-        let Some(racing) = racing.filter(|_| is_usual) else { return Ok(()) };
-        let started = Instant::now();
+        if !is_usual {
+            return Ok(false);
+        }
         let setup = self.check()?.setup;
         let whole = SerialDispatch { local: setup.local, groups: setup.groups };
         let dispatch = match whole.invocations() {
@@ -228,31 +246,32 @@ impl CheckSession {
             _ => SerialDispatch { groups: [1; 3], ..whole },
         };
         let words = with_serial_invocations(&self.shader.source.module, &setup.entry, dispatch);
-        let Some(words) = words.filter(|_| dispatch.invocations() <= SERIAL_INVOCATIONS) else { return Ok(()) };
+        let Some(words) = words.filter(|_| dispatch.invocations() <= SERIAL_INVOCATIONS) else { return Ok(false) };
         let shader = self.shader.with_words(words)?;
         if shader.must_be_legal(false).is_err() {
-            return Ok(());
+            return Ok(false);
         }
         let mut options = Options { groups: Some([1; 3]), ..self.options.clone() };
         let found = search_parameters(&Check::new(&shader, &options)?, &options, (limits, on_candidate))?;
         let chosen = match found {
             ParameterSearch::NotNeeded => ChosenParameters::default(),
-            ParameterSearch::Found(chosen) => *chosen,
-            ParameterSearch::NothingBetter(extent) if extent.checks_defaults => ChosenParameters::default(),
-            ParameterSearch::NothingBetter(_) => return Ok(()),
+            ParameterSearch::Found(chosen) if race.is_none() || !chosen.says_little => *chosen,
+            ParameterSearch::NothingBetter(extent) if race.is_none() && extent.checks_defaults => {
+                ChosenParameters::default()
+            }
+            ParameterSearch::Found(_) | ParameterSearch::NothingBetter(_) => return Ok(false),
         };
         chosen.apply(&mut options)?;
-        let race = self
-            .check()?
-            .first_fault_of(FaultKind::DataRace, limits)
-            .unwrap_or_else(|| FaultKind::DataRace.to_string());
+        let race = match race {
+            Some(other) => Some(other.race.clone()),
+            None => self.check()?.first_fault_of(FaultKind::DataRace, limits),
+        };
+        let race = race.unwrap_or_else(|| FaultKind::DataRace.to_string());
         let avoided_race = Some(AvoidedRace { race, executed: [dispatch.invocations(), whole.invocations()] });
         let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
-        self.chosen = Some(ChosenParameters { avoided_race, reason, extent: racing, ..chosen });
-        self.fruitless = None;
+        self.chosen = Some(ChosenParameters { avoided_race, reason, extent: racing.clone(), ..chosen });
         (self.shader, self.options) = (shader, options);
-        self.searched += started.elapsed().as_secs_f64();
-        Ok(())
+        Ok(true)
     }
 
     /// Returns the session in a form that [`CheckSession::from_request`] takes.

@@ -120,7 +120,6 @@ impl ShaderSession {
                 session.diagnosis.trace = true;
                 if session.may_run_on(target)? {
                     session.search(target, &|| ())?;
-                    session.avoid_races(target, &|| ())?;
                 }
                 let check = session.check()?;
                 session.must_have_inputs(&check)?;

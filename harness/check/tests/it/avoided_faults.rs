@@ -42,6 +42,44 @@ fn a_race_of_other_sizes_is_named() {
     assert_eq!(ordered.status, Status::Pass, "{ordered:?}");
 }
 
+/// Cells that read their neighbours in place, unless a parameter skips that.
+fn in_place(body: &str) -> String {
+    format!(
+        "struct Params {{ count: u32, paused: u32 }}
+        @group(0) @binding(0) var<storage, read_write> cells: array<u32, 256>;
+        @group(0) @binding(1) var<uniform> params: Params;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+            var sum = cells[id.x];
+            {body}
+            cells[id.x] = sum * 3u + id.x;
+        }}"
+    )
+}
+
+#[test]
+fn a_race_that_parameters_skip_is_named() {
+    let text = in_place("for (var k = 1u; k < min(params.count, 64u); k++) { sum += cells[(id.x + k) % 256u]; }");
+    let result = searched(&text);
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.contains(" invocations race, which is undefined behaviour: test.wgsl:6:"), "{reason}");
+    assert!(reason.contains("With the chosen parameters, which skip this access, "), "{reason}");
+    // Places that depend on a parameter may coincide for its values only.
+    let strided = searched(&text.replace("+ k) %", "+ k * params.paused) %"));
+    assert_eq!(strided.status, Status::Pass, "{strided:?}");
+}
+
+#[test]
+fn a_race_in_most_of_the_code_is_avoided_one_invocation_after_another() {
+    let steps = "sum = (sum ^ (sum >> 3u)) * 5u + (sum >> 7u) + (sum & 12u);".repeat(4);
+    let text = in_place(&format!("if params.paused == 0u {{ sum += cells[(id.x + 1u) % 256u]; {steps} }}"));
+    let result = searched(&text);
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("invocations race, which is undefined behaviour: test.wgsl:6:"), "{reason}");
+    assert!(reason.contains("; one after another, ") && result.is_meaningful(), "{reason}");
+}
+
 #[test]
 fn an_access_that_needs_robustness_is_named() {
     let text = |at: &str| {

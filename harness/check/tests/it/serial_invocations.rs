@@ -17,7 +17,6 @@ const RACING: &str = "@group(0) @binding(0) var<storage, read_write> data: array
 fn searched(text: &str) -> CheckSession {
     let mut session = CheckSession::new(wgsl(text), Options::default());
     session.search(&SyntheticTarget::default(), &|| ()).unwrap();
-    session.avoid_races(&SyntheticTarget::default(), &|| ()).unwrap();
     session
 }
 
