@@ -12,6 +12,7 @@ use crate::include_search::{IncludedFiles, below_current_folder, include_names, 
 use crate::joined_files::{declaring_file, include_name, with_include};
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::ncnn_dialect;
+use crate::raw_string::{self, without_raw_string};
 use crate::source_name::renamed;
 use crate::uniform_initializers;
 use crate::uniform_locations::without_uniform_locations;
@@ -134,6 +135,12 @@ pub(crate) fn compile(
     {
         let compiled = job.compiled(language, &completed, &options);
         return compiled.map(|compiled| compiled.with_note(ncnn_dialect::NOTE)).map_err(refused);
+    }
+    if rejected.is_some()
+        && let Some(inner) = without_raw_string(text)
+    {
+        let compiled = job.compiled(language, &inner, &options);
+        return compiled.map(|compiled| compiled.with_note(raw_string::NOTE)).map_err(refused);
     }
     // A file of an engine may be included for nothing that the shader needs.
     if !missing.is_empty()

@@ -63,6 +63,7 @@ mod parameter;
 mod parameter_search;
 mod picture;
 mod provenance;
+mod raw_string;
 mod reduce;
 mod scalar_text;
 mod selected_access;

@@ -2,6 +2,7 @@
 
 use crate::compile_options::CompileOptions;
 use crate::external_compiler::{self, CompilerRun};
+use crate::raw_string::{self, without_raw_string};
 use crate::wgsl::{self, chosen_overrides, override_value};
 use crate::wgsl_conditions::without_conditions;
 use crate::wgsl_declarations::{completed, declaration};
@@ -84,6 +85,13 @@ fn with_constants<'a>(text: Cow<'a, str>, defines: &[String]) -> Cow<'a, str> {
 /// Returns a WGSL text with the files that it includes and the declarations that it lacks, as far
 /// as its repository has them, and without conditions.
 fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, notes: &mut Vec<String>) -> Cow<'a, str> {
+    let text = match without_raw_string(&text) {
+        None => text,
+        Some(inner) => {
+            notes.push(raw_string::NOTE.to_owned());
+            Cow::Owned(inner)
+        }
+    };
     let joined = with_included_files(path, &text, &options.includes);
     let text = match joined {
         None => text,
