@@ -34,10 +34,7 @@ pub struct ChosenParameters {
     pub(crate) robust_access: Option<String>,
     /// A race with other parameters.
     #[serde(default)]
-    pub(crate) other_race: Option<OtherRace>,
-    /// Set if the check is expected to say little about the shader.
-    #[serde(default)]
-    pub(crate) says_little: bool,
+    pub(crate) other_race: Option<CandidateRace>,
     /// Push constants by path, with their values.
     pub(crate) push: Vec<(String, String)>,
     /// Scalars of buffers with their values, and buffers with their contents.
@@ -57,18 +54,21 @@ pub struct ChosenParameters {
 /// A data race that a serial variant of the shader avoids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AvoidedRace {
+    /// Options that set the parameters of the candidate with the race; none for the defaults.
+    #[serde(default)]
+    pub(crate) options: String,
     /// The race on one line.
     pub(crate) race: String,
     /// Number of invocations that the variant executes, and of those of the dispatch.
     pub(crate) executed: [u64; 2],
 }
 
-/// A data race of a candidate, at an address that depends on no parameter.
+/// A data race of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OtherRace {
+pub(crate) struct CandidateRace {
     /// Set if it is in workgroup memory.
     pub(crate) is_shared: bool,
-    /// Options that set the parameters of the candidate.
+    /// Options that set the parameters of the candidate; none for the defaults.
     pub(crate) options: String,
     /// The race on one line.
     pub(crate) race: String,
@@ -89,9 +89,12 @@ impl fmt::Display for AvoidedRace {
 pub struct SearchExtent {
     /// Number of candidates, of which the first has the defaults.
     pub candidates: u32,
-    /// Set if invocations race with some candidate, and the defaults are undefined.
+    /// The first data race of a candidate.
     #[serde(default)]
-    pub(crate) races: bool,
+    pub(crate) race: Option<CandidateRace>,
+    /// Set if a check with the best candidate is expected to say little about the shader.
+    #[serde(default)]
+    pub(crate) says_little: bool,
     /// Set if the defaults are defined and some written element could come out wrong.
     #[serde(default)]
     pub(crate) checks_defaults: bool,
@@ -170,8 +173,9 @@ impl ChosenParameters {
     /// conclusion follows; `None` if none is known.
     pub(crate) fn avoided_fault(&self) -> Option<String> {
         const UNDEFINED: &str = "which is undefined behaviour";
-        if let Some(AvoidedRace { race, .. }) = &self.avoided_race {
-            return Some(format!("invocations race, {UNDEFINED}: {race}; one after another"));
+        if let Some(AvoidedRace { options, race, .. }) = &self.avoided_race {
+            let with = if options.is_empty() { String::new() } else { format!("with {options} ") };
+            return Some(format!("{with}invocations race, {UNDEFINED}: {race}; one after another"));
         }
         if let Some(access) = &self.robust_access {
             return Some(format!(
@@ -179,7 +183,8 @@ impl ChosenParameters {
                  {access}; with it"
             ));
         }
-        let OtherRace { is_shared, options, race } = self.other_race.as_ref()?;
+        let CandidateRace { is_shared, options, race } = self.other_race.as_ref()?;
+        let options = if options.is_empty() { "the defaults" } else { options };
         let with_chosen = match is_shared {
             true => "; a barrier may be missing. With the chosen parameters",
             false => ". With the chosen parameters, which skip this access",
@@ -189,15 +194,18 @@ impl ChosenParameters {
 
     /// Returns a note with the options that set the same parameters, or the first ones of very many.
     pub fn note(&self) -> String {
+        const NO_OTHERS: &str = "found no parameters that avoid that and say enough about the shader";
         let robust = self.robustness.map_or("", |_| ", without which accesses out of bounds are undefined behaviour");
         let racing =
             if self.benign_races { "; racing stores of one value are undefined behaviour otherwise" } else { "" };
         let chosen = match (&self.avoided_race, self.listed_options()) {
             (None, options) => format!("chose {options}"),
-            (Some(race), options) if options.is_empty() => format!("found no parameters that avoid that, {race}"),
-            (Some(race), options) => format!("found no parameters that avoid that, {race}, with {options}"),
+            (Some(race), options) if options.is_empty() => format!("{NO_OTHERS}, {race}"),
+            (Some(race), options) => format!("{NO_OTHERS}, {race}, with {options}"),
         };
-        format!("with the defaults {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
+        let given = self.avoided_race.as_ref().map_or("", |race| &race.options);
+        let given = if given.is_empty() { "the defaults" } else { given };
+        format!("with {given} {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
     }
 
     /// Returns the options that set the same parameters, or the first ones of very many.

@@ -64,7 +64,7 @@ mod stages;
 
 use crate::CheckError;
 use crate::check::Check;
-use crate::chosen_parameters::{ChosenParameters, OtherRace, SearchExtent};
+use crate::chosen_parameters::{CandidateRace, ChosenParameters, SearchExtent};
 use crate::communication::{AccessPlace, Communication};
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
@@ -83,6 +83,7 @@ use assay_spirv::reflect::{Reflection, SpecConstant};
 use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use growth::elements_up_to;
+use modes::FaultyMode;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
 use specializations::Aim;
 use std::cmp::Reverse;
@@ -181,8 +182,7 @@ pub fn search_parameters(
     (target, on_candidate): (&dyn Target, &dyn Fn()),
 ) -> Result<ParameterSearch, CheckError> {
     let end = Instant::now() + SEARCH_TIME;
-    let mut effort =
-        Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), other_races: BTreeMap::new(), end, on_candidate };
+    let mut effort = Effort::new(end, on_candidate);
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
         return Ok(ParameterSearch::NotNeeded);
@@ -197,8 +197,7 @@ pub fn search_parameters(
             [] => format!("the shader executed only {} of its instructions", group_digits(executed)),
             _ => "specialisation constants exclude a part of the shader".to_owned(),
         };
-        let extent =
-            SearchExtent { candidates: effort.candidates, races: false, checks_defaults: true, obstacle: None };
+        let extent = SearchExtent { candidates: effort.candidates, checks_defaults: true, ..SearchExtent::default() };
         return Ok(match chosen == ChosenParameters::default() {
             true => ParameterSearch::NotNeeded,
             false => ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..chosen })),
@@ -215,6 +214,7 @@ pub fn search_parameters(
         best = search.with_benign_races(best, &mut effort)?;
     }
     if !search.is_good(&best) {
+        best = search.with_faulty_mode(best, &mut effort)?;
         best = specializations::search((check, options, target), &mut effort, best, Aim::Better)?;
     }
     if search.reads_beyond_buffers && search.may_be_robust() && best.chosen.robustness.is_none() {
@@ -238,20 +238,19 @@ pub fn search_parameters(
         let only_most = if *number == faulty { "" } else { "most: " };
         (format!("{term} ({only_most}{kind})"), faulty)
     });
-    let races = search.races && before.defined < search.rounds;
     let checks_defaults = before.defined == search.rounds && before.narrow > 0;
-    let extent = SearchExtent { candidates: effort.candidates, races, checks_defaults, obstacle };
+    let judged = if is_better { best.score.judged } else { before.judged };
+    let extent = SearchExtent {
+        candidates: effort.candidates,
+        race: effort.first_race.clone(),
+        says_little: judged == Judged::Little,
+        checks_defaults,
+        obstacle,
+    };
     Ok(match is_better {
         true => {
             let other_race = effort.skipped_race(check, &best);
-            let says_little = best.score.judged == Judged::Little;
-            ParameterSearch::Found(Box::new(ChosenParameters {
-                reason,
-                extent,
-                other_race,
-                says_little,
-                ..best.chosen
-            }))
+            ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..best.chosen }))
         }
         false => ParameterSearch::NothingBetter(extent),
     })
@@ -328,20 +327,28 @@ struct Effort<'a> {
     cost: u64,
     /// Candidates with undefined behaviour, by the kind of the first fault.
     faults: BTreeMap<FaultKind, u32>,
+    /// The first race of a candidate.
+    first_race: Option<CandidateRace>,
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
-    other_races: BTreeMap<InstructionIndex, OtherRace>,
+    other_races: BTreeMap<InstructionIndex, CandidateRace>,
     /// Time at which the search is given up.
     end: Instant,
     /// Called before each candidate is interpreted.
     on_candidate: &'a dyn Fn(),
 }
 
-impl Effort<'_> {
+impl<'a> Effort<'a> {
+    fn new(end: Instant, on_candidate: &'a dyn Fn()) -> Effort<'a> {
+        let (faults, other_races) = (BTreeMap::new(), BTreeMap::new());
+        Effort { candidates: 0, cost: 0, faults, first_race: None, other_races, end, on_candidate }
+    }
+
     /// Adds the effort of a repetition.
     fn add(&mut self, other: &Effort<'_>) {
         self.candidates += other.candidates;
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
+        self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
         for (at, race) in &other.other_races {
             self.other_races.entry(*at).or_insert_with(|| race.clone());
         }
@@ -349,7 +356,7 @@ impl Effort<'_> {
 
     /// Returns a race that a candidate avoids: one in workgroup memory, or one whose access it does not
     /// execute.
-    fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<OtherRace> {
+    fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
         races.next().map(|(_, race)| race.clone())
@@ -394,6 +401,8 @@ struct Search<'a> {
     collides: bool,
     /// Set if invocations of some candidate race.
     races: bool,
+    /// The mode whose code is undefined with other parameters.
+    faulty_mode: Option<FaultyMode>,
     /// Set if some candidate accesses texels beyond images.
     leaves_images: bool,
     /// Number of the last candidates with inherent faults only.
@@ -434,7 +443,7 @@ impl<'a> Search<'a> {
             target,
             stores_one_value: flow.stores_one_value(),
             flow,
-            effort: Effort { candidates: 0, cost: 0, faults: BTreeMap::new(), other_races: BTreeMap::new(), ..*spent },
+            effort: Effort::new(spent.end, spent.on_candidate),
             limit: COST.min(WHOLE_COST.saturating_sub(spent.cost)),
             work_per_group: WORK_PER_GROUP,
             candidate_work: CANDIDATE_WORK,
@@ -444,6 +453,7 @@ impl<'a> Search<'a> {
             rounds: options.rounds.clamp(1, ROUNDS),
             collides: false,
             races: false,
+            faulty_mode: None,
             leaves_images: false,
             inherent_faults: 0,
             reads_beyond_buffers: false,
@@ -652,7 +662,7 @@ impl<'a> Search<'a> {
                 }
                 candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
                 self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
-                self.note_other_races(&outcome.faults, &candidate.chosen);
+                self.note_races(&outcome.faults, &candidate.chosen);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
                 candidate.has_inherent_faults = outcome.faults.iter().all(|fault| self.is_inherent(fault));
                 self.reads_beyond_buffers |= outcome.faults.iter().all(|fault| self.reads_beyond_buffer(fault));
@@ -804,35 +814,32 @@ impl<'a> Search<'a> {
         self.leaves_image(fault) || fault.kind == FaultKind::DataRace && has_fixed_address()
     }
 
-    /// Keeps the races at fixed places among the faults of a candidate.
-    fn note_other_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
-        let races: Vec<&Fault> = faults.iter().filter(|fault| self.races_at_fixed_place(fault)).collect();
-        for fault in races {
+    /// Keeps the races at fixed places among the faults of a candidate, and the first race of all.
+    fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
+        for fault in faults.iter().filter(|fault| fault.kind == FaultKind::DataRace) {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
-            let race = || {
-                let options = chosen.listed_options();
-                let options = if options.is_empty() { "the defaults".to_owned() } else { options };
-                OtherRace { is_shared, options, race: check.fault_line(fault) }
-            };
-            self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
+            let race = || CandidateRace { is_shared, options: chosen.listed_options(), race: check.fault_line(fault) };
+            self.effort.first_race.get_or_insert_with(race);
+            if self.races_at_fixed_place(fault) {
+                self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
+            }
         }
     }
 
-    /// Returns whether a fault is a race in memory whose places depend on no parameter and no data, or
-    /// in workgroup memory at an address that depends on no parameter.
+    /// Returns whether a race is in memory whose places depend on no parameter and no data, or in
+    /// workgroup memory at an address that depends on no parameter.
     fn races_at_fixed_place(&self, fault: &Fault) -> bool {
         let is_fixed = |place: &AccessPlace| match place {
             AccessPlace::Pointer(pointer) => self.flow.is_fixed(self.flow.address(*pointer)),
             AccessPlace::Texel(coordinates) => self.flow.is_fixed(vec![*coordinates]),
         };
-        fault.kind == FaultKind::DataRace
-            && match fault.memory {
-                Some(FaultMemory::Workgroup) => self.is_inherent(fault),
-                Some(FaultMemory::Binding(slot, _)) => {
-                    self.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
-                }
-                _ => false,
+        match fault.memory {
+            Some(FaultMemory::Workgroup) => self.is_inherent(fault),
+            Some(FaultMemory::Binding(slot, _)) => {
+                self.communication.places_in(slot).is_some_and(|places| places.iter().all(is_fixed))
             }
+            _ => false,
+        }
     }
 
     /// Returns whether a fault is a read beyond a buffer.

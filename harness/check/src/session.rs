@@ -4,7 +4,7 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
-use crate::chosen_parameters::{AvoidedRace, OtherRace};
+use crate::chosen_parameters::{AvoidedRace, CandidateRace};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
 use crate::reduce::reduce_end;
@@ -184,16 +184,12 @@ impl CheckSession {
         }
         let started = Instant::now();
         let found = search_parameters(&self.check()?, &self.options, (limits, on_candidate))?;
-        let racing = match &found {
-            ParameterSearch::NothingBetter(extent) if extent.races && extent.candidates > 1 => Some((extent, None)),
-            ParameterSearch::Found(chosen) if chosen.says_little && chosen.other_race.is_some() => {
-                Some((&chosen.extent, chosen.other_race.as_ref()))
+        let is_serial = match &found {
+            ParameterSearch::NotNeeded => false,
+            ParameterSearch::Found(chosen) => self.search_one_by_one(&chosen.extent, true, (limits, on_candidate))?,
+            ParameterSearch::NothingBetter(extent) => {
+                self.search_one_by_one(extent, extent.checks_defaults, (limits, on_candidate))?
             }
-            _ => None,
-        };
-        let is_serial = match racing {
-            Some(racing) => self.search_one_by_one(racing, (limits, on_candidate))?,
-            None => false,
         };
         match found {
             _ if is_serial => {}
@@ -225,20 +221,20 @@ impl CheckSession {
         Ok(Check::new(&self.shader, &options)?.first_fault_of(FaultKind::OutOfBounds, limits))
     }
 
-    /// Takes a variant of the shader that executes its invocations one after another, in one
-    /// invocation, if some parameters lead to elements that can be checked; if a race is given, to a
-    /// check that says something. Returns whether it does. `racing` is the extent of the search for
-    /// other parameters.
+    /// After a search in which invocations race and whose best candidate says little, takes a variant
+    /// of the shader that executes its invocations one after another, in one invocation, if some
+    /// parameters lead to elements that can be checked. If that candidate `checks` some elements, the
+    /// variant must say more. Returns whether it is taken.
     fn search_one_by_one(
         &mut self,
-        (racing, race): (&SearchExtent, Option<&OtherRace>),
+        extent: &SearchExtent,
+        checks: bool,
         (limits, on_candidate): (&dyn Target, &dyn Fn()),
     ) -> Result<bool, CheckError> {
         let is_usual =
             self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
-        if !is_usual {
-            return Ok(false);
-        }
+        let race = extent.race.as_ref().filter(|_| is_usual && extent.says_little && extent.candidates > 1);
+        let Some(CandidateRace { options: racing, race, .. }) = race else { return Ok(false) };
         let setup = self.check()?.setup;
         let whole = SerialDispatch { local: setup.local, groups: setup.groups };
         let dispatch = match whole.invocations() {
@@ -255,21 +251,15 @@ impl CheckSession {
         let found = search_parameters(&Check::new(&shader, &options)?, &options, (limits, on_candidate))?;
         let chosen = match found {
             ParameterSearch::NotNeeded => ChosenParameters::default(),
-            ParameterSearch::Found(chosen) if race.is_none() || !chosen.says_little => *chosen,
-            ParameterSearch::NothingBetter(extent) if race.is_none() && extent.checks_defaults => {
-                ChosenParameters::default()
-            }
+            ParameterSearch::Found(chosen) if !checks || !chosen.extent.says_little => *chosen,
+            ParameterSearch::NothingBetter(extent) if !checks && extent.checks_defaults => ChosenParameters::default(),
             ParameterSearch::Found(_) | ParameterSearch::NothingBetter(_) => return Ok(false),
         };
         chosen.apply(&mut options)?;
-        let race = match race {
-            Some(other) => Some(other.race.clone()),
-            None => self.check()?.first_fault_of(FaultKind::DataRace, limits),
-        };
-        let race = race.unwrap_or_else(|| FaultKind::DataRace.to_string());
-        let avoided_race = Some(AvoidedRace { race, executed: [dispatch.invocations(), whole.invocations()] });
+        let executed = [dispatch.invocations(), whole.invocations()];
+        let avoided_race = Some(AvoidedRace { options: racing.clone(), race: race.clone(), executed });
         let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
-        self.chosen = Some(ChosenParameters { avoided_race, reason, extent: racing.clone(), ..chosen });
+        self.chosen = Some(ChosenParameters { avoided_race, reason, extent: extent.clone(), ..chosen });
         (self.shader, self.options) = (shader, options);
         Ok(true)
     }

@@ -1,10 +1,12 @@
 //! Modes: parameters that the shader compares with constants, and that choose what it computes.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, better};
 use super::open_parameter::{Parameter, provenance};
 use super::specializations::reachable;
-use super::{LAST_COST, Search, WORK_PER_GROUP};
+use super::{Effort, LAST_COST, Repetition, Search, WORK_PER_GROUP};
 use crate::CheckError;
+use crate::chosen_parameters::ChosenParameters;
+use crate::options::Options;
 use crate::parameter::width_permits;
 use crate::provenance::Provenance;
 use assay_precision::Scalar;
@@ -12,7 +14,37 @@ use assay_precision::Scalar;
 /// Largest number of modes that take other values, and of the values of one.
 const MODES: usize = 8;
 
+/// A mode with which more of the shader is executed than with the best candidate, and something of it
+/// is undefined with the other parameters of that.
+pub(super) struct FaultyMode {
+    mode: Parameter,
+    value: String,
+    executed: u64,
+}
+
 impl Search<'_> {
+    /// Returns the better one of a candidate that executes less than half of the shader and the best
+    /// one of a search with the mode that executes most.
+    pub(super) fn with_faulty_mode(&self, best: Candidate, effort: &mut Effort<'_>) -> Result<Candidate, CheckError> {
+        let is_defined = best.score.defined == self.rounds && !best.score.covered;
+        let more = self.faulty_mode.as_ref().filter(|of| is_defined && of.executed > best.score.executed);
+        let Some(FaultyMode { mode, value, .. }) = more else { return Ok(best) };
+        let mut alone = ChosenParameters::default();
+        mode.set(&mut alone, value.clone());
+        let ChosenParameters { robustness, benign_races, ref specs, .. } = best.chosen;
+        let mut options = Options { robustness: robustness.or(self.options.robustness), ..self.options.clone() };
+        options.benign_races |= benign_races;
+        options.specs.extend(specs.iter().cloned());
+        alone.apply(&mut options)?;
+        let mut others = best.chosen.clone();
+        mode.unset(&mut others);
+        let Some(Repetition { found, .. }) = self.repeated(&options, &others, effort)? else { return Ok(best) };
+        let specs = specs.clone();
+        let mut chosen = ChosenParameters { specs, robustness, benign_races, ..found.chosen };
+        mode.set(&mut chosen, value.clone());
+        Ok(better(best, Candidate { chosen, ..found }))
+    }
+
     /// Gives modes at the end of a search the values with which more is executed.
     pub(super) fn with_modes_last(&mut self, best: Candidate) -> Result<Candidate, CheckError> {
         // The search before may have used up its limits. More code is executed, and what it makes
@@ -34,10 +66,17 @@ impl Search<'_> {
                     return Ok(best);
                 }
                 let mut chosen = best.chosen.clone();
-                mode.set(&mut chosen, value);
+                mode.set(&mut chosen, value.clone());
                 let candidate = self.candidate(chosen)?;
-                if candidate.score.says_no_less(&best.score) && candidate.score.executed > best.score.executed {
+                let (score, known) = (&candidate.score, &best.score);
+                let executes_more = score.executed > known.executed;
+                if executes_more && score.says_no_less(known) || score.judged > known.judged && *score > *known {
                     best = candidate;
+                } else if executes_more && score.defined < self.rounds {
+                    let executed = score.executed;
+                    if self.faulty_mode.as_ref().is_none_or(|of| of.executed < executed) {
+                        self.faulty_mode = Some(FaultyMode { mode: mode.clone(), value, executed });
+                    }
                 }
             }
         }

@@ -79,9 +79,15 @@ impl Parameter {
 
     /// Gives the parameter a value as a text, in place of the one that it has.
     pub(super) fn set_text(&self, chosen: &mut ChosenParameters, text: String) {
+        self.unset(chosen);
+        let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
+        list.push((self.name.clone(), text));
+    }
+
+    /// Leaves the parameter without a value.
+    pub(super) fn unset(&self, chosen: &mut ChosenParameters) {
         let list = if self.slot.is_some() { &mut chosen.inputs } else { &mut chosen.push };
         list.retain(|(name, _)| *name != self.name);
-        list.push((self.name.clone(), text));
     }
 
     /// Returns the text of its value, if it has one.

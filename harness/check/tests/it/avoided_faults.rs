@@ -76,7 +76,7 @@ fn a_race_in_most_of_the_code_is_avoided_one_invocation_after_another() {
     let result = searched(&text);
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(reason.starts_with("invocations race, which is undefined behaviour: test.wgsl:6:"), "{reason}");
+    assert!(reason.starts_with("invocations race, which is undefined behaviour: test.wgsl:7:"), "{reason}");
     assert!(reason.contains("; one after another, ") && result.is_meaningful(), "{reason}");
 }
 

@@ -414,6 +414,30 @@ fn modes_take_the_constants_that_execute_more() {
     assert_eq!(chosen.unwrap().to_string(), " --input 0.0.mode=1000");
 }
 
+/// Most of the shader is in a mode in which the other parameters are undefined. They are sought for that
+/// mode alone.
+#[test]
+fn a_mode_of_most_code_gets_parameters_of_its_own() {
+    let text = "struct Params { mode: u32, width: u32 }
+        @group(0) @binding(0) var<uniform> p: Params;
+        @group(0) @binding(1) var<storage, read_write> result: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> other: array<u32, 8>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if p.mode == 7u {
+                let x = id.x ^ (id.x << 3u) ^ (id.x * 5u) + (id.x >> 2u);
+                let y = x * 7u + (x & 12u) - (x | 96u) + (x >> 3u);
+                if id.x < 8u { other[id.x * p.width] = x + y; }
+                result[id.x] = x * 3u + y;
+            } else {
+                result[id.x] = id.x + p.mode;
+            }
+        }";
+    let (chosen, result) = searched(text, &Options::default());
+    let chosen = chosen.expect("the defaults execute too little").to_string();
+    assert_eq!(chosen, " --input 0.0.width=1 --input 0.0.mode=7");
+    assert!(result.status == Status::Pass && result.is_meaningful(), "{result:?}");
+}
+
 /// One round of each mode together execute the whole shader. A mode that is undefined is left out, and
 /// with it its code.
 #[test]
