@@ -15,6 +15,9 @@ pub(crate) const LONG: f64 = 1.0;
 /// Number of wrong elements that are printed in full, and of places of undetermined ones.
 const SHOWN: usize = 5;
 
+/// Number of chosen options that the first line of a check has room for.
+const CHOSEN: usize = 4;
+
 /// Formats a check as a block of lines: the dispatch, wrong elements, undetermined elements, and
 /// the first wrong instruction.
 pub fn text(check: &CheckResult) -> String {
@@ -31,10 +34,11 @@ pub fn text(check: &CheckResult) -> String {
     });
     _ = writeln!(
         out,
-        "{style}{:?}{style:#} {}: {}\n  {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
+        "{style}{:?}{style:#} {}: {}{}\n  {} with {x} x {y} x {z} workgroups of {lx} x {ly} x {lz}{part}, {}",
         check.status,
         check.name,
         check.conclusion(),
+        chosen_options(check),
         check.entry,
         check.rounds_text()
     );
@@ -111,9 +115,18 @@ pub(crate) fn line(check: &CheckResult) -> String {
     let style = style(check.status);
     let few = check.notes.iter().find(|note| note.starts_with("warning: ")).map(|note| format!("; {note}"));
     let few = few.filter(|_| check.reason.is_none()).unwrap_or_default();
-    let chosen = check.chosen.as_ref().map_or_else(String::new, |options| format!("; with {options}"));
-    let conclusion = check.conclusion();
+    let (conclusion, chosen) = (check.conclusion(), chosen_options(check));
     format!("{style}{:<14}{style:#} {}  {conclusion}{few}{chosen}\n", format!("{:?}", check.status), check.name)
+}
+
+/// Returns the first of the options that nobody stated, as the end of a sentence.
+fn chosen_options(check: &CheckResult) -> String {
+    let options: Vec<&str> = check.chosen.iter().flat_map(|options| options.split(" --")).collect();
+    match options.len() {
+        0 => String::new(),
+        ..=CHOSEN => format!("; Assay chose {}", options.join(" --")),
+        all => format!("; Assay chose {} and {} more", options[..CHOSEN - 1].join(" --"), all - CHOSEN + 1),
+    }
 }
 
 /// Describes the elements that were compared. Without a written element that could have come out
@@ -255,6 +268,18 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn the_first_line_tells_a_few_chosen_options() {
+        let first = |options: &str| {
+            let text = text(&CheckResult { chosen: Some(options.to_owned()), ..check(Status::Pass) });
+            text.lines().next().unwrap().split_once("; Assay chose ").unwrap().1.to_owned()
+        };
+        let four = "--define TILE=4 --push n=1 --input a=0..1 --elements 0.0=7";
+        assert_eq!(first(four), four);
+        let six = format!("{four} --input b=2 --workgroups 1,1,1");
+        assert_eq!(first(&six), "--define TILE=4 --push n=1 --input a=0..1 and 3 more");
     }
 
     #[test]

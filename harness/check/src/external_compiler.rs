@@ -36,8 +36,10 @@ use std::{fs, io};
 pub(crate) struct CompiledModule {
     pub(crate) words: Vec<u32>,
     pub(crate) run: CompilerRun,
-    /// Note on values that the text leaves open.
+    /// Note on what was done to the text.
     pub(crate) note: Option<String>,
+    /// Options that set the chosen values of macros that the text leaves open.
+    pub(crate) chosen: Vec<String>,
 }
 
 impl CompiledModule {
@@ -490,7 +492,12 @@ impl Job<'_> {
         let added = Additions { defines: &options.defines[given..], extensions: &options.extensions };
         let is_changed = !added.defines.is_empty() || !added.extensions.is_empty();
         if is_changed && let Ok(compiled) = self.legal_module(language, text, &options) {
-            return Ok(compiled.with_note(&added.note()));
+            let chosen = added.options().collect();
+            let compiled = CompiledModule { chosen, ..compiled };
+            return Ok(match added.note() {
+                Some(note) => compiled.with_note(&note),
+                None => compiled,
+            });
         }
         let message = match (is_changed, attempt.is_opengl) {
             (true, _) => format!("{rejected}\n  then, with {added}, {message}"),
@@ -603,7 +610,7 @@ impl Job<'_> {
         };
         let words = renamed(&words, |name| self.own_name(name, &copy));
         let note = if source.attempt.is_opengl { uniform_initializers::note(source.text) } else { None };
-        Ok(Some(CompiledModule { words, run, note }))
+        Ok(Some(CompiledModule { words, run, note, chosen: Vec::new() }))
     }
 }
 
@@ -709,23 +716,23 @@ struct Additions<'a> {
 }
 
 impl Additions<'_> {
-    /// Returns a note on a module that was compiled with them.
-    fn note(&self) -> String {
-        let enabled = "the text uses extensions that it does not request, and they were enabled";
-        let chosen = "macros without a definition got chosen values";
-        match (self.defines.is_empty(), self.extensions.is_empty()) {
-            (false, true) => format!("{chosen}: {self}"),
-            (true, _) => format!("{enabled}: {self}"),
-            (false, false) => format!("{chosen}, and extensions were enabled: {self}"),
-        }
+    /// Returns the options that set the macros.
+    fn options(&self) -> impl Iterator<Item = String> {
+        self.defines.iter().map(|define| format!("--define {define}"))
+    }
+
+    /// Returns a note on the extensions of a module that was compiled with them.
+    fn note(&self) -> Option<String> {
+        let names = self.extensions.join(", ");
+        (!names.is_empty())
+            .then(|| format!("the text uses extensions that it does not request, and they were enabled: {names}"))
     }
 }
 
 impl std::fmt::Display for Additions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let defines = self.defines.iter().map(|define| format!("--define {define}"));
         let extensions = self.extensions.iter().map(|name| format!("#extension {name}"));
-        f.write_str(&defines.chain(extensions).collect::<Vec<_>>().join(" "))
+        f.write_str(&self.options().chain(extensions).collect::<Vec<_>>().join(" "))
     }
 }
 

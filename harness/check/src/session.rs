@@ -476,8 +476,9 @@ impl CheckSession {
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
         result.times.search = self.searched;
-        result.chosen =
-            self.chosen.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
+        let chosen = self.chosen.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
+        let chosen: Vec<String> = self.shader.chosen.iter().cloned().chain(chosen).collect();
+        result.chosen = (!chosen.is_empty()).then(|| chosen.join(" "));
         if let Some(fault) = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault) {
             status::qualify_by_avoided_fault(result, &fault);
         }

@@ -43,8 +43,10 @@ pub struct ShaderSource {
     pub target_env: Option<TargetEnv>,
     /// Run of the installed compiler that made the module, if one did.
     pub compiler: Option<CompilerRun>,
-    /// Choices that the compilation needed and nobody stated.
+    /// Changes of the text, and choices, that the compilation needed and nobody stated.
     pub notes: Vec<String>,
+    /// Options that set the chosen values of macros and overrides which the text leaves open.
+    pub chosen: Vec<String>,
 }
 
 /// A shader in a form that is sent to another process, which does not compile it again.
@@ -60,6 +62,16 @@ pub struct CompiledShader {
     target_env: Option<String>,
     compiler: Option<CompilerRun>,
     notes: Vec<String>,
+    #[serde(default)]
+    chosen: Vec<String>,
+}
+
+/// Returns the notes on a text, with one on chosen values.
+fn with_chosen(mut notes: Vec<String>, chosen: &[String]) -> Vec<String> {
+    if !chosen.is_empty() {
+        notes.insert(0, format!("values that the text leaves open were chosen: {}", chosen.join(" ")));
+    }
+    notes
 }
 
 /// Adds notes on the text to the error of a shader.
@@ -84,7 +96,12 @@ fn with_constants<'a>(text: Cow<'a, str>, defines: &[String]) -> Cow<'a, str> {
 
 /// Returns a WGSL text with the files that it includes and the declarations that it lacks, as far
 /// as its repository has them, and without conditions.
-fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, notes: &mut Vec<String>) -> Cow<'a, str> {
+fn whole_wgsl<'a>(
+    path: &Path,
+    text: Cow<'a, str>,
+    options: &CompileOptions,
+    (notes, chosen): (&mut Vec<String>, &mut Vec<String>),
+) -> Cow<'a, str> {
     let text = match without_raw_string(&text) {
         None => text,
         Some(inner) => {
@@ -110,11 +127,7 @@ fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, not
     let text = match without_imports(&text, &options.defines) {
         None => text,
         Some(without) => {
-            let chosen: Vec<String> =
-                without.chosen.iter().map(|(name, value)| format!("--define {name}={value}")).collect();
-            if !chosen.is_empty() {
-                notes.push(format!("macros without a definition got chosen values: {}", chosen.join(" ")));
-            }
+            chosen.extend(without.chosen.iter().map(|(name, value)| format!("--define {name}={value}")));
             Cow::Owned(without.text)
         }
     };
@@ -129,6 +142,7 @@ fn whole_wgsl<'a>(path: &Path, text: Cow<'a, str>, options: &CompileOptions, not
         None => text,
         Some(completed) => {
             notes.extend(completed.notes);
+            chosen.extend(completed.chosen);
             Cow::Owned(completed.text)
         }
     }
@@ -173,29 +187,27 @@ impl ShaderSource {
                 })?)
             }
         };
-        let (mut overrides, mut compiler, mut notes) = (Vec::new(), None, Vec::new());
+        let (mut overrides, mut compiler, mut notes, mut chosen) = (Vec::new(), None, Vec::new(), Vec::new());
         let text = text.map(Cow::Borrowed).map(|text| match language {
-            Language::Wgsl => whole_wgsl(Path::new(name), text, options, &mut notes),
+            Language::Wgsl => whole_wgsl(Path::new(name), text, options, (&mut notes, &mut chosen)),
             _ => text,
         });
         let text = text.as_deref();
         let source = match (language, text) {
             (Language::Wgsl, Some(text)) => {
                 overrides = override_values(&options.specs)?;
-                let chosen = chosen_overrides(text, &overrides);
-                if !chosen.is_empty() {
-                    let options: Vec<String> =
-                        chosen.iter().map(|(key, value)| format!("--spec {key}={value}")).collect();
-                    notes.push(format!("overrides without a default got chosen values: {}", options.join(" ")));
-                    overrides.extend(chosen);
-                }
+                let open = chosen_overrides(text, &overrides);
+                chosen.extend(open.iter().map(|(key, value)| format!("--spec {key}={value}")));
+                overrides.extend(open);
                 let words = wgsl::compile(Wgsl { text, overrides: &overrides }, name);
-                ModuleSource::from_words(words.map_err(|error| with_notes(error, &notes))?)
+                let words = words.map_err(|error| with_notes(error, &with_chosen(notes.clone(), &chosen)))?;
+                ModuleSource::from_words(words)
             }
             (Language::Glsl | Language::Hlsl | Language::Slang, Some(text)) => {
                 let compiled = external_compiler::compile(Path::new(name), language, text, options)?;
                 compiler = Some(compiled.run);
                 notes.extend(compiled.note);
+                chosen = compiled.chosen;
                 ModuleSource::from_words(compiled.words)
             }
             (Language::SpirvText | Language::SpirvWords, _)
@@ -209,7 +221,8 @@ impl ShaderSource {
         })?;
         let text = text.map(str::to_owned);
         let (name, target_env) = (name.to_owned(), options.target_env);
-        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes })
+        let notes = with_chosen(notes, &chosen);
+        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes, chosen })
     }
 
     /// Reads a shader that another process compiled.
@@ -217,7 +230,7 @@ impl ShaderSource {
     /// # Errors
     /// It is damaged.
     pub fn from_compiled(shader: CompiledShader) -> Result<ShaderSource, CheckError> {
-        let CompiledShader { name, language, text, words, overrides, target_env, compiler, notes } = shader;
+        let CompiledShader { name, language, text, words, overrides, target_env, compiler, notes, chosen } = shader;
         let refused = |what: String| CheckError::Shader { name: name.clone(), what };
         let target_env = target_env.map(|name| name.parse::<TargetEnv>()).transpose();
         let target_env = target_env.map_err(|error| refused(error.to_string()))?;
@@ -231,7 +244,7 @@ impl ShaderSource {
         };
         let source = source.map_err(|error| refused(error.to_string()))?;
         let overrides = overrides.into_iter().map(|(key, bits)| (key, f64::from_bits(bits))).collect();
-        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes })
+        Ok(ShaderSource { name, language, source, text, overrides, target_env, compiler, notes, chosen })
     }
 
     /// Returns the shader for another process.
@@ -249,6 +262,7 @@ impl ShaderSource {
             target_env: self.target_env.map(|target| target.to_string()),
             compiler: self.compiler.clone(),
             notes: self.notes.clone(),
+            chosen: self.chosen.clone(),
         }
     }
 
@@ -269,6 +283,7 @@ impl ShaderSource {
             target_env: self.target_env,
             compiler: self.compiler.clone(),
             notes: self.notes.clone(),
+            chosen: self.chosen.clone(),
         })
     }
 

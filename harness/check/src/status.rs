@@ -268,8 +268,8 @@ pub(crate) fn few_noticed(result: &CheckResult, advice: Option<&str>) -> Option<
     if !score.is_known() {
         return Some(format!("warning: {score}"));
     }
-    let one = score.unnoticed.first().map_or_else(String::new, |one| format!(": for example not {one}"));
-    Some(advised(format!("warning: {score}; that is less than half{one}"), advice))
+    let one = score.unnoticed.first().map_or_else(String::new, |one| format!(", for example not in {one}"));
+    Some(advised(format!("warning: {score}: less than half{one}"), advice))
 }
 
 /// Appends advice to a statement.

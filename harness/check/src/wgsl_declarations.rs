@@ -36,8 +36,10 @@ fn undeclared_name(message: &str) -> Option<&str> {
 pub(crate) struct CompletedText {
     /// The text, followed by the declarations.
     pub(crate) text: String,
-    /// Notes on the declarations, with their files, and on chosen values.
+    /// Notes on the declarations, with their files.
     pub(crate) notes: Vec<String>,
+    /// Options that set the chosen values of macros that the text leaves open.
+    pub(crate) chosen: Vec<String>,
 }
 
 /// Adds declarations to a text while the compiler's message names one that the repository of its
@@ -90,13 +92,11 @@ pub(crate) fn completed(
     let files: Vec<String> = by_file.into_iter().map(of_file).collect();
     let taken =
         (!files.is_empty()).then(|| format!("declarations of other files stand after the text: {}", files.join("; ")));
-    let options: Vec<String> = chosen.iter().map(|(name, number)| format!("--define {name}={number}")).collect();
-    let given =
-        (!options.is_empty()).then(|| format!("macros without a definition got chosen values: {}", options.join(" ")));
+    let chosen: Vec<String> = chosen.iter().map(|(name, number)| format!("--define {name}={number}")).collect();
     let without = (!dropped.is_empty())
         .then(|| format!("calls of macros without a definition return their operand: {}", dropped.join(", ")));
-    let notes: Vec<String> = taken.into_iter().chain(given).chain(without).collect();
-    (!notes.is_empty()).then_some(CompletedText { text: text + "\n", notes })
+    let notes: Vec<String> = taken.into_iter().chain(without).collect();
+    (!notes.is_empty() || !chosen.is_empty()).then_some(CompletedText { text: text + "\n", notes, chosen })
 }
 
 /// Returns a declaration without conditions and paths.
@@ -266,7 +266,7 @@ mod tests {
         let text = "@compute @workgroup_size(BLOCK) fn a() {}";
         let found = completed((&file, text), &[], compile(text).unwrap(), compile).unwrap();
         assert!(naga::front::wgsl::parse_str(&found.text).is_ok(), "{}", found.text);
-        assert_eq!(found.notes, ["macros without a definition got chosen values: --define BLOCK=256"]);
+        assert_eq!((&found.notes[..], &found.chosen[..]), (&[][..], &["--define BLOCK=256".to_owned()][..]));
         let text = "var<workgroup> sums: array<f32, BLOCK>; @compute @workgroup_size(128, 1) fn a() {}";
         let found = completed((&file, text), &[], compile(text).unwrap(), compile).unwrap();
         assert!(found.notes[0].ends_with("--define BLOCK=128"), "{:?}", found.notes);

@@ -90,8 +90,8 @@ pub struct CheckResult {
     /// For a failing result that is an image: expected values, actual values, and the difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Box<Picture>>,
-    /// Options of the command line that set the parameters that a search chose; `None` if the defaults
-    /// were used.
+    /// Options of the command line that set the parameters that a search chose, and the values that the
+    /// text leaves open; `None` if nothing was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
     /// The checked part of the dispatch, if only some workgroups were checked; `None` if all were.

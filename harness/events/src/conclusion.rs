@@ -12,7 +12,7 @@ impl CheckResult {
         }
         let by_instructions = self.traced.as_ref().filter(|traced| traced.is_meaningful());
         match (by_instructions, &self.writes) {
-            (Some(traced), _) => of_instructions(traced),
+            (Some(traced), _) => self.of_instructions(traced),
             (None, Some(writes)) if writes.written > 0 => {
                 let says_little = if self.is_meaningful() { "" } else { "this says little about the shader: " };
                 format!("{says_little}{}", of_output(writes))
@@ -20,15 +20,34 @@ impl CheckResult {
             _ => format!("{} elements checked, all permitted", group_digits(self.elements_checked)),
         }
     }
-}
 
-/// Returns the conclusion of a passing check of the instructions.
-fn of_instructions(traced: &TracedInstructions) -> String {
-    let unrecorded = match &traced.unrecorded[..] {
-        [] => String::new(),
-        names => format!("; not checked: {}", names.join(", ")),
-    };
-    format!("{traced} checked one by one, all permitted{unrecorded}; the output alone says little")
+    /// Returns the conclusion of a passing check of the instructions.
+    fn of_instructions(&self, traced: &TracedInstructions) -> String {
+        let unrecorded = match &traced.unrecorded[..] {
+            [] => String::new(),
+            names => format!("; not checked: {}", names.join(", ")),
+        };
+        let because = self.weakness().map_or_else(String::new, |weakness| format!(": {weakness}"));
+        format!("{traced} checked one by one, all permitted{unrecorded}; the output alone says little{because}")
+    }
+
+    /// Returns the reason why the output says little about the shader.
+    fn weakness(&self) -> Option<String> {
+        let CheckResult { writes, executed, mutations, .. } = self;
+        let Some(writes) = writes.as_ref().filter(|writes| writes.narrow() > 0) else {
+            return Some("no element could have come out wrong".to_owned());
+        };
+        if !Writes::is_enough(writes.narrow(), writes.elements) {
+            let [narrow, all] = [writes.narrow(), writes.elements].map(group_digits);
+            return Some(format!("only {narrow} of {all} elements could have come out wrong"));
+        }
+        if !writes.is_varied() {
+            return Some("few of its values differ".to_owned());
+        }
+        let executed = executed.as_ref().filter(|executed| !executed.is_meaningful());
+        let score = mutations.as_ref().filter(|score| !score.is_meaningful());
+        executed.map(|executed| format!("the shader {executed}")).or_else(|| score.map(ToString::to_string))
+    }
 }
 
 /// Returns the conclusion of a passing check of the output.
@@ -74,7 +93,7 @@ mod tests {
         };
         let nine = conclusion(9);
         let said = "9 of 10 computations checked one by one, all permitted; not checked: OpAtomicIAdd; the output \
-                    alone says little";
+                    alone says little: only 1 of 2,048 elements could have come out wrong";
         assert!(nine.ends_with(said), "{nine}");
         assert!(conclusion(2).contains("1 of 2,000 written elements"));
     }

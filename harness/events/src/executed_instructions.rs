@@ -172,21 +172,23 @@ impl std::fmt::Display for MutationScore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let MutationScore { floats, integers, unmeasured, .. } = self;
         if let Some(reason) = unmeasured {
-            return write!(f, "the share of planted errors that the output would show is not known: {reason}");
+            return write!(f, "it is not known if the output would show an error in a computation: {reason}");
         }
         let some = |PlantedErrors { planted, noticed, .. }: &PlantedErrors| format!("{noticed} of {planted}");
-        write!(f, "the output would show ")?;
+        write!(f, "the output would show an error in ")?;
         match (floats.planted, integers.planted) {
-            (_, 0) => write!(f, "{} errors planted in floats", some(floats))?,
-            (0, _) => write!(f, "{} errors planted in integers", some(integers))?,
-            _ => write!(f, "{} errors planted in floats and {} in integers", some(floats), some(integers))?,
+            (_, 0) => write!(f, "{} tried float computations", some(floats))?,
+            (0, _) => write!(f, "{} tried integer computations", some(integers))?,
+            _ => write!(f, "{} tried float and {} integer computations", some(floats), some(integers))?,
         }
-        for (PlantedErrors { unknown, .. }, kind) in [(floats, "floats"), (integers, "integers")] {
-            if *unknown > 0 {
-                write!(f, "; the effect of {unknown} in {kind} is not known")?;
+        match [floats.unknown, integers.unknown] {
+            [0, 0] => Ok(()),
+            [floats, 0] => write!(f, "; for {floats} more float computations that is not known"),
+            [0, integers] => write!(f, "; for {integers} more integer computations that is not known"),
+            [floats, integers] => {
+                write!(f, "; for {floats} more float and {integers} integer computations that is not known")
             }
         }
-        Ok(())
     }
 }
 

@@ -141,7 +141,7 @@ impl Candidate {
             None if let Some(score) =
                 self.mutations.as_ref().filter(|of| of.least_share() < MutationScore::MEANINGFUL) =>
             {
-                format!("{score}, even large ones")
+                format!("{score}, however large it is")
             }
             None => format!(
                 "the {} elements that could come out wrong have one value or keep their old one",

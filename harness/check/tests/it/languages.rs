@@ -107,7 +107,7 @@ fn macros_without_a_definition_get_values() {
     let check = Check::new(&shader, &Options::default()).unwrap();
     let passed = check.run(&SyntheticTarget::default()).unwrap();
     assert_eq!(passed.status, Status::Pass);
-    let note = "macros without a definition got chosen values: --define SUMMAND=4";
+    let note = "values that the text leaves open were chosen: --define SUMMAND=4";
     assert!(passed.notes.iter().any(|known| known == note), "{:?}", passed.notes);
 }
 
@@ -326,7 +326,7 @@ fn overrides_without_a_default_get_values() {
     let check = Check::new(&shader, &Options::default()).unwrap();
     let passed = check.run(&SyntheticTarget::default()).unwrap();
     assert_eq!(passed.status, Status::Pass);
-    let note = "overrides without a default got chosen values: --spec size=4 --spec 7=1";
+    let note = "values that the text leaves open were chosen: --spec size=4 --spec 7=1";
     assert!(passed.notes.iter().any(|known| known == note), "{:?}", passed.notes);
 }
 
@@ -477,11 +477,7 @@ fn wgsl_with_imports_of_modules_is_compiled() {
     let products = |shader: &ShaderSource| shader.source.module.instructions().filter(|i| i.name() == "OpFMul").count();
     let shader = with(&[]);
     assert_eq!(products(&shader), 2);
-    assert!(
-        shader.notes.iter().any(|note| note.ends_with("got chosen values: --define COUNT=4")),
-        "{:?}",
-        shader.notes
-    );
+    assert!(shader.notes.iter().any(|note| note.ends_with("were chosen: --define COUNT=4")), "{:?}", shader.notes);
     assert_eq!(products(&with(&["FAST=1", "COUNT=3"])), 1);
 }
 

@@ -85,8 +85,8 @@ fn a_check_that_writes_nothing_is_not_a_pass() {
     let arguments = ["--rounds", "1", "--input", "p==5", "--elements", "256", "--out", out.to_str().unwrap()];
     let output = check("guard.wgsl", &guarded("i >= p.n"), &arguments);
     assert_eq!(output.code, 0, "{output:?}");
-    let counts = "\n  wrote 5 of 256 elements in 1 of 1 binding; executed 11 of 11 instructions; the output would show 2 of 2 errors \
-                  planted in floats and 1 of 1 in integers\n";
+    let counts = "\n  wrote 5 of 256 elements in 1 of 1 binding; executed 11 of 11 instructions; the output would show an \
+                  error in 2 of 2 tried float and 1 of 1 integer computations\n";
     assert!(output.stdout.contains(counts), "{output:?}");
     assert!(output.stdout.contains("warning: the shader wrote only 5 of the 256 elements"), "{output:?}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
