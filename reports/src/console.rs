@@ -576,8 +576,8 @@ fn verdicts(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     writeln!(
         out,
         "verdicts {} of {} say enough: they rest on {} % of the elements that the shader may write, or more, with \
-         varied values, on half of its instructions and half of the planted errors, or on half of its computations \
-         checked by themselves",
+         varied values, and on half of its instructions, and would show an error in half of its computations; or half \
+         of its computations were checked one by one",
         group_digits(verdicts - little.len() as u64),
         group_digits(verdicts),
         100 / Writes::MEANINGFUL

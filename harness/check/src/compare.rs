@@ -1,6 +1,8 @@
 //! Comparison of a device's output with the permitted sets, element by element.
 
+use crate::dispatch_setup::DispatchSetup;
 use crate::memory_layout::{Element, MemoryContents, path_text, read_bits, runtime_stride};
+use crate::workgroup_choice::product;
 use crate::written_values::{WrittenValues, record_size};
 use assay_events::{BindingWrites, ClassCount, Mismatch, Status, Writes, class_names};
 use assay_exec::Descriptor;
@@ -25,6 +27,8 @@ pub struct Comparison {
     pub checked: u64,
     /// Elements that only workgroups outside the subset may write, which are not compared.
     pub outside_subset: u64,
+    /// Largest number of elements that workgroups outside the subset may write.
+    pub(crate) writable_outside: u64,
     /// Elements that no reading of the specification permits.
     pub failing: u64,
     /// Elements that only a lenient reading permits.
@@ -113,6 +117,7 @@ impl Comparison {
             ours.values.add(theirs.values);
         }
         self.outside_subset += other.outside_subset;
+        self.writable_outside += other.writable_outside;
         self.failing += other.failing;
         self.warning += other.warning;
         for mismatch in other.mismatches {
@@ -252,13 +257,13 @@ pub(crate) fn check_complete(
 pub(crate) fn compare(
     outcome: &Outcome,
     dispatch: &Dispatch,
-    descriptors: &[Descriptor],
+    setup: &DispatchSetup,
     got: &BTreeMap<Slot, Vec<u8>>,
     (round, padding): (u32, bool),
 ) -> Comparison {
     let mut result = Comparison::default();
     // Changes of other resources cannot be observed.
-    for descriptor in descriptors.iter().filter(|d| d.is_read_back()) {
+    for descriptor in setup.descriptors.iter().filter(|d| d.is_read_back()) {
         let (Some(memory), Some(got)) = (outcome.memory.get(&descriptor.slot), got.get(&descriptor.slot)) else {
             continue;
         };
@@ -277,10 +282,17 @@ pub(crate) fn compare(
             padding_bytes[start..start + element.bytes() as usize].fill(false);
             buffer.compare_and_count(element, &|| path_text(path), &mut result, &mut count);
         });
+        let (outside, writes) = (result.outside_subset - beyond, &mut count.writes);
+        let most = setup.most_written_to(descriptor, product(setup.groups)).unwrap_or(u64::MAX);
+        let workgroups = dispatch.only.as_ref().map_or(product(setup.groups), |only| only.len() as u64);
+        let most_in_subset = setup.most_written_to(descriptor, workgroups).unwrap_or(u64::MAX);
+        writes.elements = writes.elements.min(most_in_subset.max(writes.written));
+        let writable_outside = outside.min(most.saturating_sub(writes.elements));
         count.wrong = result.failing + result.warning - wrong;
         // Only results of the shader count.
         if descriptor.may_be_written {
             result.writes.push(count);
+            result.writable_outside += writable_outside;
         }
         for (at, _) in padding_bytes.iter().enumerate().filter(|(_, padding_bytes)| **padding_bytes) {
             let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };

@@ -8,6 +8,8 @@ use crate::options::{BindingSource, Options};
 use crate::parameter::{self, IN_TURN, ParameterValue, in_round};
 use crate::scalar_text::scalar_from_text;
 use crate::shader_source::is_compute;
+use crate::store_bounds::StoreBounds;
+use crate::workgroup_choice::product;
 use crate::written_resources::WrittenResources;
 use crate::{AddressWord, AddressedBuffer, BindingName, CheckError, ShaderSource};
 use assay_case::{MemoryValues, Mixture};
@@ -61,6 +63,7 @@ pub struct DispatchSetup {
     pub(crate) words: Vec<ResolvedWord>,
     /// Types behind the addresses of each buffer without a descriptor, as raw ids.
     pub(crate) pointees: BTreeMap<Slot, BTreeSet<u32>>,
+    store_bounds: StoreBounds,
     /// Set if the shader writes through physical pointers.
     pub(crate) writes_by_address: bool,
     /// Set if buffers were derived.
@@ -112,6 +115,7 @@ impl DispatchSetup {
         let groups = options.groups.unwrap_or_else(|| default_groups(local));
         let invocations = local.iter().chain(&groups).fold(1u64, |n, &side| n.saturating_mul(u64::from(side)));
         let usage = static_uses(module).into_iter().find(|usage| usage.name == entry.name);
+        let store_bounds = usage.as_ref().map_or_else(StoreBounds::default, |usage| StoreBounds::find(module, usage));
         let written = usage.map(|usage| WrittenResources::find(module, &usage));
         let mut setup = DispatchSetup {
             rules: options.rules,
@@ -132,6 +136,7 @@ impl DispatchSetup {
             addresses: Vec::new(),
             words: Vec::new(),
             pointees: BTreeMap::new(),
+            store_bounds,
             writes_by_address: written.as_ref().is_none_or(|written| !written.pointees.is_empty()),
             has_derived: false,
             bytes: 0,
@@ -347,6 +352,15 @@ impl DispatchSetup {
     /// Returns the size of the push constants, if there are any.
     pub(crate) fn push_bytes(&self) -> Option<u64> {
         self.push.as_ref().map(|push| push.size().next_multiple_of(4))
+    }
+
+    /// Returns the largest number of elements of a descriptor that some workgroups write in a round, if
+    /// it is known.
+    pub(crate) fn most_written_to(&self, descriptor: &Descriptor, workgroups: u64) -> Option<u64> {
+        let bound = self.store_bounds.of(descriptor.slot)?;
+        let of_texel = descriptor.texels.as_ref().map_or(0, |texels| texels.scalars().len() as u64);
+        let each = bound.scalars.saturating_add(bound.texels.saturating_mul(of_texel));
+        Some(each.saturating_mul(workgroups).saturating_mul(product(self.local)))
     }
 
     /// Returns the number of invocations along x, y and z.

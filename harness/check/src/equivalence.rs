@@ -277,7 +277,7 @@ pub fn check_translation_of_target(
         if found.fault_count > 0 {
             continue;
         }
-        let held = compare_left(&found, &dispatch, &this.setup.descriptors, &output.memory, (round, false));
+        let held = compare_left(&found, &dispatch, &this.setup, &output.memory, (round, false));
         if held.failing > 0 {
             return Ok(TranslationVerdict::NotPermitted);
         }

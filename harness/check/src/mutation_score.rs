@@ -228,7 +228,7 @@ impl Original<'_> {
             Some(Err(_)) | None => return Some((None, self.limits.work)),
         };
         let (output, is_open) = self.output_of(&outcome);
-        let found = compare(&self.outcome, &self.dispatch, &setup.descriptors, &output, (0, false));
+        let found = compare(&self.outcome, &self.dispatch, setup, &output, (0, false));
         let is_noticed = found.failing > 0;
         let is_known = is_noticed || outcome.fault_count == 0 && !is_open;
         Some((is_known.then_some(is_noticed), outcome.work + self.memory_cost))

@@ -210,7 +210,7 @@ impl Check<'_> {
         output: &BTreeMap<Slot, Vec<u8>>,
         round: u32,
     ) -> Comparison {
-        let mut found = compare(outcome, dispatch, &self.setup.descriptors, output, (round, self.padding));
+        let mut found = compare(outcome, dispatch, &self.setup, output, (round, self.padding));
         outcome.wrong_operands.iter().for_each(|given| found.add(self.wrong_operand(given, round)));
         found
     }

@@ -65,9 +65,10 @@ mod stages;
 use crate::CheckError;
 use crate::check::Check;
 use crate::chosen_parameters::{CandidateRace, ChosenParameters, SearchExtent};
-use crate::communication::{AccessPlace, Communication};
+use crate::communication::Communication;
 use crate::compare::{BYTE_COST, Comparison, compare};
 use crate::dispatch_setup::{DispatchSetup, MAX_BYTES};
+use crate::memory_access::AccessPlace;
 use crate::mutation_score::{ErrorSize, MeasuredScore};
 use crate::options::Options;
 use crate::provenance::{DataFlow, Provenance};
@@ -696,7 +697,7 @@ impl<'a> Search<'a> {
             };
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
-            let outside = round_compared.outside_subset;
+            let outside = round_compared.writable_outside;
             let elements = writes.elements + outside;
             compared.add(round_compared);
             score.defined += 1;
@@ -855,5 +856,5 @@ impl<'a> Search<'a> {
 /// Compares the permitted output of a round with itself, for its counts of elements.
 fn compared_with_itself(setup: &DispatchSetup, dispatch: &Dispatch, outcome: &Outcome, round: u32) -> Comparison {
     let permitted = outcome.memory.iter().map(|(slot, memory)| (*slot, memory.bytes().to_vec())).collect();
-    compare(outcome, dispatch, &setup.descriptors, &permitted, (round, false))
+    compare(outcome, dispatch, setup, &permitted, (round, false))
 }

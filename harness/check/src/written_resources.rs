@@ -43,7 +43,7 @@ impl WrittenResources {
 
 /// Returns the pointers to bound buffers among an instruction's operands, unless the instruction
 /// only reads through them or derives other pointers.
-fn written_pointers<'a>(module: &'a Module, i: Instruction<'a>) -> impl Iterator<Item = u32> + use<'a> {
+pub(crate) fn written_pointers<'a>(module: &'a Module, i: Instruction<'a>) -> impl Iterator<Item = u32> + use<'a> {
     let reads = matches!(
         i.op,
         Some(Op::Load | Op::AtomicLoad | Op::ArrayLength | Op::AccessChain | Op::InBoundsAccessChain | Op::EntryPoint)

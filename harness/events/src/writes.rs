@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Writes {
     /// Elements of the bindings that the shader may write: those that were checked or are
-    /// undetermined.
+    /// undetermined, but of each binding at most as many as its stores write in all invocations, if
+    /// none of them is in a loop.
     pub elements: u64,
     /// Elements that some invocation wrote or may have written, even with an unchanged value.
     pub written: u64,

@@ -4,9 +4,10 @@
 
 use super::emit::{EmittedWord, invocation_offset};
 use crate::DispatchSetup;
+use crate::repeated_blocks::repeated_blocks;
 use assay_spirv::Module;
 use assay_spirv::edit::{Editor, instruction};
-use assay_spirv::module::{BlockIndex, ConstructKind, Function, Instruction, InstructionIndex};
+use assay_spirv::module::{BlockIndex, Function, Instruction, InstructionIndex};
 use assay_spirv::reflect::EntryPointUses;
 use assay_spirv::tables::{Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +45,7 @@ pub(super) struct RecordPosition {
 impl RecordLayout {
     /// Chooses the number of rows with `stride` words each.
     pub(super) fn find(module: &Module, usage: &EntryPointUses, invocations: u64, stride: u32) -> RecordLayout {
-        let repeated = repeated(module, usage);
+        let repeated = repeated_blocks(module, usage);
         let row = invocations.saturating_mul(u64::from(stride) * 4).max(1);
         let most = if repeated.is_empty() { 1 } else { u64::from(MAX_ROWS).min(MAX_RING_BYTES / row).max(1) };
         RecordLayout { rows_each: 1 << most.ilog2(), stride, invocations, repeated }
@@ -187,42 +188,4 @@ pub(super) fn insertion_point(module: &Module, block: BlockIndex) -> Option<Inst
     let first = |i: &Instruction<'_>| matches!(i.op, Some(Op::Label | Op::Phi | Op::Variable));
     let before = |i: &Instruction<'_>| first(i) || matches!(i.op, Some(Op::Line | Op::NoLine));
     module.instructions_in(module.block(block).instructions.clone()).take_while(before).filter(first).last()
-}
-
-/// Returns the blocks in an entry point's functions that an invocation may execute more than once:
-/// those in loops, and those of functions that are called more than once or from such a block.
-fn repeated(module: &Module, usage: &EntryPointUses) -> BTreeSet<BlockIndex> {
-    let functions = || usage.functions.iter().filter_map(|f| module.functions().get(*f));
-    let mut repeated: BTreeSet<BlockIndex> = BTreeSet::new();
-    for function in functions() {
-        let flow = module.flow(function);
-        let in_loop = |block: &BlockIndex| {
-            let mut around = flow.innermost_construct(*block);
-            while let Some(construct) = around.and_then(|at| flow.constructs().get(at)) {
-                if construct.kind == ConstructKind::Loop {
-                    return true;
-                }
-                around = construct.parent;
-            }
-            false
-        };
-        repeated.extend(function.blocks.clone().map(BlockIndex).filter(in_loop));
-    }
-    // Fixed point over the call graph. A call in a repeated block counts twice.
-    loop {
-        let mut calls: BTreeMap<u32, usize> = BTreeMap::new();
-        for block in functions().flat_map(|f| f.blocks.clone()).map(BlockIndex) {
-            let calling = |i: &Instruction<'_>| i.op == Some(Op::FunctionCall);
-            for i in module.instructions_in(module.block(block).instructions.clone()).filter(calling) {
-                let count = calls.entry(i.operand(0).unwrap_or(0)).or_default();
-                *count += if repeated.contains(&block) { 2 } else { 1 };
-            }
-        }
-        let before = repeated.len();
-        let often = functions().filter(|f| calls.get(&f.id).is_some_and(|count| *count > 1));
-        repeated.extend(often.flat_map(|f| f.blocks.clone()).map(BlockIndex));
-        if repeated.len() == before {
-            return repeated;
-        }
-    }
 }

@@ -123,6 +123,10 @@ impl Search<'_> {
     pub(super) fn fitted_elements(&self, setup: &DispatchSetup, writes: &Writes, outcome: &Outcome) -> u64 {
         let fitted = |of: &BindingWrites| {
             let d = setup.descriptors.iter().find(|d| d.label() == of.binding)?;
+            // The number of stores limits the elements, not the length of the array.
+            if setup.most_written_to(d, product(setup.groups)).is_some_and(|most| of.elements >= most) {
+                return None;
+            }
             let end = outcome.memory.get(&d.slot)?.written_end();
             let is_array = elements_up_to(d, end).is_some();
             let end = if is_array { self.fitted_bytes(d.slot, end, setup.groups) } else { d.bytes };

@@ -586,14 +586,22 @@ fn wide_permitted_sets_do_not_count() {
     assert!(result.notes.iter().any(|note| note.contains(warning)), "{:?}", result.notes);
 }
 
-/// Few workgroups write a small part of a wide table.
+/// Few workgroups write a small part of a wide table. Without a loop, that is all that they may write.
 #[test]
 fn more_workgroups_write_a_larger_part() {
-    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32, 20000>;
-        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-            data[id.x] = id.x * 5u;
-        }";
-    assert_eq!(passes(text, &Options::default(), 5), " --workgroups 16,1,1");
+    let text = |store: &str| {
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> data: array<u32, 20000>;
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {store} }}"
+        )
+    };
+    let looping = text("for (var k = id.x; k < id.x + 1u; k++) { data[k] = k * 5u; }");
+    assert_eq!(passes(&looping, &Options::default(), 5), " --workgroups 16,1,1");
+    let (chosen, result) = searched(&text("data[id.x] = id.x * 5u;"), &Options::default());
+    assert_eq!(chosen, None);
+    let writes = result.writes.as_ref().unwrap();
+    assert_eq!((writes.elements, writes.written, result.is_meaningful()), (512, 512, true), "{result:?}");
+    assert_eq!(result.elements_checked, 40000);
 }
 
 /// Particles index a grid with their positions.
