@@ -10,6 +10,7 @@ use crate::entry_names::{entry_names_with, must_name_entry};
 use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, below_current_folder, include_names, included_files};
 use crate::joined_files::{declaring_file, include_name, with_include};
+use crate::loop_variables::{self, with_loop_variable};
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::ncnn_dialect;
 use crate::raw_string::{self, without_raw_string};
@@ -166,6 +167,11 @@ pub(crate) fn compile(
     };
     if language == Language::Glsl
         && let Some(compiled) = job.with_joined_files(&options, &rejected)
+    {
+        return Ok(compiled);
+    }
+    if language == Language::Hlsl
+        && let Some(compiled) = job.with_loop_variables(&options, &rejected)
     {
         return Ok(compiled);
     }
@@ -390,6 +396,20 @@ impl Job<'_> {
     fn compiled(&self, language: Language, text: &str, options: &CompileOptions) -> Result<CompiledModule, String> {
         self.legal_module(language, text, options)
             .or_else(|rejected| self.completed(language, text, options.clone(), rejected.unwrap_or_default()))
+    }
+
+    /// Compiles a rejected text of HLSL with declarations in loops that use the variable of an earlier
+    /// one. Returns `None` if that does not help.
+    fn with_loop_variables(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
+        let (mut text, mut message) = (self.text.to_owned(), rejected.to_owned());
+        for _ in 0..MAX_ADDITIONS {
+            text = with_loop_variable(&text, self.name, &message)?;
+            match self.compiled(Language::Hlsl, &text, options) {
+                Ok(compiled) => return Some(compiled.with_note(loop_variables::NOTE)),
+                Err(next) => message = next,
+            }
+        }
+        None
     }
 
     /// Compiles a rejected text together with files of its repository that declare what it lacks.
@@ -706,7 +726,7 @@ fn adapted_hlsl(text: &str) -> Option<String> {
 /// Largest number of files that are joined with a text.
 const MAX_JOINED: usize = 8;
 
-/// Largest number of macros and extensions that are added to a text.
+/// Largest number of macros and extensions, and of declarations, that are added to a text.
 const MAX_ADDITIONS: usize = 64;
 
 /// Macros with chosen values, as `NAME=VALUE`, and extensions, that a text got to be compiled.

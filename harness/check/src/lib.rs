@@ -48,6 +48,7 @@ mod instruction_check;
 mod instrument;
 mod joined_files;
 mod language;
+mod loop_variables;
 mod memory_access;
 mod memory_layout;
 mod missing_macros;

@@ -286,7 +286,7 @@ fn value(name: &str, line: &str, at: usize) -> Option<String> {
 }
 
 /// Returns the number of the line of a file that a message is about: `FILE:12: ..`.
-fn line_of(message: &str, name: &str) -> Option<usize> {
+pub(crate) fn line_of(message: &str, name: &str) -> Option<usize> {
     let (_, after) = message.split_once(&format!("{name}:"))?;
     after.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
