@@ -608,13 +608,13 @@ impl<'a> Check<'a> {
     }
 
     /// Returns the first fault of a kind on one line, of the first round that has any.
-    pub(crate) fn first_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<String> {
+    pub(crate) fn first_fault_of(&self, kind: FaultKind, target: &dyn Target) -> Option<Fault> {
         (0..self.setup.rounds).find_map(|round| {
             let mut dispatch = self.dispatch(round, target).ok()?;
             self.put_synthetic_addresses(&mut dispatch);
             dispatch.only = self.chosen_workgroups();
             let outcome = self.permitted(&dispatch).ok()?;
-            outcome.faults.iter().find(|fault| fault.kind == kind).map(|fault| self.fault_line(fault))
+            outcome.faults.into_iter().find(|fault| fault.kind == kind)
         })
     }
 

@@ -29,9 +29,9 @@ pub struct ChosenParameters {
     /// The race for which a variant of the shader executes invocations one after another.
     #[serde(default)]
     pub(crate) avoided_race: Option<AvoidedRace>,
-    /// The access out of bounds for which robustness was added, on one line.
+    /// The access out of bounds for which robustness was added.
     #[serde(default)]
-    pub(crate) robust_access: Option<String>,
+    pub(crate) robust_access: Option<RobustAccess>,
     /// A race with other parameters.
     #[serde(default)]
     pub(crate) other_race: Option<CandidateRace>,
@@ -51,12 +51,21 @@ pub struct ChosenParameters {
     pub(crate) extent: SearchExtent,
 }
 
+/// An access out of bounds that robustness defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RobustAccess {
+    /// The access on one line.
+    pub(crate) access: String,
+    /// Set if its place depends on no parameter and no data.
+    pub(crate) is_fixed: bool,
+}
+
 /// A data race that a serial variant of the shader avoids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AvoidedRace {
-    /// Options that set the parameters of the candidate with the race; none for the defaults.
+    /// The inputs with which invocations race; empty if they race with the defaults, whatever the data.
     #[serde(default)]
-    pub(crate) options: String,
+    pub(crate) inputs: String,
     /// The race on one line.
     pub(crate) race: String,
     /// Number of invocations that the variant executes, and of those of the dispatch.
@@ -68,6 +77,8 @@ pub(crate) struct AvoidedRace {
 pub(crate) struct CandidateRace {
     /// Set if it is in workgroup memory.
     pub(crate) is_shared: bool,
+    /// Set if its place depends on no parameter and no data.
+    pub(crate) is_fixed: bool,
     /// Options that set the parameters of the candidate; none for the defaults.
     pub(crate) options: String,
     /// The race on one line.
@@ -173,17 +184,18 @@ impl ChosenParameters {
     /// conclusion follows; `None` if none is known.
     pub(crate) fn avoided_fault(&self) -> Option<String> {
         const UNDEFINED: &str = "which is undefined behaviour";
-        if let Some(AvoidedRace { options, race, .. }) = &self.avoided_race {
-            let with = if options.is_empty() { String::new() } else { format!("with {options} ") };
+        if let Some(AvoidedRace { inputs, race, .. }) = &self.avoided_race {
+            let with = if inputs.is_empty() { String::new() } else { format!("with {inputs} ") };
             return Some(format!("{with}invocations race, {UNDEFINED}: {race}; one after another"));
         }
-        if let Some(access) = &self.robust_access {
+        if let Some(RobustAccess { access, is_fixed }) = &self.robust_access {
+            let with = if *is_fixed { "" } else { "with the chosen inputs " };
             return Some(format!(
-                "the shader accesses memory out of bounds, {UNDEFINED} unless the application enables robustness: \
+                "{with}the shader accesses memory out of bounds, {UNDEFINED} unless the application enables robustness: \
                  {access}; with it"
             ));
         }
-        let CandidateRace { is_shared, options, race } = self.other_race.as_ref()?;
+        let CandidateRace { is_shared, options, race, .. } = self.other_race.as_ref()?;
         let options = if options.is_empty() { "the defaults" } else { options };
         let with_chosen = match is_shared {
             true => "; a barrier may be missing. With the chosen parameters",
@@ -203,7 +215,7 @@ impl ChosenParameters {
             (Some(race), options) if options.is_empty() => format!("{NO_OTHERS}, {race}"),
             (Some(race), options) => format!("{NO_OTHERS}, {race}, with {options}"),
         };
-        let given = self.avoided_race.as_ref().map_or("", |race| &race.options);
+        let given = self.avoided_race.as_ref().map_or("", |race| &race.inputs);
         let given = if given.is_empty() { "the defaults" } else { given };
         format!("with {given} {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
     }

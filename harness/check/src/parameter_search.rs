@@ -819,9 +819,13 @@ impl<'a> Search<'a> {
     fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
         for fault in faults.iter().filter(|fault| fault.kind == FaultKind::DataRace) {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
-            let race = || CandidateRace { is_shared, options: chosen.listed_options(), race: check.fault_line(fault) };
+            let is_fixed = self.races_at_fixed_place(fault);
+            let race = || {
+                let (options, race) = (chosen.listed_options(), check.fault_line(fault));
+                CandidateRace { is_shared, is_fixed, options, race }
+            };
             self.effort.first_race.get_or_insert_with(race);
-            if self.races_at_fixed_place(fault) {
+            if is_fixed {
                 self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
             }
         }

@@ -217,6 +217,18 @@ impl<'a> DataFlow<'a> {
         sources.is_empty() && !definitions().any(varies)
     }
 
+    /// Returns whether the place that an instruction accesses is computed from constants and built-in
+    /// variables alone.
+    pub(crate) fn has_fixed_place(&self, at: InstructionIndex) -> bool {
+        let i = self.module.instruction(at);
+        let operand = |number| i.operand(number).into_iter().collect();
+        match i.op {
+            Some(Op::Load | Op::Store) => i.operand(0).is_some_and(|pointer| self.is_fixed(self.address(pointer))),
+            Some(Op::ImageRead | Op::ImageWrite | Op::ImageFetch) => self.is_fixed(operand(1)),
+            _ => false,
+        }
+    }
+
     /// Returns the ids from which the operands of an instruction are computed.
     pub(crate) fn ids(&self, at: InstructionIndex) -> BTreeSet<u32> {
         self.slice(used(self.module, self.module.instruction(at)), used).ids
@@ -270,9 +282,8 @@ impl<'a> DataFlow<'a> {
                 open.extend(callee.into_iter().flatten());
                 continue;
             }
-            if definition.op == Some(Op::Load)
-                && let Some(from) = definition.operand(0).and_then(|pointer| self.loaded_from(pointer))
-            {
+            let reads = definition.op.is_some_and(|op| op == Op::Load || op.name().starts_with("OpAtomic"));
+            if reads && let Some(from) = definition.operand(0).and_then(|pointer| self.loaded_from(pointer)) {
                 slice.sources.insert(from);
             }
             open.extend(operands(self.module, definition));

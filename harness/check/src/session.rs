@@ -4,9 +4,10 @@
 //! ([`CheckSession::request`]). It opens no device, reads no command line and prints nothing.
 
 use crate::case_writer::write_case;
-use crate::chosen_parameters::{AvoidedRace, CandidateRace};
+use crate::chosen_parameters::{AvoidedRace, CandidateRace, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
+use crate::provenance::DataFlow;
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
@@ -212,13 +213,18 @@ impl CheckSession {
         &self,
         chosen: &ChosenParameters,
         limits: &dyn Target,
-    ) -> Result<Option<String>, CheckError> {
+    ) -> Result<Option<RobustAccess>, CheckError> {
         if chosen.robustness.is_none() {
             return Ok(None);
         }
         let mut options = self.options.clone();
         ChosenParameters { robustness: None, ..chosen.clone() }.apply(&mut options)?;
-        Ok(Check::new(&self.shader, &options)?.first_fault_of(FaultKind::OutOfBounds, limits))
+        let check = Check::new(&self.shader, &options)?;
+        let flow = DataFlow::new(&self.shader.source.module);
+        Ok(check.first_fault_of(FaultKind::OutOfBounds, limits).map(|fault| RobustAccess {
+            access: check.fault_line(&fault),
+            is_fixed: flow.has_fixed_place(fault.at.instruction),
+        }))
     }
 
     /// After a search in which invocations race and whose best candidate says little, takes a variant
@@ -234,7 +240,8 @@ impl CheckSession {
         let is_usual =
             self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
         let race = extent.race.as_ref().filter(|_| is_usual && extent.says_little && extent.candidates > 1);
-        let Some(CandidateRace { options: racing, race, .. }) = race else { return Ok(false) };
+        let Some(CandidateRace { options, race, is_fixed, .. }) = race else { return Ok(false) };
+        let inputs = if options.is_empty() && !is_fixed { "generated inputs" } else { options };
         let setup = self.check()?.setup;
         let whole = SerialDispatch { local: setup.local, groups: setup.groups };
         let dispatch = match whole.invocations() {
@@ -257,7 +264,7 @@ impl CheckSession {
         };
         chosen.apply(&mut options)?;
         let executed = [dispatch.invocations(), whole.invocations()];
-        let avoided_race = Some(AvoidedRace { options: racing.clone(), race: race.clone(), executed });
+        let avoided_race = Some(AvoidedRace { inputs: inputs.to_owned(), race: race.clone(), executed });
         let reason = format!("the shader has undefined behaviour ({})", FaultKind::DataRace);
         self.chosen = Some(ChosenParameters { avoided_race, reason, extent: extent.clone(), ..chosen });
         (self.shader, self.options) = (shader, options);

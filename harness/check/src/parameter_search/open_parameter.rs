@@ -1,4 +1,8 @@
 //! Integers and floats of push constants and buffers that the options of a check leave open.
+//!
+//! A large buffer holds data, and so does one that the shader writes, or that has a run-time array. Its
+//! integers outside of arrays are parameters if a branch depends on them: the count of the elements of a
+//! list, for example.
 
 use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
@@ -132,13 +136,18 @@ pub(super) fn all_parameters(check: &Check<'_>) -> Vec<Parameter> {
 fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) -> Vec<Parameter> {
     let setup = &check.setup;
     let module = &check.shader.source.module;
-    let float_bits = DataFlow::new(module).float_bits();
+    let flow = DataFlow::new(module);
+    let (float_bits, branches) = (flow.float_bits(), flow.branch_sources());
     let mut parameters = Vec::new();
-    let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), block, bytes| {
-        let (mut integers, mut floats, mut matrices) = (Vec::new(), Vec::new(), Vec::new());
+    let mut add = |slot: Option<Slot>, (prefix, variable): (&str, Option<&str>), (block, is_data), bytes| {
+        let (mut integers, mut floats, mut matrices, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         walk_scalars(block, bytes, &mut |element, steps| {
-            let memory = (slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
+            let is_member = || steps.iter().all(|step| matches!(step, PathStep::Member(..)));
             let is_integer = matches!(element.scalar, Scalar::Int { .. });
+            if is_data && !(is_integer && is_member()) {
+                return;
+            }
+            let memory = (slot, &*slot.map_or_else(Vec::new, |slot| setup.pointees_of(slot)));
             let has_float_bits = is_integer
                 && element.scalar.width() == 32
                 && float_bits.of(module, memory, block, element.offset) == Provenance::Operand;
@@ -149,7 +158,9 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                 () if is_integer => (&mut integers, PARAMETERS),
                 () => (&mut floats, PARAMETERS),
             };
-            if found.len() <= most && is_listed(slot, element.offset) {
+            let is_count =
+                is_integer && is_member() && branches.of(module, memory, block, element.offset) == Provenance::Control;
+            if (found.len() <= most || is_count) && is_listed(slot, element.offset) {
                 let path = path_text(steps);
                 let path = if slot.is_none() { path.trim_start_matches('.').to_owned() } else { path };
                 // A single value has no path.
@@ -165,18 +176,21 @@ fn parameters(check: &Check<'_>, is_listed: &dyn Fn(Option<Slot>, u64) -> bool) 
                     _ => f64::from(!names_one_of(steps, &["min"])),
                 };
                 let name = format!("{prefix}{path}");
-                found.push(Parameter { slot, name, shown, element, in_matrix, has_float_bits, simple });
+                let parameter = Parameter { slot, name, shown, element, in_matrix, has_float_bits, simple };
+                counts.extend(is_count.then(|| parameter.clone()));
+                found.push(parameter);
             }
         });
+        let integers = if is_data || integers.len() > PARAMETERS { counts } else { integers };
         let limits = [(integers, PARAMETERS), (floats, PARAMETERS), (matrices, MATRIX_ELEMENTS)];
         parameters.extend(limits.into_iter().filter(|(found, most)| found.len() <= *most).flat_map(|(found, _)| found));
     };
     if let Some(push) = &setup.push {
-        add(None, ("", None), push, push.size());
+        add(None, ("", None), (push, false), push.size());
     }
     for d in &setup.descriptors {
-        let Some(block) = d.block.as_deref().filter(|_| holds_parameters(d)) else { continue };
-        add(Some(d.slot), (&binding_name(d), own_name(setup, d)), block, d.bytes);
+        let Some(block) = d.block.as_deref() else { continue };
+        add(Some(d.slot), (&binding_name(d), own_name(setup, d)), (block, !holds_parameters(d)), d.bytes);
     }
     parameters
 }
@@ -203,7 +217,8 @@ pub(super) fn with_values(
     chosen
 }
 
-/// Returns whether a buffer may hold parameters: the shader only reads it, and its size is fixed.
+/// Returns whether a buffer holds parameters rather than data: the shader only reads it, and its size is
+/// fixed.
 pub(super) fn holds_parameters(d: &Descriptor) -> bool {
     let is_read_only =
         d.kind == DescriptorKind::UniformBuffer || d.kind == DescriptorKind::StorageBuffer && !d.may_be_written;

@@ -98,6 +98,16 @@ fn an_access_that_needs_robustness_is_named() {
                  robustness: test.wgsl:4:";
     assert!(reason.starts_with(begin) && reason.contains("; with it, "), "{reason}");
     assert_eq!(searched(&text("id.x")).status, Status::Pass);
+    // The shader is not to blame for inputs that Assay chose.
+    let shifted = "struct Params { shift: u32 }
+        @group(0) @binding(0) var cells: texture_2d<u32>;
+        @group(0) @binding(1) var<storage, read_write> next: array<u32>;
+        @group(0) @binding(2) var<uniform> params: Params;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            next[id.x] = textureLoad(cells, vec2(reverseBits(id.x + 1u) >> min(params.shift, 1u), 0u), 0).x * 3u + id.x;
+        }";
+    let reason = searched(shifted).reason.unwrap_or_default();
+    assert!(reason.starts_with("with the chosen inputs the shader accesses memory out of bounds"), "{reason}");
 }
 
 #[test]

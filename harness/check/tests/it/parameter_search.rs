@@ -604,6 +604,21 @@ fn more_workgroups_write_a_larger_part() {
     assert_eq!(result.elements_checked, 40000);
 }
 
+/// The count of a list is a parameter, although the list is data and the shader writes it.
+#[test]
+fn the_count_of_a_list_is_found() {
+    let text = "struct List { count: atomic<u32>, items: array<u32, 512> }
+        @group(0) @binding(0) var<storage, read_write> list: List;
+        @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let count = atomicLoad(&list.count);
+            var sum = 0u;
+            for (var i = 16u; i < count; i += 7u) { sum += list.items[i] * (id.x + i); }
+            sums[id.x] = sum;
+        }";
+    assert_eq!(passes(text, &Options::default(), 30), " --input 0.0.count=256");
+}
+
 /// Particles index a grid with their positions.
 #[test]
 fn positions_that_index_a_grid_are_small_numbers() {
