@@ -17,6 +17,7 @@ use crate::raw_string::{self, without_raw_string};
 use crate::source_name::renamed;
 use crate::uniform_initializers;
 use crate::uniform_locations::without_uniform_locations;
+use crate::writable_globals::{self, with_copied_uniform};
 use crate::{CheckError, Language};
 use assay_files::input;
 use assay_spirv::reflect::{Binding, EntryPoint, Reflection};
@@ -171,7 +172,7 @@ pub(crate) fn compile(
         return Ok(compiled);
     }
     if language == Language::Hlsl
-        && let Some(compiled) = job.with_loop_variables(&options, &rejected)
+        && let Some(compiled) = job.without_idioms_of_fxc(&options, &rejected)
     {
         return Ok(compiled);
     }
@@ -399,13 +400,19 @@ impl Job<'_> {
     }
 
     /// Compiles a rejected text of HLSL with declarations in loops that use the variable of an earlier
-    /// one. Returns `None` if that does not help.
-    fn with_loop_variables(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
-        let (mut text, mut message) = (self.text.to_owned(), rejected.to_owned());
+    /// one, and copies of uniforms that it assigns to. Returns `None` if that does not help.
+    fn without_idioms_of_fxc(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
+        let (mut text, mut message, mut notes) = (self.text.to_owned(), rejected.to_owned(), BTreeSet::new());
         for _ in 0..MAX_ADDITIONS {
-            text = with_loop_variable(&text, self.name, &message)?;
+            let looping = with_loop_variable(&text, self.name, &message).map(|text| (text, loop_variables::NOTE));
+            let copied = || Some((with_copied_uniform(&text, self.name, &message)?, writable_globals::NOTE));
+            let (changed, note) = looping.or_else(copied)?;
+            (text, _) = (changed, notes.insert(note));
             match self.compiled(Language::Hlsl, &text, options) {
-                Ok(compiled) => return Some(compiled.with_note(loop_variables::NOTE)),
+                Ok(compiled) => {
+                    let notes: Vec<&str> = notes.into_iter().collect();
+                    return Some(compiled.with_note(&notes.join("; ")));
+                }
                 Err(next) => message = next,
             }
         }

@@ -92,6 +92,7 @@ mod wgsl_imports;
 mod wgsl_includes;
 mod workgroup_choice;
 mod workgroup_sample;
+mod writable_globals;
 mod written_resources;
 mod written_values;
 
