@@ -166,12 +166,13 @@ fn a_slurm_job_needs_no_other_file_and_uses_its_allocated_cpus() {
 #[test]
 fn a_requeued_slurm_job_resumes_its_part_if_it_had_started() {
     for (restarts, begun, option) in [
-        ("1", Some(("results.jsonl.partial", "a line")), "--resume"),
-        ("2", Some(("results.jsonl", "a line")), "--resume"),
+        ("1", Some(("results.jsonl.partial", "a line\nhalf")), "--resume"),
+        ("2", Some(("results.jsonl", "a line\n")), "--resume"),
         ("1", Some(("run.json", "a line")), "--resume"),
         ("1", None, "--out"),
         ("1", Some(("results.jsonl.partial", "")), "--out"),
-        ("0", Some(("results.jsonl", "a line")), "--out"),
+        ("1", Some(("results.jsonl.partial", "half")), "--out"),
+        ("0", Some(("results.jsonl", "a line\n")), "--out"),
     ] {
         let spool = Spool::new(0);
         let part = spool.folder().join("nightly/part-2-of-8");
