@@ -124,7 +124,7 @@ fn chosen_options(check: &CheckResult) -> String {
     let options: Vec<&str> = check.chosen.iter().flat_map(|options| options.split(" --")).collect();
     match options.len() {
         0 => String::new(),
-        ..=CHOSEN => format!("; Assay chose {}", options.join(" --")),
+        1..=CHOSEN => format!("; Assay chose {}", options.join(" --")),
         all => format!("; Assay chose {} and {} more", options[..CHOSEN - 1].join(" --"), all - CHOSEN + 1),
     }
 }

@@ -54,8 +54,8 @@ pub struct ChosenParameters {
 /// An access out of bounds that robustness defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RobustAccess {
-    /// The access on one line.
-    pub(crate) access: String,
+    /// The access on one line; `None` if it is not certain that there is one.
+    pub(crate) access: Option<String>,
     /// Set if its place depends on no parameter and no data.
     pub(crate) is_fixed: bool,
 }
@@ -188,12 +188,20 @@ impl ChosenParameters {
             let with = if inputs.is_empty() { String::new() } else { format!("with {inputs} ") };
             return Some(format!("{with}invocations race, {UNDEFINED}: {race}; one after another"));
         }
-        if let Some(RobustAccess { access, is_fixed }) = &self.robust_access {
-            let with = if *is_fixed { "" } else { "with the chosen inputs " };
-            return Some(format!(
-                "{with}the shader accesses memory out of bounds, {UNDEFINED} unless the application enables robustness: \
-                 {access}; with it"
-            ));
+        let is_fixed = self.robust_access.as_ref().is_some_and(|access| access.is_fixed);
+        let robust = self.robust_access.as_ref().filter(|_| is_fixed || self.other_race.is_none());
+        if let Some(RobustAccess { access, is_fixed }) = robust {
+            const UNLESS: &str = "unless the application enables robustness";
+            return Some(match (access, is_fixed) {
+                (None, _) => format!("the shader may access memory out of bounds, {UNDEFINED} {UNLESS}; with it"),
+                (Some(access), true) => {
+                    format!("the shader accesses memory out of bounds, {UNDEFINED} {UNLESS}: {access}; with it")
+                }
+                (Some(access), false) => format!(
+                    "with the chosen inputs the shader accesses memory out of bounds, {UNDEFINED} {UNLESS}: {access}; \
+                     with it"
+                ),
+            });
         }
         let CandidateRace { is_shared, options, race, .. } = self.other_race.as_ref()?;
         let options = if options.is_empty() { "the defaults" } else { options };

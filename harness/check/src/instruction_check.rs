@@ -20,7 +20,7 @@ use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::operand_guards;
 use crate::status;
-use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
+use assay_events::{Blame, CheckResult, ExecutedInstructions, Status, TracedInstructions, Writes};
 use assay_exec::Target;
 use assay_oracle::{Place, Robustness};
 use assay_precision::Specification;
@@ -81,7 +81,8 @@ impl Check<'_> {
     /// records would prove nothing.
     pub(crate) fn check_instructions(&self, result: &mut CheckResult, target: &dyn Target) {
         // The oracle may have given up long before the end of a shader that writes something.
-        let writes = |of: &Writes| of.written > 0 && Writes::is_enough(of.written, of.elements);
+        let covers = result.executed.as_ref().is_some_and(ExecutedInstructions::is_meaningful);
+        let writes = |of: &Writes| of.written > 0 && (covers || Writes::is_enough(of.written, of.elements));
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let is_slow = result.times.wall - result.times.check > SLOW;
@@ -145,7 +146,7 @@ impl Check<'_> {
         result.notes.extend(stopped.map(not_judged));
         if let (Some((fault, _)), true) = (&guarded, traced.results > 0) {
             result.notes.push(format!(
-                "the shader may have {fault}, so its instructions were checked in a variant with guards, which has none"
+                "the shader may have {fault}, so its instructions were checked in a variant with guards that exclude it"
             ));
         }
         if doubt.is_some() {

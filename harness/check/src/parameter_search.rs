@@ -182,7 +182,16 @@ pub fn search_parameters(
     options: &Options,
     (target, on_candidate): (&dyn Target, &dyn Fn()),
 ) -> Result<ParameterSearch, CheckError> {
-    let end = Instant::now() + SEARCH_TIME;
+    search_until(check, options, (target, on_candidate), Instant::now() + SEARCH_TIME)
+}
+
+/// As [`search_parameters`], until a time.
+pub(crate) fn search_until(
+    check: &Check<'_>,
+    options: &Options,
+    (target, on_candidate): (&dyn Target, &dyn Fn()),
+    end: Instant,
+) -> Result<ParameterSearch, CheckError> {
     let mut effort = Effort::new(end, on_candidate);
     let Some(mut search) = Search::new(check, options, target, &effort) else { return Ok(ParameterSearch::NotNeeded) };
     let Some(given) = search.interpret(&check.setup, ChosenParameters::default())? else {
@@ -205,7 +214,7 @@ pub fn search_parameters(
         });
     }
     let term = term_of_fault(check);
-    let (before, reason) = (given.score, given.defect(term));
+    let (before, reason) = (given.score, given.defect(check, term));
     let mut best = search.best_from(given)?;
     effort.add(&search.effort);
     if search.leaves_images && search.may_be_robust() {
@@ -330,6 +339,8 @@ struct Effort<'a> {
     faults: BTreeMap<FaultKind, u32>,
     /// The first race of a candidate.
     first_race: Option<CandidateRace>,
+    /// The first race in workgroup memory, and the number of candidates that begin with such a race.
+    shared_race: (Option<CandidateRace>, u32),
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
     other_races: BTreeMap<InstructionIndex, CandidateRace>,
     /// Time at which the search is given up.
@@ -341,7 +352,16 @@ struct Effort<'a> {
 impl<'a> Effort<'a> {
     fn new(end: Instant, on_candidate: &'a dyn Fn()) -> Effort<'a> {
         let (faults, other_races) = (BTreeMap::new(), BTreeMap::new());
-        Effort { candidates: 0, cost: 0, faults, first_race: None, other_races, end, on_candidate }
+        Effort {
+            candidates: 0,
+            cost: 0,
+            faults,
+            first_race: None,
+            shared_race: (None, 0),
+            other_races,
+            end,
+            on_candidate,
+        }
     }
 
     /// Adds the effort of a repetition.
@@ -350,17 +370,21 @@ impl<'a> Effort<'a> {
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
         self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
+        let (race, number) = &other.shared_race;
+        self.shared_race = (self.shared_race.0.take().or_else(|| race.clone()), self.shared_race.1 + number);
         for (at, race) in &other.other_races {
             self.other_races.entry(*at).or_insert_with(|| race.clone());
         }
     }
 
-    /// Returns a race that a candidate avoids: one in workgroup memory, or one whose access it does not
-    /// execute.
+    /// Returns a race that a candidate avoids: one at a fixed place in workgroup memory, or whose access
+    /// it does not execute, or one in workgroup memory if two in three candidates begin with such a race.
     fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
-        races.next().map(|(_, race)| race.clone())
+        let (shared, number) = &self.shared_race;
+        let common = || shared.clone().filter(|_| 3 * number >= 2 * self.candidates);
+        races.next().map(|(_, race)| race.clone()).or_else(common)
     }
 
     fn is_late(&self) -> bool {
@@ -498,7 +522,11 @@ impl<'a> Search<'a> {
         self.limit += LAST_COST;
         let last = self.candidate(best.chosen.clone())?;
         // What only takes much work is no worse.
-        Ok(if last.faults.first() == Some(&FaultKind::Endless) { best } else { last })
+        if last.faults.first() == Some(&FaultKind::Endless) {
+            return Ok(best);
+        }
+        // More workgroups meet data with which something may be undefined.
+        if last.score.judged < best.score.judged { self.with_simple_data(&best, last) } else { Ok(last) }
     }
 
     /// Interprets one workgroup of a candidate with a larger limit if it seems endless: it may only be
@@ -661,7 +689,7 @@ impl<'a> Search<'a> {
                     Some(kind) => *self.effort.faults.entry(*kind).or_default() += 1,
                     None => {}
                 }
-                candidate.faulty = outcome.faults.first().map(|fault| fault.at.instruction);
+                candidate.faulty = outcome.faults.first().map(|fault| fault.at);
                 self.races |= outcome.faults.iter().any(|fault| fault.kind == FaultKind::DataRace);
                 self.note_races(&outcome.faults, &candidate.chosen);
                 self.leaves_images |= outcome.faults.iter().any(|fault| self.leaves_image(fault));
@@ -719,7 +747,8 @@ impl<'a> Search<'a> {
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
-        let runs = (covers || gives_up) && written > 0 && Writes::is_enough(written, score.elements.0) && !doubtful;
+        let writes_enough = Writes::is_enough(written, score.elements.0);
+        let runs = (covers || gives_up && writes_enough) && written > 0 && !doubtful;
         score.thorough = if score.narrow == 0 { run.checked_ilog2().unwrap_or(0) } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
@@ -817,14 +846,20 @@ impl<'a> Search<'a> {
 
     /// Keeps the races at fixed places among the faults of a candidate, and the first race of all.
     fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
-        for fault in faults.iter().filter(|fault| fault.kind == FaultKind::DataRace) {
-            let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
+        let is_shared = |fault: &&Fault| fault.memory == Some(FaultMemory::Workgroup);
+        let is_race = |fault: &&Fault| fault.kind == FaultKind::DataRace;
+        self.effort.shared_race.1 += u32::from(faults.first().filter(is_race).is_some_and(|fault| is_shared(&fault)));
+        for fault in faults.iter().filter(is_race) {
+            let (check, is_shared) = (self.check, is_shared(&fault));
             let is_fixed = self.races_at_fixed_place(fault);
             let race = || {
                 let (options, race) = (chosen.listed_options(), check.fault_line(fault));
                 CandidateRace { is_shared, is_fixed, options, race }
             };
             self.effort.first_race.get_or_insert_with(race);
+            if is_shared {
+                self.effort.shared_race.0.get_or_insert_with(race);
+            }
             if is_fixed {
                 self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
             }

@@ -7,12 +7,13 @@ use crate::case_writer::write_case;
 use crate::chosen_parameters::{AvoidedRace, CandidateRace, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
+use crate::parameter_search::{SEARCH_TIME, search_until};
 use crate::provenance::DataFlow;
 use crate::reduce::reduce_end;
 use crate::{
     BindingSource, BundleDestination, CaseFile, Check, CheckError, ChosenParameters, CompileOptions, CompiledShader,
     MutatingTarget, Mutation, Options, ParameterSearch, PlantedError, Reduction, ReductionLimits, RunIsolated,
-    SearchExtent, ShaderSource, bundle, reduce, search_parameters, status,
+    SearchExtent, ShaderSource, bundle, reduce, status,
 };
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{SubgroupControl, Target};
@@ -184,12 +185,15 @@ impl CheckSession {
             return Ok(());
         }
         let started = Instant::now();
-        let found = search_parameters(&self.check()?, &self.options, (limits, on_candidate))?;
+        let end = started + SEARCH_TIME;
+        let found = search_until(&self.check()?, &self.options, (limits, on_candidate), end)?;
         let is_serial = match &found {
             ParameterSearch::NotNeeded => false,
-            ParameterSearch::Found(chosen) => self.search_one_by_one(&chosen.extent, true, (limits, on_candidate))?,
+            ParameterSearch::Found(chosen) => {
+                self.search_one_by_one((&chosen.extent, true), (limits, on_candidate), end)?
+            }
             ParameterSearch::NothingBetter(extent) => {
-                self.search_one_by_one(extent, extent.checks_defaults, (limits, on_candidate))?
+                self.search_one_by_one((extent, extent.checks_defaults), (limits, on_candidate), end)?
             }
         };
         match found {
@@ -221,10 +225,9 @@ impl CheckSession {
         ChosenParameters { robustness: None, ..chosen.clone() }.apply(&mut options)?;
         let check = Check::new(&self.shader, &options)?;
         let flow = DataFlow::new(&self.shader.source.module);
-        Ok(check.first_fault_of(FaultKind::OutOfBounds, limits).map(|fault| RobustAccess {
-            access: check.fault_line(&fault),
-            is_fixed: flow.has_fixed_place(fault.at.instruction),
-        }))
+        let fault = check.first_fault_of(FaultKind::OutOfBounds, limits);
+        let access = fault.as_ref().map(|fault| check.fault_line(fault));
+        Ok(Some(RobustAccess { access, is_fixed: fault.is_some_and(|of| flow.has_fixed_place(of.at.instruction)) }))
     }
 
     /// After a search in which invocations race and whose best candidate says little, takes a variant
@@ -233,9 +236,9 @@ impl CheckSession {
     /// variant must say more. Returns whether it is taken.
     fn search_one_by_one(
         &mut self,
-        extent: &SearchExtent,
-        checks: bool,
+        (extent, checks): (&SearchExtent, bool),
         (limits, on_candidate): (&dyn Target, &dyn Fn()),
+        end: Instant,
     ) -> Result<bool, CheckError> {
         let is_usual =
             self.options.rules == Specification::Vulkan && self.options.subgroup_control == SubgroupControl::default();
@@ -255,7 +258,7 @@ impl CheckSession {
             return Ok(false);
         }
         let mut options = Options { groups: Some([1; 3]), ..self.options.clone() };
-        let found = search_parameters(&Check::new(&shader, &options)?, &options, (limits, on_candidate))?;
+        let found = search_until(&Check::new(&shader, &options)?, &options, (limits, on_candidate), end)?;
         let chosen = match found {
             ParameterSearch::NotNeeded => ChosenParameters::default(),
             ParameterSearch::Found(chosen) if !checks || !chosen.extent.says_little => *chosen,

@@ -111,11 +111,14 @@ pub struct PlantedErrors {
 
 impl PlantedErrors {
     /// Fewer errors of one kind are not judged by themselves.
-    const FEW: u64 = 4;
+    const FEW: u64 = 2;
+
+    /// So many errors of one kind whose effects are not known do not count against those of the other.
+    const FEW_UNKNOWN: u64 = 3;
 
     /// Returns whether the effects of at least half of the errors are known.
     fn is_known(self) -> bool {
-        self.planted + self.unknown < PlantedErrors::FEW || self.planted >= self.unknown
+        self.planted + self.unknown <= PlantedErrors::FEW_UNKNOWN || self.planted >= self.unknown
     }
 
     /// Returns the share that is noticed, in hundredths; `None` if none was planted.
@@ -183,11 +186,9 @@ impl std::fmt::Display for MutationScore {
         }
         match [floats.unknown, integers.unknown] {
             [0, 0] => Ok(()),
-            [floats, 0] => write!(f, "; for {floats} more float computations that is not known"),
-            [0, integers] => write!(f, "; for {integers} more integer computations that is not known"),
-            [floats, integers] => {
-                write!(f, "; for {floats} more float and {integers} integer computations that is not known")
-            }
+            [floats, 0] => write!(f, "; not known for {floats} more float computations"),
+            [0, integers] => write!(f, "; not known for {integers} more integer computations"),
+            [floats, integers] => write!(f, "; not known for {floats} more float and {integers} integer computations"),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Candidates of the search, and their quality.
 
+use crate::check::Check;
 use crate::chosen_parameters::ChosenParameters;
 use assay_events::{MutationScore, Writes, group_digits};
-use assay_oracle::{ExecutedBlocks, FaultKind, Slot};
-use assay_spirv::module::InstructionIndex;
+use assay_oracle::{ExecutedBlocks, FaultKind, Place, Slot};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ pub(super) enum Judged {
     /// Neither the output nor the instructions.
     #[default]
     Little,
-    /// The instructions by themselves: most of the shader is executed, or may be after a branch that
-    /// the oracle does not follow, enough elements are written, whatever they are, and nothing may be
-    /// undefined behaviour.
+    /// The instructions by themselves: most of the shader is executed and something is written, or may
+    /// be executed after a branch that the oracle does not follow and enough elements are written,
+    /// whatever they are; and nothing may be undefined behaviour.
     Instructions,
     /// The output: enough elements could come out wrong ([`Score::ample`]), and enough instructions
     /// are executed ([`Score::covered`]).
@@ -105,8 +105,8 @@ pub(super) struct Candidate {
     pub(super) faults: Vec<FaultKind>,
     /// Set if other parameters are not expected to avoid any of the kept faults.
     pub(super) has_inherent_faults: bool,
-    /// Instruction of the first fault.
-    pub(super) faulty: Option<InstructionIndex>,
+    /// Place of the first fault.
+    pub(super) faulty: Option<Place>,
     /// End of the accesses beyond each buffer, in bytes.
     pub(super) reach: BTreeMap<Slot, u64>,
     /// Size of each image that holds the accesses beyond it, in texels.
@@ -119,11 +119,14 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Returns the defect of a candidate that is not good, as a clause with the term for a fault.
-    pub(super) fn defect(&self, term: &str) -> String {
+    pub(super) fn defect(&self, check: &Check<'_>, term: &str) -> String {
         let Score { narrow, executed, elements: Reverse(elements), .. } = self.score;
         match self.faults.first() {
             Some(FaultKind::Endless) => "a workgroup takes more work than a search permits".to_owned(),
-            Some(kind) => format!("the shader has {term} ({kind})"),
+            Some(kind) => {
+                let at = self.faulty.map_or_else(String::new, |at| format!(" at {}", check.shader.location(at)));
+                format!("the shader has {term} ({kind}{at})")
+            }
             None if narrow == 0 => {
                 format!(
                     "none of the {} elements that the shader may write could come out wrong",

@@ -48,7 +48,7 @@ impl Search<'_> {
     pub(super) fn indexed(&mut self, mut best: Candidate) -> Result<Candidate, CheckError> {
         let mut tried: Vec<String> = Vec::new();
         while let Some(at) = best.faulty {
-            let sources = self.flow.sources(at);
+            let sources = self.flow.sources(at.instruction);
             // The divisor is rather a parameter than a datum.
             let divides = best.faults.first() == Some(&FaultKind::Division);
             let is_operand = |p: &Parameter| provenance(self.check, &sources, p) == Provenance::Operand;
@@ -187,7 +187,7 @@ impl Search<'_> {
 
     /// Returns whether the first fault of a candidate was computed from data.
     pub(super) fn depends_on_data(&self, candidate: &Candidate) -> bool {
-        let sources = candidate.faulty.map(|at| self.flow.sources(at));
+        let sources = candidate.faulty.map(|at| self.flow.sources(at.instruction));
         let mut open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
         sources.is_some_and(|sources| open.any(|d| self.is_operand(&sources, d)))
     }

@@ -3,7 +3,7 @@
 //! All stages run before the coordinate descent, which begins with the best candidate of any.
 
 use super::Search;
-use super::candidate::Candidate;
+use super::candidate::{Candidate, better};
 use super::contents::SmallData;
 use super::open_parameter::{Parameter, provenance, with_values};
 use crate::CheckError;
@@ -136,6 +136,28 @@ fn with_simple(start: &ChosenParameters, floats: &[Parameter]) -> ChosenParamete
 }
 
 impl Search<'_> {
+    /// Returns the better one of a candidate and those in which floats are simple and data small, beside
+    /// the other parameters of `wanted`, until one is judged as that.
+    pub(super) fn with_simple_data(
+        &mut self,
+        wanted: &Candidate,
+        mut found: Candidate,
+    ) -> Result<Candidate, CheckError> {
+        let floats: Vec<Parameter> = self.parameters.iter().filter(|p| !p.is_integer()).cloned().collect();
+        for data in [None, Some(SmallData::Parts), Some(SmallData::Numbers), Some(SmallData::Integers)] {
+            let mut chosen = with_simple(&wanted.chosen, &floats);
+            if let Some(data) = data {
+                self.set_small(&mut chosen, data);
+            }
+            let candidate = self.candidate(chosen)?;
+            found = better(found, candidate);
+            if found.score.judged >= wanted.score.judged {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns the best candidate among those with other parameters.
     pub(super) fn improve(&mut self, first: Candidate) -> Result<Candidate, CheckError> {
         let best = self.indexed(first)?;
@@ -172,7 +194,7 @@ impl Search<'_> {
     fn roles(&self, best: &Candidate) -> Roles {
         let (integers, floats): (Vec<_>, Vec<_>) = self.parameters.iter().cloned().partition(Parameter::is_integer);
         let branches = self.flow.branch_sources();
-        let faulty = best.faulty.map(|at| self.flow.sources(at));
+        let faulty = best.faulty.map(|at| self.flow.sources(at.instruction));
         let is_size = |p: &&Parameter| {
             let of_fault = faulty.as_ref().map(|faulty| provenance(self.check, faulty, p));
             !p.in_matrix
@@ -308,7 +330,7 @@ impl Search<'_> {
     /// Returns the indices of the parameters, with whether an operand of a candidate's fault is
     /// computed from them. Those on which the fault depends come first.
     fn by_provenance(&self, parameters: &[Parameter], best: &Candidate) -> Vec<(usize, bool)> {
-        let sources = best.faulty.map(|at| self.flow.sources(at));
+        let sources = best.faulty.map(|at| self.flow.sources(at.instruction));
         let of = |at: usize| {
             sources.as_ref().map_or(Provenance::Unknown, |sources| provenance(self.check, sources, &parameters[at]))
         };

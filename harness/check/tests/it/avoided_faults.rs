@@ -42,6 +42,33 @@ fn a_race_of_other_sizes_is_named() {
     assert_eq!(ordered.status, Status::Pass, "{ordered:?}");
 }
 
+/// A tile with a border whose width is a parameter: without one, each invocation reads its own element.
+#[test]
+fn a_race_of_most_parameters_is_named() {
+    let text = |barrier: &str| {
+        format!(
+            "struct Params {{ radius: u32 }}
+            @group(0) @binding(0) var<storage, read> source: array<u32>;
+            @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+            @group(0) @binding(2) var<uniform> params: Params;
+            var<workgroup> tile: array<u32, 64>;
+            @compute @workgroup_size(64) fn main(
+                @builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32,
+            ) {{
+                tile[i] = source[id.x];
+                {barrier}
+                sums[id.x] = tile[(i + params.radius % 63u) % 64u] * 3u + id.x;
+            }}"
+        )
+    };
+    let result = searched(&text(""));
+    let reason = result.reason.clone().unwrap_or_default();
+    assert_eq!(result.status, Status::QualityWarning, "{result:?}");
+    assert!(reason.starts_with("with the defaults invocations race, which is undefined behaviour:"), "{reason}");
+    assert!(reason.contains("test.wgsl:11:") && reason.contains("; a barrier may be missing. With the"), "{reason}");
+    assert_eq!(searched(&text("workgroupBarrier();")).status, Status::Pass);
+}
+
 /// Cells that read their neighbours in place, unless a parameter skips that.
 fn in_place(body: &str) -> String {
     format!(

@@ -109,7 +109,7 @@ fn a_note_states_the_defect_of_the_defaults_and_the_choice() {
     for (body, reason) in [
         (
             "data[id.x + n - n + 4u] = 1u;",
-            "with the defaults the shader has undefined behaviour (out of bounds); a search over",
+            "with the defaults the shader has undefined behaviour (out of bounds at test.wgsl:3:",
         ),
         (
             "if (n == 64u) { data[id.x] = n; }",
