@@ -140,6 +140,23 @@ impl ChosenParameters {
         ChosenParameters { elements, image_sizes, ..ChosenParameters::default() }
     }
 
+    /// Returns the parameters with the names of variables in place of those of their bindings; `names` has
+    /// both.
+    pub(crate) fn with_names(&self, names: &[(String, String)]) -> ChosenParameters {
+        let named = |key: &String| {
+            let is_end = |rest: &str| rest.is_empty() || rest.starts_with(['.', '@']);
+            let renamed = |(binding, name): &(String, String)| {
+                key.strip_prefix(binding.as_str()).filter(|rest| is_end(rest)).map(|rest| format!("{name}{rest}"))
+            };
+            names.iter().find_map(renamed).unwrap_or_else(|| key.clone())
+        };
+        let mut chosen = self.clone();
+        chosen.inputs.iter_mut().for_each(|(key, _)| *key = named(key));
+        chosen.elements = self.elements.iter().map(|(key, value)| (named(key), *value)).collect();
+        chosen.image_sizes = self.image_sizes.iter().map(|(key, value)| (named(key), value.clone())).collect();
+        chosen
+    }
+
     /// Returns the parameters with arrays and images that are as large as the other ones, too.
     pub(crate) fn with_larger_sizes(mut self, other: &ChosenParameters) -> ChosenParameters {
         for (binding, elements) in &other.elements {

@@ -85,6 +85,7 @@ use assay_spirv::tables::Op;
 use candidate::{Candidate, Judged, Score, better, noticed_share, unusable};
 use growth::elements_up_to;
 use modes::FaultyMode;
+pub(crate) use open_parameter::variable_names;
 use open_parameter::{Parameter, all_parameters, binding_name, open_parameters, own_name, provenance};
 use specializations::Aim;
 use std::cmp::Reverse;
@@ -848,6 +849,10 @@ impl<'a> Search<'a> {
     fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
         let is_shared = |fault: &&Fault| fault.memory == Some(FaultMemory::Workgroup);
         let is_race = |fault: &&Fault| fault.kind == FaultKind::DataRace;
+        if !faults.iter().any(|fault| is_race(&fault)) {
+            return;
+        }
+        let chosen = chosen.with_names(&variable_names(&self.check.setup));
         self.effort.shared_race.1 += u32::from(faults.first().filter(is_race).is_some_and(|fault| is_shared(&fault)));
         for fault in faults.iter().filter(is_race) {
             let (check, is_shared) = (self.check, is_shared(&fault));

@@ -7,7 +7,7 @@ use crate::case_writer::write_case;
 use crate::chosen_parameters::{AvoidedRace, CandidateRace, RobustAccess};
 use crate::descriptor_arrays::DescriptorArrays;
 use crate::mutation_score::ErrorSize;
-use crate::parameter_search::{SEARCH_TIME, search_until};
+use crate::parameter_search::{SEARCH_TIME, search_until, variable_names};
 use crate::provenance::DataFlow;
 use crate::reduce::reduce_end;
 use crate::{
@@ -486,13 +486,14 @@ impl CheckSession {
         output: SessionOutput<'_>,
     ) -> Result<(), CheckError> {
         result.times.search = self.searched;
-        let chosen = self.chosen.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
+        let named = self.chosen.as_ref().map(|chosen| chosen.with_names(&variable_names(&check.setup)));
+        let chosen = named.as_ref().map(ChosenParameters::listed_options).filter(|options| !options.is_empty());
         let chosen: Vec<String> = self.shader.chosen.iter().cloned().chain(chosen).collect();
         result.chosen = (!chosen.is_empty()).then(|| chosen.join(" "));
         if let Some(fault) = self.chosen.as_ref().and_then(ChosenParameters::avoided_fault) {
             status::qualify_by_avoided_fault(result, &fault);
         }
-        result.notes.extend(self.chosen.as_ref().map(ChosenParameters::note));
+        result.notes.extend(named.as_ref().map(ChosenParameters::note));
         let is_thin =
             result.status == Status::Undetermined || result.notes.iter().any(|note| note.starts_with("warning"));
         // The time of a long one is printed.

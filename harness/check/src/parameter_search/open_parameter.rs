@@ -233,6 +233,13 @@ pub(super) fn own_name<'a>(setup: &DispatchSetup, d: &'a Descriptor) -> Option<&
     is_unique.then_some(name)
 }
 
+/// Returns the names of bindings on the command line with those of their variables, if `--input` takes
+/// them.
+pub(crate) fn variable_names(setup: &DispatchSetup) -> Vec<(String, String)> {
+    let named = |d: &Descriptor| Some((binding_name(d), own_name(setup, d)?.to_owned()));
+    setup.descriptors.iter().filter_map(named).collect()
+}
+
 /// Returns the name of a binding on the command line.
 pub(super) fn binding_name(d: &Descriptor) -> String {
     if let Some(name) = d.name.as_ref().filter(|_| d.is_addressed()) {

@@ -35,7 +35,7 @@ fn a_race_of_other_sizes_is_named() {
     let result = searched(TILES);
     let reason = result.reason.clone().unwrap_or_default();
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
-    assert!(reason.starts_with("with --input 0.2.count="), "{reason}");
+    assert!(reason.starts_with("with --input params.count="), "{reason}");
     assert!(reason.contains("invocations race, which is undefined behaviour: test.wgsl:12:"), "{reason}");
     assert!(reason.contains("a barrier may be missing. With the chosen parameters, "), "{reason}");
     let ordered = searched(&TILES.replace("// BARRIER", "workgroupBarrier();"));
