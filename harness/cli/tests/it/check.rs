@@ -223,7 +223,7 @@ fn robustness_and_recorded_subgroups_are_options() {
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = given[id.x + 4u]; }";
     assert_eq!(check("a.wgsl", apart, &[&on[..], &["--no-search"]].concat()).code, 2);
     let grown = check("a.wgsl", apart, &on);
-    assert!(grown.code == 0 && grown.stdout.contains("chose --elements data=260"), "{grown:?}");
+    assert!(grown.code == 0 && grown.stdout.contains("chose --elements given=260"), "{grown:?}");
     let robust = check("a.wgsl", apart, &[&on[..], &["--robustness", "access2"]].concat());
     assert!(robust.code == 0 && robust.stdout.contains("512 elements checked"), "{robust:?}");
     let seats = "@group(0) @binding(0) var<storage, read_write> seats: array<array<u32, 3>>;
