@@ -220,11 +220,12 @@ impl ChosenParameters {
                 ),
             });
         }
-        let CandidateRace { is_shared, options, race, .. } = self.other_race.as_ref()?;
+        let CandidateRace { is_shared, is_fixed, options, race } = self.other_race.as_ref()?;
         let options = if options.is_empty() { "the defaults" } else { options };
-        let with_chosen = match is_shared {
-            true => "; a barrier may be missing. With the chosen parameters",
-            false => ". With the chosen parameters, which skip this access",
+        let with_chosen = match (is_shared, is_fixed) {
+            (true, _) => "; a barrier may be missing. With the chosen parameters",
+            (false, true) => ". With the chosen parameters, which skip this access",
+            (false, false) => ". With the chosen parameters",
         };
         Some(format!("with {options} invocations race, {UNDEFINED}: {race}{with_chosen}"))
     }

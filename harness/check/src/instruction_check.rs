@@ -82,7 +82,9 @@ impl Check<'_> {
     pub(crate) fn check_instructions(&self, result: &mut CheckResult, target: &dyn Target) {
         // The oracle may have given up long before the end of a shader that writes something.
         let covers = result.executed.as_ref().is_some_and(ExecutedInstructions::is_meaningful);
-        let writes = |of: &Writes| of.written > 0 && (covers || Writes::is_enough(of.written, of.elements));
+        let writes = |of: &Writes| {
+            of.written > 0 && (covers && of.written >= Writes::FEW || Writes::is_enough(of.written, of.elements))
+        };
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let is_slow = result.times.wall - result.times.check > SLOW;

@@ -340,8 +340,8 @@ struct Effort<'a> {
     faults: BTreeMap<FaultKind, u32>,
     /// The first race of a candidate.
     first_race: Option<CandidateRace>,
-    /// The first race in workgroup memory, and the number of candidates that begin with such a race.
-    shared_race: (Option<CandidateRace>, u32),
+    /// Number of candidates that begin with a race.
+    racing: u32,
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
     other_races: BTreeMap<InstructionIndex, CandidateRace>,
     /// Time at which the search is given up.
@@ -353,16 +353,7 @@ struct Effort<'a> {
 impl<'a> Effort<'a> {
     fn new(end: Instant, on_candidate: &'a dyn Fn()) -> Effort<'a> {
         let (faults, other_races) = (BTreeMap::new(), BTreeMap::new());
-        Effort {
-            candidates: 0,
-            cost: 0,
-            faults,
-            first_race: None,
-            shared_race: (None, 0),
-            other_races,
-            end,
-            on_candidate,
-        }
+        Effort { candidates: 0, cost: 0, faults, first_race: None, racing: 0, other_races, end, on_candidate }
     }
 
     /// Adds the effort of a repetition.
@@ -371,20 +362,18 @@ impl<'a> Effort<'a> {
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
         self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
-        let (race, number) = &other.shared_race;
-        self.shared_race = (self.shared_race.0.take().or_else(|| race.clone()), self.shared_race.1 + number);
+        self.racing += other.racing;
         for (at, race) in &other.other_races {
             self.other_races.entry(*at).or_insert_with(|| race.clone());
         }
     }
 
     /// Returns a race that a candidate avoids: one at a fixed place in workgroup memory, or whose access
-    /// it does not execute, or one in workgroup memory if two in three candidates begin with such a race.
+    /// it does not execute, or the first one if half of the candidates begin with a race.
     fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
-        let (shared, number) = &self.shared_race;
-        let common = || shared.clone().filter(|_| 3 * number >= 2 * self.candidates);
+        let common = || self.first_race.clone().filter(|_| 2 * self.racing >= self.candidates);
         races.next().map(|(_, race)| race.clone()).or_else(common)
     }
 
@@ -748,8 +737,8 @@ impl<'a> Search<'a> {
         score.executed = executed;
         let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
         score.covered = score.narrow > 0 && covers;
-        let writes_enough = Writes::is_enough(written, score.elements.0);
-        let runs = (covers || gives_up && writes_enough) && written > 0 && !doubtful;
+        let writes_enough = written > 0 && Writes::is_enough(written, score.elements.0);
+        let runs = (writes_enough && (covers || gives_up) || covers && written >= Writes::FEW) && !doubtful;
         score.thorough = if score.narrow == 0 { run.checked_ilog2().unwrap_or(0) } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
@@ -847,24 +836,20 @@ impl<'a> Search<'a> {
 
     /// Keeps the races at fixed places among the faults of a candidate, and the first race of all.
     fn note_races(&mut self, faults: &[Fault], chosen: &ChosenParameters) {
-        let is_shared = |fault: &&Fault| fault.memory == Some(FaultMemory::Workgroup);
         let is_race = |fault: &&Fault| fault.kind == FaultKind::DataRace;
         if !faults.iter().any(|fault| is_race(&fault)) {
             return;
         }
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
-        self.effort.shared_race.1 += u32::from(faults.first().filter(is_race).is_some_and(|fault| is_shared(&fault)));
+        self.effort.racing += u32::from(faults.first().is_some_and(|fault| is_race(&fault)));
         for fault in faults.iter().filter(is_race) {
-            let (check, is_shared) = (self.check, is_shared(&fault));
+            let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
             let is_fixed = self.races_at_fixed_place(fault);
             let race = || {
                 let (options, race) = (chosen.listed_options(), check.fault_line(fault));
                 CandidateRace { is_shared, is_fixed, options, race }
             };
             self.effort.first_race.get_or_insert_with(race);
-            if is_shared {
-                self.effort.shared_race.0.get_or_insert_with(race);
-            }
             if is_fixed {
                 self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
             }

@@ -136,8 +136,9 @@ pub(crate) fn unchecked_parts(result: &CheckResult) -> Vec<String> {
     let skipped = skipped.map(|code| format!("the verdict says nothing about code that was not executed: {code}"));
     let is_race = |fault: &&PossibleFault| fault.kind == Some(FaultKind::DataRace.to_string());
     let race = result.possible_fault.as_ref().filter(is_race);
-    let race =
-        race.map(|fault| format!("warning: the shader may have {fault}: no barrier seems to order the accesses"));
+    let race = race.map(|fault| {
+        format!("warning: the shader may have {fault}: Assay knows of no order of the accesses, or not their addresses")
+    });
     unwritten.into_iter().chain(race).chain(skipped).collect()
 }
 

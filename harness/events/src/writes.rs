@@ -91,8 +91,9 @@ impl Writes {
     /// Reciprocal of the smallest share of elements on which a meaningful verdict rests: 5 %.
     pub const MEANINGFUL: u64 = 20;
 
-    /// Fewer falsifiable elements are not judged by their values.
-    const FEW: u64 = 16;
+    /// Fewer falsifiable elements are not judged by their values, and fewer written ones are no sign that
+    /// the instructions of a shader did much.
+    pub const FEW: u64 = 16;
 }
 
 impl std::fmt::Display for Writes {

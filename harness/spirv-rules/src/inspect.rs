@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::requirements::{DeviceCaps, Requirements};
 use crate::rules::{self, Environment, Severity, Violation};
 use assay_spirv::grammar::{VERSIONS, Version};
-use assay_spirv::module::{Module, ModuleError, Section};
+use assay_spirv::module::{InstructionIndex, Module, ModuleError, Section};
 use assay_spirv::reflect::Reflection;
 use assay_spirv::tables::Capability;
 use assay_spirv::{
@@ -174,9 +174,12 @@ impl ModuleSource {
         Some(SourcePosition { word: at, file: None, line: Some(line), column: Some(column), text })
     }
 
-    /// Returns the position in the source text, with the rest of its line.
+    /// Returns the position in the source text, with the rest of its line. For an instruction without a
+    /// line it is that of the last one before it in its function: the rest of a statement with a branch.
     fn position_in_source(&self, at: usize) -> Option<SourcePosition> {
-        let source = self.module.line(self.module.instruction_at(at)?.index)?;
+        let index = self.module.instruction_at(at)?.index;
+        let start = self.module.function_at(index).map_or(index.0, |function| function.instructions.start);
+        let source = (start..=index.0).rev().find_map(|index| self.module.line(InstructionIndex(index)))?;
         let (line, column) = (source.line as usize, (source.column > 0).then_some(source.column as usize));
         let text = self.module.source_text(source).and_then(|text| {
             let skipped = column.map_or(0, |column| column - 1);

@@ -13,8 +13,8 @@ pub(super) enum Judged {
     /// Neither the output nor the instructions.
     #[default]
     Little,
-    /// The instructions by themselves: most of the shader is executed and something is written, or may
-    /// be executed after a branch that the oracle does not follow and enough elements are written,
+    /// The instructions by themselves: most of the shader is executed and a few elements are written, or
+    /// it may be executed after a branch that the oracle does not follow and enough elements are written,
     /// whatever they are; and nothing may be undefined behaviour.
     Instructions,
     /// The output: enough elements could come out wrong ([`Score::ample`]), and enough instructions

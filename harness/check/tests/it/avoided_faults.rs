@@ -91,9 +91,9 @@ fn a_race_that_parameters_skip_is_named() {
     assert_eq!(result.status, Status::QualityWarning, "{result:?}");
     assert!(reason.contains(" invocations race, which is undefined behaviour: test.wgsl:6:"), "{reason}");
     assert!(reason.contains("With the chosen parameters, which skip this access, "), "{reason}");
-    // Places that depend on a parameter may coincide for its values only.
-    let strided = searched(&text.replace("+ k) %", "+ k * params.paused) %"));
-    assert_eq!(strided.status, Status::Pass, "{strided:?}");
+    // Places that depend on a parameter coincide for most of its values, too.
+    let strided = searched(&text.replace("+ k) %", "+ k * params.paused) %")).reason.unwrap_or_default();
+    assert!(strided.starts_with("with the defaults invocations race") && !strided.contains("skip"), "{strided}");
 }
 
 #[test]

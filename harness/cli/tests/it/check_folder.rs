@@ -78,7 +78,10 @@ fn every_shader_and_entry_point_below_a_folder_is_checked() {
     for (status, name) in [
         ("Pass", "a.wgsl  all 512 written elements checked, all permitted\n"),
         ("Pass", "sub/two.wgsl:first  all 512 written elements checked, all permitted\n"),
-        ("Pass", "sub/two.wgsl:second  all 2 written elements checked, all permitted; with --workgroups 1,1,1\n"),
+        (
+            "Pass",
+            "sub/two.wgsl:second  all 2 written elements checked, all permitted; Assay chose --workgroups 1,1,1\n",
+        ),
         ("Undetermined", "broken.wgsl  "),
         ("Undetermined", "c.glsl  "),
     ] {
