@@ -152,7 +152,8 @@ fn compared(check: &CheckResult) -> String {
                     group_digits(check.elements_checked)
                 )
             } else {
-                let kept = check.writes.as_ref().map_or(0, |writes| writes.elements - writes.written);
+                let compared = check.elements_checked + check.elements_undetermined;
+                let kept = check.writes.as_ref().map_or(0, |writes| compared.saturating_sub(writes.written));
                 let kept = match kept {
                     kept if kept == 0 || kept >= check.elements_checked => String::new(),
                     kept => format!(" ({} of them must keep their contents)", group_digits(kept)),

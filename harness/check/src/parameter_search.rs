@@ -340,8 +340,8 @@ struct Effort<'a> {
     faults: BTreeMap<FaultKind, u32>,
     /// The first race of a candidate.
     first_race: Option<CandidateRace>,
-    /// Number of candidates that begin with a race.
-    racing: u32,
+    /// Races by the number of workgroups: too many of them may race in a shader for a single one.
+    races: BTreeMap<Option<[u32; 3]>, RaceCount>,
     /// Races of candidates at places that depend on no parameter: the first one of each instruction.
     other_races: BTreeMap<InstructionIndex, CandidateRace>,
     /// Time at which the search is given up.
@@ -350,10 +350,29 @@ struct Effort<'a> {
     on_candidate: &'a dyn Fn(),
 }
 
+/// Races of the candidates with one number of workgroups.
+#[derive(Default)]
+struct RaceCount {
+    candidates: u32,
+    /// Candidates whose first fault is a race.
+    racing: u32,
+    /// The first race.
+    first: Option<CandidateRace>,
+}
+
 impl<'a> Effort<'a> {
     fn new(end: Instant, on_candidate: &'a dyn Fn()) -> Effort<'a> {
         let (faults, other_races) = (BTreeMap::new(), BTreeMap::new());
-        Effort { candidates: 0, cost: 0, faults, first_race: None, racing: 0, other_races, end, on_candidate }
+        Effort {
+            candidates: 0,
+            cost: 0,
+            faults,
+            first_race: None,
+            races: BTreeMap::new(),
+            other_races,
+            end,
+            on_candidate,
+        }
     }
 
     /// Adds the effort of a repetition.
@@ -362,18 +381,24 @@ impl<'a> Effort<'a> {
         self.cost += other.cost;
         other.faults.iter().for_each(|(kind, number)| *self.faults.entry(*kind).or_default() += number);
         self.first_race = self.first_race.take().or_else(|| other.first_race.clone());
-        self.racing += other.racing;
+        for (groups, count) in &other.races {
+            let known = self.races.entry(*groups).or_default();
+            (known.candidates, known.racing) = (known.candidates + count.candidates, known.racing + count.racing);
+            known.first = known.first.take().or_else(|| count.first.clone());
+        }
         for (at, race) in &other.other_races {
             self.other_races.entry(*at).or_insert_with(|| race.clone());
         }
     }
 
     /// Returns a race that a candidate avoids: one at a fixed place in workgroup memory, or whose access
-    /// it does not execute, or the first one if half of the candidates begin with a race.
+    /// it does not execute, or the first one if half of the candidates with as many workgroups begin with
+    /// a race.
     fn skipped_race(&self, check: &Check<'_>, candidate: &Candidate) -> Option<CandidateRace> {
         let executed = check.program.executed_instructions(&candidate.executed);
         let mut races = self.other_races.iter().filter(|(at, race)| race.is_shared || !executed.contains(at));
-        let common = || self.first_race.clone().filter(|_| 2 * self.racing >= self.candidates);
+        let count = self.races.get(&candidate.chosen.groups);
+        let common = || count.filter(|of| 2 * of.racing >= of.candidates).and_then(|of| of.first.clone());
         races.next().map(|(_, race)| race.clone()).or_else(common)
     }
 
@@ -603,6 +628,7 @@ impl<'a> Search<'a> {
     /// round exceeds the oracle's limits.
     fn interpret(&mut self, setup: &DispatchSetup, chosen: ChosenParameters) -> Result<Option<Candidate>, CheckError> {
         self.effort.candidates += 1;
+        self.effort.races.entry(chosen.groups).or_default().candidates += 1;
         (self.effort.on_candidate)();
         loop {
             match self.interpret_once(setup, chosen.clone())? {
@@ -841,7 +867,8 @@ impl<'a> Search<'a> {
             return;
         }
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
-        self.effort.racing += u32::from(faults.first().is_some_and(|fault| is_race(&fault)));
+        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
+        self.effort.races.entry(chosen.groups).or_default().racing += u32::from(begins_with_race);
         for fault in faults.iter().filter(is_race) {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));
             let is_fixed = self.races_at_fixed_place(fault);
@@ -850,6 +877,7 @@ impl<'a> Search<'a> {
                 CandidateRace { is_shared, is_fixed, options, race }
             };
             self.effort.first_race.get_or_insert_with(race);
+            self.effort.races.entry(chosen.groups).or_default().first.get_or_insert_with(race);
             if is_fixed {
                 self.effort.other_races.entry(fault.at.instruction).or_insert_with(race);
             }
