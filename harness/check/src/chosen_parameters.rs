@@ -56,7 +56,7 @@ pub struct ChosenParameters {
 pub(crate) struct RobustAccess {
     /// The access on one line; `None` if it is not certain that there is one.
     pub(crate) access: Option<String>,
-    /// Set if its place depends on no parameter and no data.
+    /// Set if it is before the beginning of memory, at a place that depends on no parameter and no data.
     pub(crate) is_fixed: bool,
 }
 

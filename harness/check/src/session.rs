@@ -18,7 +18,7 @@ use crate::{
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{SubgroupControl, Target};
 use assay_files::input;
-use assay_oracle::{FaultKind, Place};
+use assay_oracle::{Fault, FaultKind, FaultMemory, Place};
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
@@ -227,7 +227,13 @@ impl CheckSession {
         let flow = DataFlow::new(&self.shader.source.module);
         let fault = check.first_fault_of(FaultKind::OutOfBounds, limits);
         let access = fault.as_ref().map(|fault| check.fault_line(fault));
-        Ok(Some(RobustAccess { access, is_fixed: fault.is_some_and(|of| flow.has_fixed_place(of.at.instruction)) }))
+        // The lengths of arrays and images are inputs, too.
+        let is_before = |fault: &Fault| match fault.memory {
+            Some(FaultMemory::Binding(_, offset)) => offset < 0,
+            _ => ["[-", ", -"].iter().any(|negative| fault.detail.contains(negative)),
+        };
+        let is_fixed = fault.is_some_and(|of| is_before(&of) && flow.has_fixed_place(of.at.instruction));
+        Ok(Some(RobustAccess { access, is_fixed }))
     }
 
     /// After a search in which invocations race and whose best candidate says little, takes a variant
