@@ -21,8 +21,8 @@ use assay_exec::{
     AllocatedDispatch, Descriptor, DispatchRequest, SubgroupControl, Target, TargetError, synthetic_addresses,
 };
 use assay_oracle::{
-    AtomicOrder, Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets,
-    Outcome, Place, PossibleFault, Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
+    Cause, CauseKind, Copies, Dispatch, Fault, FaultKind, FaultMemory, Filtering, Limits, Offsets, Outcome, Place,
+    PossibleFault, Program, RobustAlignment, Robustness, RunError, Slot, SubgroupLayout,
 };
 use assay_spirv::kernel_call::KernelCall;
 use assay_spirv::module::InstructionIndex;
@@ -227,7 +227,7 @@ impl<'a> Check<'a> {
         self.program.run(dispatch, &limits)
     }
 
-    /// Measures the mutation score of a dispatch with a setup of the shader.
+    /// Measures the mutation score of a dispatch, with its order of atomics, and a setup of the shader.
     pub(crate) fn mutation_score(
         &self,
         setup: &DispatchSetup,
@@ -238,8 +238,6 @@ impl<'a> Check<'a> {
             // Stands for the layout that the device will show.
             dispatch.layout = SubgroupLayout::Linear;
         }
-        // Stands for the order that the device will show.
-        dispatch.atomic_order = AtomicOrder::Interpreted;
         let (shader, program, limits) = (self.shader, &self.program, self.limits);
         MutationAnalysis { shader, program, setup, limits, size }.score(dispatch)
     }

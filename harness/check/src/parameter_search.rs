@@ -778,7 +778,8 @@ impl<'a> Search<'a> {
             self.unsound_from = self.unsound_from.min(self.effort.candidates + SOUND_CANDIDATES);
         }
         let is_sound = score.judged == Judged::Output && score.varied && score.defined == self.rounds;
-        if let Some(dispatch) = first.filter(|_| is_sound) {
+        if let Some(mut dispatch) = first.filter(|_| is_sound) {
+            dispatch.atomic_order = AtomicOrder::Interpreted;
             let MeasuredScore { score: mutations, cost } = self.check.mutation_score(setup, dispatch, ErrorSize::Large);
             self.effort.cost += cost;
             score.noticed = noticed_share(mutations.as_ref());

@@ -18,7 +18,7 @@ use crate::{
 use assay_events::{CheckResult, DeviceInfo, Status};
 use assay_exec::{SubgroupControl, Target};
 use assay_files::input;
-use assay_oracle::{Fault, FaultKind, FaultMemory, Place};
+use assay_oracle::{AtomicOrder, CauseKind, Fault, FaultKind, FaultMemory, Place};
 use assay_precision::Specification;
 use assay_spirv::module::InstructionIndex;
 use assay_spirv_lower::{SerialDispatch, with_serial_invocations};
@@ -617,6 +617,11 @@ fn measure_mutations(check: &Check<'_>, result: &mut CheckResult, target: &dyn T
     let Some(round) = (0..check.setup.rounds).find(|round| !left_out(round)).filter(|_| passes) else { return };
     let Ok(mut dispatch) = check.dispatch(round, target) else { return };
     check.put_synthetic_addresses(&mut dispatch);
+    // Stands for the order that the device showed. Where it showed none, the check noticed no error.
+    let is_observed = result.undetermined.iter().all(|cause| cause.cause != CauseKind::Order.to_string());
+    if is_observed {
+        dispatch.atomic_order = AtomicOrder::Interpreted;
+    }
     result.mutations = check.mutation_score(&check.setup, dispatch, ErrorSize::Small).score;
 }
 
