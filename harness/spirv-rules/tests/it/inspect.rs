@@ -224,3 +224,33 @@ fn target_environment_determines_the_version() {
     let unknown = "vulkan2".parse::<TargetEnv>().unwrap_err().to_string();
     assert!(unknown.starts_with("unknown target environment 'vulkan2': expected one of spv1.0, "), "{unknown}");
 }
+
+/// A line ends with its block, and the rest of a statement with a branch is in the next one.
+#[test]
+fn an_instruction_without_a_line_has_the_last_one_before_it_in_its_function() {
+    let text = "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main \"main\"
+        OpExecutionMode %main LocalSize 1 1 1
+        %file = OpString \"a.comp\"
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %main = OpFunction %void None %fn
+        %begin = OpLabel
+        OpLine %file 7 0
+        OpBranch %next
+        %next = OpLabel
+        OpBranch %end
+        %end = OpLabel
+        OpReturn
+        OpFunctionEnd
+        %other = OpFunction %void None %fn
+        %only = OpLabel
+        OpReturn
+        OpFunctionEnd";
+    let words = assay_spirv::assemble(text).expect("a module");
+    let source = ModuleSource::from_words(words).expect("a module");
+    let returns = source.module.instructions().filter(|i| i.op == Some(assay_spirv::tables::Op::Return));
+    let lines: Vec<_> = returns.map(|i| source.position_of(i.at).line).collect();
+    assert_eq!(lines, [Some(7), None]);
+}
