@@ -42,7 +42,7 @@ pub struct Outcome {
     pub causes: Vec<Cause>,
     /// Instructions executed, counted once for each invocation.
     pub instructions: u64,
-    /// Work of all workgroups, in the unit of
+    /// Work of all workgroups, each time that they were run, in the unit of
     /// [`Limits::work_per_group`](crate::Limits::work_per_group).
     pub work: u64,
     /// The executed code, for [`Program::coverage`](crate::Program::coverage).

@@ -9,7 +9,6 @@
 //! A range has no correlation with other values, and an operation that wraps for some of its operands
 //! only gives nothing.
 
-use super::lanes::Column;
 use crate::abstract_value::{ALTERNATIVES, AbstractValue, FloatSet};
 use crate::inst::IntOp;
 use crate::integer::signed;
@@ -24,13 +23,13 @@ struct BitRange {
 
 /// Encloses the results of an operation on `width` bits, one of whose operands is a large set of
 /// floats. `None` if the results are not a known set.
-pub(super) fn enclose(op: IntOp, width: u32, columns: &[&Column], lane: usize) -> Option<(AbstractValue, u64)> {
-    let fmt = columns.iter().find_map(|column| match column.value(lane) {
+pub(super) fn enclose(op: IntOp, width: u32, operands: &[(&AbstractValue, u64)]) -> Option<(AbstractValue, u64)> {
+    let fmt = operands.iter().find_map(|operand| match operand.0 {
         AbstractValue::Float(floats) if floats.fmt.format().width == width => Some(floats.fmt),
         _ => None,
     })?;
-    let of = |column: &&Column| BitRange::of(column.value(lane), column.bits[lane]);
-    let operands = columns.iter().map(of).collect::<Option<Vec<BitRange>>>()?;
+    let operands =
+        operands.iter().map(|(value, bits)| BitRange::of(value, *bits)).collect::<Option<Vec<BitRange>>>()?;
     match operands[..] {
         [a] => a.unary(op, width)?.into_value(fmt),
         [a, b] => match a.compared(op, width, b) {

@@ -24,8 +24,11 @@ impl Run<'_> {
         let poison = !self.dispatch.maintenance8;
         if wide {
             let evaluate = |l: usize| match alternatives(op, width, out, poison, &columns[..arity], l) {
-                Outcome::TooMany => bit_range::enclose(op, width, &columns[..arity], l)
-                    .map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits)),
+                Outcome::TooMany => {
+                    let operands = columns.map(|column| (column.value(l), column.bits[l]));
+                    bit_range::enclose(op, width, &operands[..arity])
+                        .map_or(Outcome::TooMany, |(value, bits)| Outcome::Value(value, bits))
+                }
                 outcome => outcome,
             };
             let results: Vec<_> = lanes.iter().map(evaluate).collect();

@@ -55,13 +55,14 @@ pub(crate) use diagnostics::UNREAD;
 pub(crate) fn run(program: &Program, dispatch: &Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
     setup::check(program, dispatch, limits)?;
     let deadline = setup::deadline(limits.time);
-    let usual = once(program, dispatch, limits, deadline, Reading::Usual)?;
+    let mut usual = once(program, dispatch, limits, deadline, Reading::Usual)?;
     let differ = usual.readings_differ || dispatch.copies == Copies::Assume;
     if !differ || usual.work.endless {
         return Ok(usual.finish(None));
     }
     // The readings differ somewhere: run again in the lenient reading.
     let lenient = once(program, dispatch, limits, deadline, Reading::Lenient)?;
+    usual.work.add_units(lenient.work.total());
     Ok(usual.finish(Some(lenient)))
 }
 
@@ -73,9 +74,12 @@ fn once<'a>(
     reading: Reading,
 ) -> Result<Run<'a>, RunError> {
     let (mut contention, mut out_of_bounds) = (Contention::default(), OutOfBounds::default());
+    let mut work_before = 0;
     loop {
         let limits = Limits { time: deadline.saturating_duration_since(Instant::now()), ..*limits };
-        let run = parallel::groups(program, dispatch, &limits, reading, (&contention, &out_of_bounds))?;
+        let mut run = parallel::groups(program, dispatch, &limits, reading, (&contention, &out_of_bounds))?;
+        run.work.add_units(work_before);
+        work_before = run.work.total();
         // Each round knows the findings of the one before: contended atomics, and loads out of
         // bounds.
         match (run.contention.next(), run.out_of_bounds.next()) {

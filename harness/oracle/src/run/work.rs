@@ -91,7 +91,7 @@ impl WorkCounters {
         self.group = GroupWork { earlier_faults, ..GroupWork::default() };
     }
 
-    /// Adds units of work before the first workgroup.
+    /// Adds units of work that no workgroup of this run did.
     pub(super) fn add_units(&mut self, units: u64) {
         self.earlier += units;
     }

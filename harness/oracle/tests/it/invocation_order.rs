@@ -428,6 +428,43 @@ fn recorded_operands_are_compared_with_their_permitted_sets() {
     assert_eq!(outcome.disorder, []);
 }
 
+/// An index that has two permitted values leaves the other locations known, and both of its own with
+/// and without the operation.
+#[test]
+fn an_atomic_on_one_of_two_locations_changes_no_other() {
+    let index = "let k = u32(exp2(f32(out[7]))) - 511u; ";
+    let once = any(&format!("{index} if i == 0u {{ atomicAdd(&words.more[k], 5u); out[0] = 3u; }}"), 1);
+    let either = Expected::OneOf(vec![0, 5]);
+    assert_eq!([0, 1, 2, 3].map(|at| word(&once, 0, at)), {
+        [Expected::Exact(0), either.clone(), either, Expected::Exact(0)]
+    });
+    assert_eq!(word(&once, 1, 0), Expected::Exact(3));
+    assert_eq!(once.possible_faults, []);
+    // Both invocations may hit either location.
+    let twice = format!("{index} atomicAdd(&words.more[k], 5u);");
+    let in_one_order = in_order(&atomics(&twice), 1, AtomicOrder::Interpreted);
+    assert_eq!(word(&in_one_order, 0, 1), Expected::OneOf(vec![0, 5, 10]));
+    assert_eq!(cause(&any(&twice, 1), 0, 1), CauseKind::Order);
+    // One of the locations is beyond the memory, so that anything may follow.
+    let beyond = any(&format!("{index} if i == 0u {{ atomicAdd(&words.more[k + 2u], 5u); }}"), 1);
+    assert_ne!((beyond.faults.len(), beyond.possible_faults.len()), (0, 0));
+    assert_ne!(word(&beyond, 0, 0), Expected::Exact(0));
+}
+
+/// Atomics with an operand of several permitted values leave what each of them would.
+#[test]
+fn an_imprecise_operand_leaves_a_set() {
+    let in_one_order = |body: &str| in_order(&atomics(body), 1, AtomicOrder::Interpreted);
+    let sum = in_one_order("atomicAdd(x, u32(exp2(f32(out[7]))));");
+    assert_eq!(word(&sum, 0, 0), Expected::OneOf(vec![1022, 1023, 1024]));
+    // The bits of positive floats are ordered as these are.
+    let first = "if i == 0u { atomicStore(x, 0x7f800000u); } storageBarrier();";
+    let least = in_one_order(&format!("{first} atomicMin(x, bitcast<u32>(exp2(f32(out[7] + i))));"));
+    let least = word(&least, 0, 0);
+    let is_within = |x: f32| least.judge(None, x.to_bits().into()) == Standing::Within;
+    assert_eq!([512.0, 512.0005, 512.01, 1024.0].map(is_within), [true, true, false, false], "{least:?}");
+}
+
 /// Exchanges leave the last one's value, which the order determines.
 #[test]
 fn the_order_determines_the_value_that_is_left() {

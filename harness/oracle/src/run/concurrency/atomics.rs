@@ -12,6 +12,7 @@ use crate::fast_path;
 use crate::inst::{AtomicOp, IntOp, Order, Reg};
 use crate::memory::{ReadValue, SUMMED};
 use crate::outcome::{CauseKind, FaultKind};
+use crate::run::bit_range;
 use crate::run::concurrency::data_race::Atomic;
 use crate::run::expr::build::bound_of_value;
 use crate::run::float::{rearranged, with_zeros};
@@ -156,6 +157,23 @@ enum Class {
 }
 
 impl AtomicOp {
+    /// Returns the arithmetic of integers that combines the content with the operand; `None` for other
+    /// operations.
+    fn arithmetic(self) -> Option<IntOp> {
+        Some(match self {
+            AtomicOp::Add => IntOp::Add,
+            AtomicOp::Sub => IntOp::Sub,
+            AtomicOp::SMin => IntOp::SMin,
+            AtomicOp::UMin => IntOp::UMin,
+            AtomicOp::SMax => IntOp::SMax,
+            AtomicOp::UMax => IntOp::UMax,
+            AtomicOp::And => IntOp::And,
+            AtomicOp::Or => IntOp::Or,
+            AtomicOp::Xor => IntOp::Xor,
+            _ => return None,
+        })
+    }
+
     fn class(self) -> Class {
         match self {
             AtomicOp::Load => Class::Load,
@@ -236,27 +254,28 @@ impl Run<'_> {
         for l in lanes.iter() {
             let observed = self.observed(l);
             let column = &self.columns[pointer as usize];
-            let (value, bits) = match column.value(l).patterns(column.bits[l]).as_deref() {
-                Ok([one]) => match self.target(*one, size, physical.then_some(size as u32), l, op != AtomicOp::Load) {
-                    Target::At { object, offset } => {
-                        self.atomic_at(operation, (object, offset), args, l, (atomic, observed))
-                    }
-                    // It modifies nothing, and the value it returns is undefined.
-                    Target::Void => (AbstractValue::Unknown(self.cause(CauseKind::Robustness)), 0),
-                    Target::Zero => (AbstractValue::Bits, 0),
-                    Target::Open { object, cause } => {
-                        if op != AtomicOp::Load {
-                            self.objects[object].lost.get_or_insert(cause);
-                        }
-                        (AbstractValue::Unknown(cause), 0)
-                    }
-                    Target::Nowhere { cause } => (AbstractValue::Unknown(cause), 0),
-                },
-                unknown => {
+            let (value, bits) = match column.value(l).patterns(column.bits[l]) {
+                Ok(all) => {
+                    let alignment = physical.then_some(size as u32);
+                    let target =
+                        |run: &mut Self, pointer| run.target(pointer, size, alignment, l, op != AtomicOp::Load);
+                    let targets = self.target_of_each(&all, target);
+                    let several = targets.len() > 1;
+                    let act = |run: &mut Self, target: Target| {
+                        run.in_doubt(several, |run| {
+                            run.atomic_on_target(operation, target, args, l, (atomic, observed))
+                        })
+                    };
+                    let found: Vec<_> = targets.into_iter().map(|target| act(self, target)).collect();
+                    let either =
+                        |a: (AbstractValue, u64), b: (AbstractValue, u64)| self.union(kind, (&a.0, a.1), (&b.0, b.1));
+                    found.into_iter().reduce(either).unwrap_or_default()
+                }
+                Err(unknown) => {
                     let cause = match unknown {
-                        Err(Some(cause)) if self.is_undefined(*cause) => self.decided_by(*cause, l),
-                        Err(Some(cause)) => *cause,
-                        Ok(_) | Err(None) => self.cause(CauseKind::Precision),
+                        Some(cause) if self.is_undefined(cause) => self.decided_by(cause, l),
+                        Some(cause) => cause,
+                        None => self.cause(CauseKind::Precision),
                     };
                     if op != AtomicOp::Load {
                         let _stop = self.lose_everything(cause);
@@ -266,6 +285,37 @@ impl Run<'_> {
             };
             if let Some(dst) = dst {
                 self.columns[dst as usize].set(l, bits, value);
+            }
+        }
+    }
+
+    /// Executes the operation of one lane on one of its targets, and returns its result.
+    fn atomic_on_target(
+        &mut self,
+        operation: Operation,
+        target: Target,
+        args: [Reg; 2],
+        lane: usize,
+        reach: (Option<Atomic>, Option<AtomicExecution>),
+    ) -> (AbstractValue, u64) {
+        let changes = operation.op != AtomicOp::Load;
+        match target {
+            Target::At { object, offset } => self.atomic_at(operation, (object, offset), args, lane, reach),
+            // It modifies nothing, and the value it returns is undefined.
+            Target::Void => (AbstractValue::Unknown(self.cause(CauseKind::Robustness)), 0),
+            Target::Zero => (AbstractValue::Bits, 0),
+            Target::Open { object, cause } => {
+                if changes {
+                    self.objects[object].lost.get_or_insert(cause);
+                }
+                (AbstractValue::Unknown(cause), 0)
+            }
+            Target::Nowhere { cause } => {
+                // It may change anything.
+                if changes && self.in_doubt {
+                    let _stop = self.lose_everything(cause);
+                }
+                (AbstractValue::Unknown(cause), 0)
             }
         }
     }
@@ -362,7 +412,8 @@ impl Run<'_> {
             self.follow(object, offset, size, did);
         }
         if changes {
-            let weak = self.forks.is_weak(lane);
+            // It may not be executed, or act on another location.
+            let weak = self.forks.is_weak(lane) || self.in_doubt;
             let sum = float_op.map(|float_op| {
                 self.sum((float_op, kind), (object, offset), (&old, old_bits), &operands[0], contended)
             });
@@ -378,7 +429,12 @@ impl Run<'_> {
                             (AbstractValue::Unknown(*cause), 0)
                         }
                         (AbstractValue::Bits, _) if let Some(bits) = left(old_bits) => (AbstractValue::Bits, bits),
-                        _ => (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0),
+                        // In the order of a device, each operand is compared by itself.
+                        _ if contended && self.dispatch.atomic_order == AtomicOrder::Any => {
+                            (AbstractValue::Unknown(self.cause(CauseKind::Order)), 0)
+                        }
+                        _ => left_of_sets(op, kind, (&old, old_bits), (&operands[0].0, operands[0].1))
+                            .unwrap_or_else(|| (AbstractValue::Unknown(self.cause(CauseKind::Precision)), 0)),
                     },
                 }
             };
@@ -571,10 +627,30 @@ pub fn left_by_atomic(op: Op, width: u32, found: u64, given: &[u64]) -> Option<u
     )
 }
 
+/// The new content after an integer operation with an operand that may have several values, on content
+/// that may; `None` if it is not a known set.
+fn left_of_sets(
+    op: AtomicOp,
+    kind: Kind,
+    old: (&AbstractValue, u64),
+    operand: (&AbstractValue, u64),
+) -> Option<(AbstractValue, u64)> {
+    let arithmetic = op.arithmetic()?;
+    match (old.0.patterns(old.1), operand.0.patterns(operand.1)) {
+        (Ok(olds), Ok(operands)) => {
+            let of = |old: &u64| operands.iter().map(|x| combined(op, kind, *old, *x, 0)).collect::<Vec<_>>();
+            AbstractValue::of_patterns(olds.iter().flat_map(of).collect::<Option<Vec<u64>>>()?)
+        }
+        _ => bit_range::enclose(arithmetic, kind.width(), &[old, operand]),
+    }
+}
+
 /// The new content after an operation on exact bits; `None` if a float operand is not ordinary.
 fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
     let width = kind.width();
-    let eval = |op: IntOp| op.eval(width, [old, x, 0, 0], false).map_or(0, |bits| bits & mask(width));
+    if let Some(op) = op.arithmetic() {
+        return Some(op.eval(width, [old, x, 0, 0], false).map_or(0, |bits| bits & mask(width)));
+    }
     Some(match op {
         AtomicOp::Load => old,
         AtomicOp::Store | AtomicOp::Exchange => x,
@@ -586,17 +662,17 @@ fn combined(op: AtomicOp, kind: Kind, old: u64, x: u64, y: u64) -> Option<u64> {
                 old
             }
         }
-        AtomicOp::Add => eval(IntOp::Add),
-        AtomicOp::Sub => eval(IntOp::Sub),
-        AtomicOp::SMin => eval(IntOp::SMin),
-        AtomicOp::UMin => eval(IntOp::UMin),
-        AtomicOp::SMax => eval(IntOp::SMax),
-        AtomicOp::UMax => eval(IntOp::UMax),
-        AtomicOp::And => eval(IntOp::And),
-        AtomicOp::Or => eval(IntOp::Or),
-        AtomicOp::Xor => eval(IntOp::Xor),
-        // A sum of floats need not leave a single value.
-        AtomicOp::FAdd => return None,
+        // A sum of floats need not leave a single value. The others are arithmetic.
+        AtomicOp::FAdd
+        | AtomicOp::Add
+        | AtomicOp::Sub
+        | AtomicOp::SMin
+        | AtomicOp::UMin
+        | AtomicOp::SMax
+        | AtomicOp::UMax
+        | AtomicOp::And
+        | AtomicOp::Or
+        | AtomicOp::Xor => return None,
         AtomicOp::FMin | AtomicOp::FMax => {
             let Kind::Float(fmt) = kind else { return None };
             let format = fmt.format();

@@ -78,6 +78,15 @@ impl Run<'_> {
                 found => found,
             }
         };
+        self.target_of_each(pointers, target)
+    }
+
+    /// The target of each possible pointer; of one if all are wrong.
+    pub(in crate::run) fn target_of_each(
+        &mut self,
+        pointers: &[u64],
+        target: impl Fn(&mut Self, u64) -> Target,
+    ) -> Vec<Target> {
         let several = pointers.len() > 1;
         let all: Vec<Target> =
             self.in_doubt(several, |run| pointers.iter().map(|pointer| target(run, *pointer)).collect());
