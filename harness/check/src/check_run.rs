@@ -23,7 +23,9 @@ use crate::subgroup_layout::impossible_layout;
 use crate::timed_target::TimedTarget;
 use crate::workgroup_sample::{self, SampleResolution};
 use crate::{Check, CheckError, status};
-use assay_events::{CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound};
+use assay_events::{
+    CheckResult, ExecutedInstructions, SkippedCode, Status, UndeterminedElements, UnjudgedRound, group_digits,
+};
 use assay_exec::{AllocatedDispatch, Descriptor, ExecError, Target, TargetError};
 use assay_oracle::{
     Copies, Coverage, Dispatch, ExecutedBlocks, Fault, FaultKind, FaultMemory, Limits, Outcome, PossibleFault, Slot,
@@ -526,7 +528,8 @@ impl<'a> CheckRun<'a> {
             let (element, they) =
                 if elements == 1 { ("element depends", "it was") } else { ("elements depend", "they were") };
             result.notes.push(format!(
-                "{elements} {element} on {}; {they} checked against the {} observed in an instrumented run",
+                "{} {element} on {}; {they} checked against the {} observed in an instrumented run",
+                group_digits(elements),
                 choices.named(),
                 choices.observed()
             ));

@@ -273,6 +273,7 @@ pub(crate) fn compare(
         let buffer = BindingComparison { descriptor, record, memory, before, got, round };
         let (checked, beyond) = (result.checked, result.outside_subset);
         let wrong = result.failing + result.warning;
+        let undetermined = (!descriptor.may_be_written).then(|| result.undetermined.clone());
         let mut padding_bytes = vec![padding && descriptor.block.is_some(); got.len()];
         let binding = descriptor.label();
         let mut count =
@@ -298,8 +299,9 @@ pub(crate) fn compare(
             let byte = Element { offset: at as u64, scalar: Scalar::Int { width: 8, signed: false } };
             buffer.element(byte, &|| "(no element)".to_owned(), &mut result);
         }
-        if !descriptor.may_be_written {
-            // An unchanged element is not a result.
+        if let Some(undetermined) = undetermined {
+            // An unchanged element is not a result, even if the oracle has lost it with all memory.
+            result.undetermined = undetermined;
             result.checked = checked + result.failing + result.warning - wrong;
             result.outside_subset = beyond;
         }

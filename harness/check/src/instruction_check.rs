@@ -20,7 +20,7 @@ use crate::instrument::{JudgedProbe, ProbeSelection, computations, instrument};
 use crate::observed_choices::VariantRun;
 use crate::operand_guards;
 use crate::status;
-use assay_events::{Blame, CheckResult, ExecutedInstructions, Status, TracedInstructions, Writes};
+use assay_events::{Blame, CheckResult, Status, TracedInstructions, Writes};
 use assay_exec::Target;
 use assay_oracle::{Place, Robustness};
 use assay_precision::Specification;
@@ -81,10 +81,9 @@ impl Check<'_> {
     /// records would prove nothing.
     pub(crate) fn check_instructions(&self, result: &mut CheckResult, target: &dyn Target) {
         // The oracle may have given up long before the end of a shader that writes something.
-        let covers = result.executed.as_ref().is_some_and(ExecutedInstructions::is_meaningful);
-        let writes = |of: &Writes| {
-            of.written > 0 && (covers && of.written >= Writes::FEW || Writes::is_enough(of.written, of.elements))
-        };
+        let did_much = |written| result.executed.as_ref().is_some_and(|executed| executed.did_much(written));
+        let writes =
+            |of: &Writes| of.written > 0 && (did_much(of.written) || Writes::is_enough(of.written, of.elements));
         let writes = result.writes.as_ref().is_some_and(writes);
         let is_open = matches!(result.status, Status::Pass | Status::QualityWarning | Status::Undetermined);
         let is_slow = result.times.wall - result.times.check > SLOW;

@@ -154,6 +154,9 @@ const ENOUGH: u64 = 2;
 /// only a repetition is expected to help.
 const INHERENT_FAULTS: u32 = 12;
 
+/// Logarithm of the instructions that a workgroup executes, from which more say no more of each.
+const MAGNITUDE: u32 = 16;
+
 /// Robustness that a search adds in turn if accesses leave images. Every device has the first for
 /// buffers, and since Vulkan 1.3 for images (Vulkan, "Feature Requirements").
 const ROBUSTNESS: [Robustness; 2] = [Robustness::Access, Robustness::Access2];
@@ -434,6 +437,8 @@ struct Search<'a> {
     heavy: BTreeMap<u64, ChosenParameters>,
     /// As [`Limits::undecided_blocks`].
     undecided_blocks: u64,
+    /// Order of atomics in which candidates are interpreted.
+    atomic_order: AtomicOrder,
     /// Invocations of a candidate that are interpreted.
     invocations: u64,
     rounds: u32,
@@ -489,6 +494,7 @@ impl<'a> Search<'a> {
             candidate_work: CANDIDATE_WORK,
             heavy: BTreeMap::new(),
             undecided_blocks: UNDECIDED_BLOCKS,
+            atomic_order: AtomicOrder::Any,
             invocations: INVOCATIONS,
             rounds: options.rounds.clamp(1, ROUNDS),
             collides: false,
@@ -541,7 +547,7 @@ impl<'a> Search<'a> {
             return Ok(best);
         }
         // More workgroups meet data with which something may be undefined.
-        if last.score.judged < best.score.judged { self.with_simple_data(&best, last) } else { Ok(last) }
+        if last.score.judged < best.score.judged { self.with_simple_data(best.score.judged, last) } else { Ok(last) }
     }
 
     /// Interprets one workgroup of a candidate with a larger limit if it seems endless: it may only be
@@ -632,7 +638,19 @@ impl<'a> Search<'a> {
         (self.effort.on_candidate)();
         loop {
             match self.interpret_once(setup, chosen.clone())? {
-                Ok(candidate) => return Ok(Some(candidate)),
+                Ok(candidate) => {
+                    if std::env::var_os("CAND").is_some() {
+                        eprintln!(
+                            "CAND {} {:?} {} {:?} mut {:?}",
+                            self.effort.candidates,
+                            candidate.score,
+                            candidate.chosen.listed_options(),
+                            candidate.faults.first(),
+                            candidate.mutations.as_ref().map(|m| m.to_string())
+                        );
+                    }
+                    return Ok(Some(candidate));
+                }
                 Err(RunError::TooMuchWork { .. }) if !self.is_exhausted() => self.invocations /= 8,
                 Err(_) => return Ok(None),
             }
@@ -661,7 +679,8 @@ impl<'a> Search<'a> {
             ..self.check.limits
         };
         let score = Score { faults: Reverse(0), elements: Reverse(0), ..Score::default() };
-        let (mut fitted, mut written, mut doubtful, mut gives_up) = (0, 0, false, false);
+        let (mut fitted, mut written, mut most_written) = (0, 0, 0);
+        let (mut doubtful, mut gives_up) = (false, false);
         let (mut compared, mut run) = (Comparison::default(), 0u64);
         let rounds = self.rounds.max(setup.modes());
         let mut candidate = Candidate { score, ..unusable(chosen) };
@@ -681,14 +700,13 @@ impl<'a> Search<'a> {
                 // Stands for the layout that the device will show.
                 dispatch.layout = SubgroupLayout::Linear;
             }
-            let outcome = match self.check.program.run(&dispatch, &limits) {
+            let outcome = match self.run_in_some_order(&mut dispatch, &limits) {
                 Ok(outcome) => outcome,
                 Err(error) => {
                     self.effort.cost += if let RunError::TooMuchWork { limit } = error { limit } else { 0 };
                     return Ok(Err(error));
                 }
             };
-            self.effort.cost += outcome.work;
             candidate.executed.add(&outcome.executed);
             run += outcome.instructions / interpreted;
             if outcome.fault_count > 0 {
@@ -722,7 +740,8 @@ impl<'a> Search<'a> {
                 // A check does not run it.
                 break;
             }
-            if outcome.work > WORK_PER_ROUND && self.invocations > local {
+            let is_last = self.candidate_work == LAST_CANDIDATE_WORK;
+            if outcome.work > WORK_PER_ROUND && self.invocations > local && !is_last {
                 self.invocations /= 2;
             }
             // One workgroup may exclude it.
@@ -731,14 +750,6 @@ impl<'a> Search<'a> {
             gives_up |= outcome.possible_faults.iter().any(|fault| fault.kind.is_none());
             doubtful |= outcome.possible_faults.iter().any(|fault| !self.communication.can_exclude(fault));
             let times = product(setup.groups) / interpreted;
-            let outcome = if outcome.depends_on_order() {
-                // The check observes the order on the device.
-                dispatch.atomic_order = AtomicOrder::Interpreted;
-                let in_order = self.check.program.run(&dispatch, &limits).ok().filter(|of| of.fault_count == 0);
-                in_order.unwrap_or(outcome)
-            } else {
-                outcome
-            };
             let round_compared = compared_with_itself(setup, &dispatch, &outcome, round);
             let writes = round_compared.writes();
             let outside = round_compared.writable_outside;
@@ -747,7 +758,8 @@ impl<'a> Search<'a> {
             score.defined += 1;
             score.narrow += writes.narrow().saturating_mul(times).min(elements);
             score.elements.0 += elements;
-            written += writes.written.saturating_mul(times).min(elements);
+            let round_written = writes.written.saturating_mul(times).min(elements);
+            (written, most_written) = (written + round_written, round_written.max(most_written));
             candidate.work = candidate.work.saturating_add(outcome.work.saturating_mul(times));
             fitted += self.fitted_elements(setup, &writes, &outcome) + outside;
             for (slot, memory) in &outcome.memory {
@@ -761,11 +773,14 @@ impl<'a> Search<'a> {
         self.has_defined |= score.defined == self.rounds;
         let Coverage { instructions, executed } = self.check.program.coverage(&candidate.executed);
         score.executed = executed;
-        let covers = ExecutedInstructions { instructions, executed, skipped: None }.is_meaningful();
+        let coverage = ExecutedInstructions { instructions, executed, skipped: None };
+        let covers = coverage.is_meaningful();
         score.covered = score.narrow > 0 && covers;
         let writes_enough = written > 0 && Writes::is_enough(written, score.elements.0);
-        let runs = (writes_enough && (covers || gives_up) || covers && written >= Writes::FEW) && !doubtful;
-        score.thorough = if score.narrow == 0 { run.checked_ilog2().unwrap_or(0) } else { 0 };
+        let did_much = coverage.did_much(most_written);
+        let runs = (writes_enough && (covers || gives_up) || did_much) && !doubtful;
+        let magnitude = run.checked_ilog2().unwrap_or(0);
+        score.thorough = if score.narrow == 0 { magnitude } else { 0 };
         score.varied = self.stores_one_value || compared.writes().is_varied();
         score.ample = score.narrow > 0 && Writes::is_enough(score.narrow, fitted);
         score.share = (1000 * score.narrow / score.elements.0.max(1)).min(1000 / Writes::MEANINGFUL);
@@ -784,8 +799,29 @@ impl<'a> Search<'a> {
             self.effort.cost += cost;
             score.noticed = noticed_share(mutations.as_ref());
             candidate.mutations = mutations;
+            if !score.notices_enough() {
+                score.judged = if runs { Judged::Instructions } else { Judged::Little };
+            }
+        }
+        if score.judged == Judged::Instructions {
+            let tenths = (10 * executed + instructions / 2) / instructions.max(1);
+            score.instructions = (tenths, magnitude.min(MAGNITUDE));
         }
         Ok(Ok(candidate))
+    }
+
+    /// Interprets a dispatch. Once an outcome depends on the order of atomics, this and all later ones
+    /// are in the order of the interpretation: the check observes an order on the device.
+    fn run_in_some_order(&mut self, dispatch: &mut Dispatch, limits: &Limits) -> Result<Outcome, RunError> {
+        loop {
+            dispatch.atomic_order = self.atomic_order.clone();
+            let outcome = self.check.program.run(dispatch, limits)?;
+            self.effort.cost += outcome.work;
+            if self.atomic_order != AtomicOrder::Any || !outcome.depends_on_order() {
+                return Ok(outcome);
+            }
+            self.atomic_order = AtomicOrder::Interpreted;
+        }
     }
 
     /// Returns the better one of a candidate and the best one with some robustness of the device,

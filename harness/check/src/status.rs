@@ -83,11 +83,11 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
     let Writes { elements, written, .. } = result.writes.as_ref().unwrap_or(&none);
     let mut advice = advice;
     let why = match (elements, written) {
-        (0, _) => "no checked workgroup wrote an element, so nothing was checked".to_owned(),
+        (0, _) => "no checked workgroup wrote an element, so no element was checked".to_owned(),
         (_, 0) => {
             let skipped = result.executed.as_ref().and_then(|executed| executed.skipped.as_ref());
             let because = skipped.map_or_else(String::new, |skipped| format!(": {skipped}"));
-            format!("the shader wrote none of {} elements, so nothing was checked{because}", group_digits(elements))
+            format!("the shader wrote none of {} elements, so no element was checked{because}", group_digits(elements))
         }
         _ => {
             let cause = result.undetermined.iter().max_by_key(|cause| cause.elements);
@@ -95,7 +95,7 @@ pub(crate) fn hollow_reason(result: &CheckResult, advice: Option<&str>) -> Strin
             advice = advice.filter(|_| cause.is_none_or(|cause| cause.cause != CauseKind::Order.to_string()));
             let cause = cause.map_or_else(String::new, |cause| format!(" (most: {}, at {})", cause.cause, cause.place));
             format!(
-                "the shader wrote only undetermined elements, {} of {}, so nothing was checked{cause}",
+                "the shader wrote only undetermined elements, {} of {}, so no element was checked{cause}",
                 group_digits(written),
                 group_digits(elements)
             )

@@ -40,6 +40,14 @@ impl ExecutedInstructions {
     pub fn is_meaningful(&self) -> bool {
         self.executed.saturating_mul(ExecutedInstructions::MEANINGFUL) >= self.instructions
     }
+
+    /// Returns whether the instructions of a shader that wrote a number of elements did enough to be
+    /// checked by themselves: nine in ten were executed and something was written, as by a reduction, or
+    /// a meaningful share of them and [`Writes::FEW`] elements.
+    pub fn did_much(&self, written: u64) -> bool {
+        let nearly_all = self.executed.saturating_mul(10) >= self.instructions.saturating_mul(9);
+        written > 0 && nearly_all || written >= Writes::FEW && self.is_meaningful()
+    }
 }
 
 impl std::fmt::Display for ExecutedInstructions {

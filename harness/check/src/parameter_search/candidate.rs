@@ -17,8 +17,8 @@ pub(super) enum Judged {
     /// it may be executed after a branch that the oracle does not follow and enough elements are written,
     /// whatever they are; and nothing may be undefined behaviour.
     Instructions,
-    /// The output: enough elements could come out wrong ([`Score::ample`]), and enough instructions
-    /// are executed ([`Score::covered`]).
+    /// The output: enough elements could come out wrong ([`Score::ample`]), enough instructions are
+    /// executed ([`Score::covered`]), and enough planted errors would be noticed, if that is known.
     Output,
 }
 
@@ -29,6 +29,9 @@ pub(super) struct Score {
     pub(super) defined: u32,
     /// The part of the check that says something.
     pub(super) judged: Judged,
+    /// If the instructions are judged: tenths of them that are executed, and the logarithm of how many a
+    /// workgroup executes, up to what suffices.
+    pub(super) instructions: (u64, u32),
     /// Set if enough elements could come out wrong, once grown arrays are as long as the writes.
     pub(super) ample: bool,
     /// Set if some of these elements could come out wrong, and enough instructions were executed

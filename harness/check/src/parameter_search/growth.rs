@@ -27,6 +27,10 @@ const GROWN_TEXELS: u64 = 1 << 18;
 /// Factor by which the number of workgroups along an axis grows.
 const ENLARGEMENT: u32 = 4;
 
+/// Least factor by which the share of elements that could come out wrong grows with the workgroups:
+/// a share that stays as it is never suffices.
+const LEAST_GAIN: f64 = 1.5;
+
 /// Number of times that the number of workgroups grows.
 const ENLARGEMENTS: u32 = 3;
 
@@ -105,7 +109,7 @@ impl Search<'_> {
             }
             let is_better = |largest: &Candidate| {
                 largest.score > best.score
-                    && largest.score.exact_share() > best.score.exact_share()
+                    && largest.score.exact_share() > LEAST_GAIN * best.score.exact_share()
                     && largest.work <= COST
             };
             match largest.filter(is_better) {

@@ -3,7 +3,7 @@
 //! All stages run before the coordinate descent, which begins with the best candidate of any.
 
 use super::Search;
-use super::candidate::{Candidate, better};
+use super::candidate::{Candidate, Judged, better};
 use super::contents::SmallData;
 use super::open_parameter::{Parameter, provenance, with_values};
 use crate::CheckError;
@@ -137,21 +137,18 @@ fn with_simple(start: &ChosenParameters, floats: &[Parameter]) -> ChosenParamete
 
 impl Search<'_> {
     /// Returns the better one of a candidate and those in which floats are simple and data small, beside
-    /// the other parameters of `wanted`, until one is judged as that.
-    pub(super) fn with_simple_data(
-        &mut self,
-        wanted: &Candidate,
-        mut found: Candidate,
-    ) -> Result<Candidate, CheckError> {
+    /// its other parameters, until one is judged as wanted.
+    pub(super) fn with_simple_data(&mut self, wanted: Judged, mut found: Candidate) -> Result<Candidate, CheckError> {
+        let start = found.chosen.clone();
         let floats: Vec<Parameter> = self.parameters.iter().filter(|p| !p.is_integer()).cloned().collect();
         for data in [None, Some(SmallData::Parts), Some(SmallData::Numbers), Some(SmallData::Integers)] {
-            let mut chosen = with_simple(&wanted.chosen, &floats);
+            let mut chosen = with_simple(&start, &floats);
             if let Some(data) = data {
                 self.set_small(&mut chosen, data);
             }
             let candidate = self.candidate(chosen)?;
             found = better(found, candidate);
-            if found.score.judged >= wanted.score.judged {
+            if found.score.judged >= wanted {
                 break;
             }
         }
