@@ -32,6 +32,9 @@ pub struct ChosenParameters {
     /// The access out of bounds for which robustness was added.
     #[serde(default)]
     pub(crate) robust_access: Option<RobustAccess>,
+    /// The access that is out of bounds if arrays have their usual lengths.
+    #[serde(default)]
+    pub(crate) long_access: Option<String>,
     /// A race with other parameters.
     #[serde(default)]
     pub(crate) other_race: Option<CandidateRace>,
@@ -243,7 +246,10 @@ impl ChosenParameters {
         };
         let given = self.avoided_race.as_ref().map_or("", |race| &race.inputs);
         let given = if given.is_empty() { "the defaults" } else { given };
-        format!("with {given} {}; {} {chosen}{robust}{racing}", self.reason, self.extent)
+        let long = self.long_access.as_ref().map_or_else(String::new, |at| {
+            format!("; with arrays of the usual lengths, an access is out of bounds at {at}")
+        });
+        format!("with {given} {}; {} {chosen}{robust}{racing}{long}", self.reason, self.extent)
     }
 
     /// Returns the options that set the same parameters, or the first ones of very many.

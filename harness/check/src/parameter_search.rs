@@ -264,7 +264,14 @@ pub(crate) fn search_until(
     Ok(match is_better {
         true => {
             let other_race = effort.skipped_race(check, &best);
-            ParameterSearch::Found(Box::new(ChosenParameters { reason, extent, other_race, ..best.chosen }))
+            let long_access = search.access_beyond_usual_lengths(&best.chosen)?;
+            ParameterSearch::Found(Box::new(ChosenParameters {
+                reason,
+                extent,
+                other_race,
+                long_access,
+                ..best.chosen
+            }))
         }
         false => ParameterSearch::NothingBetter(extent),
     })
@@ -357,7 +364,7 @@ struct Effort<'a> {
 #[derive(Default)]
 struct RaceCount {
     candidates: u32,
-    /// Candidates whose first fault is a race.
+    /// Candidates whose first fault is a race at a place that depends on no data.
     racing: u32,
     /// The first race.
     first: Option<CandidateRace>,
@@ -628,6 +635,21 @@ impl<'a> Search<'a> {
             Err(_) => None,
         };
         Ok(interpreted.unwrap_or_else(|| unusable(chosen)))
+    }
+
+    /// Returns the access that is out of bounds with the chosen parameters if arrays have their usual
+    /// lengths; `None` if there is none.
+    fn access_beyond_usual_lengths(&mut self, chosen: &ChosenParameters) -> Result<Option<String>, CheckError> {
+        if chosen.elements.is_empty() {
+            return Ok(None);
+        }
+        let chosen = ChosenParameters { elements: BTreeMap::new(), ..chosen.clone() };
+        let mut options = self.options.clone();
+        chosen.apply(&mut options)?;
+        let Ok(setup) = DispatchSetup::new(self.check.shader, &options) else { return Ok(None) };
+        let Ok(usual) = self.interpret_once(&setup, chosen)? else { return Ok(None) };
+        let is_outside = usual.faults.first() == Some(&FaultKind::OutOfBounds);
+        Ok(usual.faulty.filter(|_| is_outside).map(|at| self.check.shader.location(at)))
     }
 
     /// Interprets the rounds of a candidate until one has undefined behaviour. Returns `None` if a
@@ -904,7 +926,8 @@ impl<'a> Search<'a> {
             return;
         }
         let chosen = chosen.with_names(&variable_names(&self.check.setup));
-        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault));
+        // Other data, such as a permutation, may lead to places of their own.
+        let begins_with_race = faults.first().is_some_and(|fault| is_race(&fault) && !self.depends_on_data(fault.at));
         self.effort.races.entry(chosen.groups).or_default().racing += u32::from(begins_with_race);
         for fault in faults.iter().filter(is_race) {
             let (check, is_shared) = (self.check, fault.memory == Some(FaultMemory::Workgroup));

@@ -11,7 +11,7 @@ use crate::options::ONE_OF;
 use crate::provenance::{FaultSources, Provenance};
 use assay_events::Writes;
 use assay_exec::{Descriptor, ImageShape};
-use assay_oracle::{FaultKind, Slot};
+use assay_oracle::{FaultKind, Place, Slot};
 use assay_precision::Scalar;
 use assay_spirv::reflect::DescriptorKind;
 use assay_spirv::tables::Op;
@@ -185,11 +185,11 @@ impl Search<'_> {
         self.check.shader.source.module.instructions().any(|i| i.op == Some(Op::ConvertUToPtr))
     }
 
-    /// Returns whether the first fault of a candidate was computed from data.
-    pub(super) fn depends_on_data(&self, candidate: &Candidate) -> bool {
-        let sources = candidate.faulty.map(|at| self.flow.sources(at.instruction));
+    /// Returns whether a faulty index or address was computed from open data.
+    pub(super) fn depends_on_data(&self, faulty: Place) -> bool {
+        let sources = self.flow.sources(faulty.instruction);
         let mut open = self.check.setup.descriptors.iter().filter(|d| !self.check.setup.is_given(d.slot));
-        sources.is_some_and(|sources| open.any(|d| self.is_operand(&sources, d)))
+        open.any(|d| self.is_operand(&sources, d))
     }
 
     /// Returns whether a faulty index was computed from the run-time array of a buffer.

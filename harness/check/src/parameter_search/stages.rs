@@ -199,7 +199,7 @@ impl Search<'_> {
                     || provenance(self.check, &branches, p) == Provenance::Control)
         };
         let sizes = floats.iter().filter(is_size).cloned().collect();
-        Roles { integers, floats, sizes, has_faulty_data: self.depends_on_data(best) }
+        Roles { integers, floats, sizes, has_faulty_data: best.faulty.is_some_and(|at| self.depends_on_data(at)) }
     }
 
     /// Returns the base of a stage without values of its parameters; `None` if the stage can give

@@ -69,6 +69,35 @@ fn a_race_of_most_parameters_is_named() {
     assert_eq!(searched(&text("workgroupBarrier();")).status, Status::Pass);
 }
 
+/// Results that a table of places orders: generated places collide, and those of a permutation do not.
+#[test]
+fn a_race_at_places_from_data_is_not_named() {
+    let result = searched(
+        "@group(0) @binding(0) var<storage, read> places: array<u32>;
+        @group(0) @binding(1) var<storage, read> source: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> sorted: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            sorted[places[id.x] % arrayLength(&sorted)] = source[id.x] * 3u;
+        }",
+    );
+    assert_eq!((result.status, &result.reason), (Status::Pass, &None), "{result:?}");
+    assert!(result.notes.iter().any(|note| note.contains("--input places=index")), "{:?}", result.notes);
+}
+
+/// The last row of a grid, whose next row is beyond arrays of the usual length.
+#[test]
+fn the_access_for_which_an_array_is_long_is_named() {
+    let result = searched(
+        "@group(0) @binding(0) var<storage, read> cells: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            sums[id.x] = cells[id.x + 16u];
+        }",
+    );
+    let long = "with arrays of the usual lengths, an access is out of bounds at test.wgsl:4:";
+    assert!(result.notes.iter().any(|note| note.contains(long)), "{:?}", result.notes);
+}
+
 /// Cells that read their neighbours in place, unless a parameter skips that.
 fn in_place(body: &str) -> String {
     format!(
