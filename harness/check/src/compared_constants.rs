@@ -8,6 +8,9 @@ use assay_spirv::module::Instruction;
 use assay_spirv::tables::Op;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Largest divisor whose remainders count as constants.
+const DIVISOR: i64 = 4;
+
 /// Largest number of constants of one binding.
 const CONSTANTS: usize = 16;
 
@@ -60,6 +63,10 @@ fn tested(module: &Module, i: Instruction<'_>) -> Option<(u32, Vec<String>)> {
         ) => match (number(module, a), number(module, b)) {
             (None, Some(number)) => Some((a, [Some(number), mask(module, a)].into_iter().flatten().collect())),
             (Some(number), None) => Some((b, [Some(number), mask(module, b)].into_iter().flatten().collect())),
+            (None, None) => {
+                let of = |value, remainder| Some((value, remainders(module, remainder)?));
+                of(a, b).or_else(|| of(b, a))
+            }
             _ => None,
         },
         (Op::Switch, [value, _, cases @ ..]) if module.switch_literal_words(i) == 1 => {
@@ -73,6 +80,24 @@ fn tested(module: &Module, i: Instruction<'_>) -> Option<(u32, Vec<String>)> {
 fn mask(module: &Module, value: u32) -> Option<String> {
     let selected = module.definition_of(value).filter(|definition| definition.op == Some(Op::BitwiseAnd))?;
     selected.operands().iter().find_map(|operand| number(module, *operand))
+}
+
+/// Returns the possible remainders of a value that is one of a division by a small constant: a shader
+/// may colour cells by `(x + y) % 2`, and compute those of one colour.
+fn remainders(module: &Module, value: u32) -> Option<Vec<String>> {
+    let definition = module.definition_of(value)?;
+    let is_remainder = |op| matches!(op, Some(Op::UMod | Op::SMod | Op::SRem));
+    let divides = match definition.op {
+        // naga divides in a function that excludes zero.
+        Some(Op::FunctionCall) => {
+            let callee = module.function(definition.operand(0)?)?;
+            module.instructions_in(callee.instructions.clone()).any(|i| is_remainder(i.op))
+        }
+        op => is_remainder(op),
+    };
+    let divisor = definition.operands().last().filter(|_| divides)?;
+    let divisor = module.constant_int(*divisor).filter(|divisor| (2..=DIVISOR).contains(divisor))?;
+    Some((0..divisor).map(|remainder| remainder.to_string()).collect())
 }
 
 /// Returns the number of a scalar constant with at most 32 bits.
@@ -99,7 +124,8 @@ mod tests {
                 let cell = textureLoad(cells, id.xy, 0).x;
                 switch kinds[id.x] {
                     case 7u: { found[id.x] = cell; }
-                    default: { if cell == -1.0 && id.y != 3u && (kinds[0] & 4u) != 0u { found[id.x] = 2.0; } }
+                    default: { if id.z % 2u == kinds[1] { found[0] = cell; }
+                        if cell == -1.0 && id.y != 3u && (kinds[0] & 4u) != 0u { found[id.x] = 2.0; } }
                 }
             }";
         let words = crate::wgsl::compile(assay_exec::Wgsl { text: shader, overrides: &[] }, "a.wgsl").unwrap();
@@ -107,7 +133,7 @@ mod tests {
         let constants = DataFlow::new(&module).compared_constants();
         let texts = |binding: u32| constants.get(&Slot::new(0, binding)).cloned().unwrap_or_default();
         assert_eq!(texts(0), BTreeSet::from(["-1".to_owned()]));
-        assert_eq!(texts(1), ["0", "4", "7"].map(str::to_owned).into());
+        assert_eq!(texts(1), ["0", "1", "4", "7"].map(str::to_owned).into());
         assert_eq!(texts(2), BTreeSet::new());
     }
 }

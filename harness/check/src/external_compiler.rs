@@ -11,6 +11,7 @@ use crate::external_tool::run_tool;
 use crate::include_search::{IncludedFiles, below_current_folder, include_names, included_files};
 use crate::joined_files::{declaring_file, include_name, with_include};
 use crate::loop_variables::{self, with_loop_variable};
+use crate::matrix_swizzles::{self, with_simple_assignment};
 use crate::missing_macros::{RejectedText, Substitution, missing_extensions, missing_macros};
 use crate::ncnn_dialect;
 use crate::raw_string::{self, without_raw_string};
@@ -400,13 +401,14 @@ impl Job<'_> {
     }
 
     /// Compiles a rejected text of HLSL with declarations in loops that use the variable of an earlier
-    /// one, and copies of uniforms that it assigns to. Returns `None` if that does not help.
+    /// one, copies of uniforms that it assigns to, and simple assignments to elements of matrices. Returns `None` if that does not help.
     fn without_idioms_of_fxc(&self, options: &CompileOptions, rejected: &str) -> Option<CompiledModule> {
         let (mut text, mut message, mut notes) = (self.text.to_owned(), rejected.to_owned(), BTreeSet::new());
         for _ in 0..MAX_ADDITIONS {
             let looping = with_loop_variable(&text, self.name, &message).map(|text| (text, loop_variables::NOTE));
             let copied = || Some((with_copied_uniform(&text, self.name, &message)?, writable_globals::NOTE));
-            let (changed, note) = looping.or_else(copied)?;
+            let simple = || Some((with_simple_assignment(&text, self.name, &message)?, matrix_swizzles::NOTE));
+            let (changed, note) = looping.or_else(copied).or_else(simple)?;
             (text, _) = (changed, notes.insert(note));
             match self.compiled(Language::Hlsl, &text, options) {
                 Ok(compiled) => {

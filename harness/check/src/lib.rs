@@ -49,6 +49,7 @@ mod instrument;
 mod joined_files;
 mod language;
 mod loop_variables;
+mod matrix_swizzles;
 mod memory_access;
 mod memory_layout;
 mod missing_macros;
