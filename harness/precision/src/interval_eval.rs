@@ -20,7 +20,7 @@ use crate::{
     real_op::RealOp,
     real_range::{neighbours, round},
 };
-use assay_float::{Dyadic, Enclosure, Rank};
+use assay_float::{Dyadic, Enclosure, F32, Format, Rank};
 use smallvec::SmallVec;
 use std::{cell::Cell, cmp::Ordering};
 
@@ -419,6 +419,9 @@ impl Evaluator for IntervalEvaluator<'_> {
     }
 }
 
+/// Operands up to 2 to the power of minus this are next to zero.
+const NEXT_TO_ZERO: i32 = 40;
+
 /// Operation with a bound of its own inside a formula.
 struct RealOperation<'a> {
     real: RealOp,
@@ -445,13 +448,43 @@ impl RangeQuestion for RealQuestion<'_> {
     }
 }
 
+impl RealOperation<'_> {
+    /// Returns the operand whose permitted results are those of every operand in an interval: that of an
+    /// exponential next to zero.
+    ///
+    /// For `0 < |x| <= 2^-40` the exact result is `1 + d`, where `d` has the sign of `x` and `|d| < 2^-39`.
+    /// The ends of its bound, `1 + d` plus or minus `n + 2|x|` ulp, differ from `1` plus or minus `n` ulp
+    /// by as little, since an ulp is at most `2^-10`, and in the same direction. Both are multiples of
+    /// half an ulp of the results and of the bound, at least `2^-25`, so that only the sign of `x` decides
+    /// which results are permitted. In `f64` the sign would be lost.
+    fn stands_for(&self, operand: RankInterval) -> Option<Rank> {
+        let RealOperation { real, env, results } = *self;
+        let is_coarse = |format: Format| format.fraction_bits <= F32.fraction_bits && format.fraction_bits >= 10;
+        let is_exponential = matches!(real, RealOp::Exp | RealOp::Exp2);
+        if !is_exponential || !is_coarse(results.format) || !is_coarse(results.bound_format) {
+            return None;
+        }
+        let exponent = u64::try_from(env.format.bias() - NEXT_TO_ZERO).ok().filter(|exponent| *exponent > 0)?;
+        let tiny = env.format.rank(exponent << env.format.fraction_bits);
+        match operand {
+            RankInterval { lo: 1.., hi } if hi <= tiny => Some(tiny),
+            RankInterval { lo, hi: ..=-2 } if lo >= -1 - tiny => Some(-1 - tiny),
+            _ => None,
+        }
+    }
+}
+
 impl Operation for RealOperation<'_> {
     fn point(&self, operands: &[Rank]) -> Result<RankInterval, Stop> {
-        let intervals: SmallVec<[RankInterval; 3]> = operands.iter().map(|&rank| RankInterval::point(rank)).collect();
+        let standing = |rank: Rank| RankInterval::point(self.stands_for(RankInterval::point(rank)).unwrap_or(rank));
+        let intervals: SmallVec<[RankInterval; 3]> = operands.iter().map(|&rank| standing(rank)).collect();
         decide_range(&RealQuestion { operation: self, intervals: &intervals, cover: false })
     }
 
     fn cover(&self, operands: &[RankInterval], finely: bool) -> Result<RankInterval, Stop> {
+        if let Some(rank) = self.stands_for(operands[0]) {
+            return self.point(&[rank]);
+        }
         try_decide_range(&RealQuestion { operation: self, intervals: operands, cover: true }, finely)
     }
 }
@@ -505,7 +538,37 @@ impl Operation for InheritedOperation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_float::F64;
+    use crate::{Modes, lists::Lists};
+    use assay_float::{F16, F64};
+
+    /// One operand stands for all others next to zero of its sign: their permitted results are the same.
+    #[test]
+    fn exponentials_of_all_operands_next_to_zero_permit_the_same() {
+        let usual = Environment::new(&Modes::default(), Lists::default(), F32, F32);
+        let half = Environment { format: F16, bound_format: F16, ..usual };
+        let relaxed = usual.with_bound_format(F16);
+        let tiny = F32.rank(u64::from(2f32.powi(-NEXT_TO_ZERO).to_bits()));
+        for results in [&usual, &half, &relaxed] {
+            for real in [RealOp::Exp, RealOp::Exp2] {
+                let operation = RealOperation { real, env: &usual, results };
+                let itself = |rank: Rank| {
+                    let intervals = [RankInterval::point(rank)];
+                    decide_range(&RealQuestion { operation: &operation, intervals: &intervals, cover: false })
+                };
+                let magnitudes = [1, 2, 1 << 20, 1 << 23, tiny / 2, tiny - (1 << 23) - 1, tiny - 1, tiny];
+                for rank in magnitudes.into_iter().flat_map(|rank| [rank, -1 - rank]) {
+                    assert_eq!(operation.point(&[rank]).ok(), itself(rank).ok(), "{real:?} {rank}");
+                    let standing = operation.stands_for(RankInterval::point(rank));
+                    assert_eq!(standing, Some(if rank > 0 { tiny } else { -1 - tiny }), "{rank}");
+                }
+                assert_ne!(operation.point(&[1]).ok(), operation.point(&[-2]).ok());
+                for other in [RankInterval { lo: 0, hi: tiny }, RankInterval { lo: -1, hi: -1 }] {
+                    assert_eq!(operation.stands_for(other), None);
+                }
+                assert_eq!(operation.stands_for(RankInterval::point(tiny + 1)), None);
+            }
+        }
+    }
 
     /// The gap between the ends of binary64 exceeds the greatest rank; it must not be closed first.
     #[test]
